@@ -48,10 +48,9 @@ determinism:
 fuzz:
 	tools/fuzz.sh $(SECONDS)
 
-# 10^7 solves, then a tracker for ten minutes; SOAK=7200 for two hours
+# 10^7 solves, then a tracker for ten minutes; SOLVES=100000000 for 10^8, SOAK=7200 for two hours, CLOSEST=100000 answers looked at
 endurance: all
-	cmake --build build --target endurance
-	build/bin/endurance $(or $(SOLVES),10000000) $(JOBS) $(or $(SOAK),600)
+	build/bin/endurance $(or $(SOLVES),10000000) $(JOBS) $(or $(SOAK),600) $(or $(CLOSEST),10000)
 
 nightly: all
 	tools/nightly.sh

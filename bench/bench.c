@@ -148,9 +148,19 @@ static void read_processor(char *name, size_t size)
     }
 }
 
+static int processors(void)
+{
+#ifdef _SC_NPROCESSORS_ONLN
+    return (int)sysconf(_SC_NPROCESSORS_ONLN);
+#else
+    const char *count = getenv("NUMBER_OF_PROCESSORS"); // Windows
+    return count ? atoi(count) : 1;
+#endif
+}
+
 bench_machine bench_machine_now(void)
 {
-    bench_machine m = {.cores = (int)sysconf(_SC_NPROCESSORS_ONLN)};
+    bench_machine m = {.cores = processors()};
     time_t now = time(NULL);
     struct tm utc;
     read_processor(m.processor, sizeof m.processor);

@@ -33,6 +33,8 @@
 #define METHOD_ITERATIONS 200
 #define METHOD_PROOF      10
 
+#define PAST 4 // frames that poise_predict looks at
+
 // ---- Contenders ----------------------------------------------------------------------------------------------------------
 
 typedef struct contender contender;
@@ -40,6 +42,7 @@ typedef struct contender contender;
 struct contender {
     char name[40];
     poise_method method;                                             // of Poise's rows
+    bool predicts;                                                   // and whether they start where the last frames lead
     void *(*create)(const contender *self, const marker_task *task); // NULL: cannot do it
     void (*destroy)(void *tracker);
     void (*observe)(void *tracker, const poise_vec3 *seen);
@@ -59,6 +62,8 @@ typedef struct follower {
     poise_kinematics *kinematics;
     poise_goal *goals;
     double *q;
+    double *past; // PAST x nq: the last answers, oldest first; NULL: they are not looked at
+    int known;    // of them
 } follower;
 
 static void poise_destroy(void *tracker)
@@ -69,6 +74,7 @@ static void poise_destroy(void *tracker)
     poise_kinematics_destroy(p->kinematics);
     free(p->goals);
     free(p->q);
+    free(p->past);
     free(p);
 }
 
@@ -79,6 +85,7 @@ static void *poise_create(const contender *self, const marker_task *task)
     p->goals = bench_take((size_t)task->marker_count, sizeof *p->goals);
     p->q = bench_take((size_t)task->nq, sizeof *p->q);
     memcpy(p->q, task->q, (size_t)task->nq * sizeof *p->q);
+    p->past = self->predicts ? bench_take(PAST * (size_t)task->nq, sizeof *p->past) : NULL;
     poise_solver_options options = poise_solver_options_default();
     options.method = self->method;
     options.position_tolerance = POSITION_TOLERANCE;
@@ -106,12 +113,30 @@ static void poise_observe(void *tracker, const poise_vec3 *seen)
     }
 }
 
+// Keep the answer, as the last of PAST.
+static void remember(follower *p)
+{
+    size_t nq = (size_t)p->task->nq;
+    if (p->known == PAST) {
+        memmove(p->past, p->past + nq, (PAST - 1) * nq * sizeof *p->past);
+        p->known -= 1;
+    }
+    memcpy(p->past + (size_t)p->known * nq, p->q, nq * sizeof *p->past);
+    p->known += 1;
+}
+
 static int poise_follow(void *tracker, bool cold)
 {
     follower *p = tracker;
     poise_report report;
+    if (p->known > 0) {
+        poise_predict(p->task->model, p->past, p->known, p->q, NULL);
+    }
     if (poise_solve(cold ? p->cold : p->warm, p->goals, p->task->marker_count, p->q, &report, NULL) != POISE_OK) {
         return 0;
+    }
+    if (p->past) {
+        remember(p);
     }
     return report.iterations;
 }
@@ -286,6 +311,10 @@ static void ration(contender *r, int proof, double budget)
 static void add_methods(const bench *b, contender *contenders, int *count, const marker_task *task)
 {
     add_contender(contenders, count, poise_contender(POISE_METHOD_AUTO), task);
+    contender ahead = poise_contender(POISE_METHOD_AUTO);
+    ahead.predicts = true;
+    snprintf(ahead.name, sizeof ahead.name, "auto, predicted");
+    add_contender(contenders, count, ahead, task);
     int proof = b->is_quick ? 2 : task->frame_count < METHOD_PROOF ? task->frame_count : METHOD_PROOF;
     run(&contenders[0], task, proof);
     double bar = fmax(1.001 * rms(&contenders[0], task, proof), POSITION_TOLERANCE);

@@ -74,11 +74,12 @@ if(NOT POISE_SANITIZE AND NOT POISE_COVERAGE) # those bring symbols, libraries a
         ${PROJECT_BINARY_DIR})
     if(TARGET poise)
         poise_check(structure structure_package ${tools}/check_package.sh ${PROJECT_BINARY_DIR})
+        poise_check(structure structure_first ${tools}/check_first.sh ${PROJECT_BINARY_DIR})
         if(POISE_HARDEN AND CMAKE_BUILD_TYPE STREQUAL "Release")
             poise_check(structure structure_hardening ${tools}/check_hardening.sh $<TARGET_FILE:poise>
                 $<TARGET_FILE:poise_shared> $<TARGET_FILE:poise_io_shared>)
         endif()
-        set_tests_properties(structure_install structure_package PROPERTIES RESOURCE_LOCK install_manifest)
+        set_tests_properties(structure_install structure_package structure_first PROPERTIES RESOURCE_LOCK install_manifest)
     endif()
 endif()
 

@@ -122,11 +122,11 @@ static bool print_times(reproduce *r, const erik_run *run)
     static const sheet_column columns[] = {
         {.key = "run", .head = "run"},
         {.key = "printed_least_ms", .head = "min ms", .format = "%.3g", .is_time = true},
-        {.key = "least_us", .head = "us", .format = "%.3g", .is_time = true},
+        {.key = "least_us", .head = "us", .format = "%.4g", .is_time = true},
         {.key = "printed_most_ms", .head = "max ms", .format = "%.4g", .is_time = true},
         {.key = "most_us", .head = "us", .format = "%.4g", .is_time = true},
         {.key = "printed_milliseconds", .head = "mean ms", .format = "%.3g", .is_time = true},
-        {.key = "microseconds", .head = "us", .format = "%.3g", .is_time = true},
+        {.key = "microseconds", .head = "us", .format = "%.4g", .is_time = true},
         {.key = "printed_deviation_ms", .head = "SD ms", .format = "%.3g", .is_time = true},
         {.key = "deviation_us", .head = "us", .format = "%.3g", .is_time = true},
         {0},

@@ -26,10 +26,39 @@ void drawing_box_add(drawing_box *box, poise_vec3 v)
     box->most = poise_vec3_make(fmax(box->most.x, v.x), fmax(box->most.y, v.y), fmax(box->most.z, v.z));
 }
 
+// A body that never moves.
+static bool is_still(const poise_model *model, int body)
+{
+    bool moves = false;
+    for (int k = body; k != POISE_WORLD && !moves; k = poise_model_joint_info(model, k).parent) {
+        moves = poise_model_joint_info(model, k).nv > 0;
+    }
+    return !moves;
+}
+
+// A free joint leaves what never moves behind: what leads there is no bone.
+static bool leaves_parent(const poise_model *model, int joint)
+{
+    poise_joint_info info = poise_model_joint_info(model, joint);
+    return info.nv == 6 && info.parent != POISE_WORLD && is_still(model, info.parent);
+}
+
+// What never moves in a file whose figure is free of it: the scene around a character.
+static bool is_scenery(const poise_model *model, int body)
+{
+    bool is_left = false;
+    for (int k = 0; k < poise_model_info(model).joints && !is_left && is_still(model, body); ++k) {
+        is_left = leaves_parent(model, k);
+    }
+    return is_left;
+}
+
 void drawing_box_add_skeleton(drawing_box *box, const poise_model *model, const poise_kinematics *kinematics)
 {
     for (int k = 0; k < poise_model_info(model).joints; ++k) {
-        drawing_box_add(box, poise_kinematics_body_pose(kinematics, k).position);
+        if (!is_scenery(model, k)) {
+            drawing_box_add(box, poise_kinematics_body_pose(kinematics, k).position);
+        }
     }
     for (int i = 0; i < poise_model_info(model).tools; ++i) {
         drawing_box_add(box, poise_kinematics_tool_pose(kinematics, i).position);
@@ -111,7 +140,10 @@ void drawing_skeleton(picture *p, const poise_model *model, const poise_kinemati
     for (int k = 0; k < poise_model_info(model).joints; ++k) {
         poise_vec3 here = poise_kinematics_body_pose(kinematics, k).position;
         int parent = poise_model_joint_info(model, k).parent;
-        if (parent != POISE_WORLD) {
+        if (is_scenery(model, k)) {
+            continue;
+        }
+        if (parent != POISE_WORLD && !leaves_parent(model, k)) {
             draw_bone(p, poise_kinematics_body_pose(kinematics, parent).position, here, radius, bone);
         } else if (poise_model_joint_info(model, k).type == POISE_JOINT_REVOLUTE) {
             draw_bone(p, poise_vec3_make(0, 0, 0), here, radius, bone); // the foot of an arm

@@ -39,6 +39,7 @@ set(poise_sources
     src/shape/boxes.c
     src/shape/shape.c
     src/shape/pairs.c
+    src/shape/close_pairs.c
     src/shape/fit.c
     src/shape/cloud.c
     src/goal/jet.c
@@ -64,6 +65,7 @@ set(poise_sources
     src/goal/packed_factor.c
     src/goal/inverse_diagonal.c
     src/solve/sensitivity_goals.c
+    src/solve/sensitivity_poses.c
     src/solve/sensitivity.c
     src/solve/method_table.c
     src/solve/stepping.c
@@ -213,6 +215,7 @@ set(poise_io_sources
     src/io/text/number_write.c
     src/io/text/utf8.c
     src/io/input.c
+    src/io/named_files.c
     src/io/output.c
     src/io/detect.c
     src/io/foreign.c

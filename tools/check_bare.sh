@@ -1,13 +1,26 @@
 #!/bin/bash
-# First contact: run commands of the README in a clone on a bare Debian 12 that has make and git and nothing else, and print what
+# First contact: run commands of the README in a clone on a bare Debian that has make and git and nothing else, and print what
 # each installs and how long it takes.
 #
-#   check_bare.sh [COMMAND...]      default: 'make demo'; each command is one argument, such as 'make demo' 'make test'
+#   check_bare.sh [--suite NAME] [--user] [COMMAND...]
+#
+#   --suite    the release of Debian: bookworm (12, the default) or trixie (13)
+#   --user     as a user who has sudo; else as root
+#   COMMAND    default: 'make demo'; each command is one argument, such as 'make demo' 'make test'
 #
 # The bare system is made with debootstrap in a temporary folder; BASE names a folder to keep it in for the next time. The clone
 # holds what is committed. Exits with 77, skipped, without root or debootstrap.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+suite=bookworm
+user=root
+while [ $# -gt 0 ]; do
+    case $1 in
+    --suite) suite=$2 && shift 2 ;;
+    --user) user=guest && shift ;;
+    *) break ;;
+    esac
+done
 if [ "$(id -u)" -ne 0 ] || ! command -v debootstrap >/dev/null; then
     echo "skipped: needs root and debootstrap"
     exit 77
@@ -23,7 +36,7 @@ clean_up() {
 trap clean_up EXIT
 base=${BASE:-$place/base}
 if [ ! -d "$base" ]; then
-    debootstrap --variant=minbase bookworm "$base" >"$place/log" || { tail "$place/log" && exit 1; }
+    debootstrap --variant=minbase $suite "$base" >"$place/log" || { tail "$place/log" && exit 1; }
 fi
 cp -a "$base" "$bare"
 cp /etc/resolv.conf "$bare/etc/"
@@ -36,7 +49,7 @@ if [ -f $certificates ]; then
 fi
 mount -t proc proc "$bare/proc"
 
-inside() {
+inside() { # as root
     env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/ LANG=C.UTF-8 NODE_EXTRA_CA_CERTS=$certificates ${JOBS:+JOBS=$JOBS} chroot "$bare" sh -c "$1"
 }
 # packages installed, and the megabytes that they take
@@ -45,7 +58,22 @@ packages() {
 }
 inside "apt-get -q update && apt-get -q -y install --no-install-recommends make git" >"$place/log" 2>&1 ||
     { tail "$place/log" && exit 1; }
-git -c safe.directory='*' clone -q . "$bare/poise"
+folder=/poise
+home=/$user
+if [ $user != root ]; then
+    inside "apt-get -q -y install --no-install-recommends sudo && useradd --create-home --home-dir $home $user &&
+        echo '$user ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/$user" >"$place/log" 2>&1 || { tail "$place/log" && exit 1; }
+    folder=$home/poise
+fi
+git -c safe.directory='*' clone -q . "$bare$folder"
+inside "chown -R $user: $folder"
+as_user() { # who is not root has no other rights, and a home of one's own
+    if [ $user = root ]; then
+        inside "$1"
+    else
+        inside "setpriv --reuid $user --regid $user --init-groups env HOME=$home USER=$user sh -c '$1'"
+    fi
+}
 
 status=0
 summary=""
@@ -53,10 +81,10 @@ for command; do
     read -r count size < <(packages)
     start=$SECONDS
     echo "== $command"
-    inside "cd /poise && $command" || status=1
+    as_user "cd $folder && $command" || status=1
     seconds=$((SECONDS - start))
     read -r count_after size_after < <(packages)
-    summary+=$(printf '%-12s %5d packages %6d MB %6d s' "$command" $((count_after - count)) $((size_after - size)) $seconds)$'\n'
+    summary+=$(printf '%-12s %5d packages %6d MB %6d s' "${command:0:40}" $((count_after - count)) $((size_after - size)) $seconds)$'\n'
 done
 printf '%s' "$summary"
 exit $status

@@ -39,7 +39,8 @@ try='
     $POISE --version
     $POISE solve scene:arm7 --goal "position tip 0.4 0.1 0.3" >/dev/null
     $POISE convert scene:humanoid/walk walk.bvh >/dev/null
-    $POISE info walk.bvh --brief | grep -q "132 frames"'
+    $POISE info walk.bvh --brief | grep -q "132 frames"
+    echo "{\"aim\":[1,0,0]}" | $POISE stream scene:lamp -r 50 -d 0.3 | tail -n 1 | grep -q "\"q\""'
 
 failed=0
 # check NAME COMMAND...
@@ -47,18 +48,37 @@ check() {
     local name=$1
     shift
     if "$@" >"$place/log" 2>&1; then
-        printf '%-8s works\n' "$name"
+        printf '%-9s works\n' "$name"
     else
-        printf '%-8s FAILED\n' "$name"
+        printf '%-9s FAILED\n' "$name"
         tail -n 15 "$place/log"
         failed=1
     fi
 }
 
+# serves COMMAND...: does `poise view` give the studio?
+serves() {
+    "$@" view --no-open --json >"$place/view" &
+    local server=$! port="" answer=""
+    for _ in $(seq 300); do
+        port=$(sed -n 's/.*"port": *\([0-9]*\).*/\1/p' "$place/view")
+        [ -z "$port" ] || break
+        sleep 0.1
+    done
+    if [ -n "$port" ] && exec 3<>"/dev/tcp/127.0.0.1/$port"; then
+        printf 'GET /index.html HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nConnection: close\r\n\r\n' "$port" >&3
+        read -r answer <&3
+        exec 3>&-
+    fi
+    kill $server
+    wait $server
+    [[ $answer == *" 200 "* ]] || { echo "poise view: ${answer:-no answer}"; return 1; }
+}
+
 by_emulator() { # FOLDER, then what runs the program
     local folder=$1
     shift
-    (cd "$folder" && POISE="$*" sh -euc "$try")
+    (cd "$folder" && POISE="$*" sh -euc "$try" && serves "$@")
 }
 
 arm64() {
@@ -71,13 +91,23 @@ windows() {
         WINEDEBUG=-all by_emulator "$(echo "$place"/windows/*)" wine bin/poise.exe
 }
 
+# what is served from a bare system is read from here
+served_inside() {
+    serves env -i PATH=/usr/sbin:/usr/bin:/bin chroot "$bare" "$@"
+}
+
 check sums inside "cd /release && sha256sum --quiet -c SHA256SUMS"
 check musl inside "cd /release
     tar xzf /release/poise-*-linux-*.tar.gz
     POISE=\$(echo /release/poise-*-linux-*/bin/poise)
     cd /release
     $try
-    test -f /release/poise-*-linux-*/share/poise/studio/index.html"
+    test -f /release/poise-*-linux-*/share/poise/studio/index.html
+    ln -s poise-*-linux-*/ unpacked"
+check "musl view" served_inside /release/unpacked/bin/poise
+if command -v lintian >/dev/null; then
+    check lintian lintian --fail-on error "$release"/*.deb
+fi
 check deb inside "apt-get -q update
     apt-get -q -y install --no-install-recommends /release/poise_*_$(dpkg --print-architecture).deb
     POISE=poise

@@ -64,6 +64,12 @@ blender_addon() {
     tools/setup.sh blender && ctest --test-dir build -R '^python_blender$' --output-on-failure
 }
 
+# the Python package: no reference is left behind by any call, and memory stays flat over a million
+python_endurance() {
+    command -v python3-dbg >/dev/null || tools/setup.sh debug || return 77
+    python3-dbg python/test/endurance.py 20 && /usr/bin/python3 python/test/endurance.py 25000
+}
+
 # all that users are given, installed and used
 release() {
     make release && tools/check_release.sh
@@ -71,7 +77,11 @@ release() {
 
 jobs=${JOBS:-$(nproc)}
 wanted=$*
-check bare tools/check_bare.sh 'make demo' 'make test'
+# a program of the user's finds the installed library, and a package made since does not keep make uninstall from its work
+install_and_remove='make install && cc samples/hello_ik.c -lpoise -lm -o hello && ./hello && (cd build && cpack >/dev/null) && make uninstall &&
+    test -z "$(find /usr/local -iname "*poise*")"'
+check bare tools/check_bare.sh 'make demo' 'make test' "$install_and_remove"
+check bare_13 tools/check_bare.sh --suite trixie --user 'make demo' 'make test'
 check release release
 check fuzz tools/fuzz.sh 60
 check tidy tools/check_tidy.sh build
@@ -84,6 +94,7 @@ check golden tools/check_golden.sh
 check systems tools/check_systems.sh --unit
 check mutation tools/mutate.py --count 130
 check blender blender_addon
+check python python_endurance
 check endurance make endurance
 echo
 printf '%s' "$summary"

@@ -375,9 +375,21 @@ def check_pages(poise):
     return 1 if wrong else 0
 
 
+def emulated(poise, emulator, folder):
+    """A command `poise` in the folder that runs the program of another system."""
+    os.environ.setdefault("WINEPREFIX", os.path.expanduser("~/.wine"))  # not one in every new home
+    os.environ.setdefault("WINEDEBUG", "-all")
+    path = os.path.join(folder, "poise")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write('#!/bin/sh\nexec %s "%s" "$@"\n' % (emulator, poise))
+    os.chmod(path, 0o755)
+    return path
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--poise", required=True, help="the program")
+    parser.add_argument("--emulator", default="", help="what runs it, such as wine")
     parser.add_argument("--write", action="store_true", help="put what came out into the files")
     parser.add_argument("--examples", action="store_true", help="run the examples of commands")
     parser.add_argument("--pages", action="store_true", help="check help and manual pages")
@@ -391,11 +403,14 @@ def main():
     if not shutil.which("bash"):
         print("skipped: bash is not installed")
         return SKIPPED
-    if args.pages:
-        return check_pages(poise)
-    if args.examples:
-        return run_examples(poise, args.names, args.timeout)
-    results = [run_transcript(path, poise, args.timeout, args.write) for path in args.names]
+    with tempfile.TemporaryDirectory() as folder:
+        if args.emulator:
+            poise = emulated(poise, args.emulator, folder)
+        if args.pages:
+            return check_pages(poise)
+        if args.examples:
+            return run_examples(poise, args.names, args.timeout)
+        results = [run_transcript(path, poise, args.timeout, args.write) for path in args.names]
     return 1 if 1 in results or not results else SKIPPED if SKIPPED in results else 0
 
 

@@ -6,6 +6,7 @@
 #   setup.sh web       or what the npm package and the studio need (make web)
 #   setup.sh python    or what the Python package needs (make python)
 #   setup.sh blender   or what the test of the Blender add-on needs, 1 GB (make nightly)
+#   setup.sh debug     or what counting Python's references needs (make nightly)
 #   setup.sh package   or what a Debian package with the studio in it needs (make package)
 #   setup.sh release   or what all files of a release need (make release)
 #   setup.sh all       or everything: linters, sanitizers, browser, MPI, baselines of the benchmarks (.ci/run)
@@ -30,12 +31,13 @@ tool) needs=$for_tool ;;
 test) needs="$for_tool $for_test" ;;
 web) needs="$for_tool $for_web" ;;
 python) needs="$for_tool $for_python" ;;
+debug) needs="$for_tool $for_test python3-dbg=python3-dbg" ;;
 blender) needs="$for_tool $for_test blender=blender" ;;
 package) needs="$for_tool $for_web $for_package" ;;
 release) needs="$for_tool $for_web $for_package $for_python $for_cross
     x86_64-w64-mingw32-gcc-posix=gcc-mingw-w64-x86-64" ;;
 all) needs="$for_tool $for_test $for_web $for_all" ;;
-*) echo "usage: setup.sh tool|test|web|python|blender|package|release|all" && exit 2 ;;
+*) echo "usage: setup.sh tool|test|web|python|blender|debug|package|release|all" && exit 2 ;;
 esac
 
 # installed PACKAGE

@@ -20,4 +20,4 @@ POISE_MPI=${POISE_MPI:-poise-mpi}
 OUT=${OUT:-${SLURM_SUBMIT_DIR:-.}/reproduce}
 
 # Open MPI under Slurm starts its ranks on the nodes of the job, as many as there are tasks
-exec mpirun -q -n "${SLURM_NTASKS:-2}" "$POISE_MPI" reproduce erik-table8 erik-table9 --full --threads 1 -o "$OUT" "$@"
+exec mpirun -n "${SLURM_NTASKS:-2}" "$POISE_MPI" reproduce erik-table8 erik-table9 --full --threads 1 -o "$OUT" "$@"

@@ -5,6 +5,9 @@ docs/performance.md between its two markers.
 update_performance.py [POISE-BENCH [OPTION...]]
 
 update_performance.py --page    measure nothing: the page from docs/results.json as it is
+
+update_performance.py --add REPORT.json    the suites of a report that poise-bench --save wrote on the same machine take the
+                                           place of those in docs/results.json
 """
 import json
 import os
@@ -96,6 +99,11 @@ ALONE = [
     ("Its successor, skeleton C, by shape", "expressive", "wide", "C samples", "shape",
      "{us_mean:.0f} us, {solved:.0f} % within ERIK's threshold"),
     ("Warp, aim and filter: one tick", "warps", "ticks", "erik-g", "poise", "{us_mean:.0f} us, p99 {us_p99:.0f} us"),
+    ("Panda, 6D pose clear of six boxes by 3 cm", "constraints", "arms", "Panda, 6 boxes", "poise",
+     "{us_mean:.0f} us, {reached:.1f} % reached, {broken:.0f} broken"),
+    ("G1, four 6D poses without collisions with itself", "constraints", "bodies", "G1", "poise",
+     "{us_mean:.0f} us, {reached:.1f} % reached, {broken:.0f} broken"),
+    ("Stewart platform, closed to 1e-12", "constraints", "loops", "Stewart", "poise", "{us_mean:.0f} us"),
     ("Read a C3D file", "files", "formats", "C3D Intel float", "poise", "{read_mb_s:.0f} MB/s"),
     ("Read a BVH file", "files", "formats", "BVH, 4 decimals", "poise", "{read_mb_s:.0f} MB/s"),
 ]
@@ -127,6 +135,16 @@ def measure(words):
     return report
 
 
+def add(report, more):
+    """The report with the suites of another run on the same machine."""
+    for key in ("machine", "cores", "compiler", "flags"):
+        if report[key] != more[key]:
+            sys.exit(f"{key}: {more[key]}, not {report[key]} as in {RESULTS}: measure all suites on one machine")
+    names = {suite["name"] for suite in more["suites"]}
+    kept = [suite for suite in report["suites"] if suite["name"] not in names]
+    return {**report, "suites": kept + more["suites"]}
+
+
 def read(path):
     with open(path, encoding="utf-8") as file:
         return json.load(file)
@@ -150,6 +168,9 @@ def main():
     words = sys.argv[1:] or [os.path.join(ROOT, "build", "bin", "poise-bench")]
     if words == ["--page"]:
         report = read(RESULTS)
+    elif words[0] == "--add" and len(words) == 2:
+        report = add(read(RESULTS), read(words[1]))
+        write(RESULTS, as_text(report))
     else:
         words[0] = os.path.abspath(words[0])
         report = measure(words)

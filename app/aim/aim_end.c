@@ -313,9 +313,3 @@ bool aim_load_posture(const poise_file *file, const aim_end *end, const char *na
     }
     return works;
 }
-
-void coordinate_label(const poise_model *model, int i, char *label, size_t size)
-{
-    poise_coordinate c = poise_model_coordinate(model, i);
-    snprintf(label, size, "%s%s%s", poise_model_joint_info(model, c.joint).name, c.label[0] ? " " : "", c.label);
-}

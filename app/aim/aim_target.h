@@ -131,9 +131,6 @@ bool aim_solve(aim_solver *solver, const aim_target *target, const double *postu
 // The angle left between the end and a target at any q, in radians.
 double aim_angle(aim_solver *solver, const aim_target *target, const double *q);
 
-// What people call number i of a configuration: "elbow", or "shoulder twist" for a joint of several numbers.
-void coordinate_label(const poise_model *model, int i, char *label, size_t size);
-
 // Has a joint moved by more than 20 degrees (0.35 length units) between two answers? The paper's measure of a jump.
 bool aim_has_jumped(const poise_model *model, const double *before, const double *q);
 

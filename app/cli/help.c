@@ -29,6 +29,14 @@ static void option_form(char *text, size_t size, const app_option *option)
     snprintf(text, size, "%s--%s%s%s", letter, option->name, option->value ? " " : "", option->value ? option->value : "");
 }
 
+void help_of_option(char *text, size_t size, const app_option *option)
+{
+    bool extensions = option->choices && option->kind == OPTION_OUTPUT;
+    const char *before = extensions ? " (" : option->choices ? "; one of: " : "";
+    snprintf(text, size, "%s%s%s%s%s", option->help, before, option->choices ? option->choices : "", extensions ? ")" : "",
+             option->repeats ? "; may be repeated" : "");
+}
+
 static void print_options(FILE *stream, const app_option *options)
 {
     enum { WIDTH = 24 };
@@ -37,8 +45,7 @@ static void print_options(FILE *stream, const app_option *options)
         option_form(form, sizeof form, options);
         int width = text_columns(form);
         char text[1024];
-        snprintf(text, sizeof text, "%s%s%s%s%s", options->help, options->choices ? "; one of: " : "",
-                 options->choices ? options->choices : "", options->repeats ? "; may be repeated" : "", "");
+        help_of_option(text, sizeof text, options);
         fprintf(stream, "  %s", form);
         if (width > WIDTH - 2) {
             fprintf(stream, "\n");

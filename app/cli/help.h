@@ -10,6 +10,9 @@
 void help_command(FILE *stream, const app_command *command);
 void help_topic(FILE *stream, const app_topic *topic);
 
+// What an option does, with its choices, or with the extensions of the file it writes.
+void help_of_option(char *text, size_t size, const app_option *option);
+
 // The headline of a part of a page.
 void help_head(FILE *stream, const char *text);
 

@@ -47,6 +47,9 @@ json_node *json_from_text(const char *text); // bytes that are not UTF-8 become 
 json_node *json_from_names(const void *user, const char *(*at)(const void *user, int index), int count);
 json_node *json_from_times(const latency *times); // microseconds: mean, p50, p99, max
 
+// The list "coordinates": what each number of q is, as coordinate_label says it.
+json_node *json_from_coordinates(const poise_model *model);
+
 // The list "active_limits": side(user, i) < 0 where coordinate i is at its lower limit, > 0 at its upper one, 0 at none.
 json_node *json_from_limits(const poise_model *model, int (*side)(const void *user, int i), const void *user);
 

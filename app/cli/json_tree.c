@@ -2,6 +2,7 @@
 #include "json_output.h"
 
 #include "degrees.h"
+#include "load.h"
 
 #include "io/json/json_value.h"
 #include "io/text/utf8.h"
@@ -253,6 +254,18 @@ json_node *json_from_times(const latency *times)
     const double us = 1e6;
     return json_make("{s:f, s:f, s:f, s:f}", "mean", us * latency_mean(times), "p50", us * latency_quantile(times, 0.5),
                      "p99", us * latency_quantile(times, 0.99), "max", us * times->largest);
+}
+
+json_node *json_from_coordinates(const poise_model *model)
+{
+    json_node *list = json_new(JSON_ARRAY);
+    for (int i = 0; i < poise_model_info(model).nq; ++i) {
+        char label[128];
+        coordinate_label(model, i, label, sizeof label);
+        json_node *text = json_from_text(label);
+        json_append(list, text ? text : json_new(JSON_NULL));
+    }
+    return list;
 }
 
 json_node *json_from_limits(const poise_model *model, int (*side)(const void *user, int i), const void *user)

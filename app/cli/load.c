@@ -8,37 +8,21 @@
 
 #include <limits.h>
 #include <string.h>
-#include <unistd.h>
 
 // ---- Files that a file names ---------------------------------------------------------------------------------------------
 
-enum { MOST_NAMED = 4096, MOST_FOLDERS_UP = 8 };
+enum { MOST_NAMED = 4096 };
 
 typedef struct named_files {
-    const char *folder_of; // the file that names the others
+    char folder[PATH_MAX]; // of the file that names the others
     int count;
     file_bytes file[MOST_NAMED];
 } named_files;
 
-// "folder/" + up times "../" + name; false: there is no such file.
-static bool find_from(const char *folder_of, int up, const char *name, char path[PATH_MAX])
+bool find_named(const char *folder, const char *name, char *path, size_t size)
 {
-    int folder = (int)(path_base(folder_of) - folder_of);
-    int length = snprintf(path, PATH_MAX, "%.*s", system_is_absolute(name) ? 0 : folder, folder_of);
-    for (int i = 0; i < up && length < PATH_MAX; ++i) {
-        length += snprintf(path + length, (size_t)(PATH_MAX - length), "../");
-    }
-    length += length < PATH_MAX ? snprintf(path + length, (size_t)(PATH_MAX - length), "%s", name) : 0;
-    return length < PATH_MAX && access(path, R_OK) == 0;
-}
-
-// "package://panda/meshes/hand.stl" is looked for as panda/meshes/hand.stl and as meshes/hand.stl, beside the file that
-// names it and in the folders above.
-static bool find_in_package(const char *folder_of, const char *name, char path[PATH_MAX])
-{
-    const char *in_package = strchr(name, '/');
-    for (int up = 0; up <= MOST_FOLDERS_UP; ++up) {
-        if (find_from(folder_of, up, name, path) || (in_package && find_from(folder_of, up, in_package + 1, path))) {
+    for (int i = 0; poise_named_file(folder, name, i, path, size); ++i) {
+        if (system_path_kind(path, true) == PATH_FILE) {
             return true;
         }
     }
@@ -48,15 +32,10 @@ static bool find_in_package(const char *folder_of, const char *name, char path[P
 // poise_load: names are relative to the folder of the file that holds them.
 static poise_status load_named(void *user, const char *name, const void **bytes, size_t *size)
 {
-    static const char package[] = "package://", model[] = "model://", file[] = "file://";
     named_files *named = user;
     char path[PATH_MAX];
-    bool found =
-        strncmp(name, package, strlen(package)) == 0 ? find_in_package(named->folder_of, name + strlen(package), path)
-        : strncmp(name, model, strlen(model)) == 0
-            ? find_in_package(named->folder_of, name + strlen(model), path)
-            : find_from(named->folder_of, 0, strncmp(name, file, strlen(file)) == 0 ? name + strlen(file) : name, path);
-    if (!found || named->count == MOST_NAMED || !file_read(path, &named->file[named->count])) {
+    if (!find_named(named->folder, name, path, sizeof path) || named->count == MOST_NAMED ||
+        !file_read(path, &named->file[named->count])) {
         return POISE_ERROR_NOT_FOUND;
     }
     *bytes = named->file[named->count].bytes;
@@ -127,7 +106,8 @@ static bool is_utf16(const file_bytes *bytes)
 static poise_file *read_bytes(const char *name, const file_bytes *bytes, const load_options *options)
 {
     static named_files named;
-    named = (named_files){.folder_of = name};
+    named.count = 0;
+    snprintf(named.folder, sizeof named.folder, "%.*s", (int)(path_base(name) - name), name);
     poise_read_options how = {0};
     how.name = name;
     how.model = options->model;
@@ -179,8 +159,8 @@ poise_file *load_file(const char *name, const load_options *options)
     if (file && !options->quiet) {
         print_warnings(shown, file);
         if (file->loop_count > 0 && !options->holds_loops) {
-            warn("%s: closes %d loop%s, which only \"poise solve\" holds", shown, file->loop_count,
-                 file->loop_count > 1 ? "s" : "");
+            warn("%s: closes %d loop%s, which only \"poise solve\", and \"poise track\" without --whole, hold", shown,
+                 file->loop_count, file->loop_count > 1 ? "s" : "");
         }
     }
     return file;

@@ -25,6 +25,9 @@ typedef struct load_options {
     bool quiet;       // do not print the file's warnings on standard error
 } load_options;
 
+// The path of a file that one in `folder` names (poise_named_file). False: there is none.
+bool find_named(const char *folder, const char *name, char *path, size_t size);
+
 #define SCENE_PREFIX "scene:"
 
 // NULL, with one line on standard error, when it cannot be read. `options` may be NULL. Release with poise_file_destroy.
@@ -92,5 +95,8 @@ poise_file *load_scene(const char *name);
 // Index of a body by the name of a body, joint or tool, and the tool's pose in it (identity for a body). POISE_NONE after
 // one line on standard error that names the nearest one there is.
 int find_body(const poise_model *model, const char *name, poise_pose *local);
+
+// What people call number i of a configuration: "elbow", or "shoulder twist" for a joint of several numbers.
+void coordinate_label(const poise_model *model, int i, char *label, size_t size);
 
 #endif

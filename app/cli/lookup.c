@@ -22,6 +22,12 @@ int find_body(const poise_model *model, const char *name, poise_pose *local)
     return body;
 }
 
+void coordinate_label(const poise_model *model, int i, char *label, size_t size)
+{
+    poise_coordinate c = poise_model_coordinate(model, i);
+    snprintf(label, size, "%s%s%s", poise_model_joint_info(model, c.joint).name, c.label[0] ? " " : "", c.label);
+}
+
 // ---- Postures ------------------------------------------------------------------------------------------------------------
 
 static bool frame_of_motion(const poise_file *model, const char *name, int frame, double *q)

@@ -3,6 +3,7 @@
 
 #include "system/system.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,4 +172,14 @@ void print_wrapped(FILE *stream, const char *text, int indent, int columns)
     if (column > 0) {
         fputc('\n', stream);
     }
+}
+
+void print_fact(FILE *stream, const char *head, const char *text, bool is_list)
+{
+    enum { BESIDE = 14, WIDEST = 100 };
+    bool is_wrapped = is_list || system_terminal_columns(stream) > 0;
+    int columns = is_wrapped ? terminal_columns(stream) : INT_MAX, column = 2 + text_columns(head);
+    fprintf(stream, "  %s%*s", head, BESIDE - 1 - column, ""); // the first word brings a space along
+    print_words(stream, text, strlen(text), BESIDE - 1, BESIDE, is_wrapped && columns > WIDEST ? WIDEST : columns);
+    fputc('\n', stream);
 }

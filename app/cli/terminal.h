@@ -42,6 +42,10 @@ int text_columns(const char *text);
 // Print paragraphs, words wrapped at `columns`, each line after `indent` spaces. Lines that begin with a space are kept.
 void print_wrapped(FILE *stream, const char *text, int indent, int columns);
 
+// Print a fact: two spaces, `head`, and from column 14 on `text`, wrapped at the terminal's width, or at 100. In a file or
+// a pipe a sentence stays in one line, for grep; what `is_list` goes on after 80 columns there, too.
+void print_fact(FILE *stream, const char *head, const char *text, bool is_list);
+
 // ---- Tables --------------------------------------------------------------------------------------------------------------
 
 // A table whose columns are as wide as they need to be. `head` holds the columns' names separated by tabs, with a '>' before

@@ -1,6 +1,8 @@
 // Verdicts of `poise track` and `poise scale`: their options, and how they are told.
 #include "verdict_text.h"
 
+#include "memory.h"
+#include "system/system.h"
 #include "terminal.h"
 
 #include <stdlib.h>
@@ -13,38 +15,31 @@ poise_verdict_level verdict_level_by_name(const char *name)
     return name[0] == 'g' ? POISE_VERDICT_GOOD : name[0] == 'd' ? POISE_VERDICT_DOUBTFUL : POISE_VERDICT_FAILED;
 }
 
-// What has a threshold: all but what is only worth knowing.
-static bool has_threshold(int kind)
-{
-    return kind != POISE_FINDING_JOINT && kind != POISE_FINDING_LEFT_OUT;
-}
-
 // "miss=0.02" or "miss=0.02,0.03". False after one line on standard error.
 static bool read_threshold(const char *text, poise_thresholds *thresholds)
 {
     const char *equals = strchr(text, '=');
-    for (int i = 0; i < POISE_FINDING_KIND_COUNT && equals; ++i) {
-        const char *name = poise_finding_name((poise_finding_kind)i);
-        char *end;
-        double doubtful = strtod(equals + 1, &end), failed = thresholds->failed[i];
+    char name[32] = "", known[256] = "", *end = NULL;
+    if (equals && (size_t)(equals - text) < sizeof name) {
+        snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
+        double doubtful = strtod(equals + 1, &end), failed = -1;
         bool works = end > equals + 1;
         if (works && *end == ',') {
             const char *second = end + 1;
             failed = strtod(second, &end);
             works = end > second;
         }
-        if (has_threshold(i) && strlen(name) == (size_t)(equals - text) && strncmp(name, text, strlen(name)) == 0 && works &&
-            *end == '\0' && doubtful >= 0) {
-            thresholds->doubtful[i] = doubtful;
-            thresholds->failed[i] = failed > doubtful ? failed : doubtful;
+        if (works && *end == '\0' && poise_thresholds_set(thresholds, name, doubtful, failed, NULL) == POISE_OK) {
             return true;
         }
     }
-    char known[256] = "";
     for (int i = 0; i < POISE_FINDING_KIND_COUNT; ++i) {
+        poise_thresholds scratch = *thresholds;
+        const char *what = poise_finding_name((poise_finding_kind)i);
         size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s", has_threshold(i) ? " " : "",
-                 has_threshold(i) ? poise_finding_name((poise_finding_kind)i) : "");
+        if (poise_thresholds_set(&scratch, what, 0, -1, NULL) == POISE_OK) {
+            snprintf(known + used, sizeof known - used, " %s", what);
+        }
     }
     complain("--threshold \"%s\" is not WHAT=NUMBER or WHAT=NUMBER,NUMBER with WHAT one of:%s", text, known);
     return false;
@@ -60,23 +55,28 @@ bool verdict_read_thresholds(const arguments *args, poise_thresholds *thresholds
     return works;
 }
 
+#define FAILED " (failed)" // after a finding
+
 // ---- For people ----------------------------------------------------------------------------------------------------------
 
 // Names of one kind of finding, separated by commas.
 static void print_names(const poise_verdict *verdict, const poise_finding *findings, poise_finding_kind kind,
                         const char *head, FILE *stream)
 {
+    memory_stream names;
     int count = 0;
+    need(system_memory_open(&names));
     for (int i = 0; i < verdict->count; ++i) {
         if (findings[i].kind == kind) {
-            char name[128];
-            snprintf(name, sizeof name, "%s", findings[i].name ? findings[i].name : "");
-            text_make_printable(name);
-            fprintf(stream, "%s%s", count == 0 ? head : count % 8 == 0 ? ",\n              " : ", ", name);
-            count += 1;
+            fprintf(names.stream, "%s%s", count++ > 0 ? ", " : "", findings[i].name ? findings[i].name : "");
         }
     }
-    fputs(count > 0 ? "\n" : "", stream);
+    need(system_memory_close(&names));
+    if (count > 0) {
+        text_make_printable(names.text);
+        print_fact(stream, head, names.text, true);
+    }
+    free(names.text);
 }
 
 void verdict_print(const poise_verdict *verdict, const poise_finding *findings, FILE *stream)
@@ -88,13 +88,14 @@ void verdict_print(const poise_verdict *verdict, const poise_finding *findings, 
     for (int i = 0; i < verdict->count; ++i) {
         char text[256];
         if (findings[i].level != POISE_VERDICT_GOOD || findings[i].kind == POISE_FINDING_UNMATCHED) {
-            poise_finding_describe(&findings[i], text, sizeof text);
+            bool has_failed = findings[i].level == POISE_VERDICT_FAILED;
+            poise_finding_describe(&findings[i], text, sizeof text - sizeof FAILED);
             text_make_printable(text);
-            fprintf(stream, "              %s%s\n", text, findings[i].level == POISE_VERDICT_FAILED ? " (failed)" : "");
+            print_fact(stream, "", strcat(text, has_failed ? FAILED : ""), false);
         }
     }
-    print_names(verdict, findings, POISE_FINDING_JOINT, "  unobserved  ", stream);
-    print_names(verdict, findings, POISE_FINDING_LEFT_OUT, "  left out    ", stream);
+    print_names(verdict, findings, POISE_FINDING_JOINT, "unobserved", stream);
+    print_names(verdict, findings, POISE_FINDING_LEFT_OUT, "left out", stream);
 }
 
 // ---- For machines --------------------------------------------------------------------------------------------------------

@@ -56,6 +56,10 @@ bool file_read(const char *name, file_bytes *file)
     if (strcmp(name, "-") == 0) {
         return read_all(STDIN_FILENO, "standard input", LIKELY, file);
     }
+    if (system_path_kind(name, true) == PATH_FOLDER) { // which some systems refuse to open
+        complain("%s: is a folder, not a file", name);
+        return false;
+    }
     int descriptor = system_open(name, false);
     if (descriptor < 0) {
         return fail(name, "cannot be opened");
@@ -64,9 +68,6 @@ bool file_read(const char *name, file_bytes *file)
     bool works = fstat(descriptor, &status) == 0;
     if (!works) {
         fail(name, "cannot be read");
-    } else if (S_ISDIR(status.st_mode)) {
-        complain("%s: is a folder, not a file", name);
-        works = false;
     } else {
         works = read_all(descriptor, name, S_ISREG(status.st_mode) ? (size_t)status.st_size : LIKELY, file);
     }

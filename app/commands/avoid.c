@@ -39,7 +39,7 @@ static poise_shape make_obstacle(int kind, const double *x, poise_up up)
 }
 
 // "box 0.5 0 0.3 0.1 0.1 0.6"
-static bool read_obstacle(const avoided *a, const char *command, const char *text, poise_shape *shape)
+static bool read_obstacle(const avoid_asked *asked, const char *text, poise_shape *shape)
 {
     char word[16] = "";
     int used = 0, kind = 0, kinds = (int)(sizeof obstacles / sizeof obstacles[0]);
@@ -48,7 +48,8 @@ static bool read_obstacle(const avoided *a, const char *command, const char *tex
         kind += 1;
     }
     if (kind == kinds) {
-        complain("%s: --obstacle \"%s\": begin with box, sphere, capsule or floor, or name a .json file", command, text);
+        complain("%s: --obstacle \"%s\": begin with box, sphere, capsule or floor, or name a .json file", asked->command,
+                 text);
         return false;
     }
     double x[8] = {0};
@@ -59,17 +60,17 @@ static bool read_obstacle(const avoided *a, const char *command, const char *tex
         if (end == at) {
             break;
         }
-        x[count++] = value;
+        x[count++] = value * asked->unit;
     }
     poise_error error;
     if (count != obstacles[kind].count || at[strspn(at, " ")] != '\0') {
-        complain("%s: --obstacle \"%s\": a %s takes %d numbers: %s", command, text, word, obstacles[kind].count,
+        complain("%s: --obstacle \"%s\": a %s takes %d numbers: %s", asked->command, text, word, obstacles[kind].count,
                  obstacles[kind].numbers);
         return false;
     }
-    *shape = make_obstacle(kind, x, a->file->scale.up);
-    if (poise_shape_check(shape, a->file->model, &error) != POISE_OK) {
-        complain("%s: --obstacle \"%s\": %s", command, text, error.text);
+    *shape = make_obstacle(kind, x, asked->up);
+    if (poise_shape_check(shape, asked->file->model, &error) != POISE_OK) {
+        complain("%s: --obstacle \"%s\": %s", asked->command, text, error.text);
         return false;
     }
     return true;
@@ -85,12 +86,12 @@ static void add_shapes(avoided *a, const poise_shape *shapes, int count)
 }
 
 // One obstacle in words, or those of a file.
-static bool add_obstacles(avoided *a, const char *command, const char *text)
+static bool add_obstacles(avoided *a, const avoid_asked *asked, const char *text)
 {
     const char *dot = strrchr(text, '.');
     if (!dot || strcmp(dot, ".json") != 0) {
         poise_shape shape;
-        bool works = read_obstacle(a, command, text, &shape);
+        bool works = read_obstacle(asked, text, &shape);
         add_shapes(a, &shape, works);
         return works;
     }
@@ -105,7 +106,7 @@ static bool add_obstacles(avoided *a, const char *command, const char *text)
     } else {
         complain(
             "%s: --obstacle %s: holds no shapes: {\"poise\": 1, \"shapes\": [{\"kind\": \"box\", \"half\": [1, 1, 1]}]}",
-            command, text);
+            asked->command, text);
     }
     poise_file_destroy(file);
     return works;
@@ -128,19 +129,20 @@ bool avoid_load_srdf(poise_file *model, const arguments *args, more_postures *sr
     return !name || srdf->file;
 }
 
-static bool find_pairs(avoided *a, const char *command, const char *name, const arguments *args)
+static bool find_pairs(avoided *a, const avoid_asked *asked, const arguments *args)
 {
     poise_error error;
     poise_pairs_options options = poise_pairs_options_default();
     options.neighbours = a->neighbours = option_count(args, "neighbours", 1);
-    options.excluded = a->srdf ? a->srdf->excluded : NULL;
-    options.excluded_count = a->srdf ? a->srdf->excluded_count : 0;
+    options.excluded = asked->srdf ? asked->srdf->excluded : NULL;
+    options.excluded_count = asked->srdf ? asked->srdf->excluded_count : 0;
     poise_status status =
         poise_file_clearance(a->file, a->obstacles, a->obstacle_count, &options, NULL, &a->clearance, &error);
     if (status != POISE_OK) {
-        complain(status == POISE_ERROR_NOT_FOUND ? "%s: %s has %s" : "%s: %s: %s", command, name, error.text);
+        complain(status == POISE_ERROR_NOT_FOUND ? "%s: %s has %s" : "%s: %s: %s", asked->command, asked->name, error.text);
         return false;
     }
+    need(poise_file_touching(a->file, a->clearance, &options, NULL, &a->touching, NULL) == POISE_OK);
     return true;
 }
 
@@ -158,21 +160,22 @@ static void set_margins(avoided *a, double margin, double of_itself)
     a->constraints[0].margins = a->margins;
 }
 
-static bool collect_shapes(avoided *a, const char *command, const char *name, const arguments *args)
+static bool collect_shapes(avoided *a, const avoid_asked *asked, const arguments *args)
 {
     const char *text;
     for (int i = 0; (text = option_text_at(args, "obstacle", i)); ++i) {
-        if (!add_obstacles(a, command, text)) {
+        if (!add_obstacles(a, asked, text)) {
             return false;
         }
     }
-    if (!find_pairs(a, command, name, args)) {
+    add_shapes(a, asked->floor, asked->floor != NULL);
+    if (!find_pairs(a, asked, args)) {
         return false;
     }
     a->constraints[0] = *a->clearance;
-    a->constraints[0].margin = option_number(args, "margin", 0);
+    a->constraints[0].margin = option_number(args, "margin", 0) * asked->unit;
     if (option_given(args, "self-margin")) {
-        set_margins(a, a->constraints[0].margin, option_number(args, "self-margin", 0));
+        set_margins(a, a->constraints[0].margin, option_number(args, "self-margin", 0) * asked->unit);
     }
     a->has_shapes = true;
     a->allows_missing = option_given(args, "allow-missing");
@@ -183,14 +186,14 @@ static bool collect_shapes(avoided *a, const char *command, const char *name, co
 // ---- Balance -------------------------------------------------------------------------------------------------------------
 
 // "X Y X Y X Y ...": the corners of a convex polygon on the ground, either way around.
-static bool collect_polygon(avoided *a, const char *command, const char *text)
+static bool collect_polygon(avoided *a, const avoid_asked *asked, const char *text)
 {
     enum { MOST = 64 };
     double x[2 * MOST], area = 0;
     int count = parse_numbers(text, x, 2 * MOST);
     if (count < 6 || count > 2 * MOST || count % 2 != 0) {
-        complain("%s: --balance \"%s\": three corners or more, two numbers each: \"-0.1 -0.1 0.1 -0.1 0.1 0.1\"", command,
-                 text);
+        complain("%s: --balance \"%s\": three corners or more, two numbers each: \"-0.1 -0.1 0.1 -0.1 0.1 0.1\"",
+                 asked->command, text);
         return false;
     }
     int corners = count / 2;
@@ -198,14 +201,15 @@ static bool collect_polygon(avoided *a, const char *command, const char *text)
         int j = (i + 1) % corners;
         area += x[2 * i] * x[2 * j + 1] - x[2 * j] * x[2 * i + 1];
     }
-    poise_up up = a->file->scale.up;
+    poise_up up = asked->up;
     bool turns = up == POISE_UP_Y ? area > 0 : area < 0; // x to z is clockwise about y
     a->polygon = needed(calloc((size_t)corners, sizeof *a->polygon));
     for (int i = 0; i < corners; ++i) {
         const double *at = &x[2 * (turns ? corners - 1 - i : i)];
-        a->polygon[i] = up == POISE_UP_X   ? poise_vec3_make(0, at[0], at[1])
-                        : up == POISE_UP_Y ? poise_vec3_make(at[0], 0, at[1])
-                                           : poise_vec3_make(at[0], at[1], 0);
+        double first = at[0] * asked->unit, second = at[1] * asked->unit;
+        a->polygon[i] = up == POISE_UP_X   ? poise_vec3_make(0, first, second)
+                        : up == POISE_UP_Y ? poise_vec3_make(first, 0, second)
+                                           : poise_vec3_make(first, second, 0);
     }
     poise_constraint *balance = &a->constraints[a->count++];
     *balance = poise_constraint_default(POISE_CONSTRAINT_BALANCE);
@@ -214,33 +218,35 @@ static bool collect_polygon(avoided *a, const char *command, const char *text)
     balance->axis = poise_vec3_make(up == POISE_UP_X, up == POISE_UP_Y, up != POISE_UP_X && up != POISE_UP_Y);
     poise_error error;
     if (poise_constraint_check(balance, a->file->model, &error) != POISE_OK) {
-        complain("%s: --balance \"%s\": %s", command, text, error.text);
+        complain("%s: --balance \"%s\": %s", asked->command, text, error.text);
         return false;
     }
     return true;
 }
 
-bool avoid_collect(avoided *a, const char *command, const char *name, const poise_file *file, const poise_file *srdf,
-                   const arguments *args)
+bool avoid_check_use(const arguments *args, const char *command, bool has_shapes)
 {
     static const char *const needs_shapes[] = {"margin", "self-margin", "neighbours", "allow-missing"};
-    *a = (avoided){.file = file, .srdf = srdf};
-    a->constraints = needed(calloc((size_t)file->loop_count + 2, sizeof *a->constraints));
-    bool avoids = option_given(args, "avoid") || option_given(args, "obstacle");
+    has_shapes = has_shapes || option_given(args, "avoid") || option_given(args, "obstacle");
     for (size_t i = 0; i < sizeof needs_shapes / sizeof needs_shapes[0]; ++i) {
-        if (!avoids && option_given(args, needs_shapes[i])) {
+        if (!has_shapes && option_given(args, needs_shapes[i])) {
             complain("%s: --%s is about shapes: add --avoid", command, needs_shapes[i]);
             return false;
         }
     }
-    if (!avoids && option_given(args, "srdf") && !option_given(args, "from")) {
-        complain("%s: --srdf has pairs for --avoid and postures for --from: add one of them", command);
+    return true;
+}
+
+bool avoid_collect(avoided *a, const avoid_asked *asked, const arguments *args)
+{
+    const poise_file *file = asked->file;
+    *a = (avoided){.file = file};
+    a->constraints = needed(calloc((size_t)file->loop_count + 2, sizeof *a->constraints));
+    bool avoids = option_given(args, "avoid") || option_given(args, "obstacle") || asked->floor;
+    if (avoids && !collect_shapes(a, asked, args)) {
         return false;
     }
-    if (avoids && !collect_shapes(a, command, name, args)) {
-        return false;
-    }
-    if (option_given(args, "balance") && !collect_polygon(a, command, option_text(args, "balance", ""))) {
+    if (option_given(args, "balance") && !collect_polygon(a, asked, option_text(args, "balance", ""))) {
         return false;
     }
     a->first_loop = a->count;
@@ -262,6 +268,7 @@ void avoid_release(avoided *a)
     free(a->polygon);
     free(a->constraints);
     poise_bytes_release(NULL, a->clearance);
+    poise_bytes_release(NULL, a->touching);
 }
 
 double avoid_margin(const avoided *a, int pair)
@@ -280,4 +287,55 @@ void avoid_name_pair(const avoided *a, int pair, char first[128], char second[12
 void avoid_name(const avoided *a, int constraint, int item, char *text, size_t size)
 {
     poise_constraint_describe(&a->constraints[constraint], item, a->file, text, size);
+}
+
+// ---- Pairs that always touch ---------------------------------------------------------------------------------------------
+
+// Is this the first pair of its two bodies? Of several shapes on a body there are many.
+static bool is_first_of_bodies(const poise_constraint *c, int pair)
+{
+    int a = c->shapes[c->pairs[pair].a].body, b = c->shapes[c->pairs[pair].b].body;
+    for (int i = 0; i < pair; ++i) {
+        if (c->shapes[c->pairs[i].a].body == a && c->shapes[c->pairs[i].b].body == b) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void avoid_describe_touching(const avoided *a, char *text, size_t size)
+{
+    enum { SHOWN = 3 };
+    int pairs = a->touching ? a->touching->pair_count : 0, bodies = 0;
+    text[0] = '\0';
+    if (pairs == 0) {
+        return;
+    }
+    size_t used = (size_t)snprintf(text, size, "%d pair%s that always touch%s: ", pairs, pairs == 1 ? "" : "s",
+                                   pairs == 1 ? "es" : "");
+    for (int i = 0; i < pairs; ++i) {
+        if (is_first_of_bodies(a->touching, i) && ++bodies <= SHOWN && used < size) {
+            char name[300];
+            poise_constraint_describe(a->touching, i, a->file, name, sizeof name);
+            used += (size_t)snprintf(text + used, size - used, "%s%s", bodies > 1 ? ", " : "", name);
+        }
+    }
+    if (bodies > SHOWN && used < size) {
+        snprintf(text + used, size - used, ", and %d more", bodies - SHOWN);
+    }
+    text_make_printable(text);
+}
+
+json_node *avoid_touching_as_json(const avoided *a)
+{
+    json_node *list = json_new(JSON_ARRAY);
+    for (int i = 0; a->touching && i < a->touching->pair_count; ++i) {
+        if (is_first_of_bodies(a->touching, i)) {
+            char first[128], second[128];
+            poise_shape_describe(a->touching, a->touching->pairs[i].a, a->file, first, sizeof first);
+            poise_shape_describe(a->touching, a->touching->pairs[i].b, a->file, second, sizeof second);
+            json_append(list, json_make("{s:o, s:o}", "a", json_from_text(first), "b", json_from_text(second)));
+        }
+    }
+    return list;
 }

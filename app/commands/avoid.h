@@ -1,8 +1,9 @@
-// What an answer must keep to beside limits: shapes that keep apart, and loops of the model. For solve.
+// What an answer must keep to beside limits: shapes that keep apart, balance, and loops of the model. For solve and track.
 #ifndef APP_AVOID_H
 #define APP_AVOID_H
 
 #include "cli/arguments.h"
+#include "cli/json_output.h"
 #include "cli/load.h"
 
 // The options of a command that avoids things, for its table.
@@ -28,12 +29,22 @@
             .highest = 100, .help = "shapes on bodies with at most N joints in between may touch; the default is 1"         \
     }
 
+// Whose constraints the options above are about.
+typedef struct avoid_asked {
+    const char *command, *name; // of the command and of the model, for messages
+    const poise_file *file;     // of the model
+    const poise_file *srdf;     // NULL: none
+    poise_up up;                // upward axis of the model
+    double unit;                // of lengths in the options, in the model's
+    const poise_shape *floor;   // NULL: none; the last obstacle
+} avoid_asked;
+
 typedef struct avoided {
     const poise_file *file;        // of the model
-    const poise_file *srdf;        // NULL: none
     poise_shape *obstacles;        // of --obstacle; NULL: none
     int obstacle_count;            // of those
     poise_constraint *clearance;   // of the file's shapes, then the obstacles; NULL: not asked for
+    poise_constraint *touching;    // the pairs that it leaves out because they always touch; NULL: not asked for
     double *margins;               // of its pairs; NULL: one for all
     poise_vec3 *polygon;           // of --balance; NULL: none
     poise_constraint *constraints; // the clearance, if there are shapes, the polygon, if there is one, the model's loops
@@ -48,9 +59,12 @@ typedef struct avoided {
 // release it, before the model, all the same.
 bool avoid_load_srdf(poise_file *model, const arguments *args, more_postures *srdf);
 
+// Are options about shapes given where shapes are? `has_shapes` where others than those of the options are asked for. False
+// after one line on standard error.
+bool avoid_check_use(const arguments *args, const char *command, bool has_shapes);
+
 // Fill it from the options above and the model's file. False after one line on standard error; release it all the same.
-bool avoid_collect(avoided *a, const char *command, const char *name, const poise_file *file, const poise_file *srdf,
-                   const arguments *args);
+bool avoid_collect(avoided *a, const avoid_asked *asked, const arguments *args);
 void avoid_release(avoided *a);
 
 // Is every collision shape of the model looked after, as far as that was asked for? Not so where no pair is watched, or
@@ -62,6 +76,12 @@ void avoid_name(const avoided *a, int constraint, int item, char *text, size_t s
 
 // How far apart a watched pair must be.
 double avoid_margin(const avoided *a, int pair);
+
+// "3 pairs that always touch: hand and palm, ...", each two bodies once; "" where no pair is left out for that.
+void avoid_describe_touching(const avoided *a, char *text, size_t size);
+
+// The same bodies, for machines.
+json_node *avoid_touching_as_json(const avoided *a);
 
 // The two shapes of a watched pair.
 void avoid_name_pair(const avoided *a, int pair, char first[128], char second[128]);

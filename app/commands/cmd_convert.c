@@ -188,7 +188,8 @@ static void print_people(const job *j)
         printf(", %d frames at %.6g per second", file->clip->frames, 1 / file->clip->frame_time);
     }
     if (file->markers && holds_markers(j->format)) {
-        printf(", %d markers in %d frames", file->markers->count, file->markers->frames);
+        printf(", %d marker%s in %d frame%s", file->markers->count, file->markers->count == 1 ? "" : "s",
+               file->markers->frames, file->markers->frames == 1 ? "" : "s");
     }
     printf("\n");
 }

@@ -205,6 +205,26 @@ static poise_up up_of(const edit_job *job)
     return job->file->scale.up != POISE_UP_UNKNOWN ? job->file->scale.up : figure.up;
 }
 
+// A clip of another person may have the same joints. Its angles go over as they are, so that hands and feet end elsewhere.
+static void compare_bones(const edit_job *job, const poise_file *next, const char *name)
+{
+    const poise_model *a = job->file->model, *b = next->model;
+    const double tolerance = 0.01; // of a bone
+    bool is_other = false;
+    for (int k = 0; b && !is_other && k < poise_model_info(a).joints && k < poise_model_info(b).joints; ++k) {
+        poise_joint_info one = poise_model_joint_info(a, k), two = poise_model_joint_info(b, k);
+        poise_vec3 p = one.given->offset.position, q = two.given->offset.position;
+        double own = sqrt(p.x * p.x + p.y * p.y + p.z * p.z), other = sqrt(q.x * q.x + q.y * q.y + q.z * q.z);
+        is_other = one.parent >= 0 && fabs(other - own) > tolerance * own;
+        if (is_other) {
+            warn(
+                "%s: its bones have other lengths (that to \"%s\" %.4g, here %.4g), so that feet slip; bring it over first: "
+                "poise retarget %s %s -o motion.bvh",
+                name, one.body, other, own, name, job->input);
+        }
+    }
+}
+
 // Another clip after this one, and a clip that can be repeated.
 static bool join(const arguments *args, edit_job *job)
 {
@@ -215,6 +235,7 @@ static bool join(const arguments *args, edit_job *job)
     poise_file *next = name ? load_motion_for(name, job->file, job->input) : NULL;
     bool works = !name || next;
     if (next) {
+        compare_bones(job, next, name);
         works = poise_clip_append(job->file->model, job->file->clip, next->clip, blend, up_of(job), NULL, &made, &error) ==
                 POISE_OK;
         if (works) {
@@ -279,8 +300,12 @@ static void measure_unit(edit_job *job)
 static bool write_all(const arguments *args, const edit_job *job)
 {
     const char *output = option_text(args, "output", NULL), *picture = option_text(args, "picture", NULL);
+    const char *page = option_text(args, "report", NULL);
     bool works = (!output || (save_file(output, job->file) && save_skeleton_of(output, job->file, job->input))) &&
-                 (!picture || edit_save_picture(job, picture));
+                 (!picture || edit_save_picture(job, picture)) && (!page || edit_save_page(job, page, args));
+    if (works && !output && !picture && !page && !arguments_json(args)) {
+        warn("nothing was written; -o FILE keeps the motion");
+    }
     return works && (arguments_json(args) ? edit_print_json(job, output) : edit_print_text(job));
 }
 
@@ -344,7 +369,8 @@ static const app_option options[] = {
     {"hold", 0, OPTION_TEXT, "JOINT", .repeats = true, .help = "a joint that no pin may move"},
     {"free-feet", .help = "let pins move the feet; otherwise those of a human skeleton stay on their path"},
     {"model", 'm', OPTION_FILE, "FILE", .help = "the skeleton that an AMC or MOT moves"},
-    {"output", 'o', OPTION_OUTPUT, "FILE", .choices = WRITTEN_FILES, .help = "write the motion, by extension"},
+    {"output", 'o', OPTION_OUTPUT, "FILE", .choices = WRITTEN_FILES, .help = "write the motion"},
+    {"report", 0, OPTION_OUTPUT, "R.html", .help = "write a page that plays the motion before and after, with the pins"},
     {"picture", 0, OPTION_OUTPUT, "FILE.svg", .choices = ".svg",
      .help = "draw the paths of the bodies that are pinned, before and after"},
     {0},

@@ -159,9 +159,10 @@ static app_exit print_machine(const job *j)
                                      json_from_quat(pose.rotation)));
     }
     double metres = j->file->scale.metres;
-    json_node *o = json_make("{s:o, s:o, s:o, s:o, s:o, s:o}", "file", json_from_text(j->name), "posture",
+    json_node *o = json_make("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "file", json_from_text(j->name), "posture",
                              json_from_text(j->posture), "metres_per_unit", json_from_number(metres > 0 ? metres : NAN), "q",
-                             json_from_numbers(j->q, poise_model_info(j->model).nq), "bodies", bodies, "tools", tools);
+                             json_from_numbers(j->q, poise_model_info(j->model).nq), "coordinates",
+                             json_from_coordinates(j->model), "bodies", bodies, "tools", tools);
     return json_print(o) ? APP_DONE : APP_BAD;
 }
 

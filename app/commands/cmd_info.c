@@ -139,7 +139,8 @@ static void print_subjects(const poise_markers *m)
     poise_subject s[MOST];
     int count = poise_markers_subjects(m, s, MOST);
     for (int i = 0; i < count && i < MOST; ++i) {
-        printf("  subject    %s, %d markers%s\n", s[i].name, s[i].markers, s[i].is_whole ? "" : ", no whole body");
+        printf("  subject    %s, %d marker%s%s\n", s[i].name, s[i].markers, s[i].markers == 1 ? "" : "s",
+               s[i].is_whole ? "" : ", no whole body");
     }
 }
 
@@ -178,16 +179,18 @@ static void print_summary(const contents *c)
         printf("  also       %s\n", file->carried->text);
     }
     if (file->placement_count > 0) {
-        printf("  places     of %d markers on the skeleton\n", file->placement_count);
+        printf("  places     of %d marker%s on the skeleton\n", file->placement_count,
+               file->placement_count == 1 ? "" : "s");
     }
     if (file->shape_count + file->shapes_skipped > 0) {
-        printf("  collision  %d shapes%s", file->shape_count, file->shapes_skipped > 0 ? "" : "\n");
+        printf("  collision  %d shape%s%s", file->shape_count, file->shape_count == 1 ? "" : "s",
+               file->shapes_skipped > 0 ? "" : "\n");
     }
     if (file->shapes_skipped > 0) {
         printf(", %d more without one: meshes that are not STL or OBJ, or not found\n", file->shapes_skipped);
     }
     if (file->loop_count > 0) {
-        printf("  loops      %d, held by \"poise solve\"\n", file->loop_count);
+        printf("  loops      %d, held by \"poise solve\" and \"poise track\"\n", file->loop_count);
     }
     if (file->goal_count > 0) {
         printf("  goals      %d\n", file->goal_count);

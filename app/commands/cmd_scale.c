@@ -247,7 +247,7 @@ static const app_option options[] = {
     {"setup", 0, OPTION_FILE, "SETUP.xml", .help = "OpenSim's ScaleTool: measurements, manual scales, marker placement"},
     {"placements", 0, OPTION_FILE, "SET.xml", .help = "the MarkerSet of the generic model (that of the setup)"},
     {"output", 'o', OPTION_OUTPUT, "FILE", .choices = WRITTEN_FILES,
-     .help = "write the scaled skeleton with its marker places (.json)"},
+     .help = "write the scaled skeleton with its marker places"},
     {"scale-set", 0, OPTION_OUTPUT, "S.xml", .help = "write the factors as OpenSim's ScaleSet, for manualScale"},
     {"marker-set", 0, OPTION_OUTPUT, "M.xml", .help = "write the placed markers as OpenSim's MarkerSet"},
     {"pose", 0, OPTION_OUTPUT, "P.mot", .choices = WRITTEN_FILES, .help = "write the static pose"},

@@ -13,7 +13,7 @@
 #define NEAREST_OF                8    // runs of restarts, where a start is given
 #define TOLERANCE_WITH_SOFT_GOALS 1e-3 // soft goals keep others from being met exactly
 
-enum { RESTARTS = 30, MOST_TRACED = 100000, MOST_ANSWERS = 1000 };
+enum { RESTARTS = 30, RESTARTS_OF_ALL = 500, MOST_TRACED = 100000, MOST_ANSWERS = 1000 };
 
 // ---- Setting up ----------------------------------------------------------------------------------------------------------
 
@@ -53,7 +53,7 @@ static bool set_options(solve_job *job, const arguments *args)
     o->start = option_given(args, "from") ? POISE_START_WARM : POISE_START_COLD;
     o->use_limits = strcmp(option_text(args, "limits", "on"), "on") == 0;
     o->max_iterations = option_count(args, "iterations", o->max_iterations);
-    o->restarts = option_count(args, "restarts", RESTARTS);
+    o->restarts = option_count(args, "restarts", option_given(args, "all") ? RESTARTS_OF_ALL : RESTARTS);
     o->seed = (uint64_t)option_count(args, "seed", 1);
     o->coupled_goals = 0;
     int soft_goals = 0;
@@ -73,8 +73,8 @@ static bool set_options(solve_job *job, const arguments *args)
         o->trace_capacity = records < MOST_TRACED ? (int)records : MOST_TRACED;
         o->trace = job->trace = needed(calloc((size_t)o->trace_capacity, sizeof *job->trace));
     }
-    if (!choose_method(job, args, &o->method) ||
-        !avoid_collect(&job->avoided, "solve", job->name, job->file, job->srdf.file, args)) {
+    avoid_asked asked = {"solve", job->name, job->file, job->srdf.file, .up = job->file->scale.up, .unit = 1};
+    if (!choose_method(job, args, &o->method) || !avoid_collect(&job->avoided, &asked, args)) {
         return false;
     }
     bool has_loops_alone = job->avoided.count > 0 && !job->avoided.has_shapes && !job->avoided.polygon;
@@ -88,6 +88,7 @@ static bool set_options(solve_job *job, const arguments *args)
 
 // ---- Solving -------------------------------------------------------------------------------------------------------------
 
+// One more than are asked for, to know that there are more.
 static bool find_all(solve_job *job, int capacity)
 {
     poise_error error;
@@ -95,7 +96,8 @@ static bool find_all(solve_job *job, int capacity)
         complain("solve: %s", error.text);
         return false;
     }
-    job->solutions = needed(calloc((size_t)capacity * (size_t)poise_model_info(job->model).nq + 1, sizeof *job->solutions));
+    size_t nq = (size_t)poise_model_info(job->model).nq;
+    job->solutions = needed(calloc(((size_t)capacity + 1) * nq + 1, sizeof *job->solutions));
     job->solutions_asked = capacity;
     if (job->avoided.count > 0) {
         complain(job->avoided.has_shapes ? "solve: --all finds answers without regard to shapes: leave out --avoid"
@@ -107,15 +109,15 @@ static bool find_all(solve_job *job, int capacity)
         complain("solve: --all takes a single goal, a pose");
         return false;
     }
-    poise_status status = poise_solve_all(job->solver, job->list->goals, job->q, job->solutions, capacity,
+    poise_status status = poise_solve_all(job->solver, job->list->goals, job->q, job->solutions, capacity + 1,
                                           &job->solution_count, &job->report, &error);
     if (status != POISE_OK) {
         complain("solve: --all: %s", error.text);
         return false;
     }
-    if (job->solution_count > 0) {
-        memcpy(job->q, job->solutions, sizeof *job->q * (size_t)poise_model_info(job->model).nq);
-    }
+    job->has_more_solutions = job->solution_count > capacity;
+    job->solution_count -= job->has_more_solutions;
+    memcpy(job->q, job->solutions, nq * sizeof *job->q); // the nearest, or the closest pose
     job->reached = job->solution_count > 0;
     return true;
 }
@@ -328,9 +330,15 @@ static app_exit run(const arguments *args)
         complain("solve: standard output takes the file or --json, not both");
         return APP_BAD;
     }
-    load_options how = {.floating = option_given(args, "floating"),
-                        .holds_loops = true,
-                        .meshes = option_given(args, "avoid") || option_given(args, "obstacle")};
+    bool avoids = option_given(args, "avoid") || option_given(args, "obstacle");
+    if (!avoids && option_given(args, "srdf") && !option_given(args, "from")) {
+        complain("solve: --srdf has pairs for --avoid and postures for --from: add one of them");
+        return APP_BAD;
+    }
+    if (!avoid_check_use(args, "solve", false)) {
+        return APP_BAD;
+    }
+    load_options how = {.floating = option_given(args, "floating"), .holds_loops = true, .meshes = avoids};
     job.file = load_model(job.name, &how);
     if (!job.file) {
         return APP_BAD;
@@ -361,7 +369,7 @@ static const app_option options[] = {
     {"lock", 0, OPTION_TEXT, "JOINT", .repeats = true, .help = "keep this joint as it is at the start"},
     {"iterations", 0, OPTION_COUNT, "N", .highest = INT_MAX, .help = "at most so many for each start; the default is 100"},
     {"restarts", 0, OPTION_COUNT, "N", .highest = 1000000,
-     .help = "how often to begin elsewhere while goals are missed; the default is 30"},
+     .help = "how often to begin elsewhere while goals are missed; the default is 30, with --all 500"},
     {"seed", 0, OPTION_COUNT, "N", .highest = INT_MAX, .help = "where restarts begin; the default is 1"},
     {"tolerance", 0, OPTION_NUMBER, "T", .highest = 1e9,
      .help = "an error up to this, in length units or radians, is met; the default is 1e-6, or 1e-3 with soft goals"},
@@ -370,8 +378,8 @@ static const app_option options[] = {
     AVOID_OPTIONS,
     {"trace", .help = "print what each iteration did"},
     {"output", 'o', OPTION_OUTPUT, "FILE", .choices = WRITTEN_FILES,
-     .help = "write the answer: as posture \"solution\" (.json) or a motion of one frame (.bvh, .mot, ...)"},
-    {"picture", 0, OPTION_OUTPUT, "FILE", .choices = ".svg", .help = "draw start, answer and goals (.svg)"},
+     .help = "write the answer: as posture \"solution\" of a .json, else as a motion of one frame"},
+    {"picture", 0, OPTION_OUTPUT, "FILE", .choices = ".svg", .help = "draw start, answer and goals"},
     {"floating", .help = "URDF, MJCF: let the root move freely instead of fixing it to the world"},
     {0},
 };

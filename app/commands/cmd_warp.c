@@ -236,7 +236,7 @@ static const app_option options[] = {
     AIM_OPTION_BODY,
     AIM_OPTION_AXIS,
     AIM_OPTION_HOLD,
-    {"output", 'o', OPTION_OUTPUT, "FILE", .choices = WRITTEN_FILES, .help = "write the motion, by extension"},
+    {"output", 'o', OPTION_OUTPUT, "FILE", .choices = WRITTEN_FILES, .help = "write the motion"},
     {0},
 };
 

@@ -68,12 +68,10 @@ static void put_options(FILE *stream, const app_option *options)
             fprintf(stream, " \\fI%s\\fR", options->value);
         }
         fputc('\n', stream);
-        put_line(stream, options->help);
-        if (options->choices) {
-            fputs("; one of: ", stream);
-            put_line(stream, options->choices);
-        }
-        fputs(options->repeats ? "; may be repeated\n" : "\n", stream);
+        char text[1024];
+        help_of_option(text, sizeof text, options);
+        put_line(stream, text);
+        fputc('\n', stream);
     }
 }
 

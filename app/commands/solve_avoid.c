@@ -23,13 +23,17 @@ static double nearest_pair(const solve_job *job, char a[128], char b[128], doubl
 
 static void print_shapes(const solve_job *job)
 {
-    char a[128] = "", b[128] = "";
+    char a[128] = "", b[128] = "", touching[1000];
     const poise_constraint *apart = &job->avoided.constraints[0];
     double margin, distance = nearest_pair(job, a, b, &margin);
     printf("\n%d shape%s, %d pair%s watched", apart->shape_count, apart->shape_count == 1 ? "" : "s", apart->pair_count,
            apart->pair_count == 1 ? "" : "s");
     if (job->file->shapes_skipped > 0) {
         printf("; %d more, as meshes, could not be read", job->file->shapes_skipped);
+    }
+    avoid_describe_touching(&job->avoided, touching, sizeof touching);
+    if (touching[0]) {
+        printf("\nleft out: %s", touching);
     }
     if (apart->pair_count == 0 || distance > DBL_MAX / 2) {
         putchar('\n');
@@ -114,50 +118,40 @@ void solve_print_unchecked(const solve_job *job)
 
 // ---- Pairs in the way ----------------------------------------------------------------------------------------------------
 
-typedef struct close_pair {
+typedef struct close_bodies {
     char a[128], b[128];
     double distance;
-} close_pair;
-
-static int compare_close(const void *a, const void *b)
-{
-    double x = ((const close_pair *)a)->distance, y = ((const close_pair *)b)->distance;
-    return (x > y) - (x < y);
-}
+} close_bodies;
 
 // Bodies that come nearer than the margin at the answer, the nearest first, each two once. Returns how many; *list is freed.
-static int find_close(const solve_job *job, close_pair **list)
+static int find_close(const solve_job *job, close_bodies **list)
 {
     const poise_constraint *apart = &job->avoided.constraints[0];
+    poise_close_pair *close = needed(calloc((size_t)apart->pair_count + 1, sizeof *close));
     poise_kinematics *kinematics = NULL;
-    int count = 0;
+    int found = 0, count = 0;
     *list = needed(calloc((size_t)apart->pair_count + 1, sizeof **list));
     need(poise_kinematics_create(job->model, NULL, &kinematics, NULL) == POISE_OK);
     poise_kinematics_update(kinematics, job->q, NULL);
-    for (int i = 0; i < apart->pair_count; ++i) {
-        poise_nearest nearest;
-        close_pair *found = *list, *last = *list + count;
-        if (poise_distance(kinematics, &apart->shapes[apart->pairs[i].a], &apart->shapes[apart->pairs[i].b], &nearest,
-                           NULL) != POISE_OK ||
-            nearest.distance >= avoid_margin(&job->avoided, i)) {
-            continue;
+    need(poise_pairs_close(kinematics, apart, 0, close, apart->pair_count, &found, NULL) == POISE_OK);
+    for (int i = 0; i < found; ++i) {
+        close_bodies *seen = *list, *last = *list + count;
+        last->distance = close[i].nearest.distance;
+        avoid_name_pair(&job->avoided, close[i].pair, last->a, last->b);
+        while (seen < last && (strcmp(seen->a, last->a) != 0 || strcmp(seen->b, last->b) != 0)) {
+            ++seen;
         }
-        avoid_name_pair(&job->avoided, i, last->a, last->b);
-        while (found < last && (strcmp(found->a, last->a) != 0 || strcmp(found->b, last->b) != 0)) {
-            ++found;
-        }
-        found->distance = found == last ? nearest.distance : fmin(found->distance, nearest.distance);
-        count += found == last;
+        count += seen == last;
     }
     poise_kinematics_destroy(kinematics);
-    qsort(*list, (size_t)count, sizeof **list, compare_close);
+    free(close);
     return count;
 }
 
 static void add_close(const solve_job *job, FILE *stream)
 {
     enum { SHOWN = 5 };
-    close_pair *list;
+    close_bodies *list;
     int count = find_close(job, &list);
     double margin = job->avoided.constraints[0].margin;
     bool has_own = false; // two bodies of the model
@@ -205,7 +199,7 @@ void solve_add_blocking(const solve_job *job, FILE *stream)
 
 static json_node *close_as_json(const solve_job *job)
 {
-    close_pair *list;
+    close_bodies *list;
     int count = find_close(job, &list);
     json_node *made = json_new(JSON_ARRAY);
     for (int i = 0; i < count; ++i) {
@@ -227,6 +221,8 @@ json_node *solve_shapes_as_json(const solve_job *job)
                              is_checked && job->file->shapes_skipped == 0, "shapes", apart->shape_count, "pairs",
                              apart->pair_count, "meshes_not_read", job->file->shapes_skipped, "margin",
                              json_from_number(apart->margin), "clearance", json_from_number(is_checked ? distance : NAN));
+    json_set(o, "pairs_left_out", json_from_integer(job->avoided.touching->pair_count));
+    json_set(o, "always_touch", avoid_touching_as_json(&job->avoided));
     json_set(o, "nearest",
              is_checked ? json_make("{s:o, s:o}", "a", json_from_text(a), "b", json_from_text(b)) : json_new(JSON_NULL));
     if (job->avoided.margins) {

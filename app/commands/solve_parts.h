@@ -32,6 +32,7 @@ typedef struct solve_job {
     more_postures srdf; // its pairs and postures
     double *solutions;  // of --all, solution_count x nq
     int solution_count, solutions_asked;
+    bool has_more_solutions; // than were asked for
     poise_trace *trace;      // NULL: not wanted
     const char *length_unit; // "m", or "units"
 } solve_job;

@@ -209,6 +209,13 @@ static int count_movers(const solve_job *job)
     return count;
 }
 
+// A number of restarts to try next: ten times as many, as far as the option goes.
+static int more_restarts(int restarts)
+{
+    const int least = 100, most = 1000000;
+    return restarts < least ? least : restarts < most / 10 ? 10 * restarts : most;
+}
+
 static void print_solutions(const solve_job *job)
 {
     int nq = poise_model_info(job->model).nq;
@@ -237,10 +244,11 @@ static void print_solutions(const solve_job *job)
         printf("\n%d joints move the goal and a pose fixes 6 of them: every answer is one of\n"
                "endlessly many beside it. --lock JOINT leaves single ones.\n",
                count_movers(job));
-    } else if (job->solution_count < job->solutions_asked) {
-        printf("\nNo more of the %d asked for were found from %d starts: others are beyond the\n"
-               "limits or out of reach. --restarts N looks longer.\n",
-               job->solutions_asked, job->options.restarts + 1);
+    } else if (job->has_more_solutions) {
+        printf("\nStopped at the %d that --all asked for; there are more.\n", job->solutions_asked);
+    } else {
+        printf("\n%d found from %d starts; more may exist: try --restarts %d or another --seed.\n", job->solution_count,
+               job->options.restarts + 1, more_restarts(job->options.restarts));
     }
 }
 
@@ -320,6 +328,7 @@ app_exit solve_print_machine(const solve_job *job)
                   poise_method_name(job->options.method), "iterations", r->iterations, "evaluations", r->evaluations,
                   "restarts", r->restarts, "start_cost", json_from_number(r->start_cost), "cost", json_from_number(r->cost),
                   "metres_per_unit", json_from_number(metres > 0 ? metres : NAN), "q", json_from_numbers(job->q, nq));
+    json_set(o, "coordinates", json_from_coordinates(job->model));
     json_set(o, "goals", goals_as_json(job));
     json_set(o, "active_limits", json_from_limits(job->model, side_of_limit, job->solver));
     if (job->avoided.has_shapes) {
@@ -340,6 +349,7 @@ app_exit solve_print_machine(const solve_job *job)
             json_append(list, json_make("{s:o}", "q", json_from_numbers(job->solutions + (size_t)s * (size_t)nq, nq)));
         }
         json_set(o, "solutions", list);
+        json_set(o, "more_solutions", job->has_more_solutions ? json_from_bool(true) : json_new(JSON_NULL));
     }
     return json_print(o) ? solve_exit(job) : APP_BAD;
 }

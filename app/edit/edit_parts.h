@@ -2,6 +2,7 @@
 #ifndef APP_EDIT_PARTS_H
 #define APP_EDIT_PARTS_H
 
+#include "cli/arguments.h"
 #include "cli/command.h"
 
 #include <poise/io.h>
@@ -28,5 +29,8 @@ bool edit_print_json(const edit_job *job, const char *output);
 
 // Draw the path of the bodies that were edited, before and after.
 bool edit_save_picture(const edit_job *job, const char *name);
+
+// A page that plays both, with the pins over time.
+bool edit_save_page(const edit_job *job, const char *name, const arguments *args);
 
 #endif

@@ -18,25 +18,19 @@ static poise_up up_by_name(const char *name)
     return name[0] == 'x' ? POISE_UP_X : name[0] == 'y' ? POISE_UP_Y : name[0] == 'z' ? POISE_UP_Z : POISE_UP_UNKNOWN;
 }
 
-// A recording of markers is tracked first: say how.
-static bool refuse_markers(const retarget_job *j)
-{
-    complain("%s: holds markers and no motion of a skeleton; track them first, poise track scene:humanoid %s -o motion.bvh, "
-             "then retarget that",
-             j->motion_name, j->motion_name);
-    return false;
-}
-
 static bool load_source(retarget_job *j, const arguments *args)
 {
-    if (!load_any(j->motion_name, option_text(args, "source-model", NULL), NULL, &j->motion, &j->skeleton)) {
+    const char *actor = option_text(args, "source-model", NULL);
+    if (!load_any(j->motion_name, actor, NULL, &j->motion, &j->skeleton)) {
         return false;
     }
+    j->actor_name = actor ? actor : RETARGET_ACTOR;
     if (!j->motion->clip) {
         if (j->motion->markers) {
-            return refuse_markers(j);
+            return retarget_track_markers(j, actor);
         }
-        complain("%s: holds no motion; a motion comes from BVH, AMC, MOT, glTF or JSON", j->motion_name);
+        complain("%s: holds no motion; a motion comes from BVH, AMC, MOT, glTF or JSON, markers from C3D or TRC",
+                 j->motion_name);
         return false;
     }
     j->from = j->motion->model ? j->motion->model : j->skeleton ? j->skeleton->model : NULL;
@@ -98,27 +92,17 @@ static bool load_target(retarget_job *j, const arguments *args)
 // What the file says of its joints, and one velocity for all but a free root.
 static bool limit_velocity(retarget_job *j, const arguments *args)
 {
-    poise_model_summary info = poise_model_info(j->target->model);
-    double all = option_number(args, "velocity", INFINITY);
-    bool has_any = all < INFINITY;
-    for (int k = 0; k < info.joints && !option_given(args, "no-limits"); ++k) {
-        has_any = has_any || poise_model_joint_info(j->target->model, k).given->velocity > 0;
-    }
-    if (!has_any) {
+    if (option_given(args, "no-limits")) {
         return true;
     }
-    j->velocity = calloc((size_t)info.nv + 1, sizeof *j->velocity);
+    j->velocity = calloc((size_t)poise_model_info(j->target->model).nv + 1, sizeof *j->velocity);
     if (!j->velocity) {
         complain("no memory left");
         return false;
     }
-    for (int k = 0; k < info.joints; ++k) {
-        poise_joint_info joint = poise_model_joint_info(j->target->model, k);
-        for (int i = 0; i < joint.nv; ++i) {
-            bool is_root = joint.nv == 6 && joint.parent == POISE_WORLD, is_told = joint.given->velocity > 0;
-            double own = is_told && !option_given(args, "no-limits") ? joint.given->velocity : INFINITY;
-            j->velocity[joint.v + i] = is_root ? INFINITY : fmin(own, all);
-        }
+    if (!poise_retarget_velocities(j->target->model, option_number(args, "velocity", INFINITY), j->velocity)) {
+        free(j->velocity);
+        j->velocity = NULL;
     }
     return true;
 }
@@ -198,8 +182,10 @@ static bool retarget(retarget_job *j)
         return false;
     }
     j->seconds = cpu_seconds_now() - start;
-    return poise_retarget_judge(&j->task, &j->outcome, &j->thresholds, &j->verdict, j->findings, RETARGET_FINDINGS, NULL) ==
-           POISE_OK;
+    bool works = poise_retarget_judge(&j->task, &j->outcome, &j->thresholds, &j->verdict, j->findings, RETARGET_FINDINGS,
+                                      NULL) == POISE_OK;
+    retarget_judge_track(j);
+    return works;
 }
 
 static poise_file as_file(const retarget_job *j)
@@ -262,7 +248,7 @@ static bool load_all(retarget_job *j, const arguments *args)
 static bool write_all(retarget_job *j, const arguments *args)
 {
     const char *out = option_text(args, "output", NULL);
-    const char *page = option_text(args, "page", NULL);
+    const char *page = option_text(args, "report", NULL);
     poise_file file = as_file(j);
     const char *drawn = option_text(args, "picture", NULL);
     return (!page || retarget_page(j, page, args)) && (!drawn || retarget_picture(j, drawn)) &&
@@ -275,6 +261,7 @@ static void release(retarget_job *j)
         poise_clip_destroy(j->source);
     }
     poise_clip_destroy(j->clip);
+    poise_recording_destroy(j->tracked);
     poise_file_destroy(j->motion);
     poise_file_destroy(j->skeleton);
     poise_file_destroy(j->target);
@@ -304,8 +291,8 @@ static app_exit run(const arguments *args)
 
 static const app_option options[] = {
     {"output", 'o', OPTION_OUTPUT, "OUT", .choices = WRITTEN_FILES,
-     .help = "write the motion: .bvh .amc .mot .glb .gltf .json, or .csv with a row of joint values for each frame"},
-    {"page", 0, OPTION_OUTPUT, "P.html", .help = "write a page with both figures side by side, contacts and the numbers"},
+     .help = "write the motion; a .csv has a row of joint values for each frame"},
+    {"report", 0, OPTION_OUTPUT, "R.html", .help = "write a page with both figures side by side, contacts and the numbers"},
     {"picture", 0, OPTION_OUTPUT, "P.svg", .choices = ".svg", .help = "draw poses of both figures side by side"},
     {"map", 0, OPTION_FILE, "FILE", .help = "which body plays which role, as --write-map writes it (found by names)"},
     {"write-map", 0, OPTION_OUTPUT, "FILE", .help = "write which body was found to play which role, to edit"},
@@ -321,7 +308,8 @@ static const app_option options[] = {
     {"first", 0, OPTION_COUNT, "K", .lowest = 0, .highest = INT_MAX, .help = "first frame, counted from 0 (0)"},
     {"last", 0, OPTION_COUNT, "K", .lowest = 0, .highest = INT_MAX, .help = "last frame (the motion's last)"},
     {"rate", 0, OPTION_NUMBER, "R", .lowest = 1e-3, .highest = 1e6, .help = "resample to R frames per second"},
-    {"source-model", 0, OPTION_FILE, "FILE", .help = "the skeleton that an AMC or MOT moves"},
+    {"source-model", 0, OPTION_FILE, "FILE",
+     .help = "the skeleton that an AMC or MOT moves, or that follows markers (" RETARGET_ACTOR ")"},
     {"source-up", 0, OPTION_CHOICE, "AXIS", .choices = "x y z", .help = "the motion's upward axis"},
     {"up", 0, OPTION_CHOICE, "AXIS", .choices = "x y z", .help = "MODEL's upward axis"},
     {"fixed", .help = "URDF, MJCF: the root stays where it is; else it moves freely"},
@@ -351,9 +339,9 @@ const app_command cmd_retarget = {
     .most = 2,
     .summary = "a motion on another skeleton: character, robot, hand",
     .description =
-        "Brings a motion (BVH, ASF/AMC, MOT, glTF, JSON) onto another skeleton. Bodies find each other by their names and "
-        "the "
-        "tree; rest poses that differ (T, A, arms that hang) are taken out limb by limb, so that every bone points where "
+        "Brings a motion (BVH, ASF/AMC, MOT, glTF, JSON) onto another skeleton. Markers (C3D, TRC) are followed by a human "
+        "skeleton first, all frames at once. Bodies find each other by their names and the tree; rest poses that differ (T, "
+        "A, arms that hang) are taken out limb by limb, so that every bone points where "
         "the actor's does, whatever its length. The hips go as far as the legs are long.\n\n"
         "Feet are planted where the actor's heel and toe rest: they do not slip, and no sole is below the ground. Joint "
         "limits hold exactly, and velocities that a URDF or --velocity gives; what cannot be followed then is late. "

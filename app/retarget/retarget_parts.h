@@ -6,14 +6,19 @@
 #include "cli/json_output.h"
 #include "cli/load.h"
 
+#include <poise/recordings.h>
 #include <poise/retarget.h>
 
 enum { RETARGET_FINDINGS = 64 };
 
+#define RETARGET_ACTOR "scene:humanoid" // who follows markers, where no other skeleton is named
+
 // A motion and what it became.
 typedef struct retarget_job {
     const char *motion_name, *model_name;
-    poise_file *motion, *skeleton; // the skeleton of an AMC or MOT; NULL: the motion's file has it
+    const char *actor_name;
+    poise_file *motion, *skeleton; // the skeleton of an AMC or MOT, or that follows markers; NULL: the motion's file has it
+    poise_recording_result *tracked; // NULL: the source is no recording of markers
     poise_file *target;
     const poise_model *from;
     poise_clip *source; // frames wanted; the motion's own where all are
@@ -31,6 +36,13 @@ typedef struct retarget_job {
     poise_finding findings[RETARGET_FINDINGS];
     double seconds; // processor time
 } retarget_job;
+
+// Make a motion of the markers that the source holds, and its skeleton the source's. False after one line on standard error.
+bool retarget_track_markers(retarget_job *j, const char *model_name);
+
+// What speaks against that motion, into the verdict.
+void retarget_judge_track(retarget_job *j);
+void retarget_print_track(const retarget_job *j, FILE *stream);
 
 void retarget_print(const retarget_job *j, const char *out, FILE *stream);
 json_node *retarget_as_json(const retarget_job *j, const char *out);

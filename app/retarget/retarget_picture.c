@@ -27,17 +27,16 @@ static void pose(pane *a, int i)
     poise_kinematics_update(a->kinematics, a->clip->q + (size_t)frame * (size_t)a->clip->nq, NULL);
 }
 
-static pane pane_of(const poise_model *model, const poise_clip *clip, poise_scale scale, poise_kinematics *kinematics,
-                    double x)
+static pane pane_of(const poise_model *model, const poise_clip *clip, poise_up up, double metres,
+                    poise_kinematics *kinematics, double x)
 {
     pane a = {.model = model, .clip = clip, .kinematics = kinematics, .box = drawing_box_empty()};
     poise_figure figure;
     bool has_figure = poise_model_figure(model, &figure, NULL) == POISE_OK;
-    poise_up up = scale.up != POISE_UP_UNKNOWN || !has_figure ? scale.up : figure.up;
     a.up = up == POISE_UP_Y   ? poise_vec3_make(0, 1, 0)
            : up == POISE_UP_Z ? poise_vec3_make(0, 0, 1)
                               : drawing_guess_up(model);
-    a.metres = scale.metres > 0 ? scale.metres : has_figure ? figure.metres : 1;
+    a.metres = metres > 0 ? metres : has_figure ? figure.metres : 1;
     for (int i = 0; i < POSES; ++i) {
         pose(&a, i);
         drawing_box_add_skeleton(&a.box, model, kinematics);
@@ -78,8 +77,8 @@ bool retarget_picture(const retarget_job *j, const char *name)
     }
     bool works = of_target != NULL;
     if (works) {
-        pane a = pane_of(j->from, j->source, source->scale, of_source, 0.25 * WIDTH);
-        pane b = pane_of(j->target->model, j->clip, j->target->scale, of_target, 0.75 * WIDTH);
+        pane a = pane_of(j->from, j->source, j->outcome.from_up, source->scale.metres, of_source, 0.25 * WIDTH);
+        pane b = pane_of(j->target->model, j->clip, j->outcome.to_up, j->target->scale.metres, of_target, 0.75 * WIDTH);
         double pixels = fmin(a.view.scale / a.metres, b.view.scale / b.metres);
         draw(p, &a, pixels, from_bones);
         draw(p, &b, pixels, to_bones);

@@ -56,11 +56,19 @@ static void print_legs(const retarget_job *j, FILE *stream)
     fprintf(stream, "; sunk %.2f %s\n", fmax(times * o->sunk, 0), unit);
 }
 
+static const char *plural(int count)
+{
+    return count == 1 ? "" : "s";
+}
+
 void retarget_print(const retarget_job *j, const char *out, FILE *stream)
 {
     const poise_retarget_outcome *o = &j->outcome;
     fprintf(stream, "%s onto %s: %d frames, %.0f a second\n", j->motion_name, j->model_name, j->clip->frames,
             j->clip->frames / fmax(j->seconds, 1e-9));
+    if (j->tracked) {
+        retarget_print_track(j, stream);
+    }
     fprintf(stream, "  followed    %d roles, %d bodies; lengths times %.4g%s\n", o->roles, o->bodies, o->factor,
             o->same ? ", the same proportions" : "");
     fprintf(stream, "  bones       mean %.2f degrees from those they follow, largest %.1f (%s, frame %d)\n",
@@ -69,10 +77,10 @@ void retarget_print(const retarget_job *j, const char *out, FILE *stream)
     if (o->leg > 0) {
         print_legs(j, stream);
     }
-    fprintf(stream, "  limits      %d frames outside; fastest turn %.1f degrees a frame, %d jumps", o->outside,
-            DEGREES_PER_RADIAN * o->turn_most, o->jumps);
+    fprintf(stream, "  limits      %d frame%s outside; fastest turn %.1f degrees a frame, %d jump%s", o->outside,
+            plural(o->outside), DEGREES_PER_RADIAN * o->turn_most, o->jumps, plural(o->jumps));
     if (j->velocity) {
-        fprintf(stream, "; velocity %.3g of its limit, %d frames late", o->velocity, o->late);
+        fprintf(stream, "; velocity %.3g of its limit, %d frame%s late", o->velocity, o->late, plural(o->late));
     }
     fputc('\n', stream);
     verdict_print(&j->verdict, j->findings, stream);

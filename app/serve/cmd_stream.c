@@ -23,8 +23,9 @@ static void print_times(const char *what, const latency *l)
 
 static void print_text(const stream_options *o, const stream_figures *f)
 {
-    fprintf(stderr, "%lld ticks at %.6g Hz, %lld missed; %lld lines, %lld not used; %lld solves\n", (long long)f->ticks,
-            o->rate, (long long)f->missed, (long long)f->lines, (long long)f->bad, (long long)f->solves);
+    fprintf(stderr, "%lld ticks at %.6g Hz, %lld missed; %lld line%s, %lld not used; %lld solve%s\n", (long long)f->ticks,
+            o->rate, (long long)f->missed, (long long)f->lines, f->lines == 1 ? "" : "s", (long long)f->bad,
+            (long long)f->solves, f->solves == 1 ? "" : "s");
     if (!o->replay) {
         print_times("latency", &f->output);
     }

@@ -2,12 +2,12 @@
 
 #include "cli/json_output.h"
 #include "cli/memory.h"
+#include "stream.h"
 #include "system/sockets.h"
 #include "websocket.h"
 
 #include <pthread.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,19 +31,27 @@ static int port_of(const char *line)
     return number;
 }
 
+// Not by a FILE: a thread that waits in one holds its lock, for which the end of the program may wait in turn.
 static void *read_lines(void *argument)
 {
     live *l = argument;
-    char *line = needed(malloc(LONGEST));
-    while (fgets(line, LONGEST, stdin)) {
+    line_source *source = lines_open(NULL, -1);
+    const char *line;
+    size_t size;
+    int64_t number;
+    for (line_state state; (state = lines_next(source, true, &line, &size, &number)) != LINE_END;) {
+        if (state != LINE_READY || size >= LONGEST) {
+            continue; // longer than a page would draw, or nothing yet
+        }
         pthread_mutex_lock(&l->lock);
         char *to = l->count == 0 ? l->first : l->last;
-        memcpy(to, line, strlen(line) + 1);
-        l->port = l->count == 0 ? port_of(line) : l->port;
+        memcpy(to, line, size);
+        to[size] = '\0';
+        l->port = l->count == 0 ? port_of(to) : l->port;
         l->count += 1;
         pthread_mutex_unlock(&l->lock);
     }
-    free(line);
+    lines_close(source);
     return NULL;
 }
 
@@ -94,7 +102,7 @@ void live_serve(void *user, int connection, const char *key)
         if (state == WEBSOCKET_TEXT) {
             send_to_stream(l, input->text, input->text_size);
         } else if (works && next_line(l, &seen, line)) {
-            works = websocket_send(connection, line, strcspn(line, "\n"));
+            works = websocket_send(connection, line, strlen(line));
         }
     }
     free(line);

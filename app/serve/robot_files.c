@@ -1,6 +1,7 @@
 // Files that a robot's file names.
 #include "robot_files.h"
 
+#include "cli/load.h"
 #include "cli/whole_files.h"
 #include "system/system.h"
 
@@ -9,7 +10,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define MOST_FOLDERS  8    // above the robot's own that are looked into
 #define MOST_INCLUDES 4    // files that include files that include ...
 #define MOST_NAMES    4000 // of one file
 
@@ -59,29 +59,15 @@ static bool clean_path(const char *folder, const char *name, char *out, size_t s
     return used > 0;
 }
 
-// The file of a clean path, from `folder` upwards, each time with fewer of its leading folders.
-static bool find_upwards(const char *folder, const char *path, char *out, size_t size)
-{
-    char above[PATH_MAX] = "";
-    for (int i = 0; i <= MOST_FOLDERS; ++i) {
-        for (const char *tail = path; tail; tail = strchr(tail, '/') ? strchr(tail, '/') + 1 : NULL) {
-            bool fits = snprintf(out, size, "%s/%s%s", folder, above, tail) < (int)size;
-            if (fits && system_path_kind(out, true) == PATH_FILE) {
-                return true;
-            }
-        }
-        strcat(above, "../");
-    }
-    return false;
-}
-
 static void scan_file(search *s, const char *file, int depth);
 
 static void offer(search *s, const char *folder, const char *name, int depth)
 {
-    char clean[PATH_MAX], found[PATH_MAX], path[PATH_MAX];
+    char whole[PATH_MAX], clean[PATH_MAX], found[PATH_MAX], path[PATH_MAX];
+    bool joins = folder[0] && !strstr(name, "://");
     if (!is_offered(name) || !clean_path(folder, name, clean, sizeof clean) ||
-        !find_upwards(s->folder, clean, found, sizeof found) ||
+        snprintf(whole, sizeof whole, "%s%s%s", joins ? folder : "", joins ? "/" : "", name) >= (int)sizeof whole ||
+        !find_named(s->folder, whole, found, sizeof found) ||
         snprintf(path, sizeof path, "%s/%s", s->prefix, clean) >= (int)sizeof path) {
         return;
     }
@@ -110,6 +96,37 @@ static const char *next_value(const char *at, const char *attribute, char *value
     return NULL;
 }
 
+// The text behind the next `tag`, without blanks around it, from `at` on; NULL: there is none.
+static const char *next_text(const char *at, const char *tag, char *text, size_t size)
+{
+    while ((at = strstr(at, tag))) {
+        at += strlen(tag);
+        at += strspn(at, " \t\r\n");
+        size_t length = strcspn(at, "<");
+        while (length > 0 && strchr(" \t\r\n", at[length - 1])) {
+            --length;
+        }
+        if (length > 0 && length < size) {
+            snprintf(text, size, "%.*s", (int)length, at);
+            return at + length;
+        }
+    }
+    return NULL;
+}
+
+// The meshes of an OpenSim model: in a folder called Geometry, or beside it.
+static void scan_bones(search *s, const char *text)
+{
+    static const char *const tags[] = {"<mesh_file>", "<geometry_file>"};
+    char name[PATH_MAX];
+    for (int i = 0; i < 2; ++i) {
+        for (const char *at = text; s->names < MOST_NAMES && (at = next_text(at, tags[i], name, sizeof name));) {
+            s->names += 1;
+            offer(s, "Geometry", name, 0);
+        }
+    }
+}
+
 static void scan_text(search *s, const char *text, int depth)
 {
     static const char *const attributes[] = {"filename", "file"};
@@ -136,6 +153,7 @@ static void scan_file(search *s, const char *file, int depth)
     file_bytes bytes;
     if (file_read(file, &bytes)) {
         scan_text(s, bytes.bytes, depth);
+        scan_bones(s, bytes.bytes);
         file_release(&bytes);
     }
 }

@@ -5,9 +5,8 @@
 #include "server.h"
 
 // Offer what `file` (URDF, MJCF) names under `prefix`/NAME, where NAME is the path in the file without its scheme and
-// without "." and "..". Such a path is sought from the file's folder upwards: package://arm/meshes/a.stl as
-// FOLDER/arm/meshes/a.stl, FOLDER/meshes/a.stl, FOLDER/a.stl, then in the folder above. What is not found, or is neither a
-// mesh, a picture nor XML, is left out.
+// without "." and "..". They are looked for where poise_named_file (io.h) says. What is not found, or is neither a mesh, a
+// picture nor XML, is left out.
 void robot_files_add(server *s, const char *file, const char *prefix);
 
 #endif

@@ -447,18 +447,6 @@ static void run_tick(loop *l)
     l->tick += 1;
 }
 
-static json_node *labels(const poise_model *model)
-{
-    json_node *list = json_new(JSON_ARRAY);
-    for (int i = 0; i < poise_model_info(model).nq; ++i) {
-        char label[128];
-        coordinate_label(model, i, label, sizeof label);
-        json_node *text = json_from_text(label);
-        json_append(list, text ? text : json_new(JSON_NULL));
-    }
-    return list;
-}
-
 static json_node *numbers_of(const double *numbers, int count)
 {
     json_node *list = json_new(JSON_ARRAY);
@@ -471,7 +459,7 @@ static json_node *numbers_of(const double *numbers, int count)
 static void send_greeting(loop *l)
 {
     json_node *o = json_make("{s:f, s:f, s:s, s:o}", "rate", l->options->rate, "solve_rate", l->options->solve_rate, "end",
-                             l->task->end.name, "coordinates", labels(l->task->model));
+                             l->task->end.name, "coordinates", json_from_coordinates(l->task->model));
     if (lines_port(l->source) >= 0) {
         json_set(o, "port", json_from_integer(lines_port(l->source)));
     }

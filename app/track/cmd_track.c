@@ -43,6 +43,7 @@ static void read_tracking(const arguments *args, bool has_tasks, poise_recording
 {
     p->track.chunk = option_count(args, "chunk", p->track.chunk);
     p->track.robust = !option_given(args, "no-robust") && !has_tasks;
+    p->track.solver.use_limits = !option_given(args, "no-limits");
     p->track.max_turn = has_tasks ? 10.0 : p->track.max_turn; // the answer is OpenSim's: nothing is held
     p->track.outlier = option_number(args, "outlier", 0);
     p->track.smoothness = option_number(args, "smoothness", 0);
@@ -68,11 +69,9 @@ static track_request request_of(const arguments *args, const char **pairs)
     w.source_scale = (poise_scale){option_number(args, "source-unit", 0), up_by_name(option_text(args, "source-up", ""))};
     w.floating = option_given(args, "floating");
     w.use_bodies = option_given(args, "bodies");
-    w.avoids = option_given(args, "avoid");
+    w.kept = args;
     w.has_floor = option_given(args, "floor");
     w.floor = option_number(args, "floor", 0);
-    w.margin = option_number(args, "margin", 0);
-    w.allows_missing = option_given(args, "allow-missing");
     w.threads = option_count(args, "threads", threads_available());
     for (const char *pair; (pair = option_text_at(args, "pair", p->pair_count)) != NULL;) {
         pairs[p->pair_count++] = pair;
@@ -171,8 +170,8 @@ static app_exit run_one(job *j, const arguments *args)
              100 * (fmax(r.made->sequence.velocity, r.made->sequence.acceleration) - 1));
     }
     if (works && r.clearance.broken_count > 0) {
-        warn("%d of %d frames could not be kept clear of %s", r.clearance.broken_count, r.made->clip->frames,
-             r.clearance.has_floor ? "floor and shapes" : "collisions");
+        warn("%d of %d frames do not keep to %s", r.clearance.broken_count, r.made->clip->frames,
+             track_kept_words(&r.clearance));
     }
     if (works && r.made->summary.held > 0) {
         warn("%d of %d frames could not be trusted and hold the last good pose", r.made->summary.held,
@@ -311,26 +310,29 @@ static app_exit run_list(job *j, const arguments *args)
     return worst;
 }
 
-// Shapes and floor are held frame by frame, from markers, by one method.
+// What frames keep to is held frame by frame, from markers, by one method.
 static bool check_clearance(const arguments *args)
 {
-    static const char *const alone[] = {"whole", "sensors"};
-    bool is_asked = option_given(args, "avoid") || option_given(args, "floor");
+    static const char *const kept[] = {"avoid", "obstacle", "floor", "balance"}, *const alone[] = {"whole", "sensors"};
+    const char *asked = NULL;
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0] && !asked; ++i) {
+        asked = option_given(args, kept[i]) ? kept[i] : NULL;
+    }
     for (size_t i = 0; i < sizeof alone / sizeof alone[0]; ++i) {
-        if (is_asked && option_given(args, alone[i])) {
-            complain("track: --avoid and --floor do not go with --%s: they are held frame by frame, from markers", alone[i]);
+        if (asked && option_given(args, alone[i])) {
+            complain("track: --%s does not go with --%s: it is held frame by frame, from markers", asked, alone[i]);
             return false;
         }
     }
-    if (is_asked && strcmp(option_text(args, "method", "auto"), "auto") != 0) {
-        complain("track: --avoid and --floor are held by the method auto alone");
+    if (asked && strcmp(option_text(args, "method", "auto"), "auto") != 0) {
+        complain("track: --%s is held by the method auto alone", asked);
         return false;
     }
-    if (!is_asked && (option_given(args, "margin") || option_given(args, "allow-missing"))) {
-        complain("track: --margin and --allow-missing are about shapes: add --avoid or --floor");
+    if (option_given(args, "srdf") && !option_given(args, "avoid") && !option_given(args, "obstacle")) {
+        complain("track: --srdf has pairs for --avoid: add it");
         return false;
     }
-    return true;
+    return avoid_check_use(args, "track", option_given(args, "floor"));
 }
 
 static bool check_use(const arguments *args)
@@ -404,16 +406,15 @@ static app_exit run(const arguments *args)
 }
 
 static const app_option options[] = {
-    {"output", 'o', OPTION_OUTPUT, "OUT", .choices = WRITTEN_FILES,
-     .help = "write the motion: .bvh .amc .mot .glb .gltf .json"},
+    {"output", 'o', OPTION_OUTPUT, "OUT", .choices = WRITTEN_FILES, .help = "write the motion"},
     {"report", 0, OPTION_FILE, "R.html", .help = "write a page with errors over time, per marker, and playback"},
     {"save-model", 0, OPTION_OUTPUT, "FILE", .choices = WRITTEN_FILES,
-     .help = "write the skeleton as fitted, with its marker places (.json)"},
+     .help = "write the skeleton as fitted, with its marker places"},
     {"deviations", 0, OPTION_OUTPUT, "FILE.csv",
      .help = "write the standard deviation of every joint angle by frame, in degrees"},
     {"angles", 0, OPTION_OUTPUT, "FILE", .choices = ".csv .mot",
-     .help = "write joint angles as clinicians name them, in degrees (.csv .mot)"},
-    {"centres", 0, OPTION_OUTPUT, "FILE", .choices = ".trc .c3d .json", .help = "write joint centres as markers (.trc)"},
+     .help = "write joint angles as clinicians name them, in degrees"},
+    {"centres", 0, OPTION_OUTPUT, "FILE", .choices = ".trc .c3d .json", .help = "write joint centres as markers"},
     {"accept", 0, OPTION_CHOICE, "VERDICT", .choices = "good doubtful failed",
      .help = "the worst verdict that exits with 0 (good)"},
     {"threshold", 0, OPTION_TEXT, "WHAT=D[,F]", .repeats = true,
@@ -445,7 +446,7 @@ static const app_option options[] = {
     {"smoothness", 0, OPTION_NUMBER, "W", .lowest = 0, .highest = 1e9,
      .help = "weight of staying near the last frame, against 1 for a marker (0)"},
     {"whole", .help = "solve all frames at once, as splines in time: smooth, with gaps bridged and nothing lagging"},
-    {"knot", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 64, .help = "with --whole: frames from knot to knot (4)"},
+    {"knot", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 64, .help = "with --whole: frames from knot to knot at most (4)"},
     {"noise", 0, OPTION_NUMBER, "D", .lowest = 0, .highest = 1,
      .help = "with --whole: metres by which a marker is off in each direction (found from the recording)"},
     {"velocity", 0, OPTION_NUMBER, "V", .lowest = 1e-6, .highest = 1e9,
@@ -456,8 +457,18 @@ static const app_option options[] = {
      .help =
          "keep all collision shapes, or joints and tools where there are none, above this height in every frame; metres"},
     {"avoid", .help = "keep the collision shapes of MODEL's file apart in every frame; URDF, MJCF, JSON"},
+    {"obstacle", 0, OPTION_TEXT, "SHAPE", .repeats = true,
+     .help = "keep clear of \"box X Y Z SX SY SZ\", \"sphere X Y Z R\", \"capsule X Y Z X Y Z R\", in metres, or the shapes "
+             "of a FILE.json; implies --avoid"},
+    {"srdf", 0, OPTION_FILE, "FILE", .help = "of MoveIt: pairs of links that may touch"},
     {"margin", 0, OPTION_NUMBER, "D", .highest = 1e9, .help = "with --floor and --avoid: by so many metres (0)"},
+    {"self-margin", 0, OPTION_NUMBER, "D", .highest = 1e9, .help = "the same between shapes of MODEL itself (as --margin)"},
+    {"neighbours", 0, OPTION_COUNT, "N", .highest = 100,
+     .help = "shapes on bodies with at most N joints in between may touch (1)"},
+    {"balance", 0, OPTION_TEXT, "POLYGON",
+     .help = "keep the centre of mass above \"X Y X Y X Y ...\", corners on the ground in metres (X Z where y is up)"},
     {"allow-missing", .help = "go on where collision meshes of MODEL could not be read"},
+    {"no-limits", .help = "joints may leave the limits that MODEL's file gives them"},
     {"no-robust", .help = "trust every marker: let none go that is far off"},
     {"outlier", 0, OPTION_NUMBER, "D", .lowest = 0, .highest = 1e9,
      .help = "metres beyond which a marker is let go (a tenth of the reach)"},

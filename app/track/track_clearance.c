@@ -1,4 +1,5 @@
-// Following a recording above the ground and without collisions: what every frame keeps to, and which frames could not.
+// Following a recording above the ground, without collisions, in balance and with closed loops: what every frame keeps to,
+// and which frames could not.
 #include "track_print.h"
 
 #include "cli/memory.h"
@@ -6,6 +7,8 @@
 
 #include <math.h>
 #include <stdlib.h>
+
+#define CLOSED 1e-9 // a loop open by less, in length units or radians, is closed
 
 // ---- Before --------------------------------------------------------------------------------------------------------------
 
@@ -23,30 +26,6 @@ static poise_shape floor_at(const track_result *r, double height)
     return poise_shape_half_space(POISE_WORLD, poise_vec3_make(h * normal.x, h * normal.y, h * normal.z), normal);
 }
 
-static void watch_pair(track_clearance *c, poise_pair pair)
-{
-    c->pairs[c->kept.pair_count++] = pair;
-}
-
-// A skeleton without shapes: its joints and tools, as points. Bones between them are above the floor where both ends are.
-static void watch_points(track_result *r, poise_shape floor)
-{
-    track_clearance *c = &r->clearance;
-    const poise_model *model = r->problem.model;
-    int joints = poise_model_info(model).joints, tools = poise_model_info(model).tools, count = joints + tools;
-    c->shapes = needed(calloc((size_t)count + 1, sizeof *c->shapes));
-    c->pairs = needed(calloc((size_t)count + 1, sizeof *c->pairs));
-    for (int i = 0; i < count; ++i) {
-        poise_tool_info tool = poise_model_tool_info(model, i - joints); // out of range: the identity
-        poise_vec3 at = tool.pose.position;
-        c->shapes[i] = poise_shape_capsule(i < joints ? i : tool.body, at, at, 0);
-        watch_pair(c, (poise_pair){i, count});
-    }
-    c->shapes[count] = floor;
-    c->kept.shapes = c->shapes;
-    c->kept.shape_count = count + 1;
-}
-
 static bool has_shapes(const poise_file *file)
 {
     bool has = false;
@@ -56,72 +35,153 @@ static bool has_shapes(const poise_file *file)
     return has;
 }
 
-// The shapes of the file: from each other where that is asked for, and from the floor.
-static bool watch_shapes(const track_request *request, track_result *r, const poise_shape *floor)
+// A skeleton without shapes: its joints and tools, as points. Bones between them are above the floor where both ends are.
+static poise_constraint watch_points(track_result *r, poise_shape floor, double margin)
 {
     track_clearance *c = &r->clearance;
-    poise_error error;
-    poise_status status = poise_file_clearance(r->skeleton, floor, floor != NULL, NULL, NULL, &c->of_file, &error);
-    if (status != POISE_OK) {
-        complain(status == POISE_ERROR_NOT_FOUND ? "track: --avoid: %s has %s" : "track: --avoid: %s: %s", r->model_name,
-                 error.text);
-        return false;
+    const poise_model *model = r->problem.model;
+    int joints = poise_model_info(model).joints, tools = poise_model_info(model).tools, count = joints + tools;
+    c->points = needed(calloc((size_t)count + 1, sizeof *c->points));
+    c->pairs = needed(calloc((size_t)count + 1, sizeof *c->pairs));
+    for (int i = 0; i < count; ++i) {
+        poise_tool_info tool = poise_model_tool_info(model, i - joints); // out of range: the identity
+        poise_vec3 at = tool.pose.position;
+        c->points[i] = poise_shape_capsule(i < joints ? i : tool.body, at, at, 0);
+        c->pairs[i] = (poise_pair){i, count};
     }
-    const poise_constraint *all = c->of_file;
-    c->kept.shapes = all->shapes;
-    c->kept.shape_count = all->shape_count;
-    c->pairs = needed(calloc((size_t)all->pair_count + 1, sizeof *c->pairs));
-    for (int i = 0; i < all->pair_count; ++i) {
-        int last = all->pairs[i].a > all->pairs[i].b ? all->pairs[i].a : all->pairs[i].b;
-        if (request->avoids || last == r->skeleton->shape_count) { // the floor comes after the shapes of the file
-            watch_pair(c, all->pairs[i]);
+    c->points[count] = floor;
+    poise_constraint kept = poise_constraint_default(POISE_CONSTRAINT_CLEARANCE);
+    kept.shapes = c->points, kept.shape_count = count + 1;
+    kept.pairs = c->pairs, kept.pair_count = count;
+    kept.margin = margin;
+    return kept;
+}
+
+// Of the pairs of a clearance, those of the last shape, which is the floor.
+static poise_constraint floor_alone(track_clearance *c, poise_constraint all)
+{
+    int count = 0;
+    c->pairs = needed(calloc((size_t)all.pair_count + 1, sizeof *c->pairs));
+    for (int i = 0; i < all.pair_count; ++i) {
+        if (all.pairs[i].a == all.shape_count - 1 || all.pairs[i].b == all.shape_count - 1) {
+            c->pairs[count++] = all.pairs[i];
         }
     }
-    return true;
+    all.pairs = c->pairs, all.pair_count = count;
+    return all;
+}
+
+// What the options and the skeleton's file ask for, with the floor among the shapes where there are shapes.
+static bool collect(const track_request *request, track_result *r, const poise_shape *floor)
+{
+    track_clearance *c = &r->clearance;
+    avoid_asked asked = {.command = "track",
+                         .name = r->model_name,
+                         .file = r->skeleton,
+                         .up = r->made->scale.up,
+                         .unit = units_per_metre(r),
+                         .floor = floor};
+    if (!avoid_load_srdf(r->skeleton, request->kept, &c->srdf)) {
+        return false;
+    }
+    asked.srdf = c->srdf.file;
+    return avoid_collect(&c->avoided, &asked, request->kept);
+}
+
+// The constraints of every frame, those of the options but for the clearance, which may be another.
+static void keep(track_clearance *c, const poise_constraint *clearance, bool holds_loops)
+{
+    const avoided *a = &c->avoided;
+    c->kept = needed(calloc((size_t)a->count + 1, sizeof *c->kept));
+    if (clearance) {
+        c->kept[c->count++] = *clearance;
+    }
+    for (int i = a->has_shapes; i < (holds_loops ? a->count : a->first_loop); ++i) {
+        c->kept[c->count++] = a->constraints[i];
+    }
+    c->asked[TRACK_KEEPS_CLEAR] = clearance != NULL;
+    c->asked[TRACK_KEEPS_BALANCE] = a->polygon != NULL;
+    c->asked[TRACK_KEEPS_LOOPS] = holds_loops && a->count > a->first_loop;
+}
+
+bool track_holds_loops(const track_request *request)
+{
+    return request->kept && !request->problem.whole && !option_given(request->kept, "sensors") &&
+           request->problem.track.solver.method == POISE_METHOD_AUTO;
+}
+
+static void note_touching(track_result *r, bool avoids)
+{
+    char touching[TRACK_NOTE_SIZE - 20] = "";
+    if (avoids) {
+        avoid_describe_touching(&r->clearance.avoided, touching, sizeof touching);
+    }
+    if (touching[0]) {
+        track_note(r, "left out: %s", touching);
+    }
 }
 
 bool track_take_clearance(const track_request *request, track_result *r)
 {
     track_clearance *c = &r->clearance;
-    if (!request->avoids && !request->has_floor) {
+    if (!request->kept) {
         return true;
     }
+    bool avoids = option_given(request->kept, "avoid") || option_given(request->kept, "obstacle");
+    bool has_points = request->has_floor && !avoids && !has_shapes(r->skeleton);
     poise_shape floor = floor_at(r, request->floor);
-    c->kept = poise_constraint_default(POISE_CONSTRAINT_CLEARANCE);
-    c->kept.margin = request->margin * units_per_metre(r);
-    c->has_floor = request->has_floor;
-    if (!request->avoids && !has_shapes(r->skeleton)) {
-        watch_points(r, floor);
-    } else if (!watch_shapes(request, r, request->has_floor ? &floor : NULL)) {
+    if (!collect(request, r, request->has_floor && !has_points ? &floor : NULL)) {
         return false;
     }
-    c->kept.pairs = c->pairs;
-    c->is_asked = true;
-    c->checks_all = c->kept.pair_count > 0 && (r->skeleton->shapes_skipped == 0 || request->allows_missing);
-    r->problem.track.constraints = &c->kept;
-    r->problem.track.constraint_count = 1;
-    if (r->skeleton->shapes_skipped > 0) {
-        track_note(r, "%d collision meshes of the skeleton could not be read and are not looked after%s",
-                   r->skeleton->shapes_skipped, request->allows_missing ? "" : " (--allow-missing)");
+    c->has_floor = request->has_floor;
+    bool is_asked = has_points || c->avoided.has_shapes;
+    poise_constraint clearance = poise_constraint_default(POISE_CONSTRAINT_CLEARANCE);
+    if (has_points) {
+        clearance = watch_points(r, floor, option_number(request->kept, "margin", 0) * units_per_metre(r));
+    } else if (c->avoided.has_shapes) {
+        clearance = avoids ? c->avoided.constraints[0] : floor_alone(c, c->avoided.constraints[0]);
     }
+    keep(c, is_asked ? &clearance : NULL, track_holds_loops(request));
+    c->checks_all = !is_asked || (clearance.pair_count > 0 && (has_points || avoid_checks_all(&c->avoided)));
+    r->problem.track.constraints = c->kept;
+    r->problem.track.constraint_count = c->count;
+    if (is_asked && r->skeleton->shapes_skipped > 0) {
+        track_note(r, "%d collision mesh%s of the skeleton could not be read and %s not looked after%s",
+                   r->skeleton->shapes_skipped, r->skeleton->shapes_skipped == 1 ? "" : "es",
+                   r->skeleton->shapes_skipped == 1 ? "is" : "are", c->avoided.allows_missing ? "" : " (--allow-missing)");
+    }
+    note_touching(r, avoids);
     return true;
 }
 
 // ---- After ---------------------------------------------------------------------------------------------------------------
 
-// The pair of this frame that lacks most, and the distance of it.
-static double nearest_of(const track_clearance *c, const poise_kinematics *at, int *pair)
+static track_kept kept_by(const poise_constraint *given)
 {
-    double least = INFINITY;
-    for (int i = 0; i < c->kept.pair_count; ++i) {
-        poise_nearest nearest;
-        const poise_shape *a = &c->kept.shapes[c->pairs[i].a], *b = &c->kept.shapes[c->pairs[i].b];
-        if (poise_distance(at, a, b, &nearest, NULL) == POISE_OK && nearest.distance < least) {
-            least = nearest.distance;
-            *pair = i;
+    return given->kind == POISE_CONSTRAINT_CLEARANCE ? TRACK_KEEPS_CLEAR
+           : given->kind == POISE_CONSTRAINT_BALANCE ? TRACK_KEEPS_BALANCE
+                                                     : TRACK_KEEPS_LOOPS;
+}
+
+// Look at one frame.
+static void check_frame(track_clearance *c, const poise_kinematics *at, int frame)
+{
+    unsigned broken = 0;
+    for (int i = 0; i < c->count; ++i) {
+        int item = 0;
+        track_kept which = kept_by(&c->kept[i]);
+        track_worst *worst = &c->worst[which];
+        double room = poise_constraint_room(at, &c->kept[i], &item);
+        broken |= room >= (which == TRACK_KEEPS_LOOPS ? -CLOSED : 0) ? 0U : 1U << which;
+        if (room < worst->room) {
+            *worst = (track_worst){room, frame, i, item, worst->broken_count};
         }
     }
-    return least;
+    for (int which = 0; which < TRACK_KEPT_COUNT; ++which) {
+        c->worst[which].broken_count += (broken & 1U << which) != 0;
+    }
+    c->broken[frame] = (unsigned char)broken;
+    c->broken_count += broken != 0;
 }
 
 bool track_check_clearance(track_result *r)
@@ -130,7 +190,7 @@ bool track_check_clearance(track_result *r)
     const poise_clip *clip = r->made->clip;
     poise_kinematics *at = NULL;
     poise_error error;
-    if (!c->is_asked) {
+    if (c->count == 0) {
         return true;
     }
     if (poise_kinematics_create(r->made->model, NULL, &at, &error) != POISE_OK) {
@@ -138,22 +198,18 @@ bool track_check_clearance(track_result *r)
         return false;
     }
     c->broken = needed(calloc((size_t)clip->frames + 1, sizeof *c->broken));
-    c->least = INFINITY;
+    for (int which = 0; which < TRACK_KEPT_COUNT; ++which) {
+        c->worst[which].room = INFINITY;
+    }
     for (int f = 0; f < clip->frames; ++f) {
-        int pair = 0;
         poise_kinematics_update(at, clip->q + (size_t)f * (size_t)clip->nq, NULL);
-        double least = nearest_of(c, at, &pair);
-        c->broken[f] = least < c->kept.margin;
-        c->broken_count += c->broken[f];
-        if (least < c->least) {
-            c->least = least;
-            c->frame = f;
-            c->pair = pair;
-        }
+        check_frame(c, at, f);
     }
     poise_kinematics_destroy(at);
     if (r->made->fitted) {
-        track_note(r, "shapes and tools were kept clear as large as %s has them, though bones were scaled", r->model_name);
+        track_note(r, "%s %s has them, though bones were scaled",
+                   c->asked[TRACK_KEEPS_CLEAR] ? "shapes and tools were kept clear as large as" : "loops were closed where",
+                   r->model_name);
     }
     if (c->broken_count > 0 && r->made->verdict.level == POISE_VERDICT_GOOD) {
         r->made->verdict.level = POISE_VERDICT_DOUBTFUL;
@@ -163,60 +219,146 @@ bool track_check_clearance(track_result *r)
 
 bool track_leaves_clearance(const track_result *r)
 {
-    return r->clearance.is_asked && (r->clearance.broken_count > 0 || !r->clearance.checks_all);
+    return r->clearance.count > 0 && (r->clearance.broken_count > 0 || !r->clearance.checks_all);
 }
 
-// "left_foot", "the world", "the floor".
-static const char *name_of(const track_result *r, int shape)
+// ---- In words ------------------------------------------------------------------------------------------------------------
+
+const char *track_kept_name(track_kept which)
 {
-    const track_clearance *c = &r->clearance;
-    int body = c->kept.shapes[shape].body;
-    bool is_floor = c->has_floor && shape == c->kept.shape_count - 1;
-    return is_floor ? "the floor" : body < 0 ? "the world" : poise_model_joint_info(r->made->model, body).body;
+    static const char *const names[TRACK_KEPT_COUNT] = {"clearance", "balance", "loops"};
+    return names[which];
 }
 
-void track_describe_clearance(const track_result *r, char *text, size_t size)
+const char *track_kept_reason(const track_clearance *c, int frame)
+{
+    unsigned broken = c->broken ? c->broken[frame] : 0;
+    return broken & 1U << TRACK_KEEPS_CLEAR     ? (c->has_floor ? "not clear of floor or shapes" : "shapes overlap")
+           : broken & 1U << TRACK_KEEPS_BALANCE ? "out of balance"
+           : broken & 1U << TRACK_KEEPS_LOOPS   ? "a loop is open"
+                                                : NULL;
+}
+
+// "left_foot", "obstacle 1", "the world", "the floor".
+static void name_shape(const track_result *r, int shape, char *text, size_t size)
 {
     const track_clearance *c = &r->clearance;
+    if (c->has_floor && shape == c->kept[0].shape_count - 1) {
+        snprintf(text, size, "the floor");
+    } else if (c->points) {
+        snprintf(text, size, "%s", poise_model_joint_info(r->made->model, c->points[shape].body).body);
+    } else {
+        poise_shape_describe(&c->kept[0], shape, r->skeleton, text, size);
+    }
+}
+
+static double distance_of(const track_clearance *c)
+{
+    const track_worst *worst = &c->worst[TRACK_KEEPS_CLEAR];
+    const poise_constraint *apart = &c->kept[0];
+    return worst->room + (apart->margins ? apart->margins[worst->item] : apart->margin);
+}
+
+static double micrometres(double length) // those of what touches tell nothing
+{
+    return 1e-3 * floor(1e3 * fabs(length) + 0.5);
+}
+
+// What the worst frame is like.
+static void describe_worst(const track_result *r, track_kept which, char *text, size_t size)
+{
+    const track_clearance *c = &r->clearance;
+    const track_worst *worst = &c->worst[which];
     const char *unit;
     double per = track_unit(r, &unit);
-    char frames[64] = "";
-    if (c->kept.pair_count == 0) {
+    int frame = r->made->first + worst->frame;
+    char first[128], second[128], loop[300];
+    if (which == TRACK_KEEPS_CLEAR) {
+        double distance = distance_of(c);
+        name_shape(r, c->kept[0].pairs[worst->item].a, first, sizeof first);
+        name_shape(r, c->kept[0].pairs[worst->item].b, second, sizeof second);
+        snprintf(text, size, "%s and %s %s %.4g %s in frame %d", first, second, distance < 0 ? "overlap by" : "are apart by",
+                 micrometres(distance * per), unit, frame);
+    } else if (which == TRACK_KEEPS_BALANCE) {
+        snprintf(text, size, "the centre of mass is %.4g %s %s the polygon in frame %d", micrometres(worst->room * per),
+                 unit, worst->room < 0 ? "outside" : "inside", frame);
+    } else if (worst->broken_count == 0) {
+        int loops = c->count - c->asked[TRACK_KEEPS_CLEAR] - c->asked[TRACK_KEEPS_BALANCE];
+        snprintf(text, size, "%d closed in every frame, to %.1g", loops, -worst->room);
+    } else {
+        poise_constraint_describe(&c->kept[worst->constraint], worst->item, r->skeleton, loop, sizeof loop);
+        snprintf(text, size, "%s is open by %.2g in frame %d", loop, -worst->room, frame);
+    }
+}
+
+void track_describe_kept(const track_result *r, track_kept which, char *text, size_t size)
+{
+    const track_clearance *c = &r->clearance;
+    const track_worst *worst = &c->worst[which];
+    char words[600], frames[64] = "";
+    if (which == TRACK_KEEPS_CLEAR && c->kept[0].pair_count == 0) {
         snprintf(text, size, "no pair of shapes is left to watch");
         return;
     }
-    if (c->broken_count > 0) {
-        snprintf(frames, sizeof frames, "not kept in %d of %d frames; ", c->broken_count, r->made->clip->frames);
+    if (worst->broken_count > 0) {
+        snprintf(frames, sizeof frames, "not kept in %d of %d frames; ", worst->broken_count, r->made->clip->frames);
     }
-    double distance = 1e-3 * floor(1e3 * fabs(c->least) * per + 0.5); // micrometres of what touches tell nothing
-    snprintf(text, size, "%s%s and %s %s %.4g %s in frame %d", frames, name_of(r, c->pairs[c->pair].a),
-             name_of(r, c->pairs[c->pair].b), c->least < 0 ? "overlap by" : "are apart by", distance, unit,
-             r->made->first + c->frame);
+    describe_worst(r, which, words, sizeof words);
+    snprintf(text, size, "%s%s", frames, words);
     text_make_printable(text);
 }
 
-json_node *track_clearance_as_json(const track_result *r)
+const char *track_kept_words(const track_clearance *c)
+{
+    static const char *const words[8] = {"",      "shapes",           "balance",           "shapes and balance",
+                                         "loops", "shapes and loops", "balance and loops", "shapes, balance and loops"};
+    static const char *const with_floor[8] = {
+        "",      "floor and shapes",        "balance",           "floor, shapes and balance",
+        "loops", "floor, shapes and loops", "balance and loops", "floor, shapes, balance and loops"};
+    unsigned broken = 0;
+    for (int which = 0; which < TRACK_KEPT_COUNT; ++which) {
+        broken |= c->worst[which].broken_count > 0 ? 1U << which : 0U;
+    }
+    return c->has_floor ? with_floor[broken] : words[broken];
+}
+
+json_node *track_kept_as_json(const track_result *r, track_kept which)
 {
     const track_clearance *c = &r->clearance;
     double per = r->made->scale.metres > 0 ? r->made->scale.metres : 1;
     char text[TRACK_NOTE_SIZE];
     json_node *broken = json_new(JSON_ARRAY);
     for (int f = 0; f < r->made->clip->frames; ++f) {
-        if (c->broken[f]) {
+        if (c->broken[f] & 1U << which) {
             json_append(broken, json_from_integer(r->made->first + f));
         }
     }
-    track_describe_clearance(r, text, sizeof text);
-    return json_make("{s:b, s:b, s:i, s:o, s:o, s:o, s:o}", "holds", c->broken_count == 0, "checks_all", c->checks_all,
-                     "pairs", c->kept.pair_count, "margin", json_from_number(c->kept.margin * per), "nearest",
-                     c->kept.pair_count > 0 ? json_from_number(c->least * per) : json_new(JSON_NULL), "text",
-                     json_from_text(text), "broken", broken);
+    track_describe_kept(r, which, text, sizeof text);
+    json_node *o = json_make("{s:b}", "holds", c->worst[which].broken_count == 0);
+    if (which == TRACK_KEEPS_CLEAR) {
+        bool has_pairs = c->kept[0].pair_count > 0;
+        json_set(o, "checks_all", json_from_bool(c->checks_all));
+        json_set(o, "pairs", json_from_integer(c->kept[0].pair_count));
+        json_set(o, "pairs_left_out", json_from_integer(c->avoided.touching ? c->avoided.touching->pair_count : 0));
+        json_set(o, "always_touch", avoid_touching_as_json(&c->avoided));
+        json_set(o, "margin", json_from_number(c->kept[0].margin * per));
+        json_set(o, "nearest", has_pairs ? json_from_number(distance_of(c) * per) : json_new(JSON_NULL));
+    } else {
+        bool is_loop = which == TRACK_KEEPS_LOOPS;
+        json_set(o, is_loop ? "error" : "room",
+                 json_from_number(is_loop ? -c->worst[which].room : c->worst[which].room * per));
+    }
+    json_set(o, "text", json_from_text(text));
+    json_set(o, "broken", broken);
+    return o;
 }
 
 void track_release_clearance(track_clearance *c)
 {
-    free(c->shapes);
+    free(c->points);
     free(c->pairs);
     free(c->broken);
-    poise_bytes_release(NULL, c->of_file);
+    free(c->kept);
+    avoid_release(&c->avoided);
+    release_more_postures(&c->srdf);
 }

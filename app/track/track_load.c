@@ -155,7 +155,9 @@ static bool match(const track_request *request, track_result *r)
 bool track_load(const track_request *request, track_result *r)
 {
     *r = (track_result){.model_name = request->model, .source_name = request->source, .places_name = request->placements};
-    load_options options = {.floating = request->floating, .meshes = request->avoids || request->has_floor};
+    bool avoids = request->kept && (option_given(request->kept, "avoid") || option_given(request->kept, "obstacle"));
+    load_options options = {
+        .floating = request->floating, .meshes = avoids || request->has_floor, .holds_loops = track_holds_loops(request)};
     r->skeleton = load_model(request->model, &options);
     if (!r->skeleton) {
         return false;

@@ -3,10 +3,10 @@
 #include "cli/command.h"
 #include "cli/json_output.h"
 #include "cli/memory.h"
-#include "cli/page.h"
 #include "cli/terminal.h"
 #include "cli/verdict_text.h"
 #include "cli/whole_files.h"
+#include "page/page.h"
 #include "track_print.h"
 
 #include <poise/edit.h>
@@ -22,7 +22,7 @@ enum { MOST_POINTS = 4000, MOST_FLAGGED = 500, PLAYBACK_BYTES = 2000000 };
 
 // ---- Curves --------------------------------------------------------------------------------------------------------------
 
-// One point for each `step` frames: the largest of them, and all their flags.
+// One point for each `step` frames: the largest of them, and all their flags. NaN: nobody is there in any of them.
 static json_node *series_as_json(const track_result *r, double per)
 {
     int frames = r->made->markers->frames, step = (frames + MOST_POINTS - 1) / MOST_POINTS,
@@ -30,13 +30,18 @@ static json_node *series_as_json(const track_result *r, double per)
     size_t n = (size_t)count;
     float *curves = calloc(3 * n, sizeof *curves);
     unsigned char *flags = calloc(n, 1);
+    for (size_t i = 0; curves && i < 2 * n; ++i) {
+        curves[i] = NAN;
+    }
     for (int f = 0; curves && flags && f < frames; ++f) {
         const poise_track_frame *t = &r->made->frames[f];
         int i = f / step;
-        curves[i] = fmaxf(curves[i], (float)(t->rms * per));
-        curves[count + i] = fmaxf(curves[count + i], (float)(t->worst * per));
+        if (!track_is_away(r, f)) {
+            curves[i] = fmaxf(curves[i], (float)(t->rms * per));
+            curves[count + i] = fmaxf(curves[count + i], (float)(t->worst * per));
+        }
         curves[2 * count + i] = fmaxf(curves[2 * count + i], (float)t->iterations);
-        flags[i] |= (unsigned char)(t->flags & ~(track_is_away(r, f) ? POISE_TRACK_HELD : 0));
+        flags[i] |= (unsigned char)(t->flags & ~(track_is_away(r, f) ? POISE_TRACK_HELD | POISE_TRACK_GAPS : 0));
     }
     json_node *o = json_make("{s:i, s:o, s:o, s:o, s:o}", "step", step, "rms", page_packed(curves, 4 * n), "worst",
                              page_packed(curves ? curves + n : NULL, 4 * n), "iterations",
@@ -396,12 +401,13 @@ static json_node *data_of(const track_result *r, const arguments *args)
     for (int i = 0; i < r->note_count; ++i) {
         json_append(notes, json_from_text(r->note[i]));
     }
-    json_node *o = json_make("{s:s, s:o, s:o, s:o, s:s, s:s, s:i, s:i, s:f, s:i, s:i, s:i, s:b}", "version", poise_version(),
-                             "command", page_command(args), "model", json_from_text(r->model_name), "source",
-                             json_from_text(r->source_name), "method", poise_method_name(r->problem.track.solver.method),
-                             "unit", unit, "frames", r->made->markers->frames, "first", r->made->first, "rate",
-                             r->made->markers->rate, "dofs", poise_model_info(r->made->model).nv, "placed",
-                             r->made->placement_count, "up", (int)likely_up(r), "from_motion", (int)r->made->from_motion);
+    json_node *o =
+        json_make("{s:s, s:o, s:o, s:o, s:s, s:s, s:i, s:i, s:i, s:f, s:i, s:i, s:i, s:b}", "version", poise_version(),
+                  "command", page_command(args), "model", json_from_text(r->model_name), "source",
+                  json_from_text(r->source_name), "method", poise_method_name(r->problem.track.solver.method), "unit", unit,
+                  "frames", r->made->markers->frames, "gaps", r->made->summary.gaps, "first", r->made->first, "rate",
+                  r->made->markers->rate, "dofs", poise_model_info(r->made->model).nv, "placed", r->made->placement_count,
+                  "up", (int)likely_up(r), "from_motion", (int)r->made->from_motion);
     json_node *tables =
         json_make("{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "verdict",
                   verdict_as_json(&r->made->verdict, r->made->findings), "sure", track_sureness_as_json(r), "notes", notes,

@@ -5,6 +5,7 @@
 #define APP_TRACK_PARTS_H
 
 #include "cli/load.h"
+#include "commands/avoid.h"
 
 #include <poise/recordings.h>
 
@@ -21,9 +22,9 @@ typedef struct track_request {
     poise_scale scale;               // of the skeleton where its file says nothing, or something else; 0: as the file says
     poise_scale source_scale;        // of the source, likewise
     bool floating, use_bodies;       // let the root move; follow the bodies of a source that has markers, too
-    bool avoids, has_floor;          // keep the shapes of the skeleton's file apart, and all of it above
-    double floor, margin;            // this height, by so much: metres
-    bool allows_missing;             // collision meshes that could not be read are no fault
+    const arguments *kept;           // NULL: options of what every frame keeps to (avoid.h), lengths in metres
+    bool has_floor;                  // nothing below
+    double floor;                    // this height, in metres
     int threads;                     // 1
     poise_recording_problem problem; // its options; what it is about is filled in by track_load
 } track_request;
@@ -32,18 +33,31 @@ track_request track_request_default(void);
 
 enum { TRACK_NOTES = 20, TRACK_NOTE_SIZE = 240 };
 
+// Where something that every frame keeps to has least room.
+typedef struct track_worst {
+    double room;      // of the worst frame; < 0: it does not hold, or by how much a loop is open
+    int frame;        // that one,
+    int constraint;   // what has it there,
+    int item;         // and which pair, side or row
+    int broken_count; // frames in which it does not hold
+} track_worst;
+
+typedef enum track_kept { TRACK_KEEPS_CLEAR = 0, TRACK_KEEPS_BALANCE, TRACK_KEEPS_LOOPS, TRACK_KEPT_COUNT } track_kept;
+
 // What every frame keeps to (track_clearance.c). Lengths in the skeleton's unit.
 typedef struct track_clearance {
-    bool is_asked, has_floor;  // the floor is the last shape
-    bool checks_all;           // there are pairs to watch, and no mesh is missing
-    poise_constraint kept;     // the pairs below
-    poise_constraint *of_file; // its shapes; NULL: the points below
-    poise_shape *shapes;       // joints and tools of a skeleton without shapes; NULL: those of the file
-    poise_pair *pairs;         // that are watched
-    bool *broken;              // by frame: does not keep to it
-    int broken_count;          // such frames
-    double least;              // the smallest distance of all frames,
-    int frame, pair;           // and where it is
+    bool asked[TRACK_KEPT_COUNT]; // what is kept
+    bool has_floor;               // the last shape
+    bool checks_all;              // there are pairs to watch, and no mesh is missing
+    avoided avoided;              // of the options and the skeleton's file
+    more_postures srdf;           // its pairs
+    poise_shape *points;          // joints and tools of a skeleton without shapes; NULL: it has some
+    poise_pair *pairs;            // that are watched; NULL: those of the options
+    poise_constraint *kept;       // the clearance, if it is asked for, then the balance, then loops
+    int count;                    // of those
+    unsigned char *broken;        // by frame: bits of track_kept that do not hold
+    int broken_count;             // frames with any
+    track_worst worst[TRACK_KEPT_COUNT];
 } track_clearance;
 
 // A recording and what it became.
@@ -120,8 +134,8 @@ bool track_take_standing(const char *name, poise_scale scale, track_result *r);
 // The skeleton's default posture; NULL: it has none.
 const double *track_default_posture(const track_result *r);
 
-// No collisions and nothing below the ground (track_clearance.c): make it part of the problem, and look at the answer. False
-// after one line on standard error.
+// No collisions, nothing below the ground, balance and closed loops (track_clearance.c): make them part of the problem, and
+// look at the answer. False after one line on standard error.
 bool track_take_clearance(const track_request *request, track_result *r);
 bool track_check_clearance(track_result *r);
 void track_release_clearance(track_clearance *clearance);
@@ -129,8 +143,18 @@ void track_release_clearance(track_clearance *clearance);
 // Was it asked for and not kept, or not all of it looked after?
 bool track_leaves_clearance(const track_result *r);
 
-// The nearest two in words, with the frames that could not keep them apart.
-void track_describe_clearance(const track_result *r, char *text, size_t size);
+// What is kept, and why a frame does not; NULL: it does. "loops", "a loop is open".
+const char *track_kept_name(track_kept which);
+const char *track_kept_reason(const track_clearance *clearance, int frame);
+
+// What some frame does not keep to: "floor, shapes and loops".
+const char *track_kept_words(const track_clearance *clearance);
+
+// The worst frame in words, with the number of frames that could not keep it.
+void track_describe_kept(const track_result *r, track_kept which, char *text, size_t size);
+
+// Are loops of the skeleton held? Frame by frame they are.
+bool track_holds_loops(const track_request *request);
 
 // Follow sensors of orientation (track_sensors.c), placed by `setup`; writes `out` (may be NULL), prints and judges.
 bool track_sensors(const track_request *request, const char *setup, const char *out, poise_verdict_level *level);

@@ -152,7 +152,7 @@ void track_print(const track_result *r, FILE *stream)
             r->made->markers->frames == 1 ? "" : "s", r->made->markers->rate, r->made->markers->count,
             r->made->from_motion ? "points of bodies" : "markers");
     for (int i = 0; i < r->note_count; ++i) {
-        fprintf(stream, "  note        %s\n", r->note[i]);
+        print_fact(stream, "note", r->note[i], false);
     }
     print_calibration(r, stream);
     print_counts(r, stream);
@@ -167,10 +167,12 @@ void track_print(const track_result *r, FILE *stream)
     }
     fprintf(stream, "  time        %.0f us a frame (p50 %.0f, p99 %.0f); %.2f s in all, %d thread%s\n", 1e6 * r->mean_time,
             1e6 * r->p50, 1e6 * r->p99, r->wall, r->threads, r->threads == 1 ? "" : "s");
-    if (r->clearance.is_asked) {
+    for (int which = 0; which < TRACK_KEPT_COUNT; ++which) {
         char text[TRACK_NOTE_SIZE];
-        track_describe_clearance(r, text, sizeof text);
-        fprintf(stream, "  clearance   %s\n", text);
+        if (r->clearance.asked[which]) {
+            track_describe_kept(r, (track_kept)which, text, sizeof text);
+            fprintf(stream, "  %-11s %s\n", track_kept_name((track_kept)which), text);
+        }
     }
     verdict_print(&r->made->verdict, r->made->findings, stream);
     print_frames(r, stream);
@@ -257,8 +259,10 @@ json_node *track_as_json(const track_result *r, const char *out, const char *rep
                            w->iterations, "converged", w->converged, "velocity", w->velocity, "acceleration",
                            w->acceleration));
     }
-    if (r->clearance.is_asked) {
-        json_set(o, "clearance", track_clearance_as_json(r));
+    for (int which = 0; which < TRACK_KEPT_COUNT; ++which) {
+        if (r->clearance.asked[which]) {
+            json_set(o, track_kept_name((track_kept)which), track_kept_as_json(r, (track_kept)which));
+        }
     }
     json_node *notes = json_new(JSON_ARRAY);
     for (int i = 0; i < r->note_count; ++i) {

@@ -202,13 +202,14 @@ void track_reason(const track_result *r, int frame, char *text, size_t size)
         if (f->flags & POISE_TRACK_JUMP) {
             say(text, size, "held: its jump is not believed");
         } else {
-            say(text, size, "held: %d markers seen", f->seen);
+            say(text, size, "held: %d marker%s seen", f->seen, f->seen == 1 ? "" : "s");
         }
     } else if (f->flags & POISE_TRACK_JUMP) {
         say(text, size, "jump of %.0f degrees", f->turn * DEGREES);
     }
-    if (r->clearance.broken && r->clearance.broken[frame]) {
-        say(text, size, "%s", r->clearance.has_floor ? "not clear of floor or shapes" : "shapes overlap");
+    const char *kept = track_kept_reason(&r->clearance, frame);
+    if (kept) {
+        say(text, size, "%s", kept);
     }
     if (f->flags & POISE_TRACK_RESTARTED && frame > 0) {
         say(text, size, "found afresh");

@@ -158,6 +158,17 @@ static bool has_angle(const double *angles, int i)
     return !isnan(angles[i]);
 }
 
+// A number; where nobody is there, nothing between commas and NaN in a .mot file, which has no other word for it.
+static void put_cell(FILE *stream, double degrees, bool is_away, bool is_mot)
+{
+    fputc(is_mot ? '\t' : ',', stream);
+    if (!is_away) {
+        fprintf(stream, "%.6f", degrees);
+    } else if (is_mot) {
+        fputs("NaN", stream);
+    }
+}
+
 bool track_write_angles(const track_result *r, const char *name)
 {
     double *angles = angles_of(r);
@@ -187,7 +198,7 @@ bool track_write_angles(const track_result *r, const char *name)
         fprintf(file.stream, "\n%.9g", r->made->clip->start_time + f * r->made->clip->frame_time);
         for (int i = 0; i < POISE_ANGLE_COUNT; ++i) {
             if (has_angle(angles, i)) {
-                fprintf(file.stream, "%c%.6f", cell, angles[f * POISE_ANGLE_COUNT + i]);
+                put_cell(file.stream, angles[f * POISE_ANGLE_COUNT + i], track_is_away(r, f), is_mot);
             }
         }
     }
@@ -227,7 +238,7 @@ json_node *track_angles_as_json(const track_result *r)
     for (int i = 0; is_human && i < POISE_ANGLE_COUNT && frames > 0; ++i) {
         int count = 0;
         for (int f = 0; f < frames; f += step) {
-            curve[count++] = angles[f * POISE_ANGLE_COUNT + i];
+            curve[count++] = track_is_away(r, f) ? (double)NAN : angles[f * POISE_ANGLE_COUNT + i];
         }
         if (has_angle(angles, i)) {
             json_append(list, json_make("{s:s, s:i, s:o}", "name", poise_angle_name(i), "step", step, "values",

@@ -8,9 +8,13 @@
 // size, any order, any number of workers, any width of the machine's registers. Problems do not see each other; one that is
 // not sound gets its status and the others go on.
 //
+// **Constraints.** A problem with constraints is what one call of poise_solve_within would get. Make room for those of the
+// largest problem in options.solver.constraints (poise_constraints_size); problems may share them. Each report says whether
+// they hold and, if not, what is in the way.
+//
 // **Lanes.** Where the processor has wide registers, several problems are solved side by side, one in each lane, and a lane
 // whose problem is done takes the next one. Two kinds of problem have lanes: one POSE goal on a robot arm (see solve.h), and
-// POSITION goals on a tree, both with the method AUTO. All others are solved one after another.
+// POSITION goals on a tree, both with the method AUTO and without constraints. All others are solved one after another.
 //
 // **Threads.** The library starts none. A batch of several workers is spread by a function of the caller's: a loop, a thread
 // pool, OpenMP. Poise hands it a number of pieces, each of which may run on any thread at any time, as long as no two run at
@@ -29,8 +33,10 @@ typedef struct poise_problem {
     const poise_goal *goals; // of this problem
     int goal_count;          // of those
     double *q;               // nq numbers: the start, replaced by the answer; untouched when `status` is not POISE_OK
-    poise_report report;     // out; filled when `status` is POISE_OK
-    poise_status status;     // out; what poise_solve would return
+    const poise_constraint *constraints; // NULL: what must hold in this answer; obstacles may differ from problem to problem
+    int constraint_count;                // 0: of those
+    poise_report report;                 // out; filled when `status` is POISE_OK
+    poise_status status;                 // out; what poise_solve, or poise_solve_within, would return
 } poise_problem;
 
 // One piece of work: piece number `piece` on worker `worker`, in [0, workers).

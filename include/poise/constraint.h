@@ -165,6 +165,23 @@ POISE_API poise_constraint poise_constraint_default(poise_constraint_kind kind);
 POISE_API poise_status poise_constraint_check(const poise_constraint *constraint, const poise_model *model,
                                               poise_error *error);
 
+// What room a constraint has where `kinematics` has the bodies: the least of its pairs or sides, or minus the largest error
+// of a loop; >= 0: it holds. *item (may be NULL) is the pair, side or row that has it. Infinite where it has no pairs, NaN
+// where it is not sound for the model.
+POISE_API double poise_constraint_room(const poise_kinematics *kinematics, const poise_constraint *constraint, int *item);
+
+// A pair of a clearance that is nearer than it may be.
+typedef struct poise_close_pair {
+    int pair;              // by its place in `pairs` of the clearance
+    double room;           // its distance less its margin
+    poise_nearest nearest; // where its shapes come nearest
+} poise_close_pair;
+
+// The pairs of a clearance whose room is below `room` (0: those that break it) where `kinematics` has the bodies, the one
+// with least room first. Writes up to `capacity`; *found says how many there are, which may be more.
+POISE_API poise_status poise_pairs_close(const poise_kinematics *kinematics, const poise_constraint *clearance, double room,
+                                         poise_close_pair *close, int capacity, int *found, poise_error *error);
+
 // Room for constraints in a solver.
 typedef struct poise_constraint_options {
     int rows;                 // 0: rows that the constraints of a call may have, by the table above

@@ -79,6 +79,12 @@ typedef enum poise_bvh_positions {
 // returns. Names are as in the file, such as "package://panda/meshes/hand.stl".
 typedef poise_status (*poise_load)(void *user, const char *name, const void **bytes, size_t *size);
 
+// Where such a file may be, as ROS, Gazebo and MuJoCo mean it: `number` counts the places from 0, the likeliest first, and
+// the first one that is a file is meant. `folder` is that of the file that holds the name ("" for the current one).
+// "package://arm/meshes/a.stl" and "model://arm/meshes/a.stl" are looked for as arm/meshes/a.stl and as meshes/a.stl in the
+// folder, then in the eight above it; any other name has one place. False: there are no more, or `path` is too short.
+POISE_API bool poise_named_file(const char *folder, const char *name, int number, char *path, size_t size);
+
 // Factors of a body along its own axes.
 typedef struct poise_body_scale {
     const char *body;   // its name
@@ -95,8 +101,9 @@ typedef struct poise_read_options {
     int animation;                       // 0; GLTF, GLB: which of the animations becomes the clip
     const poise_body_scale *body_scales; // NULL; OSIM: factors of bodies, applied as OpenSim's ScaleTool does
     int body_scale_count;                // 0
-    bool floating;   // false; URDF, MJCF: give the root link a FREE joint instead of fixing it to the world
-    bool meshes;     // false; URDF, MJCF: load collision meshes (STL, OBJ) and cover them with shapes, too
+    bool floating; // false; URDF, MJCF: give the root link a FREE joint instead of fixing it to the world; glTF: the same of
+                   // the root of a skin that no animation moves
+    bool meshes;   // false; URDF, MJCF: load collision meshes (STL, OBJ) and cover them with shapes, too
     poise_load load; // NULL: files that this one names are not read, with a warning
     void *user;      // handed to load
 } poise_read_options;
@@ -222,8 +229,16 @@ POISE_API poise_status poise_file_clearance(const poise_file *file, const poise_
                                             const poise_pairs_options *options, const poise_allocator *allocator,
                                             poise_constraint **clearance, poise_error *error);
 
+// The pairs that poise_file_clearance left out because they touch in nearly all configurations (poise_pairs_options.always):
+// `clearance` is what it made of the file with these options. On POISE_OK *touching is a copy that holds those pairs
+// instead, for poise_constraint_describe to name; release it with poise_bytes_release. It may hold none.
+POISE_API poise_status poise_file_touching(const poise_file *file, const poise_constraint *clearance,
+                                           const poise_pairs_options *options, const poise_allocator *allocator,
+                                           poise_constraint **touching, poise_error *error);
+
 // What a constraint is called, with an item of it (poise_report.blocking_item): "hand and obstacle 1", "the loop of rod and
-// crank (connect)". Shapes beyond those of the file are obstacles. Cut to `size` bytes, the zero at the end included.
+// crank (connect)", "the height of foot above a plane of the world". Shapes beyond those of the file are obstacles. Cut to
+// `size` bytes, the zero at the end included.
 POISE_API void poise_constraint_describe(const poise_constraint *constraint, int item, const poise_file *file, char *text,
                                          size_t size);
 

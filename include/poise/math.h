@@ -63,6 +63,10 @@ POISE_API double poise_quat_angle(poise_quat rotation);
 // The pose that does nothing; its `rotation` is the identity, too.
 POISE_API poise_pose poise_pose_identity(void);
 
+// The pose of a row-major 4 x 4 matrix. False, and *pose is left alone, unless its rows are orthonormal to 1e-3 and
+// right-handed with 0 0 0 1 below. Numbers that are not finite pass. pose may be NULL.
+POISE_API bool poise_pose_from_matrix(const double matrix[16], poise_pose *pose);
+
 // The product a b: first b, then a.
 POISE_API poise_pose poise_pose_multiply(poise_pose a, poise_pose b);
 

@@ -55,6 +55,15 @@ POISE_API poise_status poise_clip_resample(const poise_clip *clip, const poise_m
 POISE_API poise_status poise_clip_sample(const poise_clip *clip, const poise_model *model, double time, double *q,
                                          poise_error *error);
 
+// Where a motion leads: the configuration after the last of `count` frames, nq numbers each, oldest first, as in a clip. A
+// tracker that starts poise_solve there instead of at its last answer needs fewer iterations, one instead of three on smooth
+// motions. It goes on with the speed of the last frames, or with their change of speed, if that would have foretold the last
+// frame three times as well as the simpler guess; where noise makes it no better, after a jump, and from fewer than three
+// frames the answer is the last frame. At most four frames are looked at. Limits are not: a solver moves its start inside.
+// `q` may be the last frame itself. Nothing is remembered from call to call.
+POISE_API poise_status poise_predict(const poise_model *model, const double *frames, int count, double *q,
+                                     poise_error *error);
+
 // ---- Markers -------------------------------------------------------------------------------------------------------------
 
 // A recording: where each of some labelled points was in every frame.

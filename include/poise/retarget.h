@@ -103,6 +103,10 @@ typedef struct poise_retarget_task {
 // The defaults that stand beside the members.
 POISE_API poise_retarget_task poise_retarget_task_default(void);
 
+// Limits for the task: the velocities that a model's file gives its joints, and `all` (infinity: none) for every joint but a
+// free root. Writes nv numbers; false where all are infinite.
+POISE_API bool poise_retarget_velocities(const poise_model *to, double all, double *velocity);
+
 // Find who plays which role on both skeletons. Of the task from, to, their clips and axes count.
 POISE_API poise_status poise_roles_match(const poise_retarget_task *task, const poise_allocator *allocator,
                                          poise_role_map *map, poise_error *error);
@@ -162,6 +166,8 @@ typedef struct poise_retarget_outcome {
     int outside;            // numbers outside their limits: 0
     double velocity;        // largest share of a velocity limit; 0 without
     int late;               // frames in which velocity limits left a joint behind by more than 0.1
+    double late_worst;      // by how much at most, radians or lengths
+    int late_joint;         // which; POISE_NONE: none
     int iterations;         // of all frames
     double seconds_of_clip; // that it lasts
 } poise_retarget_outcome;

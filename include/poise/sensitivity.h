@@ -4,6 +4,7 @@
 //   poise_sensitivity_update(sensitivity, goals, count, q, true, &error);                   // at an answer of poise_solve
 //   poise_sensitivity_forward(sensitivity, changes, dq, &error);                            // dq for changes of the goals
 //   poise_sensitivity_backward(sensitivity, dL_dq, gradients, lower, upper, &error);        // dL/d(goals) for dL/dq
+//   poise_sensitivity_poses(sensitivity, &goal, targets, q, dL_dq, count, gradients, &error); // many answers to poses
 //
 // At the answer the gradient vanishes along every coordinate that no limit holds. So with F those coordinates, H the exact
 // Hessian and p any number in the goals (the implicit function theorem)
@@ -50,7 +51,8 @@ POISE_API void poise_sensitivity_destroy(poise_sensitivity *sensitivity); // NUL
 
 // Look at the answer q (nq numbers) to these goals, which must stay valid and unchanged until the next call; without
 // `use_limits` as if there were none. NUMERIC: q is no minimum there (H has a direction of negative curvature), so that a
-// solve would not stay. CALLBACK goals count in H and have no parameters.
+// solve would not stay. CALLBACK goals count in H and have no parameters. Goals that are met to 2e-6, of the longest lever
+// and radians, are taken as met: H has no second-order terms then.
 POISE_API poise_status poise_sensitivity_update(poise_sensitivity *sensitivity, const poise_goal *goals, int count,
                                                 const double *q, bool use_limits, poise_error *error);
 
@@ -64,6 +66,15 @@ POISE_API poise_status poise_sensitivity_forward(poise_sensitivity *sensitivity,
 POISE_API poise_status poise_sensitivity_backward(poise_sensitivity *sensitivity, const double *dL_dq,
                                                   poise_goal_change *gradients, double *lower, double *upper,
                                                   poise_error *error);
+
+// The other way for many answers to one POSE goal at once: answer i is q + i nq to the target targets[i], its derivatives
+// dL_dq + i nv, and gradients + 6 i takes dL by the translation and the rotation of the target. The goal's own target does
+// not matter. Zeros for an answer that is no minimum. An answer within 2e-6 of its target (of the longest lever, and
+// radians) is taken as the answer to the pose that it has; that takes a quarter of the time. Afterwards
+// poise_sensitivity_update comes first again.
+POISE_API poise_status poise_sensitivity_poses(poise_sensitivity *sensitivity, const poise_goal *goal,
+                                               const poise_pose *targets, const double *q, const double *dL_dq, int count,
+                                               double *gradients, poise_error *error);
 
 #ifdef __cplusplus
 }

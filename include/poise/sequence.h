@@ -31,7 +31,7 @@ extern "C" {
 
 // Fill with poise_sequence_options_default(), change what you like. Arrays must stay valid during the call.
 typedef struct poise_sequence_options {
-    int knot;                   // 4: frames from knot to knot
+    int knot;                   // 4: frames from knot to knot; poise_track_whole halves it where splines cannot follow
     double noise;               // 0: of a coordinate of a marker, in length units; 0: estimated (poise_track_whole)
     double acceleration_usual;  // 70: of the turns of a motion, radians a second squared; slides a tenth, in metres
     const double *smoothness;   // NULL: the weights W, nv numbers >= 0; NULL: by noise and acceleration_usual
@@ -41,7 +41,7 @@ typedef struct poise_sequence_options {
     int window;                 // 256: frames
     int overlap;                // 48: of those, that the next window solves again
     int max_iterations;         // 12: in a window
-    double tolerance;           // 1e-4: stop when an iteration lowers the cost by less than this share
+    double tolerance;           // 1e-3: stop when an iteration lowers the cost by less than this share
     bool use_limits;            // true
 } poise_sequence_options;
 
@@ -75,9 +75,10 @@ POISE_API poise_status poise_sequence_solve(const poise_model *model, const pois
                                             poise_error *error);
 
 // poise_track for the whole recording at once. It starts from every knot-th frame tracked (`problem` counts for that), from
-// whose residuals the noise is estimated; markers that are far off are let go. `frames` (may be NULL) takes
-// markers->frames records, which mean what poise_track says they do; HELD is a frame that lies in a gap of more than a
-// quarter of a second in which too few markers were seen.
+// whose residuals the noise is estimated; what splines miss by counts as noise, too. Markers that are far off are let go.
+// `frames` (may be NULL) takes markers->frames records, which mean what poise_track says they do; HELD is a frame that lies
+// in a gap of more than a quarter of a second in which too few markers were seen. Frames before the first with enough
+// markers hold its pose, those after the last hold that one's: limits of velocity and acceleration count between them.
 POISE_API poise_status poise_track_whole(const poise_track_problem *problem, const poise_sequence_options *options,
                                          const poise_allocator *allocator, poise_clip **clip, poise_track_frame *frames,
                                          poise_sequence_report *report, poise_error *error);

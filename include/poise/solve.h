@@ -226,11 +226,12 @@ POISE_API double poise_solver_constraint_room(poise_solver *solver, int constrai
 
 // All distinct answers to one POSE goal on a chain of revolute and prismatic joints, as far as options.restarts further
 // searches find them; capacity 1 gives the one nearest to q_start. `solutions` takes up to `capacity` (>= 1) configurations
-// of nq numbers, each within the limits and to the tolerances, nearest to q_start (nq numbers, not changed) first; *count
-// says how many. Two answers are distinct when some joint differs by more than 1e-3 radians (for a slide, 1e-3 of 0.3 times
-// the arm's length) after hinges are turned back by whole turns next to q_start. An arm with more joints than the goal needs
-// has infinitely many answers: these are samples then. `report` (may be NULL) describes the first; with none found *count is
-// 0 and it describes the closest pose. POISE_ERROR_UNSUPPORTED for other goals, joints or methods.
+// of nq numbers, each within the limits and to the tolerances, nearest to q_start (not changed) first; *count says how many.
+// Two answers are distinct when some joint differs by more than 1e-3 radians, whole turns aside (for a slide, 1e-3 of 0.3
+// times the arm's length); hinges are turned back by whole turns next to q_start. An arm with more joints than the goal
+// needs has infinitely many: these are samples then. `report` (may be NULL) describes the first; with none found *count is
+// 0, the first configuration in `solutions` is the closest pose, and `report` describes that. POISE_ERROR_UNSUPPORTED for
+// other goals, joints or methods.
 POISE_API poise_status poise_solve_all(poise_solver *solver, const poise_goal *goal, const double *q_start,
                                        double *solutions, int capacity, int *count, poise_report *report,
                                        poise_error *error);

@@ -128,7 +128,7 @@ typedef struct poise_track_summary {
     double mean, rms, worst;       // of all markers
     double weighted;               // root mean square in which each counts by its weight
     int worst_frame, worst_marker; // where the largest is: frame, placement
-    int held, jumps, outliers, restarts, gaps; // frames with the flag; held ones without those before and after
+    int held, jumps, outliers, restarts, gaps; // frames with the flag; held and gaps without those before and after
     double mean_iterations;                    // of a frame
     int most_iterations;                       // of a frame
     int before;                                // frames before the first with least_markers: the person is not there yet
@@ -189,8 +189,9 @@ POISE_API poise_status poise_retarget_points(const poise_retarget_problem *probl
 // ---- What clinicians read ------------------------------------------------------------------------------------------------
 
 // Joint angles of a human skeleton by the sequences of the International Society of Biomechanics (Wu and others 2002, 2005):
-// Z-X-Y, with the floating axis in the middle; Y-X-Y at the shoulder. Segments have the axes x forward, y towards the head,
-// along the bone, z to the right; in the neutral configuration limbs that hang have all angles 0. Both sides have the same
+// Z-X-Y, with the floating axis in the middle; Y-X-Y at the shoulder; of the pelvis in the room Y-X-Z, so that tilt and
+// obliquity are the same wherever a person looks. Segments have the axes x forward, y towards the head, along the bone, z to
+// the right; in the neutral configuration limbs that hang have all angles 0. Both sides have the same
 // signs: flexion, adduction and internal rotation are positive. The plane in which an arm is raised is 0 outwards and 90
 // degrees forwards; its elevation is never negative.
 enum { POISE_ANGLE_COUNT = 39 };
@@ -199,7 +200,8 @@ enum { POISE_ANGLE_COUNT = 39 };
 POISE_API const char *poise_angle_name(int angle);
 
 // All of them in every frame of a clip, degrees: frames x POISE_ANGLE_COUNT numbers, NaN where the skeleton lacks a part;
-// angles go on from frame to frame. NOT_FOUND: this is no human skeleton, by the names of its bodies.
+// angles go on from frame to frame, those of the pelvis over whole turns, those of joints up to 270 degrees.
+// NOT_FOUND: this is no human skeleton, by the names of its bodies.
 POISE_API poise_status poise_joint_angles(const poise_model *model, const poise_clip *clip, const poise_allocator *allocator,
                                           double *angles, poise_error *error);
 

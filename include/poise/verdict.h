@@ -103,6 +103,11 @@ typedef struct poise_thresholds {
 // Without a second number: never failed.
 POISE_API poise_thresholds poise_thresholds_default(void);
 
+// Set the thresholds of a finding by its name, such as "moved". `failed` below 0: as it is, or `doubtful` where that is
+// more. NOT_FOUND: there is no such finding, or it is only worth knowing; ARGUMENT: `doubtful` is below 0 or no number.
+POISE_API poise_status poise_thresholds_set(poise_thresholds *thresholds, const char *name, double doubtful, double failed,
+                                            poise_error *error);
+
 // One thing that was found.
 typedef struct poise_finding {
     poise_finding_kind kind;   // what it is

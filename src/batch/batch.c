@@ -5,6 +5,7 @@
 
 #define ENGINES     2
 #define LEAST_PIECE 64 // problems
+#define LEAST_SLOW  4  // the same where constraints make each a long one
 #define PIECES_EACH 4  // for each worker, if there are so many
 #define AHEAD       8  // problems whose goals are on their way while one is looked at
 
@@ -121,7 +122,7 @@ poise_batch_lanes poise_batch_lane_counts(const poise_batch *batch)
 // The engine that serves this problem, or ENGINES.
 static int engine_of(const poise_batch *batch, const worker *w, const poise_problem *problem)
 {
-    int e = 0;
+    int e = problem->constraint_count == 0 ? 0 : ENGINES;
     while (e < ENGINES && !(batch->lanes[e] > 1 && engine_rows[e]->serves(w->scratch[e], problem))) {
         e += 1;
     }
@@ -148,7 +149,8 @@ static void run_piece(void *work, int piece, int worker_number)
     }
     for (int i = 0; i < queued[ENGINES]; ++i) {
         poise_problem *p = w->queue[ENGINES][i];
-        p->status = poise_solve(w->solver, p->goals, p->goal_count, p->q, &p->report, NULL);
+        p->status = poise_solve_within(w->solver, p->goals, p->goal_count, p->constraints, p->constraint_count, p->q,
+                                       &p->report, NULL);
     }
 }
 
@@ -157,8 +159,8 @@ static void run_piece(void *work, int piece, int worker_number)
 static int piece_for(const poise_batch_options *options, int count)
 {
     int pieces = options->parallel_for && options->workers < count ? PIECES_EACH * options->workers : 1,
-        piece = count / pieces;
-    return piece < LEAST_PIECE ? LEAST_PIECE : piece > PZ_PIECE ? PZ_PIECE : piece;
+        piece = count / pieces, least = options->solver.constraints.rows > 0 ? LEAST_SLOW : LEAST_PIECE;
+    return piece < least ? least : piece > PZ_PIECE ? PZ_PIECE : piece;
 }
 
 poise_status poise_batch_solve(poise_batch *batch, poise_problem *problems, int count, poise_error *error)

@@ -11,10 +11,12 @@
 #include "solve/tips/tips_entry.h"
 #include "solve/tree/damped_step.h"
 
+#include <math.h>
 #include <string.h>
 
 #define EIGHT_LANES_DOFS 200 // beyond, the numbers of eight lanes (5 kB a dof) crowd the second-level cache: four are faster
 #define MOST_GOALS       (1 << 20) // what a problem may have at most, so that sizes are within an int
+#define VAIN_AFTER       32        // problems begun in lanes may tell that the rest had better not
 
 #define QUEUE PZ_PIECE // problems that are looked through for those that fit the lanes' layout
 
@@ -355,11 +357,21 @@ static void solve_alone(pz_tree_lanes *t, poise_problem *p)
     p->status = poise_solve(t->solver, p->goals, p->goal_count, p->q, &p->report, NULL);
 }
 
+// Have most problems had to leave their lanes, so that their passes were in vain? Poses at the edges of swings do, all over.
+static bool lanes_are_vain(const pz_tree_lanes *t)
+{
+    return t->begun >= VAIN_AFTER && 2 * t->left > t->begun;
+}
+
 // Begin a problem in a lane. False when there is nothing left to do: it is not sound, or was solved alone.
 static bool load(pz_tree_lanes *t, int lane, poise_problem *problem)
 {
     poise_solver *s = t->solver;
     pz_tree_lane *at = &t->lane[lane];
+    if (lanes_are_vain(t)) {
+        solve_alone(t, problem);
+        return false;
+    }
     problem->status = pz_solve_begin(s, problem->goals, problem->goal_count, problem->q, NULL);
     if (problem->status != POISE_OK) {
         return false;
@@ -380,6 +392,7 @@ static bool load(pz_tree_lanes *t, int lane, poise_problem *problem)
         t->q_at[i * t->lanes + lane] = t->q_try[i * t->lanes + lane] = s->q_try[i];
     }
     memcpy(at->q_start, s->q_start, (size_t)t->model->nq * sizeof *at->q_start);
+    t->begun += 1;
     at->problem = problem;
     at->report = s->report;
     at->report.reason = PZ_WHY_BUDGET;
@@ -410,6 +423,7 @@ static void refill(pz_tree_lanes *t, int lane)
 // Out of its lane: from the start, on its own.
 static void hand_over(pz_tree_lanes *t, int lane)
 {
+    t->left += 1;
     solve_alone(t, t->lane[lane].problem);
     refill(t, lane);
 }
@@ -487,6 +501,16 @@ static unsigned find_steps(pz_tree_lanes *t, unsigned *newton, unsigned *exact)
     return ready;
 }
 
+// The largest number of q where a lane is.
+static double size_at(const pz_tree_lanes *t, int lane)
+{
+    double size = 0.0;
+    for (int i = 0; i < t->model->nq; ++i) {
+        size = max2(size, fabs(t->q_at[i * t->lanes + lane]));
+    }
+    return size;
+}
+
 // After the evaluation of a trial: accepted or not, lambda, the budget. True when it was accepted.
 static bool judge(pz_tree_lanes *t, int lane)
 {
@@ -512,7 +536,8 @@ static bool judge(pz_tree_lanes *t, int lane)
         return true;
     }
     bool is_stuck = pz_is_stuck(&trial, at->damping);
-    if (is_stuck && !(pz_is_flat(&trial) && pz_is_resolved(at->report.gradient, at->cost))) { // the gradient may tell
+    if (is_stuck && !(pz_is_flat(&trial) && pz_is_resolved(at->report.gradient, size_at(t, lane), at->cost))) {
+        // the gradient may tell
         hand_over(t, lane);
         return false;
     }
@@ -615,6 +640,7 @@ static bool pass(pz_tree_lanes *t)
 static void run_queue(pz_tree_lanes *t)
 {
     memset(t->is_taken, 0, QUEUE / 8);
+    t->begun = t->left = 0;
     for (int first = 0; first < t->queue_count; ++first) {
         if (t->is_taken[first / 64] >> (first % 64) & 1u) {
             continue;

@@ -78,6 +78,7 @@ typedef struct pz_tree_lanes {
     poise_problem *const *queue;
     int queue_count, next;
     uint64_t *is_taken; // by problem of the queue, one bit each
+    int begun, left;    // problems of the queue that began in a lane, and those that had to leave it
 } pz_tree_lanes;
 
 // Sets of lanes are bits.

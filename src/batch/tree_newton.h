@@ -47,30 +47,13 @@ REAL_FN real lane_entry(const real_sym *block, int i, int j)
 
 // ---- Sweep up ------------------------------------------------------------------------------------------------------------
 
-// Sums of a group to its parent's, which begin at 0.
-REAL_FN void lane_hand_up(pz_tree_lanes *t, const pz_lane_group *at, const group_work *w)
-{
-    six_by_six *Pi = (six_by_six *)t->Pi + at->parent;
-    six *pi = (six *)t->pi + at->parent;
-    if (at->is_last_child) {
-        *Pi = six_by_six_zero();
-        *pi = six_zero();
-    }
-    *Pi = six_by_six_add(*Pi, w->Pi);
-    *pi = six_add(*pi, *w->pi);
-}
-
 REAL_FN mask lane_group_up(pz_tree_lanes *t, int g, int count, real lambda, mask exact, bool any_exact)
 {
     const pz_lane_group *at = &t->groups[g];
-    six_by_six Pi = six_by_six_zero();
-    six pi = six_zero(), B[GROUP];
-    if (!at->is_leaf) {
-        Pi = ((const six_by_six *)t->Pi)[g];
-        pi = ((const six *)t->pi)[g];
-    }
+    six_by_six *Pi = (six_by_six *)t->Pi;
+    six pi = at->is_leaf ? six_zero() : ((const six *)t->pi)[g], B[GROUP];
     real L[GROUP_LOWER], gamma[GROUP], shift[GROUP];
-    group_work w = {&Pi, &pi, B, L, gamma};
+    group_work w = {at->is_leaf ? NULL : &Pi[g], &pi, B, L, gamma};
     real_wrench c[GROUP];
     lane_forces(t, at, count, exact, any_exact, c);
     REAL_UNROLL
@@ -88,7 +71,7 @@ REAL_FN mask lane_group_up(pz_tree_lanes *t, int g, int count, real lambda, mask
     }
     mask is_positive = group_eliminate(&w, count);
     if (at->parent >= 0) {
-        lane_hand_up(t, at, &w);
+        group_hand_on(&w, count, at->is_last_child, &Pi[at->parent], (six *)t->pi + at->parent);
     }
     REAL_UNROLL
     for (int j = 0; j < count; ++j) {

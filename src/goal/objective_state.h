@@ -31,6 +31,7 @@ struct poise_objective {
     wrench *c[2];     // by axis; made when first asked for (pz_forces)
     bool *made;       // by poise_hessian: is c there?
     sym3 *block[2];   // by rotation block
+    bool *is_bent;    // have the exact ones their curvature (pz_bend_blocks)?
     double *diagonal; // by dof
     double *rows;     // row_count x nv
     double *row_weights;
@@ -54,6 +55,10 @@ PZ_DEVICE poise_status pz_objective_evaluate(poise_objective *o, const double *q
 
 // The wrenches c of one kind, for the last evaluation.
 PZ_DEVICE const wrench *pz_forces(const poise_objective *o, poise_hessian kind);
+
+// Add to the exact blocks what the wrenches of the last evaluation do to second order, if that has not been done: most steps
+// of Gauss-Newton never ask. pz_forces does it; who adds to the blocks does it first.
+PZ_DEVICE void pz_bend_blocks(const poise_objective *o);
 
 // Has H entries beside the tree: of followers, or of goals that tie bodies together?
 static inline bool pz_is_beside_tree(const poise_objective *o)

@@ -25,6 +25,12 @@ static pz_residual residual_at(const poise_kinematics *kin, const poise_goal *go
     return pz_has_band(goal->tolerance) ? banded(goal, r) : (pz_residual){r, sym3_identity(1.0)};
 }
 
+// Within the band along all axes: neither cost nor derivatives.
+static bool is_idle(const pz_residual *residual)
+{
+    return v3_dot(residual->r, residual->r) == 0.0 && residual->P.xx + residual->P.yy + residual->P.zz == 0.0;
+}
+
 // A marker, the case that matters most.
 static void add_marker(pz_evaluation *evaluation, const poise_goal *goal, vec3 x, vec3 r)
 {
@@ -50,6 +56,9 @@ void pz_position_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
     }
     pz_jet jet = {.x = x};
     pz_residual residual = residual_at(evaluation->kin, goal, x);
+    if (is_idle(&residual)) {
+        return;
+    }
     pz_residual_jet(goal, &residual, evaluation->level, &jet);
     pz_add_jet(evaluation, goal->body, &jet);
 }

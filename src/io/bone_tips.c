@@ -93,7 +93,10 @@ poise_status pz_check_finite(pz_output *output, const poise_clip *clip, int fram
 void pz_warn_of_losses(const poise_file *file, pz_output *output, const pz_tips *tips)
 {
     if (tips->others > 0) {
-        pz_output_warn(output, "%d tools are not bone tips and are left out", tips->others);
+        pz_output_warn(output,
+                       tips->others == 1 ? "%d tool is not a bone tip and is left out"
+                                         : "%d tools are not bone tips and are left out",
+                       tips->others);
     }
     if (file->markers) {
         pz_output_warn(output, "markers are left out");
@@ -106,6 +109,7 @@ void pz_warn_of_losses(const poise_file *file, pz_output *output, const pz_tips 
         masses += poise_model_joint_info(file->model, j).given->mass != 0 ? 1 : 0;
     }
     if (masses > 0) {
-        pz_output_warn(output, "the masses of %d bodies are left out", masses);
+        pz_output_warn(output, masses == 1 ? "the mass of %d body is left out" : "the masses of %d bodies are left out",
+                       masses);
     }
 }

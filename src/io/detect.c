@@ -1,5 +1,5 @@
 // Which format are these bytes? Their beginning says it for all but a few; then the name does.
-#include "io/io_core.h"
+#include "io/text/cells.h"
 
 #include <string.h>
 
@@ -148,7 +148,7 @@ static poise_format detect_text(pz_scan scan)
     if (is_dh_header(line)) {
         return POISE_FORMAT_DH;
     }
-    return has_end_of_header(start) ? POISE_FORMAT_MOT : POISE_FORMAT_UNKNOWN;
+    return pz_begins_table(line) || has_end_of_header(start) ? POISE_FORMAT_MOT : POISE_FORMAT_UNKNOWN;
 }
 
 // ---- All -----------------------------------------------------------------------------------------------------------------

@@ -114,6 +114,37 @@ poise_status poise_file_clearance(const poise_file *file, const poise_shape *obs
     return POISE_OK;
 }
 
+// All pairs that the search would try, less those that are watched: both are ordered by a, then b.
+poise_status poise_file_touching(const poise_file *file, const poise_constraint *clearance,
+                                 const poise_pairs_options *options, const poise_allocator *allocator,
+                                 poise_constraint **touching, poise_error *error)
+{
+    if (!file || !clearance || clearance->shape_count < file->shape_count || !touching) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "file, its clearance and touching must not be NULL");
+    }
+    poise_pairs_options untried = options ? *options : poise_pairs_options_default();
+    untried.samples = 0; // no pair overlaps in any
+    poise_constraint *all;
+    poise_status status = poise_file_clearance(file, clearance->shapes + file->shape_count,
+                                               clearance->shape_count - file->shape_count, &untried, allocator, &all, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    poise_pair *pairs = (poise_pair *)(void *)(all->shapes + all->shape_count); // as all->pairs, to be written
+    int count = 0;
+    for (int i = 0, next = 0; i < all->pair_count; ++i) {
+        poise_pair pair = pairs[i], watched = next < clearance->pair_count ? clearance->pairs[next] : (poise_pair){-1, -1};
+        if (pair.a == watched.a && pair.b == watched.b) {
+            next += 1;
+        } else {
+            pairs[count++] = pair;
+        }
+    }
+    all->pair_count = count;
+    *touching = all;
+    return POISE_OK;
+}
+
 // ---- Names ---------------------------------------------------------------------------------------------------------------
 
 static const char *body_name(const poise_file *file, int body)
@@ -156,6 +187,12 @@ void poise_constraint_describe(const poise_constraint *constraint, int item, con
         pz_error_set(&shown, POISE_OK, "%s and %s", first.text, second.text);
     } else if (constraint->kind == POISE_CONSTRAINT_CLEARANCE) {
         pz_error_set(&shown, POISE_OK, "the shapes");
+    } else if (constraint->kind == POISE_CONSTRAINT_PLANE) {
+        pz_error_set(&shown, POISE_OK, "the height of %s above a plane of %s", body_name(file, constraint->body),
+                     body_name(file, constraint->body2));
+    } else if (constraint->kind == POISE_CONSTRAINT_DISTANCE) {
+        pz_error_set(&shown, POISE_OK, "the distance of %s and %s", body_name(file, constraint->body),
+                     body_name(file, constraint->body2));
     } else {
         pz_error_set(&shown, POISE_OK, "the loop of %s and %s (%s)", body_name(file, constraint->body),
                      body_name(file, constraint->body2), poise_constraint_kind_name(constraint->kind));

@@ -51,8 +51,9 @@ void pz_input_warn(pz_input *input, int line, const char *format, ...)
 void pz_causes_close(pz_input *input, const pz_cause *causes, size_t count)
 {
     for (size_t i = 0; i < count; ++i) {
-        if (causes[i].count > PZ_WARNINGS_EACH) {
-            pz_input_warn(input, 0, "and %d more %s", causes[i].count - PZ_WARNINGS_EACH, causes[i].what);
+        int more = causes[i].count - PZ_WARNINGS_EACH;
+        if (more > 0) {
+            pz_input_warn(input, 0, "and %d more %s%s", more, more == 1 ? "of these: " : "", causes[i].what);
         }
     }
 }

@@ -1,5 +1,5 @@
 // Steps: from a configuration by a tangent vector to another, and back.
-#include "kin/kin.h"
+#include "kin/retract.h"
 
 #include "base/error.h"
 #include "model/model_error.h"
@@ -64,22 +64,25 @@ static quat turned(quat q, vec3 v)
     return quat_normalize(quat_mul(quat_normalize(q), so3_exp_quat(v)));
 }
 
+void pz_step_retract(const poise_model *model, const pz_step *step, const double *q, const double *dv, double *q_out)
+{
+    if (step->kind == PZ_QUATERNION) {
+        put_quat(turned(quat_at(q + step->q), v3(dv[0], dv[1], dv[2])), q_out + step->q);
+        return;
+    }
+    for (int i = 0; i < pz_step_nq(step->kind); ++i) {
+        q_out[step->q + i] = q[step->q + i] + dv[i];
+    }
+    reparameterise(model, step, q_out);
+}
+
 void pz_kin_retract(const poise_model *model, const double *q, const double *v, double *q_out)
 {
     for (int s = 0; s < model->step_count; ++s) {
         const pz_step *step = &model->steps[s];
-        if (!step->own) {
-            continue;
+        if (step->own) {
+            pz_step_retract(model, step, q, v + model->axes[step->axis].dof, q_out);
         }
-        const double *dv = v + model->axes[step->axis].dof;
-        if (step->kind == PZ_QUATERNION) {
-            put_quat(turned(quat_at(q + step->q), v3(dv[0], dv[1], dv[2])), q_out + step->q);
-            continue;
-        }
-        for (int i = 0; i < pz_step_nq(step->kind); ++i) {
-            q_out[step->q + i] = q[step->q + i] + dv[i];
-        }
-        reparameterise(model, step, q_out);
     }
 }
 
@@ -116,22 +119,25 @@ poise_status poise_retract(const poise_model *model, const double *q, const doub
     return POISE_OK;
 }
 
+void pz_step_difference(const pz_step *step, const double *q_from, const double *q_to, double *dv)
+{
+    if (step->kind == PZ_QUATERNION) {
+        quat from = quat_normalize(quat_at(q_from + step->q)), to = quat_normalize(quat_at(q_to + step->q));
+        vec3 turn = so3_log(quat_mul(quat_conj(from), to));
+        dv[0] = turn.x, dv[1] = turn.y, dv[2] = turn.z;
+        return;
+    }
+    for (int i = 0; i < pz_step_nq(step->kind); ++i) {
+        dv[i] = q_to[step->q + i] - q_from[step->q + i];
+    }
+}
+
 void pz_kin_difference(const poise_model *model, const double *q_from, const double *q_to, double *v)
 {
     for (int s = 0; s < model->step_count; ++s) {
         const pz_step *step = &model->steps[s];
-        if (!step->own) {
-            continue;
-        }
-        double *dv = v + model->axes[step->axis].dof;
-        if (step->kind == PZ_QUATERNION) {
-            quat from = quat_normalize(quat_at(q_from + step->q)), to = quat_normalize(quat_at(q_to + step->q));
-            vec3 turn = so3_log(quat_mul(quat_conj(from), to));
-            dv[0] = turn.x, dv[1] = turn.y, dv[2] = turn.z;
-            continue;
-        }
-        for (int i = 0; i < pz_step_nq(step->kind); ++i) {
-            dv[i] = q_to[step->q + i] - q_from[step->q + i];
+        if (step->own) {
+            pz_step_difference(step, q_from, q_to, v + model->axes[step->axis].dof);
         }
     }
 }

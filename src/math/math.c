@@ -1,7 +1,7 @@
 // The public functions of poise/math.h, over the private inline ones.
 #include <poise/math.h>
 
-#include "math/quat.h"
+#include "math/pose_matrix.h"
 #include "math/trig.h"
 
 poise_vec3 poise_vec3_make(double x, double y, double z)
@@ -27,6 +27,17 @@ poise_quat poise_quat_from_matrix(const double matrix[9])
 {
     mat3 R = m3_from_rows(matrix);
     return quat_from_matrix(&R);
+}
+
+bool poise_pose_from_matrix(const double matrix[16], poise_pose *pose)
+{
+    if (!is_pose_matrix(matrix)) {
+        return false;
+    }
+    if (pose) {
+        *pose = pose_of_matrix(matrix);
+    }
+    return true;
 }
 
 void poise_quat_to_matrix(poise_quat rotation, double matrix[9])

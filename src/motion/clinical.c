@@ -5,9 +5,11 @@
 //
 //   Z-X-Y   R = Rz(a) Rx(b) Ry(c):   a = atan2(-R01, R11), b = asin(R21), c = atan2(-R20, R22)
 //   Y-X-Y   R = Ry(a) Rx(-b) Ry(c):  a = atan2(-R01, -R21), b = acos(R11), c = atan2(-R10, R12)
+//   Y-X-Z   R = Ry(c) Rx(b) Rz(a):   a = atan2(R10, R11), b = asin(-R12), c = atan2(R02, R22)
 //
 // (rows and columns from 0), where b >= 0 raises the right arm: outwards with a = 0, forwards with a = 90 degrees. What is
-// on the left is mirrored first: angles about x and y change their signs.
+// on the left is mirrored first: angles about x and y change their signs. The pelvis is taken apart with its rotation
+// outermost (Baker 2001), so that tilt and obliquity do not depend on where in the room a person walks.
 #include <poise/track.h>
 
 #include "base/arena.h"
@@ -18,45 +20,49 @@
 #define PI      3.14159265358979323846
 #define DEGREES 57.29577951308232
 
+#define MOST_OF_A_JOINT 270.0 // degrees
+
+typedef enum axis_order { Z_X_Y, Y_X_Y, Y_X_Z } axis_order;
+
 typedef struct joint_row {
     const char *names[2][3];  // of the angles: right (or middle), left
     pz_part proximal, distal; // PZ_PART_COUNT: the world
     double sign[3];           // on the right
-    bool is_round;            // Y-X-Y
+    axis_order order;
 } joint_row;
 
 static const joint_row rows[] = {
-    {{{"pelvis_tilt", "pelvis_obliquity", "pelvis_rotation"}, {NULL}}, PZ_PART_COUNT, PZ_PELVIS, {-1, 1, 1}, false},
+    {{{"pelvis_tilt", "pelvis_obliquity", "pelvis_rotation"}, {NULL}}, PZ_PART_COUNT, PZ_PELVIS, {-1, 1, 1}, Y_X_Z},
     {{{"hip_flexion_r", "hip_adduction_r", "hip_rotation_r"}, {"hip_flexion_l", "hip_adduction_l", "hip_rotation_l"}},
      PZ_PELVIS,
      PZ_THIGH,
      {1, 1, 1},
-     false},
+     Z_X_Y},
     {{{"knee_flexion_r", "knee_adduction_r", "knee_rotation_r"}, {"knee_flexion_l", "knee_adduction_l", "knee_rotation_l"}},
      PZ_THIGH,
      PZ_SHANK,
      {-1, 1, 1},
-     false},
+     Z_X_Y},
     {{{"ankle_dorsiflexion_r", "ankle_inversion_r", "ankle_adduction_r"},
       {"ankle_dorsiflexion_l", "ankle_inversion_l", "ankle_adduction_l"}},
      PZ_SHANK,
      PZ_FOOT,
      {1, 1, 1},
-     false},
-    {{{"trunk_flexion", "trunk_bending", "trunk_rotation"}, {NULL}}, PZ_PELVIS, PZ_THORAX, {-1, 1, 1}, false},
-    {{{"neck_flexion", "neck_bending", "neck_rotation"}, {NULL}}, PZ_THORAX, PZ_HEAD, {-1, 1, 1}, false},
+     Z_X_Y},
+    {{{"trunk_flexion", "trunk_bending", "trunk_rotation"}, {NULL}}, PZ_PELVIS, PZ_THORAX, {-1, 1, 1}, Z_X_Y},
+    {{{"neck_flexion", "neck_bending", "neck_rotation"}, {NULL}}, PZ_THORAX, PZ_HEAD, {-1, 1, 1}, Z_X_Y},
     {{{"shoulder_plane_r", "shoulder_elevation_r", "shoulder_rotation_r"},
       {"shoulder_plane_l", "shoulder_elevation_l", "shoulder_rotation_l"}},
      PZ_THORAX,
      PZ_UPPER_ARM,
      {1, 1, 1},
-     true},
+     Y_X_Y},
     {{{"elbow_flexion_r", "elbow_adduction_r", "elbow_pronation_r"},
       {"elbow_flexion_l", "elbow_adduction_l", "elbow_pronation_l"}},
      PZ_UPPER_ARM,
      PZ_WRIST,
      {1, 1, 1},
-     false},
+     Z_X_Y},
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0] };
@@ -121,26 +127,33 @@ static bool axes_of(const clinic *c, pz_part part, pz_side side, mat3 *axes)
 // ---- Angles --------------------------------------------------------------------------------------------------------------
 
 // Angles of D against P; `mirror` is -1 for those of the mirror image, in which z, and so turns about x and y, change sides.
-static void take_apart(const mat3 *P, const mat3 *D, bool is_round, double mirror, double angle[3])
+static void take_apart(const mat3 *P, const mat3 *D, axis_order order, double mirror, double angle[3])
 {
     double r01 = v3_dot(P->x, D->y), r11 = v3_dot(P->y, D->y), r21 = mirror * v3_dot(P->z, D->y);
-    if (is_round) {
-        double r10 = v3_dot(P->y, D->x), r12 = mirror * v3_dot(P->y, D->z);
+    double r10 = v3_dot(P->y, D->x), r12 = mirror * v3_dot(P->y, D->z), r22 = v3_dot(P->z, D->z);
+    if (order == Y_X_Y) {
         angle[0] = poise_atan2(-r01, -r21);
         angle[1] = poise_atan2(sqrt(r01 * r01 + r21 * r21), r11);
         angle[2] = poise_atan2(-r10, r12);
+    } else if (order == Y_X_Z) {
+        double r02 = mirror * v3_dot(P->x, D->z);
+        angle[0] = poise_atan2(r10, r11);
+        angle[1] = poise_atan2(-r12, sqrt(r10 * r10 + r11 * r11));
+        angle[2] = poise_atan2(r02, r22);
     } else {
-        double r20 = mirror * v3_dot(P->z, D->x), r22 = v3_dot(P->z, D->z);
+        double r20 = mirror * v3_dot(P->z, D->x);
         angle[0] = poise_atan2(-r01, r11);
         angle[1] = poise_atan2(r21, sqrt(r01 * r01 + r11 * r11));
         angle[2] = poise_atan2(-r20, r22);
     }
 }
 
-// The same angle, less than half a turn from the one before.
-static double nearest(double angle, double before)
+// The same angle, less than half a turn from the one before. A person may turn round and round, a joint does not: the plane
+// of an arm that swings round its side would count turns, so beyond `most` the angle begins anew.
+static double nearest(double angle, double before, double most)
 {
-    return before == before ? angle - 360.0 * floor((angle - before) / 360.0 + 0.5) : angle;
+    double near = before == before ? angle - 360.0 * floor((angle - before) / 360.0 + 0.5) : angle;
+    return fabs(near) > most ? angle : near;
 }
 
 // Is there no joint between the two, as between OpenSim's torso and its head?
@@ -156,15 +169,16 @@ static void measure_frame(const clinic *c, const double *before, double *out)
         for (int i = 0; i < sides_of(&rows[r]); ++i, out += 3, before += before ? 3 : 0) {
             pz_side side = sides_of(&rows[r]) == 1 ? PZ_MIDDLE : i == 0 ? PZ_RIGHT : PZ_LEFT;
             double angle[3], mirror = side == PZ_LEFT ? -1.0 : 1.0;
+            double most = rows[r].proximal == PZ_PART_COUNT ? (double)INFINITY : MOST_OF_A_JOINT;
             mat3 P, D;
             bool is_there = !is_one_body(c, &rows[r], side) && axes_of(c, rows[r].proximal, side, &P) &&
                             axes_of(c, rows[r].distal, side, &D);
             if (is_there) {
-                take_apart(&P, &D, rows[r].is_round, mirror, angle);
+                take_apart(&P, &D, rows[r].order, mirror, angle);
             }
             for (int k = 0; k < 3; ++k) {
                 double degrees = is_there ? DEGREES * rows[r].sign[k] * angle[k] : (double)NAN;
-                out[k] = is_there ? nearest(degrees, before ? before[k] : (double)NAN) : degrees;
+                out[k] = is_there ? nearest(degrees, before ? before[k] : (double)NAN, most) : degrees;
             }
         }
     }

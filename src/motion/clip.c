@@ -1,8 +1,8 @@
-// Clips: time series of configurations.
+// Clips: time series of configurations, and where they lead.
 #include "motion/clip.h"
 
 #include "base/error.h"
-#include "kin/kin.h"
+#include "kin/retract.h"
 #include "math/so3.h"
 #include "model/model_error.h"
 
@@ -226,5 +226,103 @@ poise_status poise_clip_resample(const poise_clip *clip, const poise_model *mode
         return status;
     }
     *resampled = made;
+    return POISE_OK;
+}
+
+// ---- Prediction ----------------------------------------------------------------------------------------------------------
+//
+// Where a motion leads, from its last four frames. With d_1, d_2, d_3 the steps between them, the last one first,
+// polynomials of order 0, 1 and 2 go on to the upper row, and missed the last frame, from those before it, by the lower one:
+//
+//   q        q + d_1         q + 2 d_1 - d_2
+//   |d_1|    |d_1 - d_2|     |d_1 - 2 d_2 + d_3|
+//
+// Noise makes every order worse than the one below, by sqrt(3) and more, and what no goal sees drifts: a higher order has to
+// have been much better.
+
+#define ORDERS 3
+#define BETTER 0.1 // squared misses, of an order over the one below
+
+// Frames from the last one backwards; before the first nothing moved.
+typedef struct last_frames {
+    const double *q[ORDERS + 1];
+} last_frames;
+
+// The step to the frame number k from the one before it, in the dofs of one element of a joint.
+static inline void step_to(const last_frames *last, int k, const pz_step *step, double *d)
+{
+    if (pz_step_is_block(step->kind)) {
+        pz_step_difference(step, last->q[k + 1], last->q[k], d);
+    } else {
+        d[0] = last->q[k][step->q] - last->q[k + 1][step->q];
+    }
+}
+
+static int best_order(const poise_model *model, const last_frames *last, int count)
+{
+    double missed[ORDERS] = {0.0};
+    for (int s = 0; s < model->step_count; ++s) {
+        const pz_step *step = &model->steps[s];
+        double d1[3], d2[3], d3[3];
+        if (!step->own) {
+            continue;
+        }
+        step_to(last, 0, step, d1);
+        step_to(last, 1, step, d2);
+        step_to(last, 2, step, d3);
+        for (int i = 0; i < pz_step_nv(step->kind); ++i) {
+            double change = d1[i] - d2[i], bend = change - (d2[i] - d3[i]);
+            missed[0] += d1[i] * d1[i];
+            missed[1] += change * change;
+            missed[2] += bend * bend;
+        }
+    }
+    int order = 0;
+    while (order + 1 < ORDERS && order + 3 <= count && missed[order + 1] < BETTER * missed[order]) {
+        order += 1;
+    }
+    return order;
+}
+
+static void go_on(const poise_model *model, const last_frames *last, int order, double *q)
+{
+    for (int s = 0; s < model->step_count; ++s) {
+        const pz_step *step = &model->steps[s];
+        double d1[3] = {0.0}, d2[3] = {0.0};
+        if (!step->own) {
+            continue;
+        }
+        if (order > 0) {
+            step_to(last, 0, step, d1);
+        }
+        if (order > 1) {
+            step_to(last, 1, step, d2);
+        }
+        for (int i = 0; order > 1 && i < pz_step_nv(step->kind); ++i) {
+            d1[i] += d1[i] - d2[i];
+        }
+        if (pz_step_is_block(step->kind)) {
+            pz_step_retract(model, step, last->q[0], d1, q);
+        } else {
+            q[step->q] = last->q[0][step->q] + d1[0];
+        }
+    }
+}
+
+poise_status poise_predict(const poise_model *model, const double *frames, int count, double *q, poise_error *error)
+{
+    if (!model || !frames || count < 1 || !q) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                            "model, frames and q must not be NULL, and count must be at least 1");
+    }
+    last_frames last;
+    for (int f = 0; f <= ORDERS; ++f) {
+        int frame = count - 1 - f < 0 ? 0 : count - 1 - f;
+        last.q[f] = frames + (size_t)frame * (size_t)model->nq;
+        if (f < count && !pz_model_accepts(model, last.q[f])) {
+            return pz_refuse_q(model, last.q[f], "a frame", error);
+        }
+    }
+    go_on(model, &last, best_order(model, &last, count), q);
     return POISE_OK;
 }

@@ -1,9 +1,11 @@
 // What may be found about a track: names, thresholds, sentences, and a list that keeps the worst first.
 #include "motion/findings.h"
 
+#include "base/error.h"
 #include "math/scalar.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #define NEVER 1e300
 
@@ -51,7 +53,8 @@ static const struct {
     [POISE_FINDING_SUNK] = {"sunk", 0.01, 0.06, "a sole is ~ % of the leg's length below the ground", 100, 1},
     [POISE_FINDING_JUMPED] = {"jumped", 0, 0.1, "~ % of the frames jump: a body turns far more than what it follows", 100,
                               2},
-    [POISE_FINDING_LATE] = {"late", 0.05, 0.5, "in ~ % of the frames velocity limits hold the motion back", 100, 1},
+    [POISE_FINDING_LATE] = {"late", 0.05, 0.5,
+                            "in ~ % of the frames velocity limits hold the motion back, most of all that of @", 100, 1},
     [POISE_FINDING_LIMB] = {"limb", 0.5, 1.2, "@ points ~ degrees away from what it follows, on average", 57.29577951308232,
                             1},
     [POISE_FINDING_REVERSED] = {"reversed", 0, NEVER,
@@ -77,6 +80,28 @@ poise_thresholds poise_thresholds_default(void)
         thresholds.failed[i] = kinds[i].failed;
     }
     return thresholds;
+}
+
+poise_status poise_thresholds_set(poise_thresholds *thresholds, const char *name, double doubtful, double failed,
+                                  poise_error *error)
+{
+    if (!thresholds || !name) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "thresholds and name must not be NULL");
+    }
+    for (int i = 0; i < POISE_FINDING_KIND_COUNT; ++i) {
+        bool is_weighed = i != POISE_FINDING_JOINT && i != POISE_FINDING_LEFT_OUT;
+        if (!is_weighed || strcmp(kinds[i].name, name) != 0) {
+            continue;
+        }
+        if (!(doubtful >= 0)) {
+            return pz_error_set(error, POISE_ERROR_ARGUMENT, "the threshold of \"%s\" is negative or no number", name);
+        }
+        thresholds->doubtful[i] = doubtful;
+        thresholds->failed[i] = max2(doubtful, failed >= 0 ? failed : thresholds->failed[i]);
+        return POISE_OK;
+    }
+    return pz_error_set(error, POISE_ERROR_NOT_FOUND,
+                        "nothing called \"%s\" has a threshold; docs/recordings.md lists what has", name);
 }
 
 // ---- Gathering -----------------------------------------------------------------------------------------------------------

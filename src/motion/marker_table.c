@@ -44,7 +44,8 @@ static bool is_blank(char c)
 // The words of the line at *text, which moves on to the next one; a comment has none. count is -1 for too many.
 static line next_line(const char **text)
 {
-    line l = {.count = 0};
+    line l; // its words are set as they come
+    l.count = 0;
     const char *c = *text;
     while (*c && *c != '\n' && *c != '#') {
         const char *begin = c;
@@ -272,14 +273,9 @@ static bool row_has_side(const pz_marker_row *row)
     return pz_part_has_sides(row->part) || row->offset[2] != 0.0;
 }
 
-// Does this row name the reading?
-static bool row_names(const line *l, const pz_marker_row *row, const reading *r)
+// Do the words before the part name the reading?
+static bool line_names(const line *l, const reading *r)
 {
-    // a row at the hips serves the middle and, at its hip, either side; so does a cluster anywhere on the trunk
-    bool may_have_either = row->part == PZ_PELVIS || (!pz_part_has_sides(row->part) && row->across >= CLUSTER);
-    if (row_has_side(row) != (r->side != PZ_MIDDLE) && !(may_have_either && !row_has_side(row))) {
-        return false;
-    }
     for (int i = 0; i < l->count - NUMBERS - 1; ++i) {
         if (is_named(&r->name, l->words[i])) {
             return true;
@@ -288,36 +284,46 @@ static bool row_names(const line *l, const pz_marker_row *row, const reading *r)
     return false;
 }
 
-static bool find_in(const pz_marker_table *t, const char *text, const reading *r, pz_marker_row *row)
+// May a marker of this side have this row?
+static bool row_serves(const pz_marker_row *row, pz_side side)
 {
-    bool holds = true;
-    while (text && *text) {
+    // a row at the hips serves the middle and, at its hip, either side; so does a cluster anywhere on the trunk
+    bool may_have_either = row->part == PZ_PELVIS || (!pz_part_has_sides(row->part) && row->across >= CLUSTER);
+    return row_has_side(row) == (side != PZ_MIDDLE) || (may_have_either && !row_has_side(row));
+}
+
+// The first row of the likeliest of the first *count readings; *count becomes the number of that reading.
+static void find_in(const pz_marker_table *t, const char *text, const reading *readings, int *count, pz_marker_row *row)
+{
+    line set = {.count = 0};
+    while (text && *text && *count > 0) {
         line l = next_line(&text);
         if (l.count > 0 && word_is(l.words[0], "set")) {
-            holds = set_holds(t, &l);
-        } else if (holds && l.count > 0 && !word_is(l.words[0], "stiff") && read_row(&l, row) && row_names(&l, row, r)) {
-            row->side = r->side;
-            return true;
+            set = l;
+            continue;
+        }
+        for (int k = 0; k < *count; ++k) {
+            pz_marker_row found;
+            if (line_names(&l, &readings[k]) && read_row(&l, &found) && row_serves(&found, readings[k].side) &&
+                set_holds(t, &set)) {
+                *row = found;
+                row->side = readings[k].side;
+                *count = k;
+            }
         }
     }
-    return false;
 }
 
 bool pz_marker_table_find(const pz_marker_table *table, const char *label, pz_marker_row *row)
 {
     reading readings[8];
-    int count = read_label(label, readings);
-    for (int k = 0; k < count; ++k) {
-        if (find_in(table, table->own, &readings[k], row)) {
-            return true;
-        }
+    int count = read_label(label, readings), best = count;
+    find_in(table, table->own, readings, &best, row);
+    bool is_own = best < count;
+    for (int i = 0; i < PZ_MARKER_SETS && !is_own; ++i) {
+        find_in(table, pz_marker_sets[i], readings, &best, row);
     }
-    for (int i = 0; i < PZ_MARKER_SETS * count; ++i) {
-        if (find_in(table, pz_marker_sets[i % PZ_MARKER_SETS], &readings[i / PZ_MARKER_SETS], row)) {
-            return true;
-        }
-    }
-    return false;
+    return best < count;
 }
 
 // Are the two the names of this line "stiff": of one side, or of both where it has one name twice?
@@ -346,11 +352,7 @@ bool pz_marker_table_stiff(const pz_marker_table *table, const char *a, const ch
 {
     reading ra[8], rb[8];
     int na = read_label(a, ra), nb = read_label(b, rb);
-    bool is_stiff = stiff_in(table->own, ra, na, rb, nb);
-    for (int i = 0; i < PZ_MARKER_SETS && !is_stiff; ++i) {
-        is_stiff = stiff_in(pz_marker_sets[i], ra, na, rb, nb);
-    }
-    return is_stiff;
+    return stiff_in(table->own, ra, na, rb, nb) || stiff_in(pz_marker_sets[PZ_STIFF_SET], ra, na, rb, nb);
 }
 
 bool pz_labels_mirror(const char *a, const char *b)

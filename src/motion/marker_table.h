@@ -6,7 +6,7 @@
 
 #include <poise/motion.h>
 
-enum { PZ_MARKER_SETS = 4 };
+enum { PZ_MARKER_SETS = 4, PZ_STIFF_SET = 3 }; // sections, and the one of the stiff pairs
 
 extern const char *const pz_marker_sets[PZ_MARKER_SETS]; // the built-in table, by sections
 

@@ -20,6 +20,7 @@
 #define MU_MOST      10.0 // and beyond which nothing is to be gained
 #define FARTHEST     0.7  // radians that a step may turn a joint
 #define STILL        1e-6 // radians or lengths: a step this short ends a window
+#define LIKELY       0.5  // of the decrease that ends a window: one that expects less is likely the last
 #define HOLD_PASSES  3    // of holding coefficients that a step takes across a limit
 #define USUAL        70.0 // radians a second squared
 #define USUAL_SLIDES 0.1  // of that, in metres
@@ -31,7 +32,7 @@ poise_sequence_options poise_sequence_options_default(void)
                                     .window = 256,
                                     .overlap = 48,
                                     .max_iterations = 12,
-                                    .tolerance = 1e-4,
+                                    .tolerance = 1e-3,
                                     .use_limits = true};
 }
 
@@ -63,19 +64,24 @@ static void turn_block(const pz_sequence *s, int dof, const mat3 *T, double *row
     }
 }
 
-// Goals, gradient and Hessian of one frame. False: something is wrong, and s->error says what.
-static bool evaluate_frame(pz_sequence *s, int t, double *cost)
+// Goals of one frame, their gradient and Hessian unless `level` is COST. False: something is wrong, and s->error says what.
+static bool evaluate_frame(pz_sequence *s, int t, poise_level level, double *cost)
 {
     int count = 0;
     const double *q = pz_sequence_frame(s, s->first + t);
     const poise_goal *goals = s->goals(s->user, s->first + t, &count);
     poise_status status = poise_objective_set_goals(s->objective, goals, count, s->error);
-    status = status == POISE_OK ? poise_objective_evaluate(s->objective, q, POISE_LEVEL_HESSIAN, s->error) : status;
-    status =
-        status == POISE_OK ? poise_objective_packed(s->objective, POISE_HESSIAN_GAUSS_NEWTON, s->row, s->error) : status;
+    status = status == POISE_OK ? poise_objective_evaluate(s->objective, q, level, s->error) : status;
+    if (status == POISE_OK && level != POISE_LEVEL_COST) {
+        status = poise_objective_packed(s->objective, POISE_HESSIAN_GAUSS_NEWTON, s->row, s->error);
+    }
     if (status != POISE_OK) {
         s->status = status;
         return false;
+    }
+    *cost += s->objective->cost;
+    if (level == POISE_LEVEL_COST) {
+        return true;
     }
     memcpy(s->frame_gradient, s->objective->gradient, (size_t)s->nv * sizeof *s->frame_gradient);
     for (int k = 0; k < s->block_count; ++k) {
@@ -85,21 +91,21 @@ static bool evaluate_frame(pz_sequence *s, int t, double *cost)
             turn_block(s, s->blocks[k].dof, &T, s->row, s->frame_gradient);
         }
     }
+    float *H = s->H + pz_sequence_slot(s, t);
     for (int e = 0; e < s->entries; ++e) {
-        s->H[(size_t)e * (size_t)s->frame_room + (size_t)t] = (float)s->row[e];
+        H[(size_t)e * (size_t)s->slots] = (float)s->row[e];
     }
     pz_sequence_add_gradient(s, s->first + t, s->frame_gradient);
-    *cost += s->objective->cost;
     return true;
 }
 
-// The cost of the window, with gradient and Hessians. Infinite where it cannot be evaluated.
-static double evaluate(pz_sequence *s)
+// The cost of the window, with gradient and Hessians unless `level` is COST. Infinite where it cannot be evaluated.
+static double evaluate(pz_sequence *s, poise_level level)
 {
     memset(s->gradient, 0, (size_t)s->nv * (size_t)s->knot_room * sizeof *s->gradient);
     double cost = 0.0;
     for (int t = 0; t < s->count; ++t) {
-        if (!evaluate_frame(s, t, &cost)) {
+        if (!evaluate_frame(s, t, level, &cost)) {
             return INFINITY;
         }
     }
@@ -179,6 +185,7 @@ static void shorten(pz_sequence *s)
 static void find_step(pz_sequence *s, double mu)
 {
     bool leaves = true;
+    s->expected = 0.0;
     hold(s);
     for (int pass = 0; pass < HOLD_PASSES && leaves; ++pass) {
         pz_sequence_factor(s, mu);
@@ -188,14 +195,14 @@ static void find_step(pz_sequence *s, double mu)
     shorten(s);
 }
 
-// Go the step, or as much of it as lowers the cost. The share that was gone; 0: none does.
-static double go(pz_sequence *s)
+// Go the step, or as much of it as lowers the cost, and evaluate there. The share that was gone; 0: none does.
+static double go(pz_sequence *s, poise_level level)
 {
     double share = 1.0;
     pz_sequence_keep(s);
     for (int i = 0; i < TRIES; ++i, share *= SHORTEN) {
         pz_sequence_move(s, share);
-        double cost = evaluate(s);
+        double cost = evaluate(s, level);
         if (s->status != POISE_OK) {
             return 0.0;
         }
@@ -213,17 +220,18 @@ static bool descend(pz_sequence *s, int *iterations)
 {
     double mu = 0.0;
     bool is_done = false;
-    s->cost = evaluate(s);
+    s->cost = evaluate(s, POISE_LEVEL_HESSIAN);
     while (s->status == POISE_OK && !is_done && *iterations < s->options.max_iterations) {
-        double before = s->cost;
+        double before = s->cost, enough = s->options.tolerance * before;
         find_step(s, mu);
-        double share = go(s);
+        bool is_last = s->expected < LIKELY * enough || *iterations + 1 == s->options.max_iterations; // needs no Hessians
+        double share = go(s, is_last ? POISE_LEVEL_COST : POISE_LEVEL_HESSIAN);
         *iterations += 1;
-        is_done = share == 1.0 && (before - s->cost < s->options.tolerance * before || largest_step(s, false) < STILL);
+        is_done = share == 1.0 && (before - s->cost < enough || largest_step(s, false) < STILL);
         is_done = is_done || (share == 0.0 && (mu > MU_MOST || largest_step(s, false) < STILL));
         mu = share < 1.0 ? max2(MU_GROWTH * mu, MU_FIRST) : MU_FALL * mu;
-        if (share == 0.0 && !is_done && s->status == POISE_OK) {
-            evaluate(s); // the Hessians of where it is again
+        if ((share == 0.0 || is_last) && !is_done && *iterations < s->options.max_iterations && s->status == POISE_OK) {
+            evaluate(s, POISE_LEVEL_HESSIAN); // the Hessians of where it is
         }
     }
     return is_done;
@@ -240,8 +248,8 @@ static void solve_window(pz_sequence *s, int settled_knots)
     s->report.most_iterations = iterations > s->report.most_iterations ? iterations : s->report.most_iterations;
     s->report.cost += s->cost;
     for (int e = 0; e < s->entries; ++e) {
-        for (int t = 0; t < s->count; ++t) {
-            s->information[e] += (double)s->H[(size_t)e * (size_t)s->frame_room + (size_t)t];
+        for (int t = 0; t < s->slots; ++t) {
+            s->information[e] += (double)s->H[(size_t)e * (size_t)s->slots + (size_t)t];
         }
     }
     s->informed += s->count;
@@ -318,7 +326,8 @@ static void lay_out(pz_sequence *s, pz_arena *arena)
     s->coefficient = pz_arena_take(arena, all * nv, sizeof(double));
     s->rotation = pz_arena_take(arena, frames * blocks, sizeof(quat));
     s->control = pz_arena_take(arena, all, sizeof(quat));
-    s->H = pz_arena_take(arena, entries * room, sizeof(float));
+    s->H = pz_arena_take(arena, entries * (size_t)s->slots, sizeof(float));
+    s->phase = pz_arena_take(arena, (size_t)s->options.knot * SEQUENCE_BASIS, sizeof(float));
     s->F = pz_arena_take(arena, entries * knots, sizeof(float));
     s->basis = pz_arena_take(arena, room * SEQUENCE_BASIS, sizeof(float));
     s->interval = pz_arena_take(arena, room, sizeof *s->interval);
@@ -470,6 +479,8 @@ poise_status pz_sequence_create(const poise_model *model, const poise_sequence_o
     s.block_count = count_rotations(model);
     s.frame_time = clip->frame_time;
     s.frame_room = round_up(least(options->window + SEQUENCE_BASIS * options->knot, s.frames), 16);
+    s.phase_room = round_up(s.frame_room / options->knot + 1, 8);
+    s.slots = options->knot * s.phase_room;
     s.knot_room = round_up(pz_sequence_knots(s.frame_room, options->knot) + 2 * SEQUENCE_BASIS, 16);
     pz_arena counting = pz_arena_counting();
     lay_out(&s, &counting);

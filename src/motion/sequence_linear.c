@@ -16,8 +16,9 @@
 
 #include <string.h>
 
-#define ENOUGH 0.05 // of |r| in the norm of F^-1: where the iterations end
-#define MOST   200
+#define ENOUGH      0.1  // of |r| in the norm of F^-1: where the iterations end
+#define ENOUGH_ONCE 0.05 // the same where no further step makes up for it
+#define MOST        200
 
 PZ_INLINE float *dof_of(const pz_sequence *s, const float *x, int dof)
 {
@@ -26,51 +27,47 @@ PZ_INLINE float *dof_of(const pz_sequence *s, const float *x, int dof)
 
 // ---- Products ------------------------------------------------------------------------------------------------------------
 
-// moved = B in, for `count` frames of the window from `t` on.
-PZ_INLINE void to_frames(const pz_sequence *s, const float *in, int t, int count)
+// moved = B in, for `count` frames of a phase from interval `j` on.
+PZ_INLINE void to_frames(const pz_sequence *s, const float *in, int phase, int j, int count)
 {
-    const float *basis = s->basis + (size_t)t * SEQUENCE_BASIS;
+    const float *b = s->phase + phase * SEQUENCE_BASIS;
     for (int i = 0; i < s->nv; ++i) {
-        const float *x = dof_of(s, in, i);
-        float *z = s->moved + (size_t)i * SEQUENCE_CHUNK;
+        const float *restrict x = dof_of(s, in, i) + j;
+        float *restrict z = s->moved + (size_t)i * SEQUENCE_CHUNK;
         for (int l = 0; l < count; ++l) {
-            const float *c = x + s->interval[t + l], *b = basis + l * SEQUENCE_BASIS;
-            z[l] = b[0] * c[0] + b[1] * c[1] + b[2] * c[2] + b[3] * c[3];
+            z[l] = b[0] * x[l] + b[1] * x[l + 1] + b[2] * x[l + 2] + b[3] * x[l + 3];
         }
     }
 }
 
 // out += B^T force.
-PZ_INLINE void from_frames(const pz_sequence *s, float *out, int t, int count)
+PZ_INLINE void from_frames(const pz_sequence *s, float *out, int phase, int j, int count)
 {
-    const float *basis = s->basis + (size_t)t * SEQUENCE_BASIS;
+    const float *b = s->phase + phase * SEQUENCE_BASIS;
     for (int i = 0; i < s->nv; ++i) {
-        float *y = dof_of(s, out, i);
-        const float *f = s->force + (size_t)i * SEQUENCE_CHUNK;
-        for (int l = 0; l < count; ++l) {
-            float *c = y + s->interval[t + l];
-            const float *b = basis + l * SEQUENCE_BASIS;
-            c[0] += b[0] * f[l];
-            c[1] += b[1] * f[l];
-            c[2] += b[2] * f[l];
-            c[3] += b[3] * f[l];
+        const float *restrict f = s->force + (size_t)i * SEQUENCE_CHUNK;
+        for (int n = 0; n < SEQUENCE_BASIS; ++n) {
+            float *restrict y = dof_of(s, out, i) + j + n;
+            for (int l = 0; l < count; ++l) {
+                y[l] += b[n] * f[l];
+            }
         }
     }
 }
 
 // force = H moved, by rows of the packed Hessians.
-PZ_INLINE void multiply_frames(const pz_sequence *s, int t, int count)
+PZ_INLINE void multiply_frames(const pz_sequence *s, int slot, int count)
 {
     for (int i = 0; i < s->nv; ++i) {
         float *restrict y = s->force + (size_t)i * SEQUENCE_CHUNK;
         const float *restrict z = s->moved + (size_t)i * SEQUENCE_CHUNK;
         int own = s->row_begin[i + 1] - 1;
-        const float *restrict d = s->H + (size_t)own * (size_t)s->frame_room + t;
+        const float *restrict d = s->H + (size_t)own * (size_t)s->slots + slot;
         for (int l = 0; l < count; ++l) {
             y[l] = d[l] * z[l];
         }
         for (int e = s->row_begin[i]; e < own; ++e) {
-            const float *restrict h = s->H + (size_t)e * (size_t)s->frame_room + t;
+            const float *restrict h = s->H + (size_t)e * (size_t)s->slots + slot;
             float *restrict above = s->force + (size_t)s->above[e] * SEQUENCE_CHUNK;
             const float *restrict x = s->moved + (size_t)s->above[e] * SEQUENCE_CHUNK;
             for (int l = 0; l < count; ++l) {
@@ -86,16 +83,18 @@ PZ_INLINE void add_smoothness(const pz_sequence *s, const float *in, float *out)
 {
     int n = s->knot_count;
     for (int i = 0; i < s->nv; ++i) {
-        const float *x = dof_of(s, in, i), *extra = dof_of(s, s->extra, i);
-        float *y = dof_of(s, out, i), w = (float)s->weight[i];
+        const float *restrict x = dof_of(s, in, i), *restrict extra = dof_of(s, s->extra, i);
+        float *restrict y = dof_of(s, out, i), w = (float)s->weight[i];
         for (int j = 0; j < n; ++j) {
-            y[j] += (w * s->band[j * SEQUENCE_BAND] + extra[j]) * x[j];
+            y[j] += (w * s->band[j] + extra[j]) * x[j];
         }
         for (int d = 1; d < SEQUENCE_BAND; ++d) {
+            const float *restrict band = s->band + (size_t)d * (size_t)s->knot_room;
             for (int j = d; j < n; ++j) {
-                float k = w * s->band[j * SEQUENCE_BAND + d];
-                y[j] += k * x[j - d];
-                y[j - d] += k * x[j];
+                y[j] += w * band[j] * x[j - d];
+            }
+            for (int j = d; j < n; ++j) {
+                y[j - d] += w * band[j] * x[j];
             }
         }
     }
@@ -115,11 +114,14 @@ static void mask(const pz_sequence *s, float *x)
 PZ_INLINE void multiply(pz_sequence *s, const float *in, float *out)
 {
     memset(out, 0, (size_t)s->nv * (size_t)s->knot_room * sizeof *out);
-    for (int t = 0; t < s->count; t += SEQUENCE_CHUNK) {
-        int count = s->count - t < SEQUENCE_CHUNK ? s->count - t : SEQUENCE_CHUNK;
-        to_frames(s, in, t, count);
-        multiply_frames(s, t, count);
-        from_frames(s, out, t, count);
+    for (int p = 0; p < s->options.knot; ++p) {
+        int end = pz_sequence_phase_count(s, p);
+        for (int j = 0; j < end; j += SEQUENCE_CHUNK) {
+            int count = end - j < SEQUENCE_CHUNK ? end - j : SEQUENCE_CHUNK;
+            to_frames(s, in, p, j, count);
+            multiply_frames(s, p * s->phase_room + j, count);
+            from_frames(s, out, p, j, count);
+        }
     }
     add_smoothness(s, in, out);
 }
@@ -149,13 +151,14 @@ static void apply_matrix(pz_sequence *s, const float *in, float *out)
 PZ_INLINE void gather(const pz_sequence *s, const float *H, float *F)
 {
     memset(F, 0, (size_t)s->knot_room * sizeof *F);
-    for (int t = 0; t < s->count; ++t) {
-        const float *b = s->basis + t * SEQUENCE_BASIS;
-        float *f = F + s->interval[t], h = H[t];
-        f[0] += b[0] * b[0] * h;
-        f[1] += b[1] * b[1] * h;
-        f[2] += b[2] * b[2] * h;
-        f[3] += b[3] * b[3] * h;
+    for (int p = 0; p < s->options.knot; ++p) {
+        const float *b = s->phase + p * SEQUENCE_BASIS, *restrict h = H + (size_t)p * (size_t)s->phase_room;
+        for (int n = 0; n < SEQUENCE_BASIS; ++n) {
+            float *restrict f = F + n, square = b[n] * b[n];
+            for (int j = 0; j < pz_sequence_phase_count(s, p); ++j) {
+                f[j] += square * h[j];
+            }
+        }
     }
 }
 
@@ -168,13 +171,13 @@ PZ_INLINE void assemble(pz_sequence *s, double mu)
             float *F = s->F + (size_t)e * (size_t)s->knot_room, *extra = dof_of(s, s->extra, i);
             const float *above = dof_of(s, s->free, s->above[e]);
             bool is_own = e == s->row_begin[i + 1] - 1;
-            gather(s, s->H + (size_t)e * (size_t)s->frame_room, F);
+            gather(s, s->H + (size_t)e * (size_t)s->slots, F);
             for (int j = 0; j < s->knot_count && !is_own; ++j) {
                 F[j] *= free[j] * above[j];
             }
             for (int j = 0; j < s->knot_count && is_own; ++j) {
                 extra[j] = (float)mu * F[j];
-                F[j] += extra[j] + (float)s->weight[i] * s->band[j * SEQUENCE_BAND];
+                F[j] += extra[j] + (float)s->weight[i] * s->band[j];
             }
             if (is_own) {
                 pz_sequence_walls_diagonal(s, i, F);
@@ -315,13 +318,15 @@ void pz_sequence_conjugate(pz_sequence *s)
     }
     precondition(s);
     memcpy(s->p, s->z, (size_t)s->nv * (size_t)s->knot_room * sizeof *s->p);
-    double rz = dot(s, s->r, s->z), end = ENOUGH * ENOUGH * rz;
+    double enough = s->options.max_iterations > 1 ? ENOUGH : ENOUGH_ONCE;
+    double rz = dot(s, s->r, s->z), end = enough * enough * rz;
     for (int n = 0; n < MOST && rz > end && rz > 0.0; ++n) {
         apply_matrix(s, s->p, s->Ap);
         double curvature = dot(s, s->p, s->Ap);
         if (!(curvature > 0.0)) {
             return;
         }
+        s->expected += 0.5 * rz * rz / curvature;
         add(s, s->x, rz / curvature, s->p);
         add(s, s->r, -rz / curvature, s->Ap);
         precondition(s);

@@ -142,7 +142,7 @@ static void make_band(pz_sequence *s, int from, int to)
             for (int h = 0; h <= i && i - h < SEQUENCE_BAND; ++h) {
                 int row = first + i - s->knot;
                 if (d[i] != 0.0 && d[h] != 0.0 && row - (i - h) >= 0 && row < s->knot_count) {
-                    s->band[(size_t)row * SEQUENCE_BAND + (size_t)(i - h)] += (float)(d[i] * d[h]);
+                    s->band[(size_t)(i - h) * (size_t)s->knot_room + (size_t)row] += (float)(d[i] * d[h]);
                 }
             }
         }
@@ -178,6 +178,13 @@ void pz_sequence_open(pz_sequence *s, int settled_knots)
             s->basis[t * SEQUENCE_BASIS + i] = (float)b[i];
         }
     }
+    for (int i = 0; i < k; ++i) {
+        basis_of(i, k, s->knots + k, b);
+        for (int n = 0; n < SEQUENCE_BASIS; ++n) {
+            s->phase[i * SEQUENCE_BASIS + n] = (float)b[n];
+        }
+    }
+    memset(s->H, 0, (size_t)s->entries * (size_t)s->slots * sizeof *s->H);
     make_band(s, first_bend(s), last_bend(s));
 }
 

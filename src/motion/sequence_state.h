@@ -6,8 +6,9 @@
 //   sequence_weights.c  the smoothness that the data themselves tell
 //   sequence_linear.c   the linear system: products, the tree's factor as a preconditioner, conjugate gradients
 //
-// A window is a stretch of frames and the coefficients that they touch. Its arrays run along time: frames or coefficients of
-// one dof, or of one entry of the packed Hessian, lie side by side, so that every loop over them is a loop over vectors.
+// A window is a stretch of frames and the coefficients that they touch. Its arrays run along time: coefficients of one dof
+// lie side by side, and so do the frames of one phase, those that are as far behind a knot: they have the same four weights
+// b_n, and phase p of interval j moves by z = sum over n of b_n(p) x_(j+n). So every loop over them is a loop over vectors.
 //
 // A step x of the coefficients moves frame t by z(t) = sum of B_j(t) x_j. Plain coordinates are the spline itself and move
 // by z; rotations (quaternions, and rotation vectors without limits) turn by exp(z) about the axes of their body, so that a
@@ -65,11 +66,13 @@ typedef struct pz_sequence {
     int knot, knot_count; // coefficients
     int settled;          // of those, that keep their values
     int frame_room, knot_room;
-    float *H;                           // entries x frame_room: Gauss-Newton, dofs of rotations as they turn
+    int phase_room, slots;              // of the frames of one phase; knot times that
+    float *H;                           // entries x slots: Gauss-Newton, dofs of rotations as they turn; 0 beyond the end
+    float *phase;                       // knot x 4: weights
     float *F;                           // entries x knot_room: the factor
     float *basis;                       // frame_room x 4
     int *interval;                      // frame_room: the first coefficient of a frame, within the window
-    float *band;                        // knot_room x SEQUENCE_BAND: smoothness of weight 1
+    float *band;                        // SEQUENCE_BAND x knot_room: diagonals of the smoothness of weight 1
     double *gradient;                   // nv x knot_room
     float *free;                        // nv x knot_room: 1, or 0 where a coefficient is held
     float *x, *r, *z, *p, *Ap;          // nv x knot_room
@@ -84,10 +87,23 @@ typedef struct pz_sequence {
     float *pressed[SEQUENCE_WALLS];     // nv x knot_room: the stiffness where a wall is pressed, else 0
     double *stiffness;                  // nv
     double cost;
+    double expected; // by how much the step lowers it, if it were quadratic
     poise_sequence_report report;
 } pz_sequence;
 
 #define SEQUENCE_CHUNK 64 // frames that a product works on at a time
+
+// Where a frame of the window is in H.
+static inline int pz_sequence_slot(const pz_sequence *s, int t)
+{
+    return t % s->options.knot * s->phase_room + t / s->options.knot;
+}
+
+// Frames of the window in a phase.
+static inline int pz_sequence_phase_count(const pz_sequence *s, int p)
+{
+    return (s->count - p + s->options.knot - 1) / s->options.knot;
+}
 
 static inline double *pz_sequence_frame(const pz_sequence *s, int frame)
 {

@@ -128,12 +128,12 @@ void pz_sequence_walls_diagonal(const pz_sequence *s, int dof, float *diagonal)
 static void make_stiffness(pz_sequence *s)
 {
     for (int i = 0; i < s->nv; ++i) {
-        const float *h = s->H + (size_t)(s->row_begin[i + 1] - 1) * (size_t)s->frame_room;
+        const float *h = s->H + (size_t)(s->row_begin[i + 1] - 1) * (size_t)s->slots;
         double sum = 0.0;
-        for (int t = 0; t < s->count; ++t) {
+        for (int t = 0; t < s->slots; ++t) {
             sum += (double)h[t];
         }
-        double own = s->weight[i] * (double)s->band[SEQUENCE_BAND * (s->knot_count / 2)];
+        double own = s->weight[i] * (double)s->band[s->knot_count / 2];
         s->stiffness[i] = STIFFNESS * max2(own + sum / max2(s->count, 1) * s->options.knot, 1e-12);
     }
 }

@@ -30,6 +30,13 @@ static bool is_side(const char *text, size_t length)
     return false;
 }
 
+// Do two names differ by nothing but an L and an R at their end, as "ML" and "MR" do? They are the sides of one person.
+static bool are_sides(const char *a, const char *b)
+{
+    size_t length = strlen(a), last = length - 1;
+    return length > 0 && length == strlen(b) && memcmp(a, b, last) == 0 && is_side(a + last, 1) && is_side(b + last, 1);
+}
+
 // Characters of a label before its separator; 0: it has no subject.
 static size_t subject_length(const char *label, char separator)
 {
@@ -108,7 +115,8 @@ static char separator_of(const poise_markers *markers)
     }
     int count = list(markers, '_', found, MOST_SUBJECTS);
     for (int i = 1; i < count && i < MOST_SUBJECTS; ++i) {
-        if (shared_names(markers, '_', found[0].name, found[i].name) >= SHARED) {
+        const char *a = found[0].name, *b = found[i].name;
+        if (!are_sides(a, b) && shared_names(markers, '_', a, b) >= SHARED) {
             return '_';
         }
     }

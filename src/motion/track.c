@@ -18,6 +18,7 @@
 #define LEAD   30  // frames
 #define SEAM   30  // frames
 #define AGREE  0.2 // radians: no body turned farther from one to the other
+#define WORSE  1.1 // times the rms of the worse of two chunks
 #define BETTER 0.7 // of the rms: then the cold start of the later chunk is right and the earlier chunk went astray
 
 typedef struct recording {
@@ -138,7 +139,17 @@ static void go_part(const poise_tracker *t, const double *from, const double *to
     }
 }
 
-// Go over from the tail of the chunk before to this one, frame by frame.
+// How far a frame turned from the one before it, which may be more than is believed.
+static void tell_turn(const recording *r, int f)
+{
+    poise_tracker *t = r->trackers[0];
+    poise_track_frame *frame = &r->frames[f];
+    frame->turn = turn_between(t, frame_q(r, f - 1), frame_q(r, f));
+    frame->flags = frame->turn > t->problem.max_turn ? frame->flags | POISE_TRACK_JUMP : frame->flags & ~POISE_TRACK_JUMP;
+}
+
+// Go over from the tail of the chunk before to this one, frame by frame. Bodies agree; angles that say the same may differ,
+// and then there is nothing between them. A frame that gets worse on the way stays as the chunk has it.
 static void blend(const recording *r, int chunk, int length)
 {
     poise_tracker *t = go_on_after_seam(r, chunk * r->chunk);
@@ -146,11 +157,19 @@ static void blend(const recording *r, int chunk, int length)
         int f = chunk * r->chunk + i;
         double *from = tail_q(r, chunk - 1, i), *to = frame_q(r, f), share = (i + 1.0) / (length + 1.0);
         share = share * share * (3.0 - 2.0 * share);
+        pz_nearest_turns(t->model, t->placements, t->count, from, to);
         go_part(t, from, to, share, r->q[0]);
+        if (turn_between(t, from, r->q[0]) > AGREE) { // one posture by other Euler angles: what lies between is another
+            memcpy(r->q[0], share < 0.5 ? from : to, (size_t)r->nq * sizeof *r->q[0]);
+        }
         pz_tracker_go_on_from(t, r->q[0]);
-        double turn = turn_between(t, f > 0 ? frame_q(r, f - 1) : from, to);
-        next(r, 0, f, frame_q(r, f), &r->frames[f]);
-        r->frames[f].turn = turn;
+        poise_track_frame between;
+        next(r, 0, f, r->q[0], &between);
+        if (between.rms <= WORSE * max2(r->tail[(chunk - 1) * SEAM + i].rms, r->frames[f].rms)) {
+            memcpy(to, r->q[0], (size_t)r->nq * sizeof *to);
+            r->frames[f] = between;
+        }
+        tell_turn(r, f);
     }
 }
 
@@ -159,7 +178,7 @@ static void go_on_turning(const recording *r, int chunk)
 {
     const poise_tracker *t = r->trackers[0];
     int first = chunk * r->chunk, end = least(first + r->chunk, r->markers->frames);
-    const double *before = chunk > 0 ? frame_q(r, first - 1) : t->q_start;
+    const double *before = first > 0 ? frame_q(r, first - 1) : t->q_start;
     for (int f = first; f < end + SEAM && f < r->markers->frames; ++f) {
         double *q = f < end ? frame_q(r, f) : tail_q(r, chunk, f - end);
         pz_nearest_turns(t->model, t->placements, t->count, before, q);
@@ -178,11 +197,12 @@ static void join(const recording *r, int chunk)
     }
     if (agree) {
         blend(r, chunk, length);
+        go_on_turning(r, chunk);
     } else if (!(r->frames[first].rms < BETTER * r->tail[(chunk - 1) * SEAM].rms)) {
         go_on_after_seam(r, first);
         track_chunk(r, chunk, 0);
     } else {
-        r->frames[first].turn = turn_between(t, frame_q(r, first - 1), frame_q(r, first));
+        tell_turn(r, first);
         r->frames[first].flags |= POISE_TRACK_RESTARTED | POISE_TRACK_JUMP;
     }
 }

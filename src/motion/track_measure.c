@@ -76,7 +76,7 @@ static void add_flags(const poise_track_frame *f, bool is_there, poise_track_sum
     s->jumps += (f->flags & POISE_TRACK_JUMP) != 0;
     s->outliers += (f->flags & POISE_TRACK_OUTLIERS) != 0;
     s->restarts += (f->flags & POISE_TRACK_RESTARTED) != 0;
-    s->gaps += (f->flags & POISE_TRACK_GAPS) != 0;
+    s->gaps += is_there && (f->flags & POISE_TRACK_GAPS);
     s->mean_iterations += f->iterations;
     s->most_iterations = f->iterations > s->most_iterations ? f->iterations : s->most_iterations;
 }

@@ -22,8 +22,10 @@
 #define OUTLIER_REACH    0.03 // of the reach: markers nearer than this are never let go
 #define BRIDGE           0.25 // seconds: a longer gap of too few markers is not trusted
 #define FARTHEST         1e100
-#define PASSES           3 // solves, each with better weights
-#define FIRST_ITERATIONS 4 // of all but the last
+#define FIRST_ITERATIONS 1    // of the solves that find the weights
+#define FIRST_NOISE      1e-3 // of the reach: the least that the first of them counts on, which keeps it from wrong poses
+#define MISFIT           1.3  // of the noise: splines that miss by more do not follow
+#define MISFIT_REACH     5e-4 // of the reach: what they may miss by in any case
 
 typedef struct whole {
     const poise_track_problem *problem;
@@ -31,6 +33,7 @@ typedef struct whole {
     const poise_model *model;
     poise_kinematics *kin;
     poise_goal *goals;
+    int *made;       // by goal: the placement that it was made for, or POISE_NONE
     double *neutral; // nq
     int *index;      // by placement: marker, or POISE_NONE
     bool *gone;      // frames x placements
@@ -63,13 +66,18 @@ static const poise_goal *goals_of(void *user, int frame, int *count)
     for (int i = 0; i < p->placement_count; ++i) {
         vec3 target = seen_at(w, frame, i);
         if (is_seen(target) && !*gone_at(w, frame, i) && p->placements[i].weight > 0.0) {
-            w->goals[n] = poise_goal_position(p->placements[i].body, p->placements[i].local, target);
-            w->goals[n].weight = p->placements[i].weight;
+            if (w->made[n] != i) { // most are there from the frame before
+                w->goals[n] = poise_goal_position(p->placements[i].body, p->placements[i].local, target);
+                w->goals[n].weight = p->placements[i].weight;
+                w->made[n] = i;
+            }
+            w->goals[n].target.position = target;
             w->goals[n].loss = w->is_robust ? POISE_LOSS_HUBER : POISE_LOSS_NONE;
             w->goals[n++].loss_scale = w->huber;
         }
     }
     if (p->posture) {
+        w->made[n] = POISE_NONE;
         w->goals[n] = poise_goal_posture(w->neutral, 1.0);
         w->goals[n++].q_weights = p->posture;
     }
@@ -180,6 +188,23 @@ static int let_go(whole *w, const poise_clip *clip, double most)
     return count;
 }
 
+// What a coordinate of a marker misses by, root mean square: where a spline cannot follow, that counts as noise.
+static double misfit_of(const whole *w, const poise_clip *clip)
+{
+    double square = 0.0, count = 0.0;
+    for (int t = 0; t < clip->frames; ++t) {
+        pz_kin_sweep(w->kin, clip->q + (size_t)t * (size_t)clip->nq);
+        for (int i = 0; i < w->problem->placement_count; ++i) {
+            if (is_seen(seen_at(w, t, i)) && !*gone_at(w, t, i)) {
+                double d = distance_of(w, t, i);
+                square += d * d;
+                count += 3.0;
+            }
+        }
+    }
+    return count > 0.0 ? sqrt(square / count) : 0.0;
+}
+
 static void describe_frame(const whole *w, int t, poise_track_frame *frame)
 {
     double square = 0.0;
@@ -231,6 +256,37 @@ static void describe(whole *w, const poise_clip *clip, const poise_sequence_repo
     flag_gaps(w, frames, clip->frames);
 }
 
+// ---- Frames with nobody there --------------------------------------------------------------------------------------------
+
+static bool is_there(const whole *w, int frame)
+{
+    int seen = 0;
+    for (int i = 0; i < w->problem->placement_count; ++i) {
+        seen += is_seen(seen_at(w, frame, i));
+    }
+    return seen > 0 && seen >= w->problem->least_markers;
+}
+
+// A spline goes anywhere beyond what it was fitted to: frames before the first with enough markers hold its pose, those
+// after the last hold that one's.
+static void hold_ends(const whole *w, poise_clip *clip)
+{
+    size_t nq = (size_t)clip->nq;
+    int first = 0, last = clip->frames - 1;
+    while (first < last && !is_there(w, first)) {
+        ++first;
+    }
+    while (last > first && !is_there(w, last)) {
+        --last;
+    }
+    for (int t = 0; t < first; ++t) {
+        memcpy(clip->q + (size_t)t * nq, clip->q + (size_t)first * nq, nq * sizeof *clip->q);
+    }
+    for (int t = last + 1; t < clip->frames; ++t) {
+        memcpy(clip->q + (size_t)t * nq, clip->q + (size_t)last * nq, nq * sizeof *clip->q);
+    }
+}
+
 // ---- The call ------------------------------------------------------------------------------------------------------------
 
 static void lay_out(whole *w, mat3 **before, pz_arena *arena)
@@ -243,6 +299,7 @@ static void lay_out(whole *w, mat3 **before, pz_arena *arena)
     }
     pz_kin_layout(w->kin ? w->kin : &blank, w->model, arena);
     w->goals = pz_arena_take(arena, count + 1, sizeof *w->goals);
+    w->made = pz_arena_take(arena, count + 1, sizeof *w->made);
     w->neutral = pz_arena_take(arena, (size_t)w->model->nq, sizeof(double));
     w->index = pz_arena_take(arena, count, sizeof *w->index);
     w->gone = pz_arena_take(arena, frames * count + 1, sizeof *w->gone);
@@ -268,45 +325,75 @@ static void prepare(whole *w)
     poise_model_clamp(w->model, w->neutral, NULL, NULL);
     for (int i = 0; i < w->problem->placement_count; ++i) {
         const char *label = w->problem->placements[i].label;
+        w->made[i] = w->made[i + 1] = POISE_NONE;
         w->index[i] = label ? poise_markers_find(w->markers, label) : POISE_NONE;
     }
     memset(w->gone, 0, (size_t)w->markers->frames * (size_t)w->problem->placement_count * sizeof *w->gone);
 }
 
-// A first solve with the usual accelerations, robust where some markers are far off; then, without those that still are and
-// with accelerations as the motion has them, the second.
-static poise_status solve(whole *w, const poise_sequence_options *o, poise_clip *clip, const poise_allocator *allocator,
+// Weights by the accelerations that the clip has now, and by the noise or what splines miss by.
+static void refine(const whole *w, const poise_sequence_options *o, pz_sequence *s, double misfit)
+{
+    pz_sequence_estimate(s, w->markers->scale.metres);
+    pz_sequence_weigh(s, max2(o->noise, misfit), s->acceleration);
+}
+
+// The first solve: with the usual accelerations, robust where some markers are far off, which are let go then. Knots get
+// nearer to each other until splines follow.
+static poise_status solve_first(whole *w, poise_sequence_options *o, poise_clip *clip, const poise_allocator *allocator,
+                                pz_sequence *s, poise_error *error)
+{
+    double misfit = INFINITY;
+    w->is_robust = w->problem->robust && let_go(w, clip, w->outlier) > 0;
+    memset(w->gone, 0, (size_t)w->markers->frames * (size_t)w->problem->placement_count * sizeof *w->gone);
+    for (bool is_followed = false; !is_followed;) {
+        poise_status status = pz_sequence_create(w->model, o, clip, allocator, s, error);
+        if (status != POISE_OK) {
+            return status;
+        }
+        s->goals = goals_of;
+        s->user = w;
+        s->options.velocity = s->options.acceleration = NULL;
+        for (int i = 0; i < s->nv; ++i) {
+            s->acceleration[i] = pz_sequence_usual(s, i, w->markers->scale.metres);
+        }
+        pz_sequence_weigh(s, max2(o->noise, FIRST_NOISE * w->reach), s->acceleration);
+        status = pz_sequence_solve(s, FIRST_ITERATIONS);
+        if (w->is_robust && status == POISE_OK) {
+            let_go(w, clip, w->outlier);
+        }
+        w->is_robust = false;
+        misfit = misfit_of(w, clip);
+        is_followed = status != POISE_OK || o->knot == 1 || misfit < max2(MISFIT * o->noise, MISFIT_REACH * w->reach);
+        if (!is_followed) {
+            o->knot /= 2;
+            pz_sequence_finish(s, NULL);
+        } else if (status != POISE_OK) {
+            pz_sequence_finish(s, NULL);
+            return status;
+        }
+    }
+    refine(w, o, s, misfit);
+    return POISE_OK;
+}
+
+// Then, without markers that are far off and with accelerations as the motion has them, the others.
+static poise_status solve(whole *w, poise_sequence_options *o, poise_clip *clip, const poise_allocator *allocator,
                           poise_sequence_report *report, poise_error *error)
 {
     pz_sequence s;
-    double metres = w->markers->scale.metres;
     w->huber = max2(HUBER_NOISE * o->noise, 0.25 * OUTLIER_REACH * w->reach);
     w->outlier = w->problem->outlier > 0.0 ? w->problem->outlier : max2(OUTLIER_NOISE * o->noise, OUTLIER_REACH * w->reach);
-    w->is_robust = w->problem->robust && let_go(w, clip, w->outlier) > 0;
-    memset(w->gone, 0, (size_t)w->markers->frames * (size_t)w->problem->placement_count * sizeof *w->gone);
-    poise_status status = pz_sequence_create(w->model, o, clip, allocator, &s, error);
+    poise_status status = solve_first(w, o, clip, allocator, &s, error);
     if (status != POISE_OK) {
         return status;
     }
-    s.goals = goals_of;
-    s.user = w;
-    for (int i = 0; i < s.nv; ++i) {
-        s.acceleration[i] = pz_sequence_usual(&s, i, metres);
-    }
-    pz_sequence_weigh(&s, o->noise, s.acceleration);
-    for (int pass = 0; pass < PASSES && status == POISE_OK; ++pass) {
-        bool is_last = pass == PASSES - 1;
-        s.options.velocity = is_last ? o->velocity : NULL;
-        s.options.acceleration = is_last ? o->acceleration : NULL;
-        status = pz_sequence_solve(&s, is_last ? o->max_iterations : FIRST_ITERATIONS);
-        if (!is_last && status == POISE_OK) {
-            if (w->is_robust) {
-                let_go(w, clip, w->outlier);
-            }
-            w->is_robust = false;
-            pz_sequence_estimate(&s, metres);
-            pz_sequence_weigh(&s, o->noise, s.acceleration);
-        }
+    status = pz_sequence_solve(&s, FIRST_ITERATIONS);
+    if (status == POISE_OK) {
+        refine(w, o, &s, misfit_of(w, clip));
+        s.options.velocity = o->velocity;
+        s.options.acceleration = o->acceleration;
+        status = pz_sequence_solve(&s, o->max_iterations);
     }
     pz_sequence_finish(&s, report);
     return status;
@@ -349,6 +436,7 @@ poise_status poise_track_whole(const poise_track_problem *problem, const poise_s
     status = start(&w, &o, allocator, &made, error);
     if (status == POISE_OK && made->frames > 0) {
         status = solve(&w, &o, made, allocator, &own, error);
+        hold_ends(&w, made);
     }
     if (status == POISE_OK && frames) {
         describe(&w, made, &own, before, frames);

@@ -1,5 +1,5 @@
-// Angles that say the same. A hinge may be a whole turn further on, and three hinges through one point, each at right angles
-// to the next, give every rotation in two ways:
+// Angles that say the same. A hinge may be a whole turn further on, and three Euler angles, or three hinges through one
+// point, each at right angles to the next, give every rotation in two ways:
 //
 //   R1(a) R2(b) R3(c) = R1(a + pi) R2(pi - b) R3(c + pi)     first and last axis at right angles
 //                     = R1(a + pi) R2(-b) R3(c + pi)         the same axis
@@ -20,14 +20,14 @@ static double wrapped(double angle, double near)
     return angle - 2.0 * PI * floor((angle - near) / (2.0 * PI) + 0.5);
 }
 
-// A hinge that may turn for ever, and that no other joint follows.
-static bool is_open_hinge(const poise_model *model, int joint)
+// May the coordinates turn for ever, and does no other joint follow them?
+static bool is_open(const poise_model *model, int joint, int first, int count)
 {
-    poise_joint_info info = poise_model_joint_info(model, joint);
     poise_model_summary size = poise_model_info(model);
-    if (info.type != POISE_JOINT_REVOLUTE || info.nq != 1 || size.lower[info.q] > -INFINITY ||
-        size.upper[info.q] < INFINITY) {
-        return false;
+    for (int i = first; i < first + count; ++i) {
+        if (size.lower[i] > -INFINITY || size.upper[i] < INFINITY) {
+            return false;
+        }
     }
     for (int k = 0; k < size.joints; ++k) {
         if (poise_model_joint_info(model, k).mimic == joint) {
@@ -35,6 +35,20 @@ static bool is_open_hinge(const poise_model *model, int joint)
         }
     }
     return true;
+}
+
+static bool is_open_hinge(const poise_model *model, int joint)
+{
+    poise_joint_info info = poise_model_joint_info(model, joint);
+    return info.type == POISE_JOINT_REVOLUTE && info.nq == 1 && is_open(model, joint, info.q, 1);
+}
+
+// Is it a joint of three such angles? *first: where they begin.
+static bool is_open_euler(const poise_model *model, int joint, int *first)
+{
+    poise_joint_info info = poise_model_joint_info(model, joint);
+    *first = info.q + (info.type == POISE_JOINT_FREE_EULER ? 3 : 0);
+    return (info.type == POISE_JOINT_BALL_EULER || info.type == POISE_JOINT_FREE_EULER) && is_open(model, joint, *first, 3);
 }
 
 // Does nothing but its one child hang from the body of this joint?
@@ -81,20 +95,46 @@ static bool are_one_rotation(const poise_model *model, const poise_placement *pl
     return fabs(v3_dot(a, b)) < EXACT && fabs(v3_dot(b, c)) < EXACT && (across < EXACT || across > 1.0 - EXACT);
 }
 
-// The other way of three hinges, where it is nearer.
-static bool flip(const poise_model *model, const int joint[3], bool same, const double *near, double *q)
+// An angle, whole turns nearer; else the same number, to the last bit.
+static bool turn_back(const double *near, int at, double *q)
+{
+    double angle = wrapped(q[at], near[at]);
+    bool changed = fabs(angle - q[at]) > 1.0;
+    q[at] = changed ? angle : q[at];
+    return changed;
+}
+
+// The other way of three angles, where it is nearer.
+static bool flip(const int at[3], bool same, const double *near, double *q)
 {
     double other[3], here = 0.0, there = 0.0;
     for (int i = 0; i < 3; ++i) {
-        int at = poise_model_joint_info(model, joint[i]).q;
-        other[i] = wrapped(i != 1 ? q[at] + PI : same ? -q[at] : PI - q[at], near[at]);
-        here += (q[at] - near[at]) * (q[at] - near[at]);
-        there += (other[i] - near[at]) * (other[i] - near[at]);
+        double angle = q[at[i]], goal = near[at[i]];
+        other[i] = wrapped(i != 1 ? angle + PI : same ? -angle : PI - angle, goal);
+        here += (angle - goal) * (angle - goal);
+        there += (other[i] - goal) * (other[i] - goal);
     }
     for (int i = 0; i < 3 && there < here; ++i) {
-        q[poise_model_joint_info(model, joint[i]).q] = other[i];
+        q[at[i]] = other[i];
     }
     return there < here;
+}
+
+static bool turn_joint(const poise_model *model, int joint, const double *near, double *q)
+{
+    int first;
+    if (is_open_hinge(model, joint)) {
+        return turn_back(near, poise_model_joint_info(model, joint).q, q);
+    }
+    if (!is_open_euler(model, joint, &first)) {
+        return false;
+    }
+    bool changed = false;
+    for (int i = 0; i < 3; ++i) {
+        changed = turn_back(near, first + i, q) || changed;
+    }
+    bool same = poise_model_joint_info(model, joint).given->order >= POISE_EULER_XYX;
+    return flip((const int[3]){first, first + 1, first + 2}, same, near, q) || changed;
 }
 
 bool pz_nearest_turns(const poise_model *model, const poise_placement *placements, int count, const double *near, double *q)
@@ -104,19 +144,18 @@ bool pz_nearest_turns(const poise_model *model, const poise_placement *placement
         is_near = fabs(q[i] - near[i]) <= 0.5 * PI;
     }
     for (int k = 0; k < poise_model_info(model).joints && !is_near; ++k) {
-        int at = poise_model_joint_info(model, k).q;
-        if (is_open_hinge(model, k)) {
-            double angle = wrapped(q[at], near[at]);
-            changed = changed || fabs(angle - q[at]) > 1.0;
-            q[at] = fabs(angle - q[at]) > 1.0 ? angle : q[at]; // else the same number, to the last bit
-        }
+        changed = turn_joint(model, k, near, q) || changed;
     }
     for (int k = 0; k < poise_model_info(model).joints && !is_near; ++k) {
         int above = poise_model_joint_info(model, k).parent;
         int joint[3] = {above >= 0 ? poise_model_joint_info(model, above).parent : POISE_NONE, above, k};
         bool same;
         if (are_one_rotation(model, placements, count, joint, &same)) {
-            changed = flip(model, joint, same, near, q) || changed;
+            int at[3];
+            for (int i = 0; i < 3; ++i) {
+                at[i] = poise_model_joint_info(model, joint[i]).q;
+            }
+            changed = flip(at, same, near, q) || changed;
         }
     }
     return changed;

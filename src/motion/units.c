@@ -111,6 +111,14 @@ static poise_status find_units(const poise_markers *markers, const poise_model *
         complete_units(names->size, 1.0, marks, bones, match);
         return POISE_OK;
     }
+    poise_figure person;
+    if (match->model_unknown && poise_model_figure(model, &person, NULL) == POISE_OK && person.metres > 0) {
+        bones->metres = person.metres; // few markers may be any part of a person; a skeleton is a whole one
+        match->by_size = true;
+        if (!match->markers_unknown) {
+            return POISE_OK;
+        }
+    }
     const poise_allocator *allocator = markers->has_allocator ? &markers->allocator : NULL;
     poise_kinematics *kin;
     double *q = pz_allocate(allocator, ((size_t)model->nq + 1) * sizeof *q);

@@ -1,8 +1,6 @@
 // Boxes against segments and boxes.
 //
-// Segment x(t) = p + t e in the box's frame, h half its sides, ex_i(t) the excess of x_i beyond +-h_i. Half the square of
-// the distance is convex in t with the slope sum_i e_i ex_i(t), which is piecewise linear and grows: bracket its zero among
-// the ends and the at most six t where an excess begins, then one interpolation.
+// How a segment and a box come nearest: nearest_points.h.
 //
 // Cores that overlap: the greatest separation over the axes that can part them (S. Gottschalk, M. Lin, D. Manocha,
 // "OBBTree", 1996): normals of faces, and cross products of edges.
@@ -15,16 +13,6 @@
 
 // ---- A segment in the frame of a box -------------------------------------------------------------------------------------
 
-typedef struct local_segment {
-    double p[3], e[3], h[3];
-    double half;
-} local_segment;
-
-static void put3(vec3 v, double to[3])
-{
-    to[0] = v.x, to[1] = v.y, to[2] = v.z;
-}
-
 static vec3 column(const mat3 *R, int i)
 {
     return i == 0 ? R->x : i == 1 ? R->y : R->z;
@@ -35,58 +23,13 @@ static vec3 get3(const double v[3])
     return v3(v[0], v[1], v[2]);
 }
 
-static local_segment to_box(const pz_segment *segment, const pz_placed *box)
+static pz_boxed_segment to_box(const pz_segment *segment, const pz_placed *box)
 {
-    local_segment s = {.half = segment->half};
-    put3(m3_apply_transposed(&box->axes, v3_sub(segment->center, box->center)), s.p);
-    put3(m3_apply_transposed(&box->axes, segment->along), s.e);
-    put3(box->half, s.h);
+    pz_boxed_segment s = {.half = segment->half};
+    pz_put3(m3_apply_transposed(&box->axes, v3_sub(segment->center, box->center)), s.p);
+    pz_put3(m3_apply_transposed(&box->axes, segment->along), s.e);
+    pz_put3(box->half, s.h);
     return s;
-}
-
-static inline double excess(double x, double h)
-{
-    return x > h ? x - h : x < -h ? x + h : 0.0;
-}
-
-static double slope_at(const local_segment *s, double t)
-{
-    double slope = 0.0;
-    for (int i = 0; i < 3; ++i) {
-        slope += s->e[i] * excess(s->p[i] + t * s->e[i], s->h[i]);
-    }
-    return slope;
-}
-
-// The t of the nearest point; *inside tells that it is no end and determined.
-static double nearest_place(const local_segment *s, bool *inside)
-{
-    double lower = -s->half, upper = s->half, below = slope_at(s, lower), above = slope_at(s, upper);
-    double first = upper, last = lower; // where the slope is 0
-    *inside = false;
-    if (below > 0 || above < 0) {
-        return below > 0 ? lower : upper;
-    }
-    for (int i = 0; i < 6; ++i) {
-        double t = ((i < 3 ? s->h[i] : -s->h[i - 3]) - s->p[i % 3]) / s->e[i % 3];
-        if (!(t > lower && t < upper)) { // neither is one of an axis that the segment does not move along
-            continue;
-        }
-        double slope = slope_at(s, t);
-        if (slope < 0) {
-            lower = t, below = slope;
-        } else if (slope > 0) {
-            upper = t, above = slope;
-        } else {
-            first = min2(first, t), last = max2(last, t);
-        }
-    }
-    first = below < 0 ? first : lower, last = above > 0 ? last : upper;
-    if (first <= last) {
-        return 0.5 * (first + last);
-    }
-    *inside = true;
-    return lower + (upper - lower) * (-below / (above - below));
 }
 
 // ---- Cores that overlap --------------------------------------------------------------------------------------------------
@@ -97,7 +40,7 @@ typedef struct parting {
     double n[3];       // in the box's frame, towards the segment
 } parting;
 
-static parting best_face(const local_segment *s)
+static parting best_face(const pz_boxed_segment *s)
 {
     parting best = {.separation = -INFINITY, .edge = -1};
     for (int i = 0; i < 3; ++i) {
@@ -110,7 +53,7 @@ static parting best_face(const local_segment *s)
     return best;
 }
 
-static parting best_parting(const local_segment *s)
+static parting best_parting(const pz_boxed_segment *s)
 {
     parting best = best_face(s);
     for (int i = 0; i < 3 && s->half > 0; ++i) {
@@ -132,7 +75,7 @@ static parting best_parting(const local_segment *s)
 }
 
 // Where the segment goes deepest: an end below a face (the middle where it is parallel), or where it crosses the edge.
-static double deepest_place(const local_segment *s, const parting *best)
+static double deepest_place(const pz_boxed_segment *s, const parting *best)
 {
     if (best->edge < 0) {
         double rise = best->n[0] * s->e[0] + best->n[1] * s->e[1] + best->n[2] * s->e[2];
@@ -146,7 +89,7 @@ static double deepest_place(const local_segment *s, const parting *best)
     return clamp(way / speed, -s->half, s->half);
 }
 
-static pz_contact overlap(const local_segment *s, const pz_placed *box)
+static pz_contact overlap(const pz_boxed_segment *s, const pz_placed *box)
 {
     parting best = best_parting(s);
     double t = deepest_place(s, &best);
@@ -163,13 +106,13 @@ static pz_contact overlap(const local_segment *s, const pz_placed *box)
 
 pz_contact pz_segment_box(const pz_segment *a, const pz_placed *box)
 {
-    local_segment s = to_box(a, box);
+    pz_boxed_segment s = to_box(a, box);
     bool inside;
-    double t = nearest_place(&s, &inside), out[3], on[3], square = 0.0;
+    double t = pz_nearest_to_box(&s, &inside), out[3], on[3], square = 0.0;
     int clamped = 0, free_axis = 0;
     for (int i = 0; i < 3; ++i) {
         double x = s.p[i] + t * s.e[i];
-        out[i] = excess(x, s.h[i]);
+        out[i] = pz_excess(x, s.h[i]);
         on[i] = x - out[i];
         square += out[i] * out[i];
         clamped += out[i] != 0;

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-#define LONGEST_SLIDE 1.0 // either way, of a slide without limits
+#define TOUCHES       1e-7 // shapes this near to each other touch
+#define LONGEST_SLIDE 1.0  // either way, of a slide without limits
 
 poise_pairs_options poise_pairs_options_default(void)
 {
@@ -88,15 +89,16 @@ static void draw_configuration(const poise_model *model, uint64_t *state, double
     pz_model_clamp_swings(model, q);
 }
 
+// Do they overlap, or touch? What touches in every configuration, as the fingers of a gripper, cannot be kept apart.
 static bool overlap(const pz_placed *a, const pz_placed *b)
 {
-    if (pz_distance_bound(a, b) > 0) {
+    if (pz_distance_bound(a, b) > TOUCHES) {
         return false;
     }
     pz_contact contacts[PZ_MOST_CONTACTS];
     int count = pz_contacts(a, b, contacts);
     for (int i = 0; i < count; ++i) {
-        if (contacts[i].distance < 0) {
+        if (contacts[i].distance < TOUCHES) {
             return true;
         }
     }

@@ -19,6 +19,7 @@
 #include <poise/constraint.h>
 
 #include "kin/kin.h"
+#include "shape/nearest_points.h"
 
 #define PZ_MOST_CONTACTS 8 // of one pair: the corners of a box above a plane
 #define PZ_MOST_SLIDES   2
@@ -91,12 +92,6 @@ static inline double pz_distance_bound(const pz_placed *a, const pz_placed *b)
 }
 
 // ---- Segments and boxes (segments.c, boxes.c) ----------------------------------------------------------------------------
-
-typedef struct pz_segment {
-    vec3 center;
-    vec3 along; // unit
-    double half;
-} pz_segment;
 
 // Gaps below this count as none: the direction between the points is lost in rounding.
 #define PZ_CORES_MEET 1e-9

@@ -112,19 +112,6 @@ static inline double six_dot(six u, six v)
     return sum[0] + sum[1];
 }
 
-static inline six_by_six six_by_six_zero(void)
-{
-    return (six_by_six){{six_zero(), six_zero(), six_zero(), six_zero(), six_zero(), six_zero()}};
-}
-
-static inline six_by_six six_by_six_add(six_by_six A, const six_by_six *B)
-{
-    for (int i = 0; i < 6; ++i) {
-        A.column[i] = six_add(A.column[i], B->column[i]);
-    }
-    return A;
-}
-
 // u + A v
 static inline six six_apply(six u, const six_by_six *A, six v)
 {
@@ -136,15 +123,20 @@ static inline six six_apply(six u, const six_by_six *A, six v)
     return six_mad(u, v.c[1], A->column[5]);
 }
 
-// A - u u^T
-static inline void six_subtract_square(six_by_six *A, six u)
+// to + A - sum over k of u_k u_k^T, where A NULL is 0, and `to` if it begins. `count`, that of u, is a constant.
+REAL_FN void six_by_six_hand_on(const six_by_six *A, int count, const six *u, bool begins, six_by_six *to)
 {
-    A->column[0] = six_mad(A->column[0], -u.a[0], u);
-    A->column[1] = six_mad(A->column[1], -u.a[1], u);
-    A->column[2] = six_mad(A->column[2], -u.b[0], u);
-    A->column[3] = six_mad(A->column[3], -u.b[1], u);
-    A->column[4] = six_mad(A->column[4], -u.c[0], u);
-    A->column[5] = six_mad(A->column[5], -u.c[1], u);
+    REAL_UNROLL
+    for (int i = 0; i < 6; ++i) {
+        six column = A ? A->column[i] : six_zero();
+        REAL_UNROLL
+        for (int k = 0; k < count; ++k) {
+            double s;
+            memcpy(&s, (const char *)&u[k] + (size_t)i * sizeof s, sizeof s);
+            column = six_mad(column, -s, u[k]);
+        }
+        to->column[i] = six_add(begins ? six_zero() : to->column[i], column);
+    }
 }
 
 #else
@@ -159,6 +151,8 @@ typedef struct six_by_six {
 } six_by_six;
 
 #define SIX_AT(i, j) ((i) >= (j) ? (i) * ((i) + 1) / 2 + (j) : (j) * ((j) + 1) / 2 + (i))
+#define SIX_PLACE(u, i)                                                                                                     \
+    ((i) == 0 ? (u).a.x : (i) == 1 ? (u).a.y : (i) == 2 ? (u).a.z : (i) == 3 ? (u).b.x : (i) == 4 ? (u).b.y : (u).b.z)
 
 REAL_FN six six_load(const real *from)
 {
@@ -199,25 +193,6 @@ REAL_FN real six_dot(six u, six v)
     return even + odd;
 }
 
-REAL_FN six_by_six six_by_six_zero(void)
-{
-    six_by_six A;
-    REAL_UNROLL
-    for (int i = 0; i < 21; ++i) {
-        A.m[i] = real_of(0.0);
-    }
-    return A;
-}
-
-REAL_FN six_by_six six_by_six_add(six_by_six A, const six_by_six *B)
-{
-    REAL_UNROLL
-    for (int i = 0; i < 21; ++i) {
-        A.m[i] = A.m[i] + B->m[i];
-    }
-    return A;
-}
-
 // u + A v, column by column
 REAL_FN six six_apply(six u, const six_by_six *A, six v)
 {
@@ -233,15 +208,19 @@ REAL_FN six six_apply(six u, const six_by_six *A, six v)
     return six_load(sum);
 }
 
-// A - u u^T
-REAL_FN void six_subtract_square(six_by_six *A, six u)
+// to + A - sum over k of u_k u_k^T, where A NULL is 0, and `to` if it begins.
+REAL_FN void six_by_six_hand_on(const six_by_six *A, int count, const six *u, bool begins, six_by_six *to)
 {
-    const real s[6] = {u.a.x, u.a.y, u.a.z, u.b.x, u.b.y, u.b.z};
     REAL_UNROLL
     for (int i = 0; i < 6; ++i) {
         REAL_UNROLL
         for (int j = 0; j <= i; ++j) {
-            A->m[SIX_AT(i, j)] = A->m[SIX_AT(i, j)] - s[j] * s[i];
+            real entry = A ? A->m[SIX_AT(i, j)] : real_of(0.0);
+            REAL_UNROLL
+            for (int k = 0; k < count; ++k) {
+                entry = entry - SIX_PLACE(u[k], j) * SIX_PLACE(u[k], i);
+            }
+            to->m[SIX_AT(i, j)] = (begins ? real_of(0.0) : to->m[SIX_AT(i, j)]) + entry;
         }
     }
 }

@@ -225,6 +225,22 @@ static void solve(const poise_sensitivity *s, double *x)
     project_out(s, s->null_count, x);
 }
 
+// H at the answer. Goals that are met, all of them, have no second-order terms: what rounding leaves of these would decide
+// whether a direction that no goal sees is a valley or a ridge. Met is f <= (PZ_MET L)^2/2 with L^2 the largest entry of the
+// diagonal: an error of PZ_MET beside the longest lever.
+static poise_status fill(poise_sensitivity *s, poise_error *error)
+{
+    poise_status status = pz_packed_fill(&s->rows, &s->objective, POISE_HESSIAN_EXACT, s->H, s->square, s->diagonal, error);
+    double largest = 0.0;
+    for (int i = 0; i < s->rows.nv && status == POISE_OK; ++i) {
+        largest = max2(largest, s->diagonal[i]);
+    }
+    if (status != POISE_OK || poise_objective_value(&s->objective).cost > 0.5 * PZ_MET * PZ_MET * largest) {
+        return status;
+    }
+    return pz_packed_fill(&s->rows, &s->objective, POISE_HESSIAN_GAUSS_NEWTON, s->H, s->square, s->diagonal, error);
+}
+
 poise_status poise_sensitivity_update(poise_sensitivity *sensitivity, const poise_goal *goals, int count, const double *q,
                                       bool use_limits, poise_error *error)
 {
@@ -239,7 +255,7 @@ poise_status poise_sensitivity_update(poise_sensitivity *sensitivity, const pois
     }
     s->rows = pz_packed_of(&s->objective);
     if (status == POISE_OK) {
-        status = pz_packed_fill(&s->rows, &s->objective, POISE_HESSIAN_EXACT, s->H, s->square, s->diagonal, error);
+        status = fill(s, error);
     }
     if (status != POISE_OK) {
         return status;

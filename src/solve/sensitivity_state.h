@@ -6,6 +6,8 @@
 
 #include "goal/packed_factor.h"
 
+#define PZ_MET 2e-6 // a distance from a target, in levers or radians, that counts as none
+
 // Where one goal alone adds to: as arrays of an objective, of which it touches the entries of one body.
 typedef struct pz_single {
     pz_sum *sums;

@@ -338,6 +338,11 @@ void pz_solve_measure_goals(poise_solver *s)
     poise_report *r = &s->report;
     r->worst_length = r->worst_angle = 0.0;
     for (int i = 0; i < s->goal_count; ++i) {
+        if (pz_is_marker(&s->goals[i])) {
+            double error = pz_marker_error(&s->at->kin, &s->goals[i]);
+            r->worst_length = max2(r->worst_length, error == error ? error : INFINITY);
+            continue;
+        }
         poise_goal_error e = pz_counted_error(&s->goals[i], poise_objective_goal_error(s->at, i));
         r->worst_length = e.unit == POISE_UNIT_LENGTH ? max2(r->worst_length, e.error) : r->worst_length;
         r->worst_angle = max2(r->worst_angle, e.unit == POISE_UNIT_ANGLE ? e.error : e.rotation_error);
@@ -504,6 +509,9 @@ poise_status poise_solve_all(poise_solver *solver, const poise_goal *goal, const
                             "all solutions are found by AUTO, for a pose goal on a chain of revolute and prismatic joints");
     }
     describe(s);
+    if (*count == 0) {
+        copy(solutions, s->q_best, s->model->nq);
+    }
     if (report) {
         *report = s->report;
     }

@@ -80,6 +80,9 @@ double pz_project_gradient(poise_solver *solver)
 // A part of a goal without weight asks for nothing.
 bool pz_goal_is_met(const poise_solver *solver, const poise_goal *goal)
 {
+    if (pz_is_marker(goal)) {
+        return pz_marker_error(&solver->at->kin, goal) <= solver->options.position_tolerance;
+    }
     poise_goal_error e = pz_counted_error(goal, pz_goal_row_of(goal->kind)->error(&solver->at->kin, goal));
     double tolerance = e.unit == POISE_UNIT_ANGLE ? solver->options.rotation_tolerance : solver->options.position_tolerance;
     return e.error <= tolerance && e.rotation_error <= solver->options.rotation_tolerance;
@@ -98,14 +101,14 @@ static bool goals_are_met(const poise_solver *solver)
 
 // |projected gradient_i| <= tolerance sqrt(2 f) sqrt(G_ii): by Cauchy-Schwarz the left side is at most sqrt(2 f)
 // sqrt(G_ii), so the ratio is the cosine between the residuals and what dof i can do about them. The gradient is divided
-// before it is squared: with weights of 1e160 its own square is beyond all numbers.
-static bool is_stationary(const poise_solver *solver, double tolerance)
+// before it is squared: with weights of 1e160 its own square is beyond all numbers. `least` is added to the diagonal.
+static bool is_stationary(const poise_solver *solver, double tolerance, double least)
 {
     const poise_objective *o = solver->at;
     double inverse = 1.0 / (tolerance * sqrt(2.0 * o->cost));
     for (int i = 0; i < solver->model->nv; ++i) {
         double g = solver->gradient[i] * inverse;
-        if (g * g > solver->diagonal[i]) {
+        if (g * g > solver->diagonal[i] + least) {
             return false;
         }
     }
@@ -116,21 +119,28 @@ static bool is_stationary(const poise_solver *solver, double tolerance)
 static bool is_closest(poise_solver *solver)
 {
     double tolerance = solver->options.gradient_tolerance;
-    if (!is_stationary(solver, tolerance)) {
+    if (!is_stationary(solver, tolerance, 0.0)) {
         return false;
     }
     pz_refresh_diagonal(solver);
-    return is_stationary(solver, tolerance);
+    return is_stationary(solver, tolerance, 0.0);
 }
 
 // With this tolerance no dof can gain more than 100 PZ_FLAT of the cost, g_i^2/(2 G_ii) by Gauss-Newton.
 #define STUCK_TOLERANCE (10.0 * sqrt(PZ_FLAT))
 
+// A cost that no longer falls proves less: a scaling that the way left behind may hold steps back where a slope is. Dofs
+// that move no goal have gradients of rounding.
+#define FLAT_TOLERANCE 1e-2
+#define FLAT_LEAST     1e-12 // of the largest of the diagonal, whose zeros are rounding as well
+
 poise_outcome pz_stuck_outcome(poise_solver *solver, bool is_flat)
 {
     pz_refresh_diagonal(solver);
-    double gradient = pz_project_gradient(solver);
-    bool is_proved = (is_flat || is_stationary(solver, STUCK_TOLERANCE)) && pz_is_resolved(gradient, solver->at->cost);
+    double gradient = pz_project_gradient(solver), size = pz_largest(solver->at->kin.q, solver->model->nq);
+    bool is_resolved = pz_is_resolved(gradient, size, solver->at->cost);
+    double least = is_flat ? FLAT_LEAST * pz_largest(solver->diagonal, solver->model->nv) : 0.0;
+    bool is_proved = is_resolved && is_stationary(solver, is_flat ? FLAT_TOLERANCE : STUCK_TOLERANCE, least);
     solver->report.reason = is_proved ? PZ_WHY_CLOSEST : PZ_WHY_STALLED;
     return is_proved ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_STALLED;
 }

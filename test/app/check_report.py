@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The page of `poise track --report`: well formed, on its own, its data whole, and, where there is a Chromium, without errors.
+"""The pages of `poise track --report`, `poise retarget --report` and `poise edit --report`: well formed, on its own, its data whole, and, where there is a Chromium, without errors.
 
     check_report.py POISE
 """
@@ -105,7 +105,21 @@ setTimeout(() => { want("it plays", playing && frame !== D.flagged[0][0] - D.fir
 </script></body>"""
 
 
-def check_browser(path):
+# The same for a pair of figures.
+PAIR_ACTS = """<script>
+function want(what, is) { if (!is) console.error("not so: " + what); }
+byId("scrub").value = 5;
+byId("scrub").dispatchEvent(new Event("input"));
+want("the slider chooses a frame", pose === 5 && byId("now").textContent.startsWith("frame " + 5 * data.step + ","));
+byId("strip").dispatchEvent(new MouseEvent("click", { bubbles: true }));
+want("the strip chooses one", pose === 0);
+want("rows over time are drawn", spans.some((row) => row.length > 0));
+want("both figures are drawn", figures.every(({canvas}) => canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.some((x) => x > 0)));
+document.title = "done";
+</script></body>"""
+
+
+def check_browser(path, acts, wanted):
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if not browser:
         print("no Chromium: the page was not opened")
@@ -113,14 +127,14 @@ def check_browser(path):
     with open(path, encoding="utf-8") as file:
         text = file.read()
     with open(path, "w", encoding="utf-8") as file:
-        file.write(text.replace("</body>", ACTS))
+        file.write(text.replace("</body>", acts))
     run = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0",
                           "--virtual-time-budget=2000", "--dump-dom", "file://" + path],
                          capture_output=True, text=True, timeout=120)
     errors = [line for line in run.stderr.split("\n") if "CONSOLE" in line]
     if errors:
         sys.exit("the page complains:\n" + "\n".join(errors))
-    if run.stdout.count("<tr>") < 10 or "frames held" not in run.stdout or "<title>done" not in run.stdout:
+    if not all(word in run.stdout for word in (*wanted, "<title>done")):
         sys.exit("the script of the page did not run")
 
 
@@ -139,8 +153,20 @@ def main():
                 sys.exit(run.stderr)
             frames = int(re.search(r"recording +(\d+) frames", run.stdout).group(1))
             check_data(check_page(path), frames, 41)
-        check_browser(path)
-    print("the page is well formed and whole")
+        check_browser(path, ACTS, ("<tr>", "frames held"))
+        pairs = {"onto": ["retarget", "scene:humanoid/kick", "scene:humanoid-euler", "--feet", "plant"],
+                 "edited": ["edit", "scene:humanoid/kick", "--clean-feet", "--pin", "head on its path from 0.5 to 1"]}
+        for word, command in pairs.items():
+            run = subprocess.run([poise, *command, "--report", path], capture_output=True, text=True)
+            if run.returncode == 2:
+                sys.exit(run.stderr)
+            data = check_page(path)
+            for key in ("source", "target"):
+                figure = data[key]
+                if len(base64.b64decode(figure["points"])) != 12 * data["poses"] * figure["count"] or not figure["bones"]:
+                    sys.exit(f"the figure {key} is not whole")
+            check_browser(path, PAIR_ACTS, (word, "Verdict: "))
+    print("the pages are well formed and whole")
 
 
 main()

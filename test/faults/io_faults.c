@@ -17,6 +17,21 @@ static poise_status file_clearance(const poise_allocator *a, poise_error *e)
     return status;
 }
 
+static poise_status file_touching(const poise_allocator *a, poise_error *e)
+{
+    poise_shape shape = {.pose = poise_pose_identity()};
+    poise_file file = {.model = stage.model, .shape_count = 1, .shapes = &shape};
+    poise_constraint clearance = poise_constraint_default(POISE_CONSTRAINT_CLEARANCE), *made = UNTOUCHED;
+    clearance.shapes = &shape, clearance.shape_count = 1;
+    poise_status status = poise_file_touching(&file, &clearance, NULL, a, &made, e);
+    if (status == POISE_OK) {
+        poise_bytes_release(a, made);
+    } else {
+        ck_assert_ptr_eq(made, UNTOUCHED);
+    }
+    return status;
+}
+
 static poise_status goal_list_create(const poise_allocator *a, poise_error *e)
 {
     poise_goal_list *made = UNTOUCHED;
@@ -126,6 +141,7 @@ static poise_status track_sensors(const poise_allocator *a, poise_error *e)
 const fault_row io_faults[] = {
     {"poise_bytes_release", NULL, true},
     {"poise_file_clearance", file_clearance, false},
+    {"poise_file_touching", file_touching, false},
     {"poise_goal_list_create", goal_list_create, false},
     {"poise_ik_setup_read", ik_setup_read, false},
     {"poise_orientations_read", orientations_read, false},

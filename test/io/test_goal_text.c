@@ -6,6 +6,7 @@
 #include <scenes/scenes.h>
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #define DEGREE (3.14159265358979323846 / 180)
@@ -276,14 +277,14 @@ TEST(words_in_any_order_do_no_harm)
                                         ";",        "weight", "'",         "posture", "relative", "-x",  "at",
                                         "",         "free",   "tolerance", "1e999",   "stay",     "\x80"};
     enum { WORDS = sizeof words / sizeof words[0], ROUNDS = 20000 };
-    unsigned long state = 1;
+    uint64_t state = 1;
     poise_goal_words language = words_of(arm);
     int taken = 0;
     for (int round = 0; round < ROUNDS; ++round) {
         char text[256] = "";
         poise_error error = {.text = ""};
         for (int i = 0; i <= round % 8; ++i) {
-            state = state * 6364136223846793005ul + 1442695040888963407ul;
+            state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
             strcat(strcat(text, words[(state >> 33) % WORDS]), " ");
         }
         poise_goal_list *list = make_list();

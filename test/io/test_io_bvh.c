@@ -304,7 +304,7 @@ TEST(other_joints_are_written_as_angles_in_the_same_pose)
     }
     io_write_warns(&file, BVH, "3 joints are not made of BVH channels");
     io_write_warns(&file, BVH, "limits of 1 coordinates");
-    io_write_warns(&file, BVH, "1 tools are not bone tips");
+    io_write_warns(&file, BVH, "1 tool is not a bone tip");
     io_bytes text = io_write(&file, BVH, 3);
     poise_file *again = io_read(text.bytes, text.size, BVH, NULL);
     for (int f = 0; f < 40; ++f) {

@@ -19,6 +19,7 @@ TEST(content_says_the_format)
         {":DEGREES\n1\n", POISE_FORMAT_AMC},
         {"PathFileType\t4\t(X/Y/Z)\tx.trc\n", POISE_FORMAT_TRC},
         {"Coordinates\nversion=1\nnRows=2\nendheader\ntime x\n", POISE_FORMAT_MOT},
+        {"time,shoulder,elbow\n0,1,2\n", POISE_FORMAT_MOT},
         {"a,alpha,d,theta,type\n0.1,0,0,0,revolute\n", POISE_FORMAT_DH},
         {"# arm\njoint; Theta; d; a; alpha\n", POISE_FORMAT_DH},
         {"<robot name='x'/>", POISE_FORMAT_URDF},
@@ -66,8 +67,7 @@ TEST(files_of_other_formats_are_refused_by_name_with_the_way_out)
         {"NO_OF_FRAMES\t100\n", "a.tsv", "Qualisys", "C3D"},
         {"{\"producer\":{\"name\":\"3dsmax\"}}", "dude.babylon", "Babylon.js", "glTF"},
         {"PathFileType,4,(X/Y/Z),a.trc,,\n", "a.trc", "commas", "tabs"},
-        {"time,knee_angle\n0,1\n", "a.csv", "Denavit-Hartenberg", "C3D"},
-        {"time,upper_arm_roll\n0,1\n", "a.csv", "Denavit-Hartenberg", "C3D"},
+        {"time,knee_angle\n0,1\n", "a.csv", "MOT", "model"},
         {"<mvnx version='4'>", "a.mvnx", "Xsens", "BVH"},
         {"version https://git-lfs.github.com/spec/v1\n", "walk.bvh", "Git LFS", "git lfs pull"},
         {"<!DOCTYPE html>\n<html>", "walk.c3d", "web page", "download"},
@@ -130,6 +130,42 @@ TEST(files_of_others_are_told_by_content)
         poise_format format = poise_format_detect(bytes, size, "x.txt");
         ck_assert_msg(format == cases[i].format, "%s: %s", cases[i].path, poise_format_name(format));
     }
+}
+
+// Where a file may be that another one names: the places in order, and how many there are.
+TEST(named_files_have_places)
+{
+    static const struct {
+        const char *folder, *name;
+        int number;
+        const char *path; // NULL: there are no more
+    } rows[] = {
+        {"robots/arm", "a.stl", 0, "robots/arm/a.stl"},
+        {"robots/arm", "a.stl", 1, NULL},
+        {"robots/arm/", "../a.stl", 0, "robots/arm/../a.stl"},
+        {"", "a.stl", 0, "a.stl"},
+        {"arms", "/robots/a.stl", 0, "/robots/a.stl"},
+        {"arms", "file:///robots/a.stl", 0, "/robots/a.stl"},
+        {"robots", "file://a.stl", 0, "robots/a.stl"},
+        {"robots", "C:/a.stl", 0, "C:/a.stl"},
+        {"u", "package://arm/m/a.stl", 0, "u/arm/m/a.stl"},
+        {"u", "package://arm/m/a.stl", 1, "u/m/a.stl"},
+        {"u", "package://arm/m/a.stl", 2, "u/../arm/m/a.stl"},
+        {"", "model://arm/a.stl", 3, "../a.stl"},
+        {"u", "package://arm/m/a.stl", 17, "u/../../../../../../../../m/a.stl"},
+        {"u", "package://arm/m/a.stl", 18, NULL},
+        {"u", "package://a.stl", 8, "u/../../../../../../../../a.stl"},
+        {"u", "package://a.stl", 9, NULL},
+        {"u", "a.stl", -1, NULL},
+        {"a folder that is too long for the path", "a.stl", 0, NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        char path[40];
+        bool found = poise_named_file(rows[i].folder, rows[i].name, rows[i].number, path, sizeof path);
+        ck_assert_msg(found == (rows[i].path != NULL), "row %d", (int)i);
+        ck_assert_str_eq(found ? path : "", rows[i].path ? rows[i].path : "");
+    }
+    ck_assert(!poise_named_file(NULL, "a", 0, (char[9]){0}, 9) && !poise_named_file("a", NULL, 0, (char[9]){0}, 9));
 }
 
 TEST(every_format_has_a_name)

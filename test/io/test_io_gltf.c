@@ -112,6 +112,28 @@ TEST(joints_of_skins_can_turn_and_tools_are_leaves_that_say_so)
     ck_assert_int_eq(poise_model_tool_info(file->model, poise_model_find_tool(file->model, "b.tip")).body, 1);
 }
 
+TEST(a_skin_moves_as_a_whole_where_it_is_asked_to_float)
+{
+    // a prop of one joint, then a character under a node that is none: its hips carry most
+    static const char text[] =
+        "{\"asset\": {\"version\": \"2.0\"}, \"skins\": [{\"joints\": [0]}, {\"joints\": [2, 3]}],"
+        "\"nodes\": [{\"name\": \"prop\"}, {\"name\": \"scene\", \"children\": [2]},"
+        "{\"name\": \"hips\", \"children\": [3], \"translation\": [0, 1, 0]}, {\"name\": \"spine\"}]}";
+    static const int types[2][4] = {
+        {POISE_JOINT_BALL_QUATERNION, POISE_JOINT_FIXED, POISE_JOINT_BALL_QUATERNION, POISE_JOINT_BALL_QUATERNION},
+        {POISE_JOINT_BALL_QUATERNION, POISE_JOINT_FIXED, POISE_JOINT_FREE, POISE_JOINT_BALL_QUATERNION}};
+    for (int floats = 0; floats < 2; ++floats) {
+        poise_read_options options = {.format = GLTF, .floating = floats != 0};
+        poise_file *file = NULL;
+        ck_assert_int_eq(poise_read(text, strlen(text), &options, NULL, &file, NULL), POISE_OK);
+        for (int k = 0; k < 4; ++k) {
+            ck_assert_int_eq(poise_model_joint_info(file->model, k).type, types[floats][k]);
+        }
+        check_vec3(pose_of(file->model, NULL, 2).position, 0, 1, 0, 1e-15);
+        poise_file_destroy(file);
+    }
+}
+
 // ---- Animations ----------------------------------------------------------------------------------------------------------
 
 #define HALF 0.70710678118654752440

@@ -46,6 +46,7 @@ TEST(dialects_give_the_same_clip)
         HEAD "time\t/jointset/root/ty/value\t/jointset/slide/slide/value\tknee/angle\n0.5\t1\t2\t30\n0.75\t3\t4\t-60\n",
         "walk\ndatacolumns 4\ndatarows "
         "2\ninDegrees=yes\nendheader\nTime\troot/ty\tslide\tknee\n0.5\t1\t2\t30\n0.75\t3\t4\t-60",
+        "Time, root/ty,slide,knee\r\n0.5,1,2,0.5235987755982988\r\n0.75, 3,4,-1.0471975511965976\r\n",
     };
     poise_model *model = small_model();
     for (size_t i = 0; i < TEST_COUNT(texts); ++i) {

@@ -118,7 +118,17 @@ static void check_halfway(double x)
     check_read(more);
 }
 
-TEST(points_halfway_between_doubles_go_to_the_even_one)
+// Where there is nothing to compare with.
+static const char *lacks_exact_strtod(void)
+{
+#ifdef _WIN32
+    return "strtod of this system rounds twice";
+#else
+    return NULL;
+#endif
+}
+
+TEST_IF(points_halfway_between_doubles_go_to_the_even_one, lacks_exact_strtod)
 {
     uint64_t state = 3;
     for (int i = 0; i < 4000; ++i) {
@@ -265,7 +275,7 @@ static void check_write(double x)
     REQUIRE(count < needed || strtod(expected, NULL) != x || strcmp(mine, theirs) == 0, "%s is not %s", text, expected);
 }
 
-TEST(written_numbers_are_the_shortest_that_read_back)
+TEST_IF(written_numbers_are_the_shortest_that_read_back, lacks_exact_strtod)
 {
     uint64_t state = 4;
     for (int i = 0; i < 60000; ++i) {

@@ -183,6 +183,49 @@ TEST(a_mesh_is_covered_and_little_else)
     ck_assert_double_ge(least_outside(file, 0.3, 0, 0.6), 0.1); // what the hook leaves open
 }
 
+// The hook is 1 long as its file has it.
+static const struct {
+    const char *defaults, *mesh;
+    double length;
+} scaled[] = {
+    {"", "<mesh file='hook.obj'/>", 1},
+    {"", "<mesh file='hook.obj' scale='2 2 2'/>", 2},
+    {"<default><mesh scale='2 2 2'/></default>", "<mesh file='hook.obj'/>", 2},
+    {"<default class='all'><mesh scale='2 2 2'/></default>", "<mesh name='hook' file='hook.obj'/>", 2},
+    {"<default><mesh scale='2 2 2'/></default>", "<mesh file='hook.obj' scale='3 3 3'/>", 3},
+    {"<default><default class='h'><mesh scale='2 2 2'/></default></default>", "<mesh class='h' file='hook.obj'/>", 2},
+    {"<default><default class='h'><mesh scale='2 2 2'/></default></default>", "<mesh file='hook.obj'/>", 1},
+    {"<default><mesh scale='2 2 2'/><default class='h'><mesh maxhullvert='8'/></default></default>",
+     "<mesh class='h' file='hook.obj'/>", 2},
+    {"<default><mesh scale='2 2 2'/><default class='h'><mesh scale='3 3 3'/></default></default>",
+     "<mesh class='h' file='hook.obj'/>", 3},
+};
+
+TEST_ROWS(a_mesh_has_the_scale_of_its_class, TEST_COUNT(scaled))
+{
+    char text[600];
+    poise_read_options options = io_options(POISE_FORMAT_MJCF, NULL);
+    options.load = hand_out, options.meshes = true;
+    snprintf(text, sizeof text,
+             "<mujoco><compiler meshdir='parts'/>%s<asset>%s</asset><worldbody><body><geom type='mesh' mesh='hook'/></body>"
+             "</worldbody></mujoco>",
+             scaled[test_row].defaults, scaled[test_row].mesh);
+    poise_file *file = io_read_with(text, &options);
+    double length = scaled[test_row].length;
+    ck_assert_double_le(least_outside(file, length, 0, 0), 0);
+    ck_assert_double_ge(least_outside(file, length + 0.5, 0, 0), 0.2);
+}
+
+TEST(a_mesh_of_no_class_is_refused)
+{
+    poise_read_options options = io_options(POISE_FORMAT_MJCF, NULL);
+    options.load = hand_out, options.meshes = true;
+    static const char text[] =
+        "<mujoco><asset>\n<mesh class='h' file='hook.obj'/></asset><worldbody><body><geom type='mesh' "
+        "mesh='hook'/></body></worldbody></mujoco>";
+    io_refused(text, sizeof text - 1, &options, 2, "no default class \"h\"");
+}
+
 TEST(a_link_has_the_shape_of_its_mesh_at_its_scale)
 {
     static const char text[] = "<robot><link name='a'><collision><geometry><mesh filename='package://bot/bar.stl' "

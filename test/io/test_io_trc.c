@@ -124,7 +124,7 @@ TEST(zeros_that_a_marker_jumps_to_or_never_leaves_are_gaps)
             ck_assert_msg(poise_markers_seen(file->markers, f, i) == (seen[i][f] == 'x'), "frame %d, marker %d", f, i);
         }
     }
-    ck_assert(io_warned(file, 0, "8 points at 0 0 0 are taken as not seen: 1 markers throughout, 2 in some frames"));
+    ck_assert(io_warned(file, 0, "8 points at 0 0 0 are taken as not seen: 1 marker throughout, 2 in some frames"));
 }
 
 TEST(many_bad_cells_make_few_warnings)

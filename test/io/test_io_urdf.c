@@ -137,18 +137,23 @@ TEST_ROWS(what_is_odd_is_read_with_a_warning_that_names_its_line, TEST_COUNT(odd
     io_case_warned(&odd[test_row], URDF, NULL);
 }
 
-TEST(the_same_warning_comes_three_times_and_is_then_counted)
+static const struct {
+    int count, warnings;
+    const char *last;
+} repeated[] = {{3, 3, ""}, {4, 4, "and 1 more of these: unknown elements"}, {10, 4, "and 7 more unknown elements"}};
+
+TEST_ROWS(the_same_warning_comes_three_times_and_is_then_counted, TEST_COUNT(repeated))
 {
     io_text text = {0};
     io_put(&text, "<robot><link name='a'/>");
-    for (int i = 0; i < 10; ++i) {
+    for (int i = 0; i < repeated[test_row].count; ++i) {
         io_put(&text, "\n<hook/>");
     }
     io_put(&text, "</robot>");
     poise_file *file = read_urdf(text.text);
-    ck_assert_int_eq(file->warning_count, 4);
+    ck_assert_int_eq(file->warning_count, repeated[test_row].warnings);
     io_check_warned(file, 4, "<hook>");
-    io_check_warned(file, 0, "and 7 more unknown elements");
+    ck_assert(io_warned(file, 0, repeated[test_row].last));
     free(text.text);
 }
 

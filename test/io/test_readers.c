@@ -509,7 +509,7 @@ static void grow_json(io_text *out, int n)
 // A chain of nodes of two names, and an animation of many keys.
 static void grow_gltf(io_text *out, int n)
 {
-    float *times = malloc((size_t)n * sizeof *times), *r = calloc((size_t)n * 4, sizeof *r);
+    float *times = calloc((size_t)n, sizeof *times), *r = calloc((size_t)n * 4, sizeof *r);
     for (int i = 0; i < n; ++i) {
         times[i] = (float)i / 128;
         r[4 * i + 3] = 1;

@@ -93,6 +93,25 @@ TEST(matrix_that_is_a_little_off_gives_a_unit_quaternion)
     ck_assert_double_le(turn(q, (quat){0, 0, sqrt(0.5), sqrt(0.5)}), 1e-6);
 }
 
+TEST(a_matrix_is_a_pose_or_none)
+{
+    static const struct {
+        int entry; // that gets this value
+        double value;
+        bool is_pose;
+    } rows[] = {{0, 1, true},     {0, 1.0004, true}, {0, 1.001, false}, {0, -1, false}, {1, 5e-4, true},
+                {1, 2e-3, false}, {3, 7, true},      {12, 1e-9, false}, {15, 2, false}, {3, NAN, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        double m[16] = {1, 0, 0, 4, 0, 1, 0, 5, 0, 0, 1, 6, 0, 0, 0, 1};
+        m[rows[i].entry] = rows[i].value;
+        poise_pose pose = poise_pose_identity();
+        ck_assert_msg(poise_pose_from_matrix(m, &pose) == rows[i].is_pose, "row %d", (int)i);
+        ck_assert_int_eq(poise_pose_from_matrix(m, NULL), rows[i].is_pose);
+        ck_assert_double_eq(pose.position.z, rows[i].is_pose ? 6 : 0);
+        ck_assert_double_le(fabs(length(pose.rotation) - 1.0), 2 * EPS);
+    }
+}
+
 TEST(matrix_is_row_major)
 {
     double m[9];

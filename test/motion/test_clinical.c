@@ -152,6 +152,54 @@ static void turn_body(const poise_model *model, const char *joint_name, poise_qu
     poise_kinematics_destroy(kin);
 }
 
+// Tilted forwards, its left side up, and turned to anywhere in the room: rotation, then obliquity, then tilt.
+TEST_ROWS(a_pelvis_tilts_alike_wherever_it_looks, 8)
+{
+    poise_model *model;
+    double q[128], angles[POISE_ANGLE_COUNT], heading = 45.0 * test_row - 170.0;
+    ck_assert_int_eq(scene_create("humanoid-quaternion", NULL, &model, NULL), POISE_OK);
+    own_model(model);
+    poise_model_neutral(model, q);
+    poise_vec3 right = {-1, 0, 0};
+    poise_quat leaning = poise_quat_multiply(turn(forward, 6.0), turn(right, -12.0));
+    poise_quat placed = poise_quat_multiply(turn(up, heading), leaning);
+    poise_joint_info root = poise_model_joint_info(model, 0);
+    ck_assert_int_eq(root.nq, 7);
+    double *at = q + root.q + 3;
+    at[0] = placed.x, at[1] = placed.y, at[2] = placed.z, at[3] = placed.w;
+    measure(model, q, angles);
+    ck_assert_double_eq_tol(angles[angle_called("pelvis_tilt")], 12.0, 1e-6);
+    ck_assert_double_eq_tol(angles[angle_called("pelvis_obliquity")], 6.0, 1e-6);
+    ck_assert_double_eq_tol(angles[angle_called("pelvis_rotation")], heading, 1e-6);
+}
+
+// An arm that hangs and swings a little, all the way round, three times.
+TEST(an_arm_that_circles_counts_no_turns)
+{
+    enum { FRAMES = 108, AROUND = 36 };
+    poise_model *model;
+    poise_clip *clip;
+    static double angles[FRAMES * POISE_ANGLE_COUNT];
+    ck_assert_int_eq(scene_create("humanoid-quaternion", NULL, &model, NULL), POISE_OK);
+    own_model(model);
+    int nq = poise_model_info(model).nq, plane = angle_called("shoulder_plane_r");
+    ck_assert_int_eq(poise_clip_create(FRAMES, nq, 0.01, NULL, &clip, NULL), POISE_OK);
+    own_clip(clip);
+    for (int f = 0; f < FRAMES; ++f) {
+        double *q = clip->q + (size_t)f * (size_t)nq, around = 360.0 * f / AROUND;
+        poise_model_neutral(model, q);
+        turn_body(model, "right_shoulder", arm_turned(false, around, 20.0, -around), q);
+    }
+    ck_assert_int_eq(poise_joint_angles(model, clip, NULL, angles, NULL), POISE_OK);
+    for (int f = 0; f < FRAMES; ++f) {
+        double turns = (angles[f * POISE_ANGLE_COUNT + plane] - 360.0 * f / AROUND) / 360.0;
+        ck_assert_double_eq_tol(turns, floor(turns + 0.5), 1e-9);
+        ck_assert_double_le(fabs(angles[f * POISE_ANGLE_COUNT + plane]), 270.0 + 1e-9);
+        ck_assert_double_le(fabs(angles[f * POISE_ANGLE_COUNT + plane + 2]), 270.0 + 1e-9);
+    }
+    ck_assert_double_eq_tol(angles[20 * POISE_ANGLE_COUNT + plane], 200.0, 1e-6); // goes on over half a turn
+}
+
 static const struct {
     const char *what;
     double plane, elevation, rotation; // degrees

@@ -226,6 +226,67 @@ TEST(resampling_keeps_the_length_and_every_common_frame)
     poise_clip_destroy(clip);
 }
 
+// ---- Prediction ----------------------------------------------------------------------------------------------------------
+
+// Frame t of a motion: every plain coordinate a polynomial of its own, the root turns about one axis at constant speed.
+static void moved(double t, int order, double *q)
+{
+    for (int i = 0; i < NQ; ++i) {
+        double speed = 0.01 * (i + 1), change = order > 1 ? 0.003 * (i % 3) : 0.0;
+        q[i] = 0.02 * i + (order > 0 ? speed * t : 0.0) + change * t * t;
+    }
+    double angle = order > 0 ? 0.2 * t : 0.3;
+    q[3] = sin(0.5 * angle) * 0.6, q[4] = sin(0.5 * angle) * 0.8, q[5] = 0.0, q[6] = cos(0.5 * angle);
+}
+
+TEST(smooth_motions_are_foretold)
+{
+    poise_model *model = mover();
+    for (int order = 0; order < 3; ++order) {
+        double frames[5 * NQ], truth[NQ], q[NQ];
+        for (int f = 0; f < 5; ++f) {
+            moved(f, order, frames + f * NQ);
+        }
+        moved(5, order, truth);
+        ck_assert_int_eq(poise_predict(model, frames, 5, q, NULL), POISE_OK);
+        for (int i = 0; i < NQ; ++i) {
+            ck_assert_double_eq_tol(q[i], truth[i], 1e-13);
+        }
+        ck_assert_int_eq(poise_predict(model, frames, 5, frames + 4 * NQ, NULL), POISE_OK); // over the last frame
+        ck_assert_mem_eq(frames + 4 * NQ, q, sizeof q);
+    }
+}
+
+// Three frames tell a speed, four its change; with fewer, after a jump and in noise nothing is foretold.
+TEST(what_cannot_be_foretold_stays)
+{
+    poise_model *model = mover();
+    double frames[5 * NQ], q[NQ];
+    for (int f = 0; f < 5; ++f) {
+        moved(f, 1, frames + f * NQ);
+    }
+    for (int count = 1; count <= 5; ++count) {
+        const double *last = frames + (count - 1) * NQ;
+        ck_assert_int_eq(poise_predict(model, frames, count, q, NULL), POISE_OK);
+        ck_assert_int_eq(fabs(q[TURN] - last[TURN]) > 1e-3, count > 2);
+    }
+    frames[4 * NQ + TURN] += 3.0;
+    ck_assert_int_eq(poise_predict(model, frames, 5, q, NULL), POISE_OK);
+    ck_assert_double_eq(q[TURN], frames[4 * NQ + TURN]);
+    for (int f = 0; f < 5; ++f) {
+        moved(0.0, 1, frames + f * NQ);
+        frames[f * NQ + TURN] += 0.01 * (f * 7 % 5);
+    }
+    ck_assert_int_eq(poise_predict(model, frames, 5, q, NULL), POISE_OK);
+    ck_assert_double_eq(q[TURN], frames[4 * NQ + TURN]);
+
+    poise_error error;
+    ck_assert_int_eq(poise_predict(model, frames, 0, q, &error), POISE_ERROR_ARGUMENT);
+    frames[2 * NQ] = NAN;
+    ck_assert_int_eq(poise_predict(model, frames, 5, q, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_predict(model, frames, 2, q, &error), POISE_OK);
+}
+
 // ---- Markers -------------------------------------------------------------------------------------------------------------
 
 static poise_markers *markers_of(int frames, int count, const char *const *labels)
@@ -367,6 +428,9 @@ TEST(the_only_whole_subject_is_chosen_and_one_alone_needs_no_choice)
     ck_assert(part && part->count == 14);
     poise_markers_destroy(part);
     poise_markers_destroy(one);
+    poise_markers *halves = crowd((const char *[]){"ML", "MR"}, 2, '_'); // the sides of one person
+    ck_assert_int_eq(poise_markers_subjects(halves, NULL, 0), 0);
+    poise_markers_destroy(halves);
     static const char *const alone[] = {"Daniel:LFHD", "*0"};
     static const char *const sides[] = {"L_HipA", "R_HipA", "L_Knee", "R_Knee", "Thigh_1", "Shank_1"};
     poise_markers *set[2];

@@ -219,6 +219,22 @@ TEST(a_figure_tells_its_unit_and_which_way_is_up)
     ck_assert_int_eq(poise_model_figure(NULL, &f, NULL), POISE_ERROR_ARGUMENT);
 }
 
+TEST(a_skeleton_without_a_unit_is_a_person_where_few_markers_tell_a_size)
+{
+    static const char *const labels[] = {"RTH1", "RTH2", "RSK1", "RSK2", "RFT1"}; // clusters on a leg, in millimetres
+    poise_markers *markers = labelled(labels, 5);
+    for (int i = 0; i < 5; ++i) {
+        markers->position[i] = (poise_vec3){60.0 * (i % 2), 800.0 - 180.0 * i, 100.0};
+    }
+    markers->scale = (poise_scale){0.001, POISE_UP_Y};
+    poise_scale scale = {0.0, POISE_UP_UNKNOWN};
+    poise_scale_match match;
+    ck_assert_int_eq(poise_markers_match(markers, humanoid(), &scale, &match, NULL), POISE_OK);
+    ck_assert(scale.metres == 1 && match.model_unknown && match.by_size);
+    ck_assert_double_eq_tol(markers->position[0].y, 0.8, 1e-12);
+    poise_markers_destroy(markers);
+}
+
 TEST(who_stands_upside_down_is_turned_over)
 {
     for (int up = POISE_UP_X; up <= POISE_UP_Z; ++up) {

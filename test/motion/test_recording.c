@@ -256,10 +256,10 @@ TEST(what_was_moved_is_measured_and_what_was_let_go_or_held_is_not)
     for (int f = 0; f < FRAMES; ++f) {
         bool is_there = f >= 2 && f < FRAMES - 3;
         frames[f].seen = is_there ? problem.least_markers : problem.least_markers - 1;
-        frames[f].flags = is_there && f != 4 ? 0 : POISE_TRACK_HELD;
+        frames[f].flags = is_there && f != 4 ? 0 : POISE_TRACK_HELD | POISE_TRACK_GAPS;
     }
     ck_assert_int_eq(poise_track_measure(&problem, t.clip, frames, NULL, &sum, NULL), POISE_OK);
-    ck_assert(sum.before == 2 && sum.after == 3 && sum.held == 1);
+    ck_assert(sum.before == 2 && sum.after == 3 && sum.held == 1 && sum.gaps == 1);
     problem.model = NULL;
     poise_error error;
     ck_assert_int_eq(poise_track_measure(&problem, t.clip, frames, NULL, &sum, &error), POISE_ERROR_ARGUMENT);

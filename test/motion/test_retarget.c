@@ -145,8 +145,10 @@ TEST(velocity_limits_hold_in_every_frame)
     poise_model *tall = with_long_legs(t.model);
     int nv = poise_model_info(tall).nv;
     double *velocity = calloc((size_t)nv, sizeof *velocity), *v = calloc((size_t)nv, sizeof *v);
+    ck_assert(!poise_retarget_velocities(tall, INFINITY, velocity)); // its file gives none
+    ck_assert(poise_retarget_velocities(tall, 2.0, velocity));
     for (int i = 0; i < nv; ++i) {
-        velocity[i] = i < poise_model_joint_info(tall, 0).nv ? INFINITY : 2.0;
+        ck_assert_double_eq(velocity[i], i < poise_model_joint_info(tall, 0).nv ? INFINITY : 2.0);
     }
     poise_retarget_task task = task_of(&t, tall);
     task.velocity = velocity;

@@ -133,6 +133,30 @@ TEST_ROWS(a_bad_day_is_averaged_over_time, (int)TEST_COUNT(rows))
     free(frames);
 }
 
+// Before the person has come and after they left, the clip holds the first and the last pose that was measured.
+TEST(nobody_there_is_a_pose_that_holds)
+{
+    enum { COMES = 41, LEAVES = 100 };
+    take t;
+    scene_recording how = scene_recording_noisy();
+    record(&t, "humanoid", "walk", &how);
+    for (int f = 0; f < t.seen->frames; ++f) {
+        for (int i = 0; (f < COMES || f > LEAVES) && i < t.seen->count; ++i) {
+            t.seen->position[(size_t)f * (size_t)t.seen->count + (size_t)i] = (poise_vec3){NAN, NAN, NAN};
+        }
+    }
+    poise_sequence_options o = poise_sequence_options_default();
+    poise_track_frame *frames = calloc((size_t)t.seen->frames, sizeof *frames);
+    poise_clip *clip = solve(&t, &o, frames, NULL);
+    size_t row = (size_t)t.nq * sizeof(double);
+    for (int f = 0; f < clip->frames; ++f) {
+        int held = f < COMES ? COMES : f > LEAVES ? LEAVES : f;
+        ck_assert_int_eq(memcmp(clip->q + (size_t)f * (size_t)t.nq, clip->q + (size_t)held * (size_t)t.nq, row), 0);
+        ck_assert_int_eq(frames[f].flags & POISE_TRACK_JUMP, 0);
+    }
+    free(frames);
+}
+
 // Without noise the answer is the motion, as far as a spline with a knot every four frames can be it.
 TEST(clean_markers_give_the_motion)
 {

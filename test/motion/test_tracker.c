@@ -356,66 +356,6 @@ static void count_pass(void *user, int frame, int worker)
     passes[frame] += 1;
 }
 
-// OpenSim's pelvis: three slides, then hinges about z, x and y, none of them with limits.
-static poise_model *pelvis(void)
-{
-    static const struct {
-        const char *name;
-        poise_joint_type type;
-        poise_vec3 axis;
-    } rows[] = {{"tx", POISE_JOINT_PRISMATIC, {1, 0, 0}},  {"ty", POISE_JOINT_PRISMATIC, {0, 1, 0}},
-                {"tz", POISE_JOINT_PRISMATIC, {0, 0, 1}},  {"tilt", POISE_JOINT_REVOLUTE, {0, 0, 1}},
-                {"list", POISE_JOINT_REVOLUTE, {1, 0, 0}}, {"rotation", POISE_JOINT_REVOLUTE, {0, 1, 0}}};
-    poise_builder *builder = NULL;
-    poise_model *model = NULL;
-    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
-    for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
-        poise_joint joint = poise_joint_default();
-        joint.name = joint.body = rows[i].name;
-        joint.parent = i > 0 ? rows[i - 1].name : NULL;
-        joint.type = rows[i].type;
-        joint.axis = rows[i].axis;
-        ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
-    }
-    ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
-    poise_builder_destroy(builder);
-    return model;
-}
-
-TEST(angles_of_open_hinges_go_on_from_frame_to_frame)
-{
-    enum { FRAMES = 400 };
-    poise_model *model = pelvis();
-    poise_placement places[4] = {
-        {"a", 5, {0.1, 0, 0}, 1}, {"b", 5, {0, 0.1, 0}, 1}, {"c", 5, {0, 0, 0.1}, 1}, {"d", 5, {0, 0, 0}, 1}};
-    poise_clip *truth = NULL, *found = NULL;
-    poise_markers *seen = NULL;
-    ck_assert_int_eq(poise_clip_create(FRAMES, 6, 0.01, NULL, &truth, NULL), POISE_OK);
-    for (int f = 0; f < FRAMES; ++f) { // more than two turns, from where the person looks back
-        double *q = truth->q + 6 * f;
-        q[3] = 0.2 * sin(0.05 * f);
-        q[4] = 0.1 * cos(0.07 * f);
-        q[5] = 2.8 + 0.035 * f;
-    }
-    poise_scale metres = {1.0, POISE_UP_Y};
-    ck_assert_int_eq(poise_markers_from_clip(model, truth, metres, places, 4, NULL, &seen, NULL), POISE_OK);
-    poise_track_problem problem = poise_track_problem_default();
-    problem.model = model;
-    problem.placements = places;
-    problem.placement_count = 4;
-    problem.markers = seen;
-    problem.chunk = 60;
-    ck_assert_int_eq(poise_track(&problem, NULL, &found, NULL, NULL), POISE_OK);
-    for (int i = 0; i < 6 * FRAMES; ++i) {
-        double off = found->q[i] - truth->q[i];
-        ck_assert_msg(fabs(off) < 1e-3, "frame %d, coordinate %d: off by %g", i / 6, i % 6, off);
-    }
-    poise_clip_destroy(truth);
-    poise_clip_destroy(found);
-    poise_markers_destroy(seen);
-    poise_model_destroy(model);
-}
-
 TEST(every_frame_is_announced_and_those_around_seams_more_than_once)
 {
     take *t = record("walk", 400);

@@ -291,4 +291,12 @@ TEST(findings_are_told_in_words)
     ck_assert_str_eq(little, "RFIN was ");
     ck_assert_str_eq(poise_verdict_name(POISE_VERDICT_DOUBTFUL), "doubtful");
     ck_assert_str_eq(poise_finding_name(POISE_FINDING_LET_GO), "let_go");
+    poise_thresholds t = poise_thresholds_default();
+    ck_assert_int_eq(poise_thresholds_set(&t, "moved", 3, -1, NULL), POISE_OK);
+    ck_assert(t.doubtful[POISE_FINDING_MOVED] == 3 && t.failed[POISE_FINDING_MOVED] == 3);
+    ck_assert_int_eq(poise_thresholds_set(&t, "held", 0.1, 0.2, NULL), POISE_OK);
+    ck_assert(t.doubtful[POISE_FINDING_HELD] == 0.1 && t.failed[POISE_FINDING_HELD] == 0.2);
+    ck_assert_int_eq(poise_thresholds_set(&t, "joint", 1, 1, NULL), POISE_ERROR_NOT_FOUND);
+    ck_assert_int_eq(poise_thresholds_set(&t, "moved", NAN, 1, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_thresholds_set(NULL, "moved", 1, 1, NULL), POISE_ERROR_ARGUMENT);
 }

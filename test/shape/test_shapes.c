@@ -177,3 +177,60 @@ TEST(pairs_leave_out_groups_and_neighbours)
     ck_assert_int_eq(poise_pairs_find(f.model, shapes, LINKS, NULL, NULL, pairs, 20, &found, &error), POISE_ERROR_ARGUMENT);
     ck_assert_ptr_nonnull(strstr(error.text, "shape 1"));
 }
+
+TEST(close_pairs_come_in_order)
+{
+    poise_shape shapes[LINKS + 1];
+    figure f = chain_of_links(shapes);
+    shapes[LINKS].pose.position.z = -0.05; // a floor so near that a link is 0.03 above it
+    const poise_pair pairs[] = {{0, 4}, {1, LINKS}, {0, 3}};
+    poise_constraint apart = poise_constraint_default(POISE_CONSTRAINT_CLEARANCE);
+    apart.shapes = shapes, apart.shape_count = LINKS + 1, apart.pairs = pairs, apart.pair_count = 3;
+    static const struct {
+        double margin, room;
+        int capacity, found, first, second;
+    } rows[] = {
+        {0, 0, 3, 0, -1, -1},  {0, 0.1, 3, 1, 1, -1}, {0.8, 0, 3, 2, 1, 2},
+        {0.8, 0, 1, 2, 1, -1}, {2, 0, 3, 3, 1, 2},    {0, 2, 0, 3, -1, -1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        poise_close_pair close[3] = {{.pair = -1}, {.pair = -1}, {.pair = -1}};
+        int found = -1;
+        apart.margin = rows[i].margin;
+        ck_assert_int_eq(poise_pairs_close(f.kin, &apart, rows[i].room, close, rows[i].capacity, &found, NULL), POISE_OK);
+        ck_assert_int_eq(found, rows[i].found);
+        ck_assert_int_eq(close[0].pair, rows[i].first);
+        ck_assert_int_eq(close[1].pair, rows[i].second);
+        if (rows[i].first >= 0) {
+            ck_assert_double_eq_tol(close[0].nearest.distance, 0.03, 1e-12);
+            ck_assert_double_eq_tol(close[0].room, 0.03 - rows[i].margin, 1e-12);
+        }
+    }
+    poise_error error;
+    int found;
+    const poise_pair bad = {0, LINKS + 1};
+    apart.pairs = &bad, apart.pair_count = 1;
+    ck_assert_int_eq(poise_pairs_close(f.kin, &apart, 0, NULL, 0, &found, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(error.text, "pair 0"));
+    ck_assert_int_eq(poise_pairs_close(f.kin, NULL, 0, NULL, 0, &found, &error), POISE_ERROR_ARGUMENT);
+}
+
+// Two boxes that turn on one another, with faces in one plane: they touch always, and no margin could hold.
+TEST(pairs_leave_out_what_always_touches)
+{
+    poise_builder *builder = new_builder();
+    poise_joint lower = joint_of("lower", NULL, POISE_JOINT_REVOLUTE), upper = joint_of("upper", NULL, POISE_JOINT_REVOLUTE);
+    upper.offset.position.z = 0.1;
+    add(builder, &lower);
+    add(builder, &upper);
+    poise_shape shapes[2];
+    for (int i = 0; i < 2; ++i) {
+        shapes[i] = poise_shape_box(i, poise_pose_identity(), (poise_vec3){0.1, 0.2, 0.05});
+    }
+    int found = -1;
+    ck_assert_int_eq(poise_pairs_find(model_of(builder), shapes, 2, NULL, NULL, NULL, 0, &found, NULL), POISE_OK);
+    ck_assert_int_eq(found, 0);
+    shapes[1].half.z = 0.049; // 1 mm apart
+    ck_assert_int_eq(poise_pairs_find(model_of(builder), shapes, 2, NULL, NULL, NULL, 0, &found, NULL), POISE_OK);
+    ck_assert_int_eq(found, 1);
+}

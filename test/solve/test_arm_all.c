@@ -57,7 +57,7 @@ TEST(all_solutions_are_found_once_and_nearest_first)
             for (int j = 0; j < k; ++j) {
                 double apart = 0.0;
                 for (int i = 0; i < arm.n; ++i) {
-                    apart = fmax(apart, fabs(q[i] - rows[j * arm.n + i]));
+                    apart = fmax(apart, fabs(remainder(q[i] - rows[j * arm.n + i], 2 * PI)));
                 }
                 ck_assert_double_gt(apart, 1e-3);
             }
@@ -89,6 +89,8 @@ TEST(all_solutions_of_the_unreachable_are_none)
     ck_assert_int_eq(poise_solve_all(solver, &goal, start, rows, 4, &count, &report, NULL), POISE_OK);
     ck_assert_int_eq(count, 0);
     ck_assert_int_eq(report.outcome, POISE_OUTCOME_CLOSEST);
+    ck_assert_double_eq_tol(report.distance, distance_between(rows, start, arm.n), 1e-12); // the closest pose
+    ck_assert_double_gt(report.distance, 0.1);
     count = -1;
     goal.target.position.x = NAN;
     ck_assert_int_eq(poise_solve_all(solver, &goal, start, rows, 4, &count, &report, NULL), POISE_ERROR_ARGUMENT);

@@ -414,6 +414,52 @@ TEST(an_arm_with_joints_to_spare_takes_the_least_step)
     ck_assert_double_eq_tol(null[0] * dq[0] + null[1] * dq[1] + null[2] * dq[2], 0.0, 1e-12);
 }
 
+// Answers that meet their pose, to the bit and nearly, and one that does not: as each by itself.
+TEST_ROWS(rows_of_poses_are_those_of_single_answers, 40)
+{
+    static const double off[] = {0, 1e-9, 0.1};
+    enum { COUNT = sizeof off / sizeof *off };
+    scene_random random = scene_random_make(500 + (uint64_t)test_row);
+    unsigned features = RANDOM_LIMITS | (test_row % 4 == 1 ? RANDOM_MIMICS : 0) | (test_row % 4 == 2 ? RANDOM_CURVES : 0);
+    figure f = random_figure(&random, 2 * JOINTS, features);
+    int moved, body = poise_model_info(f.model).joints - 1;
+    ck_assert_int_eq(poise_model_clamp(f.model, f.q, &moved, NULL), POISE_OK);
+    update(&f);
+    poise_pose local = {scene_random_rotation(&random), random_vector(&random, 0.2)};
+    poise_pose at = poise_pose_multiply(poise_kinematics_body_pose(f.kin, body), local), targets[COUNT];
+    poise_goal goal = poise_goal_pose(body, local, at);
+    double q[COUNT * FIGURE_NUMBERS], by_q[COUNT * FIGURE_NUMBERS], rows[COUNT][6];
+    for (int i = 0; i < COUNT; ++i) {
+        targets[i] = at;
+        targets[i].position.x += off[i];
+        memcpy(q + i * f.nq, f.q, (size_t)f.nq * sizeof *q);
+        random_step(&random, f.model, 1.0, by_q + i * f.nv);
+    }
+    poise_sensitivity *s = sensitivity_of(f.model, 0);
+    ck_assert_int_eq(poise_sensitivity_poses(s, &goal, targets, q, by_q, COUNT, rows[0], NULL), POISE_OK);
+    double kept = by_q[0];
+    by_q[0] = NAN;
+    ck_assert_int_eq(poise_sensitivity_poses(s, &goal, targets, q, by_q, 1, (double[6]){0}, NULL), POISE_ERROR_ARGUMENT);
+    by_q[0] = kept;
+    for (int i = 0; i < COUNT; ++i) {
+        poise_goal_change g = {0};
+        goal.target = targets[i];
+        poise_status status = poise_sensitivity_update(s, &goal, 1, f.q, true, NULL);
+        ck_assert(status == POISE_OK || status == POISE_ERROR_NUMERIC);
+        if (status == POISE_OK) {
+            ck_assert_int_eq(poise_sensitivity_backward(s, by_q + i * f.nv, &g, NULL, NULL, NULL), POISE_OK);
+        }
+        double size = 0.0;
+        for (int k = 0; k < 6; ++k) {
+            size = fmax(size, fabs(*parameter(&g, k)));
+        }
+        for (int k = 0; k < 6; ++k) {
+            ck_assert_msg(fabs(rows[i][k] - *parameter(&g, k)) <= 1e-5 * size, "answer %d, number %d: %.9g, by itself %.9g",
+                          i, k, rows[i][k], *parameter(&g, k));
+        }
+    }
+}
+
 TEST(what_makes_no_sense_is_refused)
 {
     figure f = planar_arm(INFINITY);

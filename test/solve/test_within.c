@@ -137,6 +137,9 @@ TEST_ROWS(arms_among_boxes_reach_without_touching, 8)
         check_answer(w.arm.model, &apart, 1, q, &report);
         reached += report.outcome == POISE_OUTCOME_REACHED;
         ck_assert_double_eq_tol(poise_solver_constraint_room(solver, 0, NULL), report.clearance - apart.margin, 1e-12);
+        memcpy(f.q, q, sizeof q);
+        update(&f);
+        ck_assert_double_eq_tol(poise_constraint_room(f.kin, &apart, NULL), report.clearance - apart.margin, 1e-12);
     }
     ck_assert_int_eq(reached, targets);
 }
@@ -203,6 +206,7 @@ TEST(what_is_not_sound_is_refused)
     ck_assert_int_eq(poise_solve_within(small, NULL, 0, &given, 1, q, &report, &error), POISE_ERROR_ARGUMENT);
     ck_assert_ptr_nonnull(strstr(error.text, "poise_constraints_size"));
     given.margin = -1;
+    ck_assert(isnan(poise_constraint_room(figure_of(w.arm.model).kin, &given, NULL)));
     ck_assert_int_eq(poise_solve_within(solver, NULL, 0, &given, 1, q, &report, &error), POISE_ERROR_ARGUMENT);
     ck_assert_ptr_nonnull(strstr(error.text, "constraint 0 (clearance)"));
     given.margin = 0, given.pair_count += 1;
@@ -266,6 +270,10 @@ TEST_ROWS(a_four_bar_turns_closed, 2)
         check_answer(model, &tie, 1, q, &report);
         ck_assert_double_le(report.closure, 1e-12);
     }
+    figure f = figure_of(model);
+    f.q[0] = 0.3;
+    update(&f);
+    ck_assert_double_lt(poise_constraint_room(f.kin, &tie, NULL), -0.01); // open
 }
 
 // A point of the coupler towards targets that one degree of freedom does not reach.

@@ -1,6 +1,7 @@
 // Random figures among random shapes, with random loops and polygons: nothing that comes back breaks a limit, and nothing
 // that is said to hold is broken, by a check that shares no code with the solver. TEST_SOLVES=5000 makes the 20 rows 100 000
-// solves.
+// solves; TEST_PART=1, 2, ... has others, so that several processes share a large number. found_before are problems
+// that failed once.
 #include "support/constraint_check.h"
 #include "support/shape_check.h"
 #include "support/skeleton.h"
@@ -22,10 +23,10 @@ typedef struct problem {
     poise_goal goals[2];
 } problem;
 
-static int solves_per_row(void)
+static int number_of(const char *variable, int otherwise)
 {
-    const char *text = getenv("TEST_SOLVES");
-    return text ? atoi(text) : 25;
+    const char *text = getenv(variable);
+    return text ? atoi(text) : otherwise;
 }
 
 static bool chance(scene_random *random, double share)
@@ -139,6 +140,16 @@ static double most_broken(const broken *b)
     return b->loop - 2e-12 > most ? b->loop - 2e-12 : most;
 }
 
+// What a number of this figure's size may be off by: a slide without limits may be drawn thousands of kilometres away.
+static double rounding(const figure *f)
+{
+    double most = 1;
+    for (int i = 0; i < f->nq; ++i) {
+        most = fmax(most, fabs(f->q[i]));
+    }
+    return most > 1e4 ? 1e-15 * most : 0;
+}
+
 static void check_solve(scene_random *random, problem *p, uint64_t seed, int *held)
 {
     poise_solver_options options = poise_solver_options_default();
@@ -155,7 +166,7 @@ static void check_solve(scene_random *random, problem *p, uint64_t seed, int *he
                   "problem %llu: %s", (unsigned long long)seed, error.text);
     broken end = check_constraints(p->f.model, p->given, p->count, p->f.q);
     ck_assert_msg(end.limit <= 0, "problem %llu: beyond a limit by %g", (unsigned long long)seed, end.limit);
-    ck_assert_msg(!report.holds || most_broken(&end) <= 0, "problem %llu: broken by %g, said to hold",
+    ck_assert_msg(!report.holds || most_broken(&end) <= rounding(&p->f), "problem %llu: broken by %g, said to hold",
                   (unsigned long long)seed, most_broken(&end));
     ck_assert_msg(report.holds == (report.outcome != POISE_OUTCOME_INFEASIBLE), "problem %llu", (unsigned long long)seed);
     if (!report.holds) {
@@ -177,15 +188,34 @@ static void check_solve(scene_random *random, problem *p, uint64_t seed, int *he
     poise_solver_destroy(solver);
 }
 
+// Cold starts that hold, and from which the goals lead nowhere.
+static const uint64_t found_before[] = {11003423,  62003798,  102005450, 105003492, 136005250, 163000007,
+                                        172002008, 189001206, 196003711, 228001447, 233003238, 242004239,
+                                        277005933, 289000336, 291005555, 307001923};
+
+TEST(problems_that_failed_once_hold)
+{
+    int held = 0;
+    for (size_t i = 0; i < TEST_COUNT(found_before); ++i) {
+        scene_random random = scene_random_make(found_before[i] + 77);
+        problem p;
+        make_problem(&random, &p);
+        check_solve(&random, &p, found_before[i], &held);
+        test_sweep();
+    }
+    ck_assert_int_eq(held, (int)TEST_COUNT(found_before));
+}
+
 TEST_ROWS(nothing_that_is_said_to_hold_is_broken, ROWS)
 {
-    int count = solves_per_row(), held = 0;
+    int count = number_of("TEST_SOLVES", 25), row = ROWS * number_of("TEST_PART", 0) + test_row, held = 0;
     for (int i = 0; i < count; ++i) {
-        uint64_t seed = (uint64_t)test_row * 1000000 + (uint64_t)i;
+        uint64_t seed = (uint64_t)row * 1000000 + (uint64_t)i;
         scene_random random = scene_random_make(seed + 77);
         problem p;
         make_problem(&random, &p);
         check_solve(&random, &p, seed, &held);
+        test_sweep();
     }
     ck_assert_int_ge(held, count / 2); // loops that are far open, or limbs in each other, may stay so without restarts
 }

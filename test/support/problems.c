@@ -1,5 +1,6 @@
 #include "problems.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +104,8 @@ static poise_model *model_for(scene_random *random, poise_method method, int joi
     }
     bool follows = !method_is_geometric((int)method) && scene_random_index(random, 3) == 0;
     bool has_roots = scene_random_index(random, 4) == 0;
-    unsigned kind = (limited ? RANDOM_LIMITS : 0) | (follows ? RANDOM_MIMICS : 0) | (has_roots ? RANDOM_FOREST : 0);
+    unsigned kind = (limited ? RANDOM_LIMITS : 0) | (follows ? RANDOM_MIMICS : 0) | (has_roots ? RANDOM_FOREST : 0) |
+                    (features & PROBLEM_CURVES ? RANDOM_CURVES : 0) | (features & PROBLEM_WIDTHS ? RANDOM_WIDTHS : 0);
     for (;;) { // one with mass and freedom
         poise_model *model = random_model(random, joints, kind);
         bool has_mass = false;
@@ -312,4 +314,32 @@ bool answer_is_finite(const problem *p, const answer *a)
         zero += 0.0 * x[i];
     }
     return zero == 0.0;
+}
+
+static double cost_at(poise_objective *objective, const double *q)
+{
+    bool known = poise_objective_evaluate(objective, q, POISE_LEVEL_COST, NULL) == POISE_OK;
+    return known ? poise_objective_value(objective).cost : NAN;
+}
+
+bool answer_is_refuted(const problem *p, const double *q, poise_objective *objective, scene_random *random)
+{
+    double v[PROBLEM_NUMBERS], there[PROBLEM_NUMBERS];
+    if (poise_objective_set_goals(objective, p->goals, p->count, NULL) != POISE_OK) {
+        return true;
+    }
+    double cost = cost_at(objective, q), least = cost;
+    for (int trial = 0; trial < 200 && p->nv > 0; ++trial) {
+        double size = trial % 2 ? 1e-3 : 1e-5;
+        random_step(random, p->model, trial / 2 < 2 * p->nv ? 0.0 : size, v);
+        v[trial / 4 % p->nv] += trial / 2 % 2 ? size : -size; // each way along every dof, then at random
+        bool sound = poise_retract(p->model, q, v, there, NULL) == POISE_OK &&
+                     poise_model_clamp(p->model, there, NULL, NULL) == POISE_OK;
+        double other = sound ? cost_at(objective, there) : NAN;
+        if (!isfinite(other)) {
+            return true;
+        }
+        least = other < least ? other : least;
+    }
+    return least < cost * (1.0 - 1e-9);
 }

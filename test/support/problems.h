@@ -54,9 +54,11 @@ bool method_serves(int method, const poise_goal *goal);
 typedef enum problem_feature {
     PROBLEM_PLAIN = 0,
     PROBLEM_LIMITS = 1,
-    PROBLEM_LOCKS = 2,    // about a quarter of the coordinates keep their values
-    PROBLEM_FIXED = 4,    // no goal that a motion of the world changes in other ways than its target: no CALLBACK
-    PROBLEM_ONE_LEVEL = 8 // no goal that goes to the null space: the cost falls for every method
+    PROBLEM_LOCKS = 2,     // about a quarter of the coordinates keep their values
+    PROBLEM_FIXED = 4,     // no goal that a motion of the world changes in other ways than its target: no CALLBACK
+    PROBLEM_ONE_LEVEL = 8, // no goal that goes to the null space: the cost falls for every method
+    PROBLEM_CURVES = 16,   // joints of curves and followers by functions are among the others
+    PROBLEM_WIDTHS = 32    // with PROBLEM_LIMITS: some of no width, some on one side alone, some wider than any turn
 } problem_feature;
 
 // A random tree of up to `joints` joints of every type and up to four goals of kinds that the method serves; NULL when
@@ -83,5 +85,9 @@ bool answers_are_equal(const problem *p, const answer *a, const answer *b);
 
 // Are q and all numbers of the report finite?
 bool answer_is_finite(const problem *p, const answer *a);
+
+// Does one of 200 small steps within the limits, along every dof and at random, lower the cost by more than rounding does? A
+// problem without locks; `objective` is one of its model.
+bool answer_is_refuted(const problem *p, const double *q, poise_objective *objective, scene_random *random);
 
 #endif

@@ -83,6 +83,31 @@ static void add_limits(scene_random *random, poise_joint *joint)
     }
 }
 
+// Does each coordinate have limits of its own? Not quaternions; a swing or a rotation vector is also bounded as a whole.
+static bool has_single_limits(poise_joint_type type)
+{
+    return type != POISE_JOINT_BALL_QUATERNION && type != POISE_JOINT_FREE && type != POISE_JOINT_SWING_TWIST &&
+           type != POISE_JOINT_BALL_EXPMAP && type != POISE_JOINT_FREE_EXPMAP;
+}
+
+// The limits of some coordinates: of no width, on one side alone, or so far apart that there might be none.
+static void change_widths(scene_random *random, poise_joint *joint)
+{
+    for (int i = 0; i < 7; ++i) {
+        int which = scene_random_index(random, 8);
+        if (which == 0) {
+            joint->lower[i] = joint->upper[i];
+        } else if (which == 1) {
+            joint->lower[i] = -INFINITY;
+        } else if (which == 2) {
+            joint->upper[i] = 1e16;
+        } else if (which == 3) {
+            joint->lower[i] = -1e12;
+            joint->upper[i] = 1e12;
+        }
+    }
+}
+
 // A joint with a coordinate of its own that others may follow.
 static bool can_lead(const poise_joint *joint)
 {
@@ -127,6 +152,9 @@ static bool add_joints(scene_random *random, poise_builder *builder, int count, 
         joint.parent = is_root ? NULL : parent;
         if ((features & RANDOM_LIMITS) && scene_random_index(random, 2) == 0) {
             add_limits(random, &joint);
+            if ((features & RANDOM_WIDTHS) && has_single_limits(joint.type)) {
+                change_widths(random, &joint);
+            }
         }
         bool is_follower = (features & RANDOM_MIMICS) && leader[0] && can_lead(&joint) && scene_random_index(random, 2) == 0;
         if (is_follower) {

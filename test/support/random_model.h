@@ -15,7 +15,8 @@ typedef enum random_feature {
     RANDOM_LIMITS = 1, // boxes around 0 and swing ellipses on about half of the joints
     RANDOM_MIMICS = 2, // some revolute and prismatic joints follow others
     RANDOM_FOREST = 4, // several roots
-    RANDOM_CURVES = 8  // joints of curves, and with RANDOM_MIMICS followers by functions
+    RANDOM_CURVES = 8, // joints of curves, and with RANDOM_MIMICS followers by functions
+    RANDOM_WIDTHS = 16 // with RANDOM_LIMITS: some of no width, some on one side alone, some wider than any turn
 } random_feature;
 
 // Each component uniform in +-size.

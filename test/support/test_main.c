@@ -7,13 +7,18 @@
 
 #define SKIPPED 77 // the exit status that CTest reports as "skipped"
 
-static test_entry *first, **end = &first;
+static test_entry *first;
 static atomic_long checks;
 
+// Those of a file in the order of their lines, which is not that of constructors everywhere.
 void test_register(test_entry *entry)
 {
-    *end = entry;
-    end = &entry->next;
+    test_entry **at = &first;
+    while (*at && (strcmp((*at)->file, entry->file) != 0 || (*at)->line < entry->line)) {
+        at = &(*at)->next;
+    }
+    entry->next = *at;
+    *at = entry;
 }
 
 // ---- Assertions ----------------------------------------------------------------------------------------------------------

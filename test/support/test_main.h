@@ -41,6 +41,7 @@ typedef struct test_entry {
     const char *name;
     void (*run)(int row);
     const char *file;
+    int line;
     int rows;                  // it runs once for each
     const char *data;          // what it needs of the shared folder; NULL: nothing
     const char *(*lack)(void); // why it cannot run, or NULL; may be NULL itself
@@ -53,7 +54,7 @@ void test_register(test_entry *entry);
     static void name(int test_row);                                                                                         \
     __attribute__((constructor)) static void name##_register(void)                                                          \
     {                                                                                                                       \
-        static test_entry entry = {#name, name, __FILE__, rows, data, lack, NULL};                                          \
+        static test_entry entry = {#name, name, __FILE__, __LINE__, rows, data, lack, NULL};                                \
         test_register(&entry);                                                                                              \
     }                                                                                                                       \
     static void name(__attribute__((unused)) int test_row)

@@ -8,6 +8,9 @@
 //   moves only                        TRANSLATION, axes along the parent's
 //   neither                           FIXED
 //
+// With options.floating the skeleton moves as a whole: the joint of a skin that carries most of the others gets FREE, unless
+// it or a node above it moves already.
+//
 // Lengths are metres, y points upwards.
 #include "io/gltf/gltf_document.h"
 
@@ -201,6 +204,39 @@ static poise_status build_model(pz_gltf *gltf)
     return status;
 }
 
+// Is this node, or one above it, moved by an animation?
+static bool is_moved(const pz_gltf *gltf, int index)
+{
+    while (index != POISE_WORLD && !gltf->nodes[index].moves) {
+        index = gltf->nodes[index].parent;
+    }
+    return index != POISE_WORLD;
+}
+
+// options.floating: of the joints of skins that hang from none, the one that carries most of them. In gltf->order what hangs
+// from a node follows it.
+static void free_root(pz_gltf *gltf)
+{
+    int root = POISE_WORLD, top = POISE_WORLD, most = 0, carried = 0;
+    for (int k = 0; k < gltf->node_count; ++k) {
+        int index = gltf->order[k], above = gltf->nodes[index].parent;
+        while (above != POISE_WORLD && above != top) {
+            above = gltf->nodes[above].parent;
+        }
+        if (!gltf->nodes[index].is_skin_joint) {
+            continue;
+        }
+        bool hangs = top != POISE_WORLD && above == top;
+        top = hangs ? top : index;
+        carried = hangs ? carried + 1 : 1;
+        root = carried > most ? top : root;
+        most = carried > most ? carried : most;
+    }
+    if (root != POISE_WORLD && !is_moved(gltf, root)) {
+        gltf->nodes[root].moves = true;
+    }
+}
+
 static poise_status read_document(pz_gltf *gltf)
 {
     poise_status status = pz_json_need_object(&gltf->root);
@@ -212,6 +248,9 @@ static poise_status read_document(pz_gltf *gltf)
     status = read_title(gltf);
     status = status == POISE_OK ? pz_gltf_read_nodes(gltf) : status;
     status = status == POISE_OK ? pz_gltf_find_motion(gltf) : status;
+    if (status == POISE_OK && gltf->input->options->floating) {
+        free_root(gltf);
+    }
     for (int i = 0; i < gltf->node_count && status == POISE_OK; ++i) {
         gltf->nodes[i].is_tool = gltf->nodes[i].is_tool && !gltf->nodes[i].turns && !gltf->nodes[i].moves;
     }

@@ -26,6 +26,7 @@ enum {
     MJCF_MESH,
     MJCF_MASS,
     MJCF_DENSITY,
+    MJCF_SCALE,
     MJCF_SETTING_COUNT
 };
 
@@ -35,7 +36,7 @@ typedef struct pz_mjcf_settings {
 } pz_mjcf_settings;
 
 typedef struct pz_mjcf_class {
-    pz_mjcf_settings joint, site, geom; // with what it inherits
+    pz_mjcf_settings joint, site, geom, mesh; // with what it inherits
 } pz_mjcf_class;
 
 typedef struct pz_mjcf_compiler {

@@ -141,14 +141,24 @@ static char *path_of(pz_mjcf *m, const char *file)
     return path;
 }
 
+// What it says, or its class, or the main class for it: one for each axis, 1 where nobody says.
+static poise_status scale_of_mesh(pz_mjcf *m, const pz_xml_node *mesh, double scale[3])
+{
+    int class_of = 0;
+    scale[0] = scale[1] = scale[2] = 1;
+    poise_status status = pz_mjcf_class_named(m, mesh, "class", &class_of);
+    pz_mjcf_settings settings = pz_mjcf_settings_of(&m->classes[class_of].mesh, mesh);
+    return status == POISE_OK ? pz_mjcf_setting_numbers(m, mesh, &settings, MJCF_SCALE, 3, scale) : status;
+}
+
 static poise_status add_mesh(pz_mjcf *m, const meshes *all, const pz_xml_node *node, const char *name,
                              const poise_shape *shape, pz_shape_list *list)
 {
     int found = name ? pz_name_set_find(&all->names, name) : -1;
     const pz_xml_node *mesh = found >= 0 ? all->nodes[found] : NULL;
     const char *file = mesh ? pz_xml_get(mesh, "file") : NULL, *why = "no file of the mesh is named";
-    double scale[3] = {1, 1, 1};
-    poise_status status = mesh ? pz_xml_exactly(m->input, mesh, "scale", 3, scale) : POISE_OK;
+    double scale[3];
+    poise_status status = mesh ? scale_of_mesh(m, mesh, scale) : POISE_OK;
     if (status == POISE_OK && file) {
         const char *path = path_of(m, file);
         status = path ? pz_mesh_cover(m->input, path, v3(scale[0], scale[1], scale[2]), shape, list, &why)

@@ -12,6 +12,7 @@ static const char *const setting_names[MJCF_SETTING_COUNT] = {
     [MJCF_RANGE] = "range",   [MJCF_LIMITED] = "limited",     [MJCF_REF] = "ref",
     [MJCF_SIZE] = "size",     [MJCF_CONTYPE] = "contype",     [MJCF_CONAFFINITY] = "conaffinity",
     [MJCF_MESH] = "mesh",     [MJCF_MASS] = "mass",           [MJCF_DENSITY] = "density",
+    [MJCF_SCALE] = "scale",
 };
 
 // ---- Compiler ------------------------------------------------------------------------------------------------------------
@@ -106,7 +107,7 @@ poise_status pz_mjcf_setting_numbers(pz_mjcf *m, const pz_xml_node *node, const 
 
 // ---- Classes -------------------------------------------------------------------------------------------------------------
 
-// Let a class say what the <joint>, <site> and <geom> directly within one of its elements say.
+// Let a class say what the <joint>, <site>, <geom> and <mesh> directly within one of its elements say.
 static void add_to_class(pz_mjcf_class *class_of, const pz_xml_node *node)
 {
     for (const pz_xml_node *child = node->first; child; child = child->next) {
@@ -116,6 +117,8 @@ static void add_to_class(pz_mjcf_class *class_of, const pz_xml_node *node)
             class_of->site = pz_mjcf_settings_of(&class_of->site, child);
         } else if (pz_xml_is(child, "geom")) {
             class_of->geom = pz_mjcf_settings_of(&class_of->geom, child);
+        } else if (pz_xml_is(child, "mesh")) {
+            class_of->mesh = pz_mjcf_settings_of(&class_of->mesh, child);
         }
     }
 }

@@ -15,6 +15,8 @@
 // about an axis is rx2, ...), vx vy vz, qx qy qz qw, swing1 swing2 twist, angle1 angle2.
 //
 // Angles and rotation vectors are in degrees where inDegrees=yes; lengths, quaternions and other values are as they are.
+//
+// A table with commas and without a header, as spreadsheets write it, is read as well: "time,<coordinate>,..." in radians.
 #include "base/names.h"
 #include "io/text/cells.h"
 
@@ -117,6 +119,7 @@ typedef struct mot {
     int version, rows, columns; // as the header says; -1: it does not
     int degrees;                // 1 yes, 0 no, -1: not said
     double frame_time;          // 0: not said
+    char separator;             // of cells in a row: ' ', or ',' of a table without a header
     column *column;
     size_t column_count, column_capacity;
     size_t time; // the column of times
@@ -155,6 +158,12 @@ static poise_status read_header(mot *m, pz_scan *scan)
 {
     pz_word line;
     bool is_first = true;
+    pz_scan start = *scan;
+    if (pz_scan_line(&start, &line) && pz_begins_table(line)) {
+        m->separator = ',';
+        m->degrees = 0;
+        return POISE_OK;
+    }
     while (pz_scan_line(scan, &line)) {
         pz_word word = pz_word_trimmed(line.text, line.text + line.length);
         if (pz_word_is_like(word, "endheader")) {
@@ -261,7 +270,8 @@ static poise_status read_columns(mot *m, pz_scan *scan)
             return pz_input_fail(m->input, POISE_ERROR_FORMAT, number, "the file ends before the line of column names");
         }
     }
-    pz_cells cells = pz_cells_of(pz_word_trimmed(line.text, line.text + line.length));
+    pz_word names = pz_word_trimmed(line.text, line.text + line.length);
+    pz_cells cells = m->separator == ',' ? (pz_cells){names.text, names.text + names.length, ','} : pz_cells_of(names);
     m->time = SIZE_MAX;
     while (pz_cells_next(&cells, &cell)) {
         poise_status status = add_column(m, &all, cell, number, &strangers);
@@ -296,7 +306,7 @@ static void count_rows(mot *m, pz_scan scan)
 // One row into q, which holds the row before (or the neutral configuration): a NaN leaves its coordinate as it was.
 static poise_status read_row(mot *m, pz_word line, int number, double *time, double *q)
 {
-    pz_cells cells = {line.text, line.text + line.length, ' '};
+    pz_cells cells = {line.text, line.text + line.length, m->separator};
     for (size_t c = 0; c < m->column_count; ++c) {
         pz_word cell = {"", 0};
         if (!pz_cells_next(&cells, &cell)) {
@@ -378,7 +388,13 @@ static void settle_time(mot *m, poise_clip *clip, const double *times)
 
 poise_status pz_read_mot(pz_input *input)
 {
-    mot m = {.input = input, .model = input->options->model, .version = 0, .rows = -1, .columns = -1, .degrees = -1};
+    mot m = {.input = input,
+             .model = input->options->model,
+             .version = 0,
+             .rows = -1,
+             .columns = -1,
+             .degrees = -1,
+             .separator = ' '};
     if (!m.model) {
         return pz_input_fail(input, POISE_ERROR_ARGUMENT, 0, "a MOT file moves a model: set options.model");
     }

@@ -35,6 +35,13 @@ static inline pz_word pz_word_trimmed(const char *at, const char *end)
     return (pz_word){at, (size_t)(end - at)};
 }
 
+// The first line of a motion as a table with commas: "time,shoulder,elbow".
+static inline bool pz_begins_table(pz_word line)
+{
+    const char *comma = line.length > 0 ? memchr(line.text, ',', line.length) : NULL;
+    return comma && pz_word_is_like(pz_word_trimmed(line.text, comma), "time");
+}
+
 // The next cell, which may be empty between separators other than blanks. False when none is left.
 static inline bool pz_cells_next(pz_cells *cells, pz_word *cell)
 {

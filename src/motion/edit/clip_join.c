@@ -120,7 +120,7 @@ static poise_status check(const poise_model *model, const poise_clip *a, const p
     if (!(blend >= 0.0) || up == POISE_UP_UNKNOWN) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "blend must be >= 0, and the upward axis known");
     }
-    double most = min2(a->frames, b->frames) * a->frame_time;
+    double most = min2(a->frames * a->frame_time, b->frames * b->frame_time);
     if (blend >= most) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "a blend of %g s is longer than a clip, %g s", blend, most);
     }

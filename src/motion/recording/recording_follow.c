@@ -77,6 +77,7 @@ static poise_calibration calibration_of(const poise_recording_problem *problem, 
     c.q = r->q_start;
     c.frame_count = problem->calibration_frames < r->markers->frames ? problem->calibration_frames : r->markers->frames;
     c.scaling = scaling_of(fit);
+    c.solver.use_limits = problem->track.solver.use_limits;
     c.priors = r->named > 0 || c.scaling != POISE_SCALING_NONE ? r->priors : NULL;
     bool tells_size = r->named > 0 && r->anatomy.pairs >= SIZE_PAIRS;
     c.size = tells_size && fabs(r->anatomy.size - 1.0) > SIZE_SLACK ? r->anatomy.size : c.size;

@@ -14,6 +14,21 @@ poise_retarget_task poise_retarget_task_default(void)
     return (poise_retarget_task){.ground = NAN, .use_limits = true};
 }
 
+bool poise_retarget_velocities(const poise_model *to, double all, double *velocity)
+{
+    bool has_any = false;
+    for (int k = 0; k < poise_model_info(to).joints; ++k) {
+        poise_joint_info joint = poise_model_joint_info(to, k);
+        bool is_root = joint.nv == 6 && joint.parent == POISE_WORLD;
+        double own = joint.given->velocity > 0.0 ? joint.given->velocity : INFINITY;
+        for (int i = joint.v; i < joint.v + joint.nv; ++i) {
+            velocity[i] = is_root ? INFINITY : min2(own, all);
+            has_any = has_any || velocity[i] < INFINITY;
+        }
+    }
+    return has_any;
+}
+
 static poise_status check_task(const poise_retarget_task *task, poise_error *error)
 {
     if (!task || !task->from || !task->clip || !task->to) {
@@ -193,6 +208,7 @@ static poise_status run(pz_retarget_work *w, const poise_allocator *allocator, u
                                       .from_reversed = w->from.is_reversed,
                                       .to_reversed = w->to.is_reversed,
                                       .ground = w->ground.height,
+                                      .late_joint = POISE_NONE,
                                       .bone_role = POISE_NONE,
                                       .limb_role = POISE_NONE,
                                       .seconds_of_clip = source->frames * source->frame_time};

@@ -11,6 +11,7 @@
 #define ANKLE_WEIGHT   200.0
 #define FOOT_WEIGHT    2e4  // of a heel or toe that rests
 #define GROUND_WEIGHT  5e4  // of a sole below the ground
+#define FLAT           1e-5 // of the leg: a sole tilted by less is flat
 #define HIGH           20.0 // legs: up to there a sole is above the ground
 #define FOOT_TURN      1.0
 #define LOOSE_TURN     0.05  // of feet that are only to show how far they reach
@@ -72,14 +73,22 @@ static vec3 along_up(const pz_retarget_work *w, double up, double level)
 
 // A heel or toe that rests. An ankle that cannot roll tilts the sole to a side: its middle is then above the ground by as
 // much as its edge is below the middle.
-static poise_goal held_point(const pz_retarget_work *w, const pz_foot *foot, vec3 point, poise_pose pose, double weight)
+static poise_goal held_point(const pz_retarget_work *w, const pz_foot *foot, vec3 point, poise_pose pose, double edge,
+                             double weight)
 {
-    double edge = fabs(v3_dot(quat_rotate(foot->last.rotation, foot->across), w->ground.up));
     vec3 place = v3_mad(poise_pose_transform(pose, point), 0.5 * edge, w->ground.up);
     poise_goal held = poise_goal_position(foot->body, point, place);
     held.tolerance = along_up(w, 0.5 * edge, 0.0);
     held.weight = weight;
     return held;
+}
+
+// How far the edge of a sole is from the height of its middle; 0: it is flat, which makes goals without bands, and these are
+// cheap.
+static double edge_of(const pz_retarget_work *w, const pz_foot *foot)
+{
+    double edge = fabs(v3_dot(quat_rotate(foot->last.rotation, foot->across), w->ground.up));
+    return edge > FLAT * w->to.leg ? edge : 0.0;
 }
 
 // One foot: its ankle and turn, heel and toe the more firmly the more they rest, and no corner of the sole below the ground.
@@ -88,6 +97,7 @@ static int add_foot(const pz_retarget_work *w, int side, int frame, double per_a
     const pz_foot *foot = &w->foot[side];
     poise_pose pose = foot->path[frame];
     vec3 center = w->to.center[POISE_ROLE_FOOT + side * POISE_ROLE_SIDE];
+    double edge = edge_of(w, foot);
     int count = 0;
     goals[count] = poise_goal_position(foot->body, center, poise_pose_transform(pose, center));
     goals[count++].weight = ANKLE_WEIGHT * per_area;
@@ -96,7 +106,10 @@ static int add_foot(const pz_retarget_work *w, int side, int frame, double per_a
     for (int end = 0; end < 2 && w->planted && !w->loose; ++end) {
         vec3 point = end == 0 ? foot->heel : foot->toe;
         double firm = pz_foot_firmness(foot, &w->ground, end == 0 ? PZ_HEEL : PZ_TOE, frame);
-        goals[count++] = held_point(w, foot, point, pose, FOOT_WEIGHT * per_area * firm * firm * firm * firm);
+        double weight = FOOT_WEIGHT * per_area * firm * firm * firm * firm;
+        if (weight > 0.0) {
+            goals[count++] = held_point(w, foot, point, pose, edge, weight);
+        }
         for (int corner = -1; corner <= (v3_norm(foot->across) > 0 ? 1 : -1); corner += 2) {
             double far = HIGH * w->to.leg;
             vec3 high = v3_scale(w->ground.up, w->ground.height + far);
@@ -202,14 +215,22 @@ static double speed_share(pz_retarget_work *w, const double *before, const doubl
     return share;
 }
 
-// How far the joint that is farthest behind stays behind, with w->v as long as the frame would need it.
-static double farthest_behind(const pz_retarget_work *w)
+// A frame that is too fast, with w->v as long as it would need it: is a joint left behind, and which one the farthest?
+static void count_late(const pz_retarget_work *w, poise_retarget_outcome *outcome)
 {
-    double behind = 0.0;
-    for (int i = 0; i < poise_model_info(w->to.model).nv; ++i) {
-        behind = max2(behind, fabs(w->v[i]) - w->velocity[i] * w->ground.frame_time);
+    double most = 0.0;
+    for (int k = 0; k < poise_model_info(w->to.model).joints; ++k) {
+        poise_joint_info joint = poise_model_joint_info(w->to.model, k);
+        for (int i = joint.v; i < joint.v + joint.nv; ++i) {
+            double behind = fabs(w->v[i]) - w->velocity[i] * w->ground.frame_time;
+            most = max2(most, behind);
+            if (behind > outcome->late_worst) {
+                outcome->late_worst = behind;
+                outcome->late_joint = k;
+            }
+        }
     }
-    return behind;
+    outcome->late += most > LATE;
 }
 
 // Cut w->v to the velocities, and with `holds` give the joints that were too fast the weight that holds them.
@@ -247,6 +268,9 @@ static poise_status hold_back(pz_retarget_work *w, poise_solver *solver, int cou
     if (status == POISE_OK && speed_share(w, before, q) > 1.0) {
         cut_velocities(w, false);
         status = poise_retract(w->to.model, before, w->v, q, error);
+        if (w->task->use_limits) { // rounding
+            poise_model_clamp(w->to.model, q, NULL, NULL);
+        }
     }
     return status;
 }
@@ -297,7 +321,7 @@ static poise_status solve_frame(pz_retarget_work *w, poise_solver *solver, int f
     }
     status = status == POISE_OK ? poise_solve(solver, w->goals, count, q, &report, error) : status;
     if (status == POISE_OK && f > 0 && speed_share(w, before, q) > 1.0) {
-        outcome->late += farthest_behind(w) > LATE;
+        count_late(w, outcome);
         status = hold_back(w, solver, count, before, q, error);
     }
     if (status == POISE_OK) {
@@ -324,7 +348,7 @@ poise_status pz_retarget_solve(pz_retarget_work *w, const poise_allocator *alloc
     }
     options.use_limits = w->task->use_limits;
     options.locked = w->locked;
-    options.gradient_tolerance = w->loose ? 1e-4 : 1e-8;
+    options.gradient_tolerance = w->loose ? 1e-3 : w->planted ? 1e-6 : 1e-8;
     options.max_iterations = MOST_STEPS;
     poise_status status = poise_solver_create(w->to.model, &options, allocator, &solver, error);
     if (status != POISE_OK) {

@@ -133,7 +133,8 @@ poise_status poise_retarget_judge(const poise_retarget_task *task, const poise_r
     pz_weigh(&found, POISE_FINDING_BONES, NULL, outcome->bone_mean, false);
     pz_weigh(&found, POISE_FINDING_LIMB, poise_role_name(outcome->limb_role), outcome->limb_mean, false);
     pz_weigh(&found, POISE_FINDING_JUMPED, NULL, outcome->jumps / frames, false);
-    pz_weigh(&found, POISE_FINDING_LATE, NULL, outcome->late / frames, false);
+    const char *late = outcome->late > 0 ? poise_model_joint_info(task->to, outcome->late_joint).name : NULL;
+    pz_weigh(&found, POISE_FINDING_LATE, late, outcome->late / frames, false);
     pz_weigh(&found, POISE_FINDING_POSE, motions, outcome->from_stands ? 0.0 : 1.0, false);
     pz_weigh(&found, POISE_FINDING_POSE, followers, outcome->to_stands ? 0.0 : 1.0, false);
     pz_weigh(&found, POISE_FINDING_REVERSED, motions, outcome->from_reversed ? 1.0 : 0.0, false);

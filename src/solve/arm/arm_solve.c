@@ -386,11 +386,14 @@ static double distance_of(const poise_solver *solver, const pz_arm *arm, const d
     return sum;
 }
 
+// The same but for whole turns of hinges? An angle of pi is one of -pi.
 static bool are_alike(const pz_arm *arm, const double *a, const double *b)
 {
     for (int i = 0; i < arm->chain.n; ++i) {
         int q = arm->chain.q[i];
-        if (fabs(a[q] - b[q]) > ALIKE * arm->chain.rate[i]) {
+        double apart = a[q] - b[q];
+        apart -= arm->chain.turn[i] == 0 ? 0.0 : PZ_TWO_PI * arm_round(apart / PZ_TWO_PI);
+        if (fabs(apart) > ALIKE * arm->chain.rate[i]) {
             return false;
         }
     }

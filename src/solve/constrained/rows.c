@@ -44,11 +44,18 @@ static double margin_of(const poise_constraint *given, int pair)
     return given->margins ? given->margins[pair] : given->margin;
 }
 
+// `placed`: all shapes; NULL: each is placed when its pair comes.
 static void take_pairs(sink *s, int index, const pz_placed *placed)
 {
     const poise_constraint *given = &s->c->constraint[index];
+    pz_placed own[2];
     for (int i = 0; i < given->pair_count && (s->holds || !s->stops); ++i) {
-        const pz_placed *a = &placed[given->pairs[i].a], *b = &placed[given->pairs[i].b];
+        const pz_placed *a = placed ? &placed[given->pairs[i].a] : &own[0];
+        const pz_placed *b = placed ? &placed[given->pairs[i].b] : &own[1];
+        if (!placed) {
+            own[0] = pz_place(s->kin, &given->shapes[given->pairs[i].a]);
+            own[1] = pz_place(s->kin, &given->shapes[given->pairs[i].b]);
+        }
         double margin = margin_of(given, i), bound = pz_distance_bound(a, b) - margin;
         if ((bound > s->farthest || (!s->rows && bound > s->room)) && bound + margin > s->clearance) {
             continue;
@@ -278,6 +285,20 @@ double pz_constraint_room(pz_constraints *c, const poise_kinematics *kin, int co
     sink s = {.c = c, .kin = kin, .farthest = INFINITY, .room = INFINITY, .clearance = -INFINITY};
     place_shapes(c, kin, constraint, c->placed);
     take_constraint(&s, constraint, c->placed);
+    if (item) {
+        *item = s.item;
+    }
+    return s.room;
+}
+
+double poise_constraint_room(const poise_kinematics *kinematics, const poise_constraint *constraint, int *item)
+{
+    if (!kinematics || poise_constraint_check(constraint, kinematics->model, NULL) != POISE_OK) {
+        return NAN;
+    }
+    pz_constraints one = {.constraint = constraint, .count = 1};
+    sink s = {.c = &one, .kin = kinematics, .farthest = INFINITY, .room = INFINITY, .clearance = -INFINITY};
+    take_constraint(&s, 0, NULL);
     if (item) {
         *item = s.item;
     }

@@ -1,6 +1,6 @@
 // poise_solve_within: goals first, constraints after.
 //
-//   for each start   A  the goals alone: the search for arms, AUTO elsewhere
+//   for each start   A  the goals alone: the searches for arms and for several tips, AUTO elsewhere
 //                    B  does everything hold there? done
 //                    C  the run within constraints from there (sqp.c)
 //
@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "solve/arm/arm_entry.h"
 #include "solve/constrained/within.h"
+#include "solve/tips/tips_entry.h"
 
 #include <string.h>
 
@@ -118,14 +119,54 @@ static void keep_base(poise_solver *s, pz_within *w)
     }
 }
 
-// From q_try to where this start ends.
-static poise_outcome run_from(poise_solver *s, pz_within *w, bool goals_first, bool is_last)
+// Meet goals at several tips by their search (solve/tips/tips.h) from q_try, with other draws in each run, into w->q_start.
+// False: it does not serve them, or finds no way to.
+static bool search_tips(poise_solver *s, pz_within *w, int run)
 {
-    int iterations = s->options.max_iterations;
-    if (goals_first && pz_solver_run_from(s, s->q_try) != POISE_OUTCOME_REACHED) {
-        iterations = s->iterations_left > iterations / 2 ? s->iterations_left : iterations / 2;
+    if (w->misses_goals || !pz_tips_serves(s)) {
+        return false;
     }
-    copy(w->q_start, goals_first ? s->at->kin.q : s->q_try, s->model->nq);
+    if (run == 0) {
+        s->report.start_cost = pz_try(s, s->q_try, POISE_LEVEL_COST);
+    }
+    poise_report before = s->report;
+    uint64_t seed = s->options.seed;
+    copy(w->q_trial, s->q_start, s->model->nq);
+    copy(s->q_start, s->q_try, s->model->nq);
+    s->options.seed += (uint64_t)run;
+    bool met = pz_tips_solve(s) && s->report.outcome == POISE_OUTCOME_REACHED;
+    s->options.seed = seed;
+    before.iterations = s->report.iterations, before.evaluations = s->report.evaluations;
+    s->report = before;
+    s->is_measured = false;
+    w->misses_goals = !met;
+    copy(s->q_start, w->q_trial, s->model->nq);
+    copy(w->q_start, s->q_best, s->model->nq);
+    return met;
+}
+
+// Meet the goals alone, from q_try, into w->q_start; returns the iterations that are left for the constraints.
+static int meet_goals(poise_solver *s, pz_within *w, int run)
+{
+    int most = s->options.max_iterations;
+    if (search_tips(s, w, run)) {
+        return most;
+    }
+    bool met = pz_solver_run_from(s, s->q_try) == POISE_OUTCOME_REACHED;
+    copy(w->q_start, s->at->kin.q, s->model->nq);
+    return met ? most : s->iterations_left > most / 2 ? s->iterations_left : most / 2;
+}
+
+// From q_try to where start number `run` ends.
+static poise_outcome run_from(poise_solver *s, pz_within *w, int run, bool goals_first)
+{
+    bool is_last = run == s->options.restarts;
+    int iterations = s->options.max_iterations;
+    if (goals_first) {
+        iterations = meet_goals(s, w, run);
+    } else {
+        copy(w->q_start, s->q_try, s->model->nq);
+    }
     if (!arrive(s, w, w->q_start)) {
         pz_within_note(s, w);
         return POISE_OUTCOME_BUDGET;
@@ -143,6 +184,25 @@ static poise_outcome run_from(poise_solver *s, pz_within *w, bool goals_first, b
     return outcome;
 }
 
+// A start that holds is never exchanged for something worse. Where the goals came first nobody has looked at it yet.
+static void fall_back_on_start(poise_solver *s, pz_within *w)
+{
+    double before = w->held_cost;
+    if (w->has_held && w->held_reaches) {
+        return;
+    }
+    pz_try(s, s->q_start, POISE_LEVEL_COST);
+    pz_accept(s);
+    pz_rows_evaluate(&w->constraints, &s->at->kin, &w->at);
+    if (pz_within_holds(s, &w->at)) {
+        pz_within_note(s, w);
+    }
+    if (w->held_cost < before) {
+        s->report.outcome = w->held_reaches ? POISE_OUTCOME_REACHED : POISE_OUTCOME_STALLED;
+        s->report.reason = w->held_reaches ? PZ_WHY_REACHED : PZ_WHY_STALLED;
+    }
+}
+
 static void run_all(poise_solver *s, pz_within *w)
 {
     bool is_warm = s->options.start == POISE_START_WARM, loops = has_loops(&w->constraints);
@@ -157,7 +217,7 @@ static void run_all(poise_solver *s, pz_within *w)
             restart(s, w, run);
             s->report.restarts += 1;
         }
-        poise_outcome outcome = run_from(s, w, !loops && !(run == 0 && is_warm), run == s->options.restarts);
+        poise_outcome outcome = run_from(s, w, run, !loops && !(run == 0 && is_warm));
         if (run == 0 || w->held_cost < before) {
             best = outcome;
             reason = s->report.reason;
@@ -245,12 +305,13 @@ static void describe(poise_solver *s, pz_within *w)
 
 static void solve(poise_solver *s, pz_within *w)
 {
-    w->has_held = w->held_reaches = w->is_surveyed = false;
+    w->has_held = w->held_reaches = w->is_surveyed = w->misses_goals = false;
     w->held_cost = w->least_worst = w->base_merit = INFINITY;
     if (search_arm(s, w)) {
         return;
     }
     run_all(s, w);
+    fall_back_on_start(s, w);
     copy(s->q_best, w->has_held ? w->q_held : w->q_least, s->model->nq);
 }
 

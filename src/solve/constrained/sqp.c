@@ -450,6 +450,7 @@ poise_outcome pz_within_run(poise_solver *solver, pz_within *w, bool may_drop)
     w->damping = pz_damping_begin(&solver->options);
     w->hint_count = 0;
     w->nu = 0.0;
+    w->has_exact = w->has_gauss_newton = false; // what is there belongs to another point
     solver->report.reason = PZ_WHY_BUDGET;
     for (int i = 0;; ++i) {
         if (a.is_fresh) {

@@ -47,6 +47,7 @@ typedef struct pz_within {
     bool has_held;    // a point that holds everything was seen; the best of them:
     double held_cost;
     bool held_reaches;
+    bool misses_goals; // the search for several tips found nothing, and is not tried again
     double *q_held;
     double least_worst; // the point that breaks least
     double *q_least;

@@ -44,10 +44,11 @@ static inline bool pz_is_flat(const pz_trial *t)
     return t->is_newton && fabs(t->predicted) * (1.0 + t->lambda) <= PZ_FLAT * t->before;
 }
 
-// Does the cost tell neighbours apart? Not beside a singularity, where a few roundings of q change it by more than its own.
-static inline bool pz_is_resolved(double gradient, double cost)
+// Does the cost tell neighbours apart? Not beside a singularity, where a few roundings of q change it by more than its
+// own, nor where a number of q is so large (`size`, the largest) that one rounding does.
+static inline bool pz_is_resolved(double gradient, double size, double cost)
 {
-    return 16.0 * PZ_EPSILON * gradient <= PZ_FLAT * cost;
+    return max2(16.0, size) * PZ_EPSILON * gradient <= PZ_FLAT * cost;
 }
 
 // The actual decrease over the predicted one.

@@ -14,7 +14,7 @@
 
 // A group at work.
 typedef struct group_work {
-    six_by_six *Pi; // the sums over the subtrees below
+    const six_by_six *Pi; // the sums over the subtrees below; NULL: there are none, and pi is 0
     six *pi;
     six *B;      // GROUP
     real *L;     // GROUP_LOWER: Delta, then its Cholesky factor with the inverses of its diagonal
@@ -28,9 +28,9 @@ REAL_FN void group_assemble(const group_work *w, int count, const real *S, const
     REAL_UNROLL
     for (int j = 0; j < count; ++j) {
         axis[j] = six_load(S + 6 * j);
-        six B = six_apply(six_load(c + 6 * j), w->Pi, axis[j]);
+        six B = w->Pi ? six_apply(six_load(c + 6 * j), w->Pi, axis[j]) : six_load(c + 6 * j);
         w->B[j] = B;
-        w->gamma[j] = g[j] + six_dot(axis[j], *w->pi);
+        w->gamma[j] = w->Pi ? g[j] + six_dot(axis[j], *w->pi) : g[j];
         REAL_UNROLL
         for (int h = 0; h <= j; ++h) {
             w->L[LOWER(j, h)] = six_dot(axis[h], B);
@@ -92,7 +92,7 @@ REAL_FN void group_drop_held(const group_work *w, int count, const mask *hold, c
 
 // Delta = L L^T in place; then B <- B L^-T, gamma <- L^-1 gamma, so that what follows needs no solve:
 //
-//   B Delta^-1 B^T = B' B'^T     B Delta^-1 gamma = B' gamma'     Pi <- Pi - B' B'^T     pi <- pi - B' gamma'
+//   B Delta^-1 B^T = B' B'^T     B Delta^-1 gamma = B' gamma'     pi <- pi - B' gamma'
 //
 // Returns where every pivot is positive. One problem alone ends at the first that is not, which is left in its place.
 REAL_FN mask group_eliminate(const group_work *w, int count)
@@ -125,11 +125,17 @@ REAL_FN mask group_eliminate(const group_work *w, int count)
         }
         B[j] = six_scale(B[j], inverse);
         gamma[j] = gamma[j] * inverse;
-        six_subtract_square(w->Pi, B[j]);
         pi = six_mad(pi, -gamma[j], B[j]);
     }
     *w->pi = pi;
     return is_positive;
+}
+
+// After it: add Pi - B' B'^T and pi to the sums of the parent, which begin at 0 with the child that comes first.
+REAL_FN void group_hand_on(const group_work *w, int count, bool begins, six_by_six *Pi, six *pi)
+{
+    six_by_six_hand_on(w->Pi, count, w->B, begins, Pi);
+    *pi = six_add(begins ? six_zero() : *pi, *w->pi);
 }
 
 // From the root: y = B'^T V + gamma', then x = -L^-T y; a held x is known. Returns V + S x, V of the groups below.

@@ -26,8 +26,9 @@ typedef pz_group group;
 
 struct pz_tree_step {
     int group_count;
-    int depths; // of groups
     group *groups;
+    bool *is_leaf;       // by group: nothing hangs on it
+    bool *is_last_child; // of its parent: the first that hands something on
     six_by_six *Pi; // by depth of a group: sum over the subtrees below; groups come depth first, so one is at work at a time
     six *pi;
     six (*B)[GROUP];
@@ -97,6 +98,20 @@ static int cut_groups(const poise_model *model, group *groups, int *group_of_axi
     return count;
 }
 
+static void find_leaves(pz_tree_step *t)
+{
+    for (int g = 0; g < t->group_count; ++g) {
+        t->is_leaf[g] = true;
+    }
+    for (int g = t->group_count - 1; g >= 0; --g) {
+        int parent = t->groups[g].parent;
+        t->is_last_child[g] = parent >= 0 && t->is_leaf[parent];
+        if (parent >= 0) {
+            t->is_leaf[parent] = false;
+        }
+    }
+}
+
 pz_tree_step *pz_tree_step_lay_out(const poise_solver *solver, pz_arena *arena)
 {
     const poise_model *model = solver->model;
@@ -105,6 +120,8 @@ pz_tree_step *pz_tree_step_lay_out(const poise_solver *solver, pz_arena *arena)
     pz_tree_step blank = {0}, *tree = pz_arena_take(arena, 1, sizeof *tree);
     pz_tree_step *t = tree ? tree : &blank;
     t->groups = pz_arena_take(arena, groups, sizeof *t->groups);
+    t->is_leaf = pz_arena_take(arena, groups, sizeof *t->is_leaf);
+    t->is_last_child = pz_arena_take(arena, groups, sizeof *t->is_last_child);
     t->Pi = pz_arena_take(arena, groups, sizeof *t->Pi);
     t->pi = pz_arena_take(arena, groups, sizeof *t->pi);
     t->B = pz_arena_take(arena, groups, sizeof *t->B);
@@ -120,10 +137,7 @@ pz_tree_step *pz_tree_step_lay_out(const poise_solver *solver, pz_arena *arena)
     int *group_of_axis = pz_arena_take(arena, (size_t)model->axis_count, sizeof *group_of_axis);
     if (tree && !arena->full) {
         t->group_count = cut_groups(model, t->groups, group_of_axis);
-        t->depths = 0;
-        for (int g = 0; g < t->group_count; ++g) {
-            t->depths = t->groups[g].depth < t->depths ? t->depths : t->groups[g].depth + 1;
-        }
+        find_leaves(t);
     }
     return tree;
 }
@@ -165,11 +179,11 @@ PZ_INLINE bool work_on(const group_work *w, const sweep *s, const group *at, int
     return group_eliminate(w, count);
 }
 
-static inline void hand_on(pz_tree_step *t, int depth, const six_by_six *Pi, six pi)
+static inline void hand_on(pz_tree_step *t, int g, const group_work *w, int count)
 {
+    int depth = t->groups[g].depth;
     if (depth > 0) {
-        t->Pi[depth - 1] = six_by_six_add(t->Pi[depth - 1], Pi);
-        t->pi[depth - 1] = six_add(t->pi[depth - 1], pi);
+        group_hand_on(w, count, t->is_last_child[g], &t->Pi[depth - 1], &t->pi[depth - 1]);
     }
 }
 
@@ -178,10 +192,11 @@ static inline void hand_on(pz_tree_step *t, int depth, const six_by_six *Pi, six
 PZ_INLINE bool group_up(pz_tree_step *t, const sweep *s, int g, int count)
 {
     const group *at = &t->groups[g];
-    group_work w = {&t->Pi[at->depth], &t->pi[at->depth], t->B[g], t->L[g], t->gamma[g]};
+    six pi = t->is_leaf[g] ? six_zero() : t->pi[at->depth];
+    group_work w = {t->is_leaf[g] ? NULL : &t->Pi[at->depth], &pi, t->B[g], t->L[g], t->gamma[g]};
     bool is_positive = work_on(&w, s, at, count);
     if (is_positive) {
-        hand_on(t, at->depth, w.Pi, *w.pi);
+        hand_on(t, g, &w, count);
     }
     return is_positive;
 }
@@ -192,10 +207,14 @@ PZ_INLINE bool group_up(pz_tree_step *t, const sweep *s, int g, int count)
 static inline bool group_up(pz_tree_step *t, const sweep *s, int g, int count)
 {
     const group *at = &t->groups[g];
-    six_by_six Pi = t->Pi[at->depth];
-    six pi = t->pi[at->depth], B[GROUP];
+    six_by_six Pi;
+    six pi = six_zero(), B[GROUP];
+    if (!t->is_leaf[g]) {
+        Pi = t->Pi[at->depth];
+        pi = t->pi[at->depth];
+    }
     double L[GROUP_LOWER], gamma[GROUP];
-    group_work w = {&Pi, &pi, B, L, gamma};
+    group_work w = {t->is_leaf[g] ? NULL : &Pi, &pi, B, L, gamma};
     bool is_positive = work_on(&w, s, at, count);
     for (int j = 0; j < count; ++j) {
         t->B[g][j] = B[j];
@@ -205,7 +224,7 @@ static inline bool group_up(pz_tree_step *t, const sweep *s, int g, int count)
         }
     }
     if (is_positive) {
-        hand_on(t, at->depth, &Pi, pi);
+        hand_on(t, g, &w, count);
     }
     return is_positive;
 }
@@ -215,18 +234,12 @@ static inline bool group_up(pz_tree_step *t, const sweep *s, int g, int count)
 // The group whose pivots are not all positive, where the sweep ends; -1: there is none.
 static int sweep_up(pz_tree_step *t, const sweep *s)
 {
-    for (int depth = 0; depth < t->depths; ++depth) {
-        t->Pi[depth] = (six_by_six){0};
-        t->pi[depth] = six_zero();
-    }
     for (int g = t->group_count - 1; g >= 0; --g) {
         int count = t->groups[g].count;
         bool is_positive = count == 1 ? group_up(t, s, g, 1) : count == 2 ? group_up(t, s, g, 2) : group_up(t, s, g, 3);
         if (!is_positive) {
             return g;
         }
-        t->Pi[t->groups[g].depth] = (six_by_six){0};
-        t->pi[t->groups[g].depth] = six_zero();
     }
     return -1;
 }

@@ -1,9 +1,9 @@
 // Pages of one file: a template with data put into it.
 #include "page.h"
 
-#include "command.h"
-#include "memory.h"
-#include "whole_files.h"
+#include "cli/command.h"
+#include "cli/memory.h"
+#include "cli/whole_files.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #ifndef APP_PAGE_H
 #define APP_PAGE_H
 
-#include "arguments.h"
-#include "json_output.h"
+#include "cli/arguments.h"
+#include "cli/json_output.h"
 
 // Bytes in base64.
 json_node *page_packed(const void *bytes, size_t size);

@@ -1,0 +1,61 @@
+#!/bin/bash
+# check_first.sh BUILD: what a first try may run into.
+#
+#   configure    a configuration that failed does not stand in the way of the next
+#   setup        without root and sudo: one line says which packages are missing; where the tool can be built, it goes on
+#   install      make uninstall removes what make install put there, whatever CPack has listed since
+set -euo pipefail
+build=$(cd "$1" && pwd)
+cd "$(dirname "$0")/.."
+tools=$PWD/tools
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+fail() {
+    echo "$*"
+    exit 1
+}
+
+echo "configure:"
+mkdir "$place/project"
+printf 'cmake_minimum_required(VERSION 3.22)\nproject(p C)\nif(BREAK)\n message(FATAL_ERROR broken)\nendif()\n' >"$place/project/CMakeLists.txt"
+! "$tools/configure.sh" "$place/built" -S "$place/project" -B "$place/built" -DBREAK=ON >/dev/null 2>&1 || fail "it should have failed"
+test -f "$place/built/CMakeCache.txt"
+"$tools/configure.sh" "$place/built" -S "$place/project" -B "$place/built" >/dev/null || fail "a failed configuration stands in the way"
+test -f "$place/built/build.ninja" || test -f "$place/built/Makefile"
+
+# setup_in FOLDER LAYER: with the commands of FOLDER alone, as somebody who is not root
+setup_in() {
+    PATH=$1 /bin/sh "$tools/setup.sh" "$2"
+}
+echo "setup:"
+mkdir "$place/few" "$place/tool"
+for command in tr mktemp rm tail cat; do
+    ln -s "$(command -v $command)" "$place/few/"
+done
+printf '#!/bin/sh\necho 1000\n' >"$place/few/id"
+printf '#!/bin/sh\nexit 1\n' >"$place/few/dpkg-query"
+printf '#!/bin/sh\nexit 1\n' >"$place/few/apt-get"
+chmod +x "$place/few"/{id,dpkg-query,apt-get}
+cp -P "$place/few"/* "$place/tool/"
+ln -s /bin/true "$place/tool/cmake"
+ln -s /bin/true "$place/tool/cc"
+said=$(setup_in "$place/few" tool) && fail "it went on without a compiler: $said"
+grep -q 'that needs root or sudo: cmake gcc libc6-dev' <<<"$said" || fail "$said"
+grep -q 'apt-get install cmake gcc libc6-dev' <<<"$said" || fail "$said"
+grep -q 'any CMake from 3.22 on and any C compiler will do' <<<"$said" || fail "$said"
+said=$(setup_in "$place/tool" test) || fail "it stopped though the tool can be built: $said"
+grep -q 'going on without' <<<"$said" || fail "$said"
+
+echo "install:"
+kept=$place/of_another
+touch "$kept"
+"$tools/install.sh" "$build" "$place/prefix" >"$place/said"
+mv "$build/installed.txt" "$place/installed.txt"
+grep -q "LD_LIBRARY_PATH=$place/prefix/lib" "$place/said" || fail "nothing says where libpoise.so is"
+test -x "$place/prefix/bin/poise"
+echo "$kept" >"$build/install_manifest.txt" # as CPack does
+cmake -DMANIFEST="$place/installed.txt" -P cmake/uninstall.cmake >/dev/null
+rm "$build/install_manifest.txt"
+test -e "$kept" || fail "a file of another program was removed"
+left=$(find "$place/prefix" ! -type d; find "$place/prefix" -iname '*poise*')
+test -z "$left" || fail "left behind: $left"
