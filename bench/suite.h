@@ -40,6 +40,7 @@ void suite_expressive(const bench *b);
 void suite_warps(const bench *b);
 void suite_steps(const bench *b);
 void suite_sequences(const bench *b);
+void suite_gpu_apart(const bench *b);
 void suite_gpu_arms(const bench *b);
 void suite_gpu_erik(const bench *b);
 void suite_gpu_expressive(const bench *b);

@@ -30,6 +30,7 @@ COLUMNS = {
     "steps": ["error_mm", "outside", "us_mean", "us_p50", "us_p99"],
     "sequences": ["filter_degrees", "whole_degrees", "outside", "per_second"],
     "gpu-arms": ["batch", "outside", "wrong", "ms", "millions_per_second"],
+    "gpu-apart": ["batch", "reached", "broken", "ms", "millions_per_second"],
     "gpu-erik": [],
     "gpu-expressive": [],
     "gpu-markers": ["batch", "wrong", "ms", "per_second"],

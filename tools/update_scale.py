@@ -45,7 +45,7 @@ def curves(programs):
 
 def time_ranks(programs, ranks, folder):
     # each rank on a core of its own, and no more than that
-    command = ["mpirun", "-q", "--allow-run-as-root", "--oversubscribe", "-n", str(ranks), os.path.join(programs, "poise-mpi"),
+    command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(ranks), os.path.join(programs, "poise-mpi"),
                "reproduce", "erik-fig12", "--threads", "1", "--samples", str(SAMPLES), "-o", os.path.join(folder, str(ranks))]
     start, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)

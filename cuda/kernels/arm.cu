@@ -1,14 +1,15 @@
 // Arm poses on the device: stages, each of which takes what the one before left.
 //
 //   search   a thread for each target, some searches in single precision; a thread that is done takes the next target
-//   check    what came near is looked at in double; most of it is within the tolerance
+//   check    what came near is looked at in double; most of it is within the tolerance. Where shapes are kept apart, what
+//            collides is searched again from the next start on, all such targets together: a round of both stages
 //   settle   what is not is brought there by the library's own search, in double
 //   hard     a warp for each target that is left, a search in each lane
 //   last     a warp or a block for each target that is left: the library's algorithm (arm_solve.c) in double from its first
 //            search on, the searches and then the descents to the closest pose side by side
 //
-// The answer of a target is that of the first search, by number, that meets it, whoever ran it: it does not depend on the
-// size of the batch or on what else is in it. Small batches begin with `hard`.
+// The answer of a target is that of the first search, by number, that meets it without collisions, whoever ran it: it does
+// not depend on the size of the batch or on what else is in it. Small batches begin with `hard`.
 #include "arm_hard.cuh"
 #include "arm_last.cuh"
 #include "arm_search.cuh"
@@ -17,14 +18,16 @@
 
 template <int N> static cudaError_t grids_of(int processors, pz_cuda_grids *grids)
 {
-    int search = 0, settle = 0, hard = 0, last = 0;
+    int search = 0, check = 0, settle = 0, hard = 0, last = 0;
     cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&last, last_kernel<N>, LAST_THREADS, 0);
     if constexpr (N != 0) {
         error = error ? error : cudaOccupancyMaxActiveBlocksPerMultiprocessor(&search, search_kernel<N>, THREADS, 0);
+        error = error ? error : cudaOccupancyMaxActiveBlocksPerMultiprocessor(&check, check_apart_kernel<N>, THREADS, 0);
         error = error ? error : cudaOccupancyMaxActiveBlocksPerMultiprocessor(&settle, settle_kernel<N>, THREADS, 0);
         error = error ? error : cudaOccupancyMaxActiveBlocksPerMultiprocessor(&hard, hard_kernel<N>, THREADS, 0);
     }
-    *grids = pz_cuda_grids{search * processors, settle * processors, hard * processors, last * processors};
+    *grids =
+        pz_cuda_grids{search * processors, check * processors, settle * processors, hard * processors, last * processors};
     return error;
 }
 
@@ -58,6 +61,23 @@ static cudaError_t launch_early(void (*kernel)(Types...), int blocks, int thread
     return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 
+// Search and check; where shapes are kept apart, round by round. Rounds without targets end at once.
+template <int N>
+static void launch_searches(const pz_cuda_task *task, const pz_fast_chain *fast, const pz_cuda_work *work,
+                            const pz_cuda_batch *batch, const pz_cuda_grids *grids, cudaStream_t stream)
+{
+    int search = blocks_for(batch->count, THREADS, grids->search), all = blocks_for(batch->count, THREADS, INT_MAX);
+    int check = blocks_for(batch->count, THREADS, grids->check);
+    for (int round = 0; round < (work->world ? PZ_ARM_ROUNDS : 1); ++round) {
+        search_kernel<N><<<search, THREADS, 0, stream>>>(*fast, *work, *batch, task->nq, task->fast_last, round);
+        if (work->world) {
+            check_apart_kernel<N><<<check, THREADS, 0, stream>>>(*task, *work, *batch, round);
+        } else {
+            check_kernel<N><<<all, THREADS, 0, stream>>>(*task, *work, *batch);
+        }
+    }
+}
+
 template <int N>
 static cudaError_t launch(const pz_cuda_task *task, const pz_fast_chain *fast, const pz_cuda_work *work,
                           const pz_cuda_batch *batch, const pz_cuda_grids *grids, cudaStream_t stream)
@@ -66,10 +86,7 @@ static cudaError_t launch(const pz_cuda_task *task, const pz_fast_chain *fast, c
     int last = blocks_for(batch->count, 1, grids->last);
     if constexpr (N != 0) {
         if (!is_small) {
-            int all = blocks_for(batch->count, THREADS, INT_MAX);
-            search_kernel<N><<<blocks_for(batch->count, THREADS, grids->search), THREADS, 0, stream>>>(
-                *fast, *work, *batch, task->nq, task->restarts);
-            check_kernel<N><<<all, THREADS, 0, stream>>>(*task, *work, *batch);
+            launch_searches<N>(task, fast, work, batch, grids, stream);
             settle_kernel<N><<<blocks_for(batch->count, THREADS, grids->settle), THREADS, 0, stream>>>(*task, *work, *batch);
         }
         int hard = blocks_for(batch->count, WARPS, grids->hard);

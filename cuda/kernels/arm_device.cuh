@@ -36,6 +36,8 @@ __device__ __forceinline__ void pz_sincos_array(size_t count, const double *x, d
 #include "solve/arm/arm_runs.c"
 #include "solve/arm/arm_search.c"
 
+#include "shape/nearest_points.h"
+
 #include "device_end.h"
 
 #include "lib/arm_fast.h"
@@ -79,12 +81,33 @@ __device__ __noinline__ pz_arm_end run_finish(const pz_arm_chain *chain, const p
     return N ? finish(chain, target, zero, most, run, N, false) : finish(chain, target, zero, most, run, chain->n, true);
 }
 
+// ---- Room ----------------------------------------------------------------------------------------------------------------
+
+// How much room there is at q: a call, so that who keeps nothing apart has no registers for it.
+__device__ __noinline__ void find_room(const pz_arm_world *world, const pz_arm_chain *chain, const double *q, bool all,
+                                       pz_world_room *room)
+{
+    *room = world_room(world, chain, q, all);
+}
+
+// Does nothing collide there?
+__device__ __forceinline__ bool is_clear(const pz_cuda_task &task, const pz_cuda_work &work, const double *q,
+                                         pz_world_room *room)
+{
+    room->room = INFINITY, room->watch = -1;
+    if (work.world) {
+        find_room(work.world, &task.chain, q, false, room);
+    }
+    return world_holds(*room);
+}
+
 // ---- Answers -------------------------------------------------------------------------------------------------------------
 
-// Hand out where the run ended.
+// Hand out where the run ended, and the room that there is.
 template <int N>
-__device__ __forceinline__ void hand_out(const pz_cuda_task &task, const pz_cuda_batch &batch, int index,
-                                         const double *start, poise_outcome outcome, int number, pz_arm_run *run)
+__device__ __forceinline__ void hand_out(const pz_cuda_task &task, const pz_cuda_work &work, const pz_cuda_batch &batch,
+                                         int index, const double *start, poise_outcome outcome, int number,
+                                         pz_world_room room, pz_arm_run *run)
 {
     int n = N ? N : task.chain.n;
     arm_turn_back(&task.chain, n, start, run->q);
@@ -92,7 +115,11 @@ __device__ __forceinline__ void hand_out(const pz_cuda_task &task, const pz_cuda
         batch.q[(size_t)index * (size_t)task.nq + (size_t)task.chain.q[i]] = run->q[i];
     }
     if (batch.answers) {
-        batch.answers[index] = pz_cuda_answer_of(&task, run, outcome, number);
+        poise_cuda_answer answer = pz_cuda_answer_of(&task, run, outcome, number);
+        if (work.world) {
+            world_tell(work.world, &task, room, &answer);
+        }
+        batch.answers[index] = answer;
     }
 }
 
@@ -157,10 +184,10 @@ __device__ __forceinline__ void leave_to_last(const pz_cuda_work &work, int inde
     work.last[atomicAdd(&work.counters->last_count, 1u)] = index;
 }
 
-// Searches up to the one before `number` have failed.
-__device__ __forceinline__ void leave(const pz_cuda_work &work, int index, int number, int restarts)
+// Searches up to the one before `number` have failed; `last` is the last one in single precision.
+__device__ __forceinline__ void leave(const pz_cuda_work &work, int index, int number, int last)
 {
-    if (number > least(restarts, PZ_FAST_SEARCHES - 1)) {
+    if (number > last) {
         leave_to_last(work, index);
         return;
     }

@@ -15,12 +15,14 @@ __device__ __forceinline__ bool settle_near(const pz_cuda_task &task, const pz_c
     return is_met_near<N>(task, &target, near, start, run) || settle<N, false>(task, &target, near, start, run);
 }
 
-// Searches from number `from` on, one in each lane, until the first that meets the target is known. True when there is one.
+// Searches from number `from` on, one in each lane, until the first that meets the target without collisions is
+// known. True when there is one.
 template <int N>
 __device__ bool search_side_by_side(const pz_cuda_task &task, const pz_fast_chain &chain, const fast_target &aim,
-                                    const pz_cuda_batch &batch, int index, int from)
+                                    const pz_cuda_work &work, const pz_cuda_batch &batch, int index, int from)
 {
-    int lane = (int)(threadIdx.x & 31u), most = least(task.restarts, PZ_FAST_SEARCHES - 1);
+    int lane = (int)(threadIdx.x & 31u), most = task.fast_last;
+    pz_world_room room;
     for (int number = from + lane; __any_sync(WHOLE_WARP, number <= most); number += 32) {
         fast_run run = {};
         pz_arm_run exact;
@@ -38,12 +40,13 @@ __device__ bool search_side_by_side(const pz_cuda_task &task, const pz_fast_chai
                 }
                 is_resolved = end == FAST_DROPPED;
             }
-            // double precision when the search with the least number that is open has ended
+            // double precision when the search with the least number that is open has ended; where most answers collide,
+            // when all have
             open = __ballot_sync(WHOLE_WARP, !is_resolved);
             unsigned running = __ballot_sync(WHOLE_WARP, !is_resolved && end == FAST_GOES_ON);
-            if (open && !(open & (0u - open) & running)) {
+            if (open && !(work.world ? running : open & (0u - open) & running)) {
                 if (!is_resolved && end != FAST_GOES_ON) {
-                    met = settle_near<N>(task, batch, index, run.q, &exact);
+                    met = settle_near<N>(task, batch, index, run.q, &exact) && is_clear(task, work, exact.q, &room);
                     is_resolved = true;
                 }
                 met_by = __ballot_sync(WHOLE_WARP, met);
@@ -54,7 +57,7 @@ __device__ bool search_side_by_side(const pz_cuda_task &task, const pz_fast_chai
                 if (first >> lane & 1u) {
                     double start[PZ_ARM_MOST];
                     get_start<N>(task, batch, index, start);
-                    hand_out<N>(task, batch, index, start, POISE_OUTCOME_REACHED, number, &exact);
+                    hand_out<N>(task, work, batch, index, start, POISE_OUTCOME_REACHED, number, room, &exact);
                 }
                 return true;
             }
@@ -75,7 +78,7 @@ __global__ void __launch_bounds__(THREADS)
         int index = is_first ? (int)at : work.hard[at], from = is_first ? 0 : work.hard_from[at];
         fast_target aim = fast_aim(&chain, batch.targets + index);
         bool far = fast_is_far(&chain, &aim);
-        if ((far || !search_side_by_side<N>(task, chain, aim, batch, index, from)) && lane == 0) {
+        if ((far || !search_side_by_side<N>(task, chain, aim, work, batch, index, from)) && lane == 0) {
             leave_to_last(work, index);
         }
         if (is_first) {

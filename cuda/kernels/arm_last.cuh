@@ -24,6 +24,10 @@ template <int N> struct shared_call {
     // of the warp
     int met; // the same among its own
     double met_q[JOINTS], met_r, met_e;
+    pz_world_room met_room;
+    int blocked; // number of the search that met the target, collides, and breaks the least; INT_MAX: none
+    double blocked_q[JOINTS], blocked_r, blocked_e;
+    pz_world_room blocked_room;
     int end_count; // the best ends of its searches, the best first
     double end_cost[PZ_ARM_ENDS], end_q[PZ_ARM_ENDS][JOINTS];
     int end_number[PZ_ARM_ENDS];
@@ -43,7 +47,8 @@ __device__ __forceinline__ void meet(const team &t)
 }
 
 // A search met the target: the one with the least number counts.
-template <int N> __device__ __forceinline__ void note_met(int n, int number, const pz_arm_run *run, shared_call<N> *own)
+template <int N>
+__device__ __forceinline__ void note_met(int n, int number, const pz_arm_run *run, pz_world_room room, shared_call<N> *own)
 {
     if (number < own->met) {
         own->met = number;
@@ -51,6 +56,23 @@ template <int N> __device__ __forceinline__ void note_met(int n, int number, con
             own->met_q[i] = run->q[i];
         }
         own->met_r = run->r, own->met_e = run->e;
+        own->met_room = room;
+    }
+}
+
+// A search met the target, but collides: the one that breaks the least counts.
+template <int N>
+__device__ __forceinline__ void note_blocked(int n, int number, const double *q, double r, double e, pz_world_room room,
+                                             shared_call<N> *own)
+{
+    double best = own->blocked_room.room;
+    if (own->blocked == INT_MAX || room.room > best || (room.room == best && number < own->blocked)) {
+        own->blocked = number;
+        for (int i = 0; i < n; ++i) {
+            own->blocked_q[i] = q[i];
+        }
+        own->blocked_r = r, own->blocked_e = e;
+        own->blocked_room = room;
     }
 }
 
@@ -87,14 +109,16 @@ __device__ __forceinline__ void note_end(int n, double cost, int number, const d
 
 // Lanes whose search ended hand in what it came to, one after the other.
 template <int N>
-__device__ __forceinline__ void hand_in(bool has_ended, bool met, int n, int number, const pz_arm_target *target,
-                                        const pz_arm_run *run, shared_call<N> *own)
+__device__ __forceinline__ void hand_in(bool has_ended, bool met, bool clear, pz_world_room room, int n, int number,
+                                        const pz_arm_target *target, const pz_arm_run *run, shared_call<N> *own)
 {
     unsigned lane = threadIdx.x & 31u;
     for (unsigned left = __ballot_sync(WHOLE_WARP, has_ended); left; left &= left - 1u) {
         if ((left & (0u - left)) >> lane & 1u) {
-            if (met) {
-                note_met(n, number, run, own);
+            if (met && clear) {
+                note_met(n, number, run, room, own);
+            } else if (met) {
+                note_blocked(n, number, run->q, run->r, run->e, room, own);
             } else {
                 note_end(n, pz_arm_cost(target, run), number, run->q, own);
             }
@@ -108,8 +132,9 @@ enum lane_state { LANE_SEARCHES, LANE_WAITS, LANE_IS_DONE };
 // All searches up to number `most`, as pz_arm_search, a lane whose search is over taking the next one. Those that are to be
 // finished by descent wait until there are some.
 template <int N>
-__device__ __forceinline__ void run_searches(const pz_cuda_task &task, int most, const double *start, pz_arm_run *run,
-                                             shared_call<N> *shared, shared_call<N> *own)
+__device__ __forceinline__ void run_searches(const pz_cuda_task &task, const pz_cuda_work &work, int most,
+                                             const double *start, pz_arm_run *run, shared_call<N> *shared,
+                                             shared_call<N> *own)
 {
     const pz_arm_chain *chain = &task.chain;
     const pz_arm_target *target = &shared->target;
@@ -157,10 +182,15 @@ __device__ __forceinline__ void run_searches(const pz_cuda_task &task, int most,
                 arm_take_step(chain, n, N == 0, &frames, &error, arm_damping(f), run);
             }
         }
-        if (met) {
+        pz_world_room room = {INFINITY, -1};
+        if (met && work.world) {
+            find_room(work.world, chain, run->q, true, &room);
+        }
+        bool clear = world_holds(room);
+        if (met && clear) {
             atomicMin(&shared->first_met, number);
         }
-        hand_in(has_ended, met, n, number, target, run, own);
+        hand_in(has_ended, met, clear, room, n, number, target, run, own);
     }
 }
 
@@ -171,6 +201,10 @@ template <int N> __device__ __forceinline__ void put_together(int n, int warps, 
         const shared_call<N> *other = &shared[w];
         for (int k = 0; k < other->end_count; ++k) {
             note_end(n, other->end_cost[k], other->end_number[k], other->end_q[k], shared);
+        }
+        if (other->blocked != INT_MAX) {
+            note_blocked(n, other->blocked, other->blocked_q, other->blocked_r, other->blocked_e, other->blocked_room,
+                         shared);
         }
     }
 }
@@ -194,8 +228,20 @@ __device__ __forceinline__ int find_closest(const pz_cuda_task &task, const team
 }
 
 template <int N>
-__device__ __forceinline__ void solve_last(const pz_cuda_task &task, const pz_cuda_batch &batch, const team &t, int index,
-                                           shared_call<N> *shared)
+__device__ __forceinline__ void hand_out_blocked(const pz_cuda_task &task, const pz_cuda_work &work,
+                                                 const pz_cuda_batch &batch, int index, const double *start, int number,
+                                                 const shared_call<N> *shared, pz_arm_run *run)
+{
+    for (int i = 0; i < (N ? N : task.chain.n); ++i) {
+        run->q[i] = shared->blocked_q[i];
+    }
+    run->r = shared->blocked_r, run->e = shared->blocked_e;
+    hand_out<N>(task, work, batch, index, start, POISE_OUTCOME_INFEASIBLE, number, shared->blocked_room, run);
+}
+
+template <int N>
+__device__ __forceinline__ void solve_last(const pz_cuda_task &task, const pz_cuda_work &work, const pz_cuda_batch &batch,
+                                           const team &t, int index, shared_call<N> *shared)
 {
     double start[PZ_ARM_MOST];
     pz_arm_run run;
@@ -209,14 +255,15 @@ __device__ __forceinline__ void solve_last(const pz_cuda_task &task, const pz_cu
     }
     if (t.rank % 32 == 0) {
         own->end_count = 0;
-        own->met = INT_MAX;
+        own->met = own->blocked = INT_MAX;
     }
     meet(t);
     int most = pz_arm_last_search(&task.chain, &shared->target, task.restarts);
     run.trace = NULL;
     run.iterations = run.evaluations = 0;
     arm_open(&task.chain, n, start, &run);
-    run_searches(task, most, start, &run, shared, own);
+    bool is_short = N != 0 && work.world; // all searches were made in single precision
+    run_searches(task, work, is_short ? least(most, PZ_FAST_SEARCHES - 1) : most, start, &run, shared, own);
     meet(t);
     if (shared->first_met != INT_MAX) {
         if (t.rank % 32 == 0 && own->met == shared->first_met) {
@@ -224,7 +271,7 @@ __device__ __forceinline__ void solve_last(const pz_cuda_task &task, const pz_cu
                 run.q[i] = own->met_q[i];
             }
             run.r = own->met_r, run.e = own->met_e;
-            hand_out<N>(task, batch, index, start, POISE_OUTCOME_REACHED, own->met, &run);
+            hand_out<N>(task, work, batch, index, start, POISE_OUTCOME_REACHED, own->met, own->met_room, &run);
         }
         return;
     }
@@ -232,9 +279,20 @@ __device__ __forceinline__ void solve_last(const pz_cuda_task &task, const pz_cu
         put_together(n, t.size / 32, shared);
     }
     meet(t);
+    if (shared->blocked != INT_MAX) {
+        if (t.rank == 0) {
+            hand_out_blocked(task, work, batch, index, start, most, shared, &run);
+        }
+        return;
+    }
     int best = find_closest<N>(task, t, shared, start, &run);
     if (t.rank == best) {
-        hand_out<N>(task, batch, index, start, pz_arm_outcome(shared->end[best]), most, &run);
+        pz_world_room room = {INFINITY, -1};
+        if (work.world) {
+            find_room(work.world, &task.chain, run.q, true, &room);
+        }
+        poise_outcome outcome = world_holds(room) ? pz_arm_outcome(shared->end[best]) : POISE_OUTCOME_INFEASIBLE;
+        hand_out<N>(task, work, batch, index, start, outcome, most, room, &run);
     }
 }
 
@@ -263,7 +321,7 @@ __global__ void __launch_bounds__(LAST_THREADS)
     unsigned teams = gridDim.x * (unsigned)(LAST_THREADS / t.size);
     shared_call<N> *own = &shared[threadIdx.x / (unsigned)t.size];
     for (unsigned at = (blockIdx.x * LAST_THREADS + threadIdx.x) / (unsigned)t.size; at < count;) {
-        solve_last<N>(task, batch, t, is_first ? (int)at : work.last[at], own);
+        solve_last<N>(task, work, batch, t, is_first ? (int)at : work.last[at], own);
         meet(t);
         if (t.rank == 0) {
             own->at = teams + atomicAdd(&work.counters->last_next, 1u);

@@ -1,17 +1,40 @@
 // The stages of arm.cu one after the other, for one target.
+#include "math/trig.h"
+
 #include "arm_host.h"
 
 #include "arm_fast.h"
 
-static void hand_out(const pz_cuda_task *task, pz_arm_call *call, poise_outcome outcome, int number, double *q,
+// What a target is solved with.
+typedef struct pz_host_task {
+    const pz_cuda_task *task;
+    const pz_fast_chain *fast; // NULL: none
+    const pz_arm_world *world; // NULL: none
+} pz_host_task;
+
+static void hand_out(const pz_host_task *own, pz_arm_call *call, poise_outcome outcome, int number, double *q,
                      poise_cuda_answer *answer)
 {
+    const pz_cuda_task *task = own->task;
     pz_arm_run *run = &call->run;
+    pz_world_room room = {INFINITY, -1};
+    if (own->world) {
+        room = world_room(own->world, &task->chain, run->q, true);
+    }
     pz_arm_turn_back(&task->chain, call->q_start, run->q);
     for (int i = 0; i < task->chain.n; ++i) {
         q[task->chain.q[i]] = run->q[i];
     }
     *answer = pz_cuda_answer_of(task, run, outcome, number);
+    if (own->world) {
+        world_tell(own->world, task, room, answer);
+    }
+}
+
+// Does nothing collide where the run is?
+static bool is_clear(const pz_host_task *own, const pz_arm_run *run)
+{
+    return !own->world || world_holds(world_room(own->world, &own->task->chain, run->q, false));
 }
 
 // ---- Searches in single precision ----------------------------------------------------------------------------------------
@@ -61,16 +84,17 @@ static bool settle(const pz_arm_chain *chain, const fast_run *near, pz_arm_call 
     return pz_arm_search(chain, &call->target, PZ_SETTLE_MOST, &call->run);
 }
 
-// The number of the first of `count` searches that meets the target; -1: none.
-static int search_fast(const pz_arm_chain *chain, const pz_fast_chain *fast, const poise_pose *pose, const double *q,
-                       int count, pz_arm_call *call)
+// The number of the first of `count` searches that meets the target without collisions; -1: none.
+static int search_fast(const pz_host_task *own, const poise_pose *pose, const double *q, int count, pz_arm_call *call)
 {
+    const pz_arm_chain *chain = &own->task->chain;
+    const pz_fast_chain *fast = own->fast;
     fast_target aim;
     fast_run run;
     bool has_one = has_aim(fast, pose, &aim);
     for (int m = 0; has_one && m < count; ++m) {
         bool near = chain->n == 6 ? comes_near_6(fast, &aim, m, q, &run) : comes_near_7(fast, &aim, m, q, &run);
-        if (near && settle(chain, &run, call)) {
+        if (near && settle(chain, &run, call) && is_clear(own, &call->run)) {
             return m;
         }
     }
@@ -100,24 +124,59 @@ static double minimise(void *context, pz_arm_call *call, const double *q, pz_arm
     return pz_arm_cost(&call->target, &call->run);
 }
 
-static bool solve_last(const pz_cuda_task *task, pz_arm_call *call, int patience, double *q, poise_cuda_answer *answer)
+// What met the target, but collides: the one that breaks the least is kept.
+typedef struct blocked {
+    double room; // -infinity: there is none
+    double q[PZ_ARM_MOST], r, e;
+} blocked;
+
+static void keep_blocked(const pz_host_task *own, const pz_arm_run *run, blocked *best)
 {
+    double room = world_room(own->world, &own->task->chain, run->q, true).room;
+    if (room > best->room) {
+        best->room = room, best->r = run->r, best->e = run->e;
+        memcpy(best->q, run->q, sizeof best->q);
+    }
+}
+
+// No search found an answer: the closest pose, or the one that breaks the least.
+static void conclude(const pz_host_task *own, pz_arm_call *call, const blocked *best, int most, double *q,
+                     poise_cuda_answer *answer)
+{
+    poise_outcome outcome = POISE_OUTCOME_INFEASIBLE;
+    if (best->room > -INFINITY) {
+        memcpy(call->run.q, best->q, sizeof best->q);
+        call->run.r = best->r, call->run.e = best->e;
+    } else {
+        outcome = pz_arm_outcome(pz_arm_find_closest(call, own->task->only_near, minimise, (void *)own->task));
+        outcome = is_clear(own, &call->run) ? outcome : POISE_OUTCOME_INFEASIBLE;
+    }
+    hand_out(own, call, outcome, most, q, answer);
+}
+
+static bool solve_last(const pz_host_task *own, pz_arm_call *call, int patience, double *q, poise_cuda_answer *answer)
+{
+    const pz_cuda_task *task = own->task;
+    blocked best = {.room = -INFINITY};
     int most = pz_arm_last_search(&task->chain, &call->target, task->restarts);
     if (patience <= most && pz_arm_is_out_of_reach(&task->chain, &call->target)) {
         return false;
     }
-    for (int m = 0; m <= most; ++m) {
+    bool is_short = own->fast && own->world; // all searches were made in single precision
+    for (int m = 0; m <= (is_short ? least(most, PZ_FAST_SEARCHES - 1) : most); ++m) {
         if (m == patience) {
             return false;
         }
-        if (search(task, call, m)) {
-            hand_out(task, call, POISE_OUTCOME_REACHED, m, q, answer);
+        if (!search(task, call, m)) {
+            pz_arm_keep_end(call);
+        } else if (is_clear(own, &call->run)) {
+            hand_out(own, call, POISE_OUTCOME_REACHED, m, q, answer);
             return true;
+        } else {
+            keep_blocked(own, &call->run, &best);
         }
-        pz_arm_keep_end(call);
     }
-    pz_arm_end end = pz_arm_find_closest(call, task->only_near, minimise, (void *)task);
-    hand_out(task, call, pz_arm_outcome(end), most, q, answer);
+    conclude(own, call, &best, most, q, answer);
     return true;
 }
 
@@ -128,9 +187,10 @@ bool pz_cuda_host_serves(const pz_fast_chain *fast)
     return !fast || pz_cpu_is_fused();
 }
 
-bool pz_cuda_host_solve(const pz_cuda_task *task, const pz_fast_chain *fast, const poise_pose *pose, int patience, double *q,
-                        poise_cuda_answer *answer)
+bool pz_cuda_host_solve(const pz_cuda_task *task, const pz_fast_chain *fast, const pz_arm_world *world,
+                        const poise_pose *pose, int patience, double *q, poise_cuda_answer *answer)
 {
+    const pz_host_task own = {task, fast, world};
     const pz_arm_chain *chain = &task->chain;
     pz_arm_call call;
     call.target = task->target;
@@ -143,15 +203,15 @@ bool pz_cuda_host_solve(const pz_cuda_task *task, const pz_fast_chain *fast, con
     }
     pz_arm_open(chain, call.q_start, &call.run);
     if (fast) {
-        int count = least(task->restarts, PZ_FAST_SEARCHES - 1) + 1;
-        int met = search_fast(chain, fast, pose, q, least(count, patience), &call);
+        int count = task->fast_last + 1;
+        int met = search_fast(&own, pose, q, least(count, patience), &call);
         if (met >= 0) {
-            hand_out(task, &call, POISE_OUTCOME_REACHED, met, q, answer);
+            hand_out(&own, &call, POISE_OUTCOME_REACHED, met, q, answer);
             return true;
         }
         if (patience < count) {
             return false;
         }
     }
-    return solve_last(task, &call, patience, q, answer);
+    return solve_last(&own, &call, patience, q, answer);
 }

@@ -3,15 +3,16 @@
 #ifndef POISE_CUDA_ARM_HOST_H
 #define POISE_CUDA_ARM_HOST_H
 
-#include "cuda_arm_task.h"
+#include "arm_world.h"
 
 // Can this processor run the chain? `fast` is NULL for chains that single precision does not serve. Search in single
 // precision needs fused multiply-adds.
 bool pz_cuda_host_serves(const pz_fast_chain *fast);
 
-// One target, by the stages of arm.cu: q is start and answer, a configuration of the model. False, with nothing done: after
-// `patience` searches none has met the target. With INT_MAX all searches are done, and the closest pose is found.
-bool pz_cuda_host_solve(const pz_cuda_task *task, const pz_fast_chain *fast, const poise_pose *pose, int patience, double *q,
-                        poise_cuda_answer *answer);
+// One target, by the stages of arm.cu: q is start and answer, a configuration of the model. `world` may be NULL. False, with
+// nothing done: after `patience` searches none has met the target without collisions. With INT_MAX all searches are done,
+// and the closest pose is found.
+bool pz_cuda_host_solve(const pz_cuda_task *task, const pz_fast_chain *fast, const pz_arm_world *world,
+                        const poise_pose *pose, int patience, double *q, poise_cuda_answer *answer);
 
 #endif

@@ -28,19 +28,25 @@ BODY_FN void body_gather(const body_task *t, const real *m, body_cloud *c)
     c->count = 0;
     for (int i = 0; i < t->marker_count; ++i) {
         real w = AT(m, t->at.weight + i);
-        weight += w;
         c->count += w > 0;
+        if (t->part[i] != BODY_POINT) {
+            continue;
+        }
+        weight += w;
         c->x = rv_mad(c->x, w, body_get(m, t->at.point + 3 * i));
         c->t = rv_mad(c->t, w, body_get(m, t->at.target + 3 * i));
     }
-    if (c->count == 0) {
+    if (!(weight > 0)) { // directions alone do not say where
+        c->count = 0;
         return;
     }
     real inverse = real_inverse(weight);
     c->x = rv_scale(c->x, inverse), c->t = rv_scale(c->t, inverse);
     for (int i = 0; i < t->marker_count; ++i) {
-        rvec x = rv_sub(body_get(m, t->at.point + 3 * i), c->x), to = rv_sub(body_get(m, t->at.target + 3 * i), c->t);
-        rm_add_outer(&c->M, inverse * AT(m, t->at.weight + i), x, to);
+        rvec x = body_get(m, t->at.point + 3 * i), to = body_get(m, t->at.target + 3 * i);
+        bool is_point = t->part[i] == BODY_POINT;
+        rm_add_outer(&c->M, inverse * AT(m, t->at.weight + i), is_point ? rv_sub(x, c->x) : x,
+                     is_point ? rv_sub(to, c->t) : to);
     }
 }
 

@@ -9,8 +9,9 @@
 // Where the cost falls fast, steps are those of Gauss and Newton; where a residual stays, of the exact Hessian where that is
 // positive definite. Dofs that a step takes out of their limits are held at the bound, and the step is solved for again.
 //
-// REACHED: every marker is within the tolerance. CLOSEST: as poise_solve has it, by the projected gradient, or by a step of
-// the exact Hessian, positive definite, that promises nothing. All else has not converged, and says so.
+// REACHED: every marker is within the tolerance; of a frame every axis is so near that the angle must be within its own.
+// CLOSEST: as poise_solve has it, by the projected gradient, or by a step of the exact Hessian, positive definite, that
+// promises nothing. All else has not converged, and says so.
 #ifndef POISE_CUDA_BODY_FINISH_H
 #define POISE_CUDA_BODY_FINISH_H
 
@@ -347,6 +348,26 @@ PZ_BOTH double finish_finite(double x)
     return x <= 1.7976931348623157e308 ? x : 1.7976931348623157e308;
 }
 
+// The largest distance of a point that counts from its target, and the largest angle of a goal: of a direction by its chord,
+// |d - u|^2 = 4 sin^2(phi/2), of a frame by those of its axes, sum |d_k - u_k|^2 = 8 sin^2(phi/2).
+BODY_FN void finish_errors(const body_task *t, const real *m, double *length, double *angle)
+{
+    double worst = 0.0, turn = 0.0, frame = 0.0;
+    BODY_LOOP
+    for (int i = 0; i < t->marker_count; ++i) {
+        rvec r = rv_sub(body_get(m, t->at.point + 3 * i), body_get(m, t->at.target + 3 * i));
+        double square = AT(m, t->at.weight + i) > 0 ? rv_dot(r, r) : 0.0;
+        int part = t->part[i];
+        frame = part == BODY_AXIS_X ? square : frame + square;
+        double sine = part == BODY_DIRECTION ? 0.25 * square : part == BODY_AXIS_Z ? 0.125 * frame : 0.0;
+        worst = part == BODY_POINT ? body_worse(worst, square) : worst;
+        turn = body_worse(turn, sine);
+    }
+    *length = sqrt(worst);
+    *angle = 2.0 * pz_atan2(sqrt(turn), sqrt(1.0 - real_min(turn, 1.0)));
+    body_meet();
+}
+
 // Runs up to the one that won count; all of them where none has.
 BODY_FN void finish_report(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work, const body_look *look,
                            real *m, body_finish *f)
@@ -365,6 +386,8 @@ BODY_FN void finish_report(const body_task *t, const pz_cuda_tree_batch *batch, 
     }
     looks = body_count(looks);
     int active = finish_active_limits(t, finish_q(t, batch, f));
+    double length, angle;
+    finish_errors(t, m, &length, &angle);
     if (body_lane() != 0) {
         return;
     }
@@ -379,7 +402,8 @@ BODY_FN void finish_report(const body_task *t, const pz_cuda_tree_batch *batch, 
     a->cost = finish_finite(look->cost);
     a->gradient = finish_finite(f->measure.gradient);
     a->distance = f->distance;
-    a->worst_length = finish_finite(sqrt(look->worst));
+    a->worst_length = finish_finite(length);
+    a->worst_angle = finish_finite(angle);
 }
 
 // ---- Judging -------------------------------------------------------------------------------------------------------------

@@ -107,13 +107,44 @@ PZ_BOTH void body_move(const body_task *t, real *m, int k, body_frame *f)
 // What a look at the trial tells.
 typedef struct body_look {
     real cost;
-    real worst; // largest squared distance of a marker that counts from its target
+    real worst; // largest squared distance of a marker that counts from its target; directions are scaled
 } body_look;
 
 // The larger one; what is not a number is larger than any.
 PZ_BOTH real body_worse(real a, real b)
 {
     return a == a && !(b <= a) ? b : a;
+}
+
+// What the square of a direction's error counts for beside that of a point. In the search a direction is as long as the
+// body; in double it is within its tolerance where a point is.
+PZ_BOTH real body_arrow_scale(const body_task *t, int i)
+{
+#ifdef BODY_DOUBLE
+    return t->part[i] == BODY_DIRECTION ? t->direction_scale : t->axis_scale;
+#else
+    (void)i;
+    return (real)(t->size * t->size);
+#endif
+}
+
+// One marker, whose place is x, and its part of the look.
+PZ_BOTH void body_compare(const body_task *t, real *m, int i, rvec x, real scale, body_look *look)
+{
+    rvec r = rv_sub(x, body_get(m, t->at.target + 3 * i));
+    real w = AT(m, t->at.weight + i), square = rv_dot(r, r), counts = square * scale;
+    body_put(m, t->at.point + 3 * i, x);
+    look->cost = real_fma(w, square, look->cost);
+    look->worst = w > 0 || square != square ? body_worse(look->worst, counts) : look->worst;
+}
+
+BODY_FN void body_compare_arrows(const body_task *t, real *m, const body_joint *joint, const rmat *R, body_look *look)
+{
+    BODY_LOOP
+    for (int i = joint->marker_end; i < joint->arrow_end; ++i) {
+        const real *n = body_numbers(t) + t->marker_numbers + BODY_MARKER * i;
+        body_compare(t, m, i, rm_apply(R, body_constant(n)), body_arrow_scale(t, i), look);
+    }
 }
 
 // A chain from its first joint on, and its part of the look.
@@ -132,11 +163,13 @@ PZ_BOTH void forward_chain(const body_task *t, real *m, int c)
         BODY_LOOP
         for (int i = joint->marker_begin; i < joint->marker_end; ++i) {
             const real *n = body_numbers(t) + t->marker_numbers + BODY_MARKER * i;
-            rvec x = rv_add(f.p, rm_apply(&f.R, body_constant(n))), r = rv_sub(x, body_get(m, t->at.target + 3 * i));
-            real w = AT(m, t->at.weight + i), square = rv_dot(r, r);
-            body_put(m, t->at.point + 3 * i, x);
-            look.cost = real_fma(w, square, look.cost);
-            look.worst = w > 0 || square != square ? body_worse(look.worst, square) : look.worst;
+            body_compare(t, m, i, rv_add(f.p, rm_apply(&f.R, body_constant(n))), 1, &look);
+        }
+        if (joint->arrow_end > joint->marker_end) { // few have them: a call, with copies of what stays in registers
+            rmat R = f.R;
+            body_look own = look;
+            body_compare_arrows(t, m, joint, &R, &own);
+            look = own;
         }
     }
     AT(m, t->at.parts + BODY_PARTS * c) = look.cost;

@@ -18,23 +18,42 @@ typedef enum body_next {
 PZ_BOTH double body_weight(const body_task *t, const pz_cuda_tree_batch *batch, int problem, int marker)
 {
     double own = t->numbers[t->marker_numbers + BODY_MARKER * marker + 3];
-    return batch->weights ? batch->weights[(size_t)problem * (size_t)t->marker_count + (size_t)t->goal[marker]] : own;
+    return batch->weights ? batch->weights[(size_t)problem * (size_t)t->goal_count + (size_t)t->goal[marker]] : own;
+}
+
+// What a marker is compared with.
+PZ_BOTH void body_target(const body_task *t, const pz_cuda_tree_batch *batch, int problem, int marker, double to[3])
+{
+    size_t at = (size_t)problem * (size_t)t->goal_count + (size_t)t->goal[marker];
+    if (!batch->poses || t->part[marker] == BODY_POINT || t->part[marker] == BODY_DIRECTION) {
+        const poise_vec3 *x = batch->poses ? &batch->poses[at].position : &batch->targets[at];
+        to[0] = x->x, to[1] = x->y, to[2] = x->z;
+        return;
+    }
+    poise_quat r = batch->poses[at].rotation;
+    double s = 2.0 / (r.x * r.x + r.y * r.y + r.z * r.z + r.w * r.w);
+    if (t->part[marker] == BODY_AXIS_X) {
+        to[0] = 1.0 - s * (r.y * r.y + r.z * r.z), to[1] = s * (r.x * r.y + r.w * r.z), to[2] = s * (r.x * r.z - r.w * r.y);
+    } else if (t->part[marker] == BODY_AXIS_Y) {
+        to[0] = s * (r.x * r.y - r.w * r.z), to[1] = 1.0 - s * (r.x * r.x + r.z * r.z), to[2] = s * (r.y * r.z + r.w * r.x);
+    } else {
+        to[0] = s * (r.x * r.z + r.w * r.y), to[1] = s * (r.y * r.z - r.w * r.x), to[2] = 1.0 - s * (r.x * r.x + r.y * r.y);
+    }
 }
 
 // Targets relative to their mean, weights, where joints on the world are. Returns the mean weight, or 1 where all are 0.
 BODY_FN real body_take_problem(const body_task *t, const pz_cuda_tree_batch *batch, int problem, real *m)
 {
-    const poise_vec3 *targets = batch->targets + (size_t)problem * (size_t)t->marker_count;
     const double *C = t->numbers;
-    double mean[3] = {0, 0, 0}, all = 0.0;
+    double mean[3] = {0, 0, 0}, all = 0.0, x[3];
     int seen = 0;
     BODY_READS
     for (int i = 0; i < t->marker_count; ++i) {
         double w = body_weight(t, batch, problem, i);
-        poise_vec3 x = targets[t->goal[i]];
         all += w;
-        if (w > 0) {
-            mean[0] += x.x, mean[1] += x.y, mean[2] += x.z;
+        if (w > 0 && t->part[i] == BODY_POINT) {
+            body_target(t, batch, problem, i, x);
+            mean[0] += x[0], mean[1] += x[1], mean[2] += x[2];
             seen += 1;
         }
     }
@@ -48,9 +67,11 @@ BODY_FN real body_take_problem(const body_task *t, const pz_cuda_tree_batch *bat
     }
     BODY_LOOP
     for (int i = body_lane(); i < t->marker_count; i += BODY_LANES) {
-        poise_vec3 x = targets[t->goal[i]];
+        double shift = t->part[i] == BODY_POINT ? 1.0 : 0.0;
+        body_target(t, batch, problem, i, x);
         AT(m, t->at.weight + i) = (real)body_weight(t, batch, problem, i);
-        body_put(m, t->at.target + 3 * i, rv((real)(x.x - mean[0]), (real)(x.y - mean[1]), (real)(x.z - mean[2])));
+        body_put(m, t->at.target + 3 * i,
+                 rv((real)(x[0] - shift * mean[0]), (real)(x[1] - shift * mean[1]), (real)(x[2] - shift * mean[2])));
     }
     body_meet();
     return all > 0 ? (real)(all / t->marker_count) : (real)1;

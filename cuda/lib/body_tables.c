@@ -1,28 +1,51 @@
 #include "body_tables.h"
 
+#include "math/quat.h"
+#include "math/trig.h"
 #include "solve/tree/damped_step.h"
 
 #include <stdlib.h>
 
 // ---- What is served ------------------------------------------------------------------------------------------------------
 
-static bool goal_is_plain(const poise_goal *goal)
+// Markers that a goal is taken as; 0 where it is not served.
+static int markers_of(const poise_goal *goal)
 {
-    return goal->kind == POISE_GOAL_POSITION && goal->body >= 0 && goal->loss == POISE_LOSS_NONE &&
-           !pz_has_band(goal->tolerance);
+    bool is_plain = goal->body >= 0 && goal->loss == POISE_LOSS_NONE && !pz_has_band(goal->tolerance) &&
+                    !pz_has_band(goal->rotation_tolerance);
+    switch (goal->kind) {
+    case POISE_GOAL_POSITION:
+    case POISE_GOAL_DIRECTION:
+        return is_plain ? 1 : 0;
+    case POISE_GOAL_ORIENTATION:
+        return is_plain ? 3 : 0;
+    case POISE_GOAL_POSE:
+        return is_plain ? 4 : 0;
+    default:
+        return 0;
+    }
+}
+
+static int count_markers(const poise_goal *goals, int goal_count)
+{
+    int count = 0;
+    for (int i = 0; i < goal_count; ++i) {
+        count += markers_of(&goals[i]);
+    }
+    return count;
 }
 
 bool pz_body_serves(const poise_model *model, const poise_goal *goals, int goal_count, const poise_solver_options *options,
                     const char **why)
 {
     *why = model->has_mimic || model->curve_count > 0                       ? "mimic and curve joints"
-           : model->nq > INT16_MAX / 4 || goal_count > INT16_MAX / 4        ? "models of this size"
+           : model->nq > INT16_MAX / 4 || goal_count > INT16_MAX / 16       ? "models of this size"
            : options->step_limit < INFINITY || options->damping > 0         ? "a step limit or a damping to begin with"
            : options->prior > 0 || options->method != POISE_METHOD_AUTO     ? "other methods than AUTO, or a prior"
            : options->max_iterations < 1 || options->max_iterations > 60000 ? "this number of iterations"
                                                                             : NULL;
     for (int i = 0; i < goal_count && !*why; ++i) {
-        *why = goal_is_plain(&goals[i]) ? NULL : "losses, tolerance bands and markers on the world";
+        *why = markers_of(&goals[i]) > 0 ? NULL : "losses, tolerance bands and goals on the world";
     }
     return !*why;
 }
@@ -152,20 +175,55 @@ static void fill_chains(const poise_model *model, body_tables *b)
 
 // ---- Markers, dofs, starts -----------------------------------------------------------------------------------------------
 
+static void add_marker(body_tables *b, int *made, int goal, body_part part, vec3 own, double weight)
+{
+    double *n = b->numbers + b->task.marker_numbers + BODY_MARKER * *made;
+    put3(n, own);
+    n[3] = weight;
+    b->goal[*made] = (int16_t)goal;
+    b->part[*made] = (int8_t)part;
+    *made += 1;
+}
+
+static void add_point(const mat3 *B, const poise_goal *goal, int i, body_tables *b, int *made)
+{
+    if (goal->kind == POISE_GOAL_POSITION || goal->kind == POISE_GOAL_POSE) {
+        add_marker(b, made, i, BODY_POINT, m3_apply(B, goal->local.position), goal->weight);
+    }
+}
+
+static void add_arrows(const mat3 *B, const poise_goal *goal, int i, body_tables *b, int *made)
+{
+    if (goal->kind == POISE_GOAL_DIRECTION) {
+        add_marker(b, made, i, BODY_DIRECTION, m3_apply(B, goal->axis), goal->weight);
+    } else if (goal->kind != POISE_GOAL_POSITION) {
+        mat3 local = quat_matrix(quat_normalize(goal->local.rotation)), frame = m3_mul(B, &local);
+        double weight = 0.5 * (goal->kind == POISE_GOAL_POSE ? goal->rotation_weight : goal->weight);
+        add_marker(b, made, i, BODY_AXIS_X, frame.x, weight);
+        add_marker(b, made, i, BODY_AXIS_Y, frame.y, weight);
+        add_marker(b, made, i, BODY_AXIS_Z, frame.z, weight);
+    }
+}
+
+// By joint, its points and then its directions.
 static void fill_markers(const poise_model *model, const poise_goal *goals, int count, body_tables *b)
 {
     int made = 0;
     for (int k = 0; k < model->joint_count; ++k) {
+        const mat3 *B = &model->joints[k].B;
         b->joints[k].marker_begin = (int16_t)made;
         for (int i = 0; i < count; ++i) {
             if (goals[i].body == k) {
-                double *n = b->numbers + b->task.marker_numbers + BODY_MARKER * made;
-                put3(n, m3_apply(&model->joints[k].B, goals[i].local.position));
-                n[3] = goals[i].weight;
-                b->goal[made++] = (int16_t)i;
+                add_point(B, &goals[i], i, b, &made);
             }
         }
         b->joints[k].marker_end = (int16_t)made;
+        for (int i = 0; i < count; ++i) {
+            if (goals[i].body == k) {
+                add_arrows(B, &goals[i], i, b, &made);
+            }
+        }
+        b->joints[k].arrow_end = (int16_t)made;
     }
 }
 
@@ -278,6 +336,16 @@ static void fill_single(body_tables *b)
     }
 }
 
+// A turn by phi moves one of three axes by |d - u|^2 >= 2/3 (2 sin(phi/2))^2, and a direction by (2 sin(phi/2))^2 itself.
+static void put_scales(const poise_solver_options *options, body_task *t)
+{
+    double sine, cosine, chord, length = max2(options->position_tolerance, 1e-150);
+    pz_sincos(0.5 * min2(options->rotation_tolerance, PZ_PI), &sine, &cosine);
+    chord = max2(4.0 * sine * sine, 1e-300);
+    t->direction_scale = length * length / chord;
+    t->axis_scale = 1.5 * t->direction_scale;
+}
+
 static void fill_task(const poise_solver *s, body_tables *b)
 {
     const poise_model *model = s->model;
@@ -291,6 +359,7 @@ static void fill_task(const poise_solver *s, body_tables *b)
     for (int i = root->v_begin; i < root->v_end; ++i) {
         t->can_align = t->can_align && !s->box[i].locked;
     }
+    put_scales(&s->options, t);
     put3(t->root, root->t);
     t->is_cold = s->options.start == POISE_START_COLD;
     t->tolerance = s->options.position_tolerance;
@@ -300,6 +369,7 @@ static void fill_task(const poise_solver *s, body_tables *b)
     t->restarts = s->options.restarts;
     t->joints = b->joints, t->chains = b->chains, t->levels = b->levels, t->goal = b->goal, t->single = b->single,
     t->numbers = b->numbers;
+    t->part = b->part;
     t->starts = b->starts, t->start_kind = b->start_kind;
 }
 
@@ -332,27 +402,30 @@ static int count_ellipses(const poise_solver *s)
     return count;
 }
 
-static bool take(body_tables *b, const poise_solver *s, int goal_count)
+static bool take(body_tables *b, const poise_solver *s, int goal_count, int marker_count)
 {
     const poise_model *model = s->model;
     body_task *t = &b->task;
-    t->joint_count = model->joint_count, t->marker_count = goal_count, t->nq = model->nq, t->nv = model->nv;
+    t->joint_count = model->joint_count, t->marker_count = marker_count, t->goal_count = goal_count, t->nq = model->nq,
+    t->nv = model->nv;
     b->swing_room = count_ellipses(s);
     int used = 0;
     part(&used, BODY_JOINT * t->joint_count);
     t->dof_numbers = part(&used, BODY_DOF * t->nv);
-    t->marker_numbers = part(&used, BODY_MARKER * goal_count);
+    t->marker_numbers = part(&used, BODY_MARKER * marker_count);
     t->swing_numbers = part(&used, 2 * BODY_SWING * b->swing_room);
     b->number_count = t->number_count = used;
     b->joints = calloc((size_t)t->joint_count, sizeof *b->joints);
     b->chains = calloc((size_t)t->joint_count, sizeof *b->chains);
     b->levels = calloc((size_t)t->joint_count + 1, sizeof *b->levels);
-    b->goal = calloc((size_t)goal_count, sizeof *b->goal);
+    b->goal = calloc((size_t)marker_count, sizeof *b->goal);
+    b->part = calloc((size_t)marker_count, sizeof *b->part);
     b->single = calloc((size_t)used, sizeof *b->single);
     b->numbers = calloc((size_t)used, sizeof *b->numbers);
     b->starts = calloc((size_t)(s->options.restarts + 1) * (size_t)t->nv, sizeof *b->starts);
     b->start_kind = calloc((size_t)t->nv, sizeof *b->start_kind);
-    return b->joints && b->chains && b->levels && b->goal && b->single && b->numbers && b->starts && b->start_kind;
+    return b->joints && b->chains && b->levels && b->goal && b->single && b->numbers && b->starts && b->start_kind &&
+           b->part;
 }
 
 poise_status pz_body_tables_make(const poise_model *model, const poise_goal *goals, int goal_count,
@@ -365,7 +438,7 @@ poise_status pz_body_tables_make(const poise_model *model, const poise_goal *goa
     poise_goal *even = malloc((size_t)goal_count * sizeof *even); // all weights 1, for the metric
     double *scratch = malloc((size_t)(model->nq + model->nv) * sizeof *scratch);
     bool is_made = even && scratch && poise_solver_create(model, &own, NULL, &solver, NULL) == POISE_OK &&
-                   take(tables, solver, goal_count);
+                   take(tables, solver, goal_count, count_markers(goals, goal_count));
     if (is_made) {
         for (int i = 0; i < goal_count; ++i) {
             even[i] = goals[i];
@@ -373,9 +446,7 @@ poise_status pz_body_tables_make(const poise_model *model, const poise_goal *goa
             even[i].target.position = poise_vec3_make(0, 0, 0);
         }
         fill(solver, even, goal_count, scratch, tables);
-        for (int i = 0; i < goal_count; ++i) {
-            tables->numbers[tables->task.marker_numbers + BODY_MARKER * i + 3] = goals[tables->goal[i]].weight;
-        }
+        fill_markers(model, goals, goal_count, tables); // with their own weights
     } else {
         pz_body_tables_free(tables);
     }
@@ -387,6 +458,6 @@ poise_status pz_body_tables_make(const poise_model *model, const poise_goal *goa
 void pz_body_tables_free(body_tables *b)
 {
     free(b->joints), free(b->chains), free(b->levels), free(b->goal);
-    free(b->single), free(b->numbers), free(b->starts), free(b->start_kind);
+    free(b->single), free(b->numbers), free(b->starts), free(b->start_kind), free(b->part);
     *b = (body_tables){.number_count = 0};
 }

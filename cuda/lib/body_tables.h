@@ -12,7 +12,7 @@ typedef struct body_tables {
     int16_t *levels, *goal;
     float *single;
     double *numbers, *starts;
-    int8_t *start_kind;
+    int8_t *start_kind, *part;
     int number_count, swing_room;
 } body_tables;
 

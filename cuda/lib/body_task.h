@@ -1,5 +1,11 @@
-// Markers on a body, the fast way: what the host (body_tables.c, cuda_body.c), the pass (body_pass.h) and the kernels agree
+// Goals on a body, the fast way: what the host (body_tables.c, cuda_body.c), the pass (body_pass.h) and the kernels agree
 // on.
+//
+// Every goal is taken as markers: points of bodies, and directions of them (goal/orientation.c). A POSITION is a point, a
+// DIRECTION one direction, an ORIENTATION the three axes of a frame with half its weight each, a POSE a point and three
+// axes:
+//
+//   w/2 |x - t|^2        w/2 |d - u|^2        w (1 - cos(phi)) = w/4 sum |d_k - u_k|^2
 //
 // The model as the pass reads it: joints depth first, each with its steps; numbers once in single and once in double
 // precision. State of a problem under way is one array of numbers, whose parts `body_layout` names.
@@ -22,12 +28,13 @@
 #define BODY_VELOCITY 6
 
 typedef struct body_joint {
-    int16_t from; // BODY_WORLD, BODY_FOLLOWS, or the slot of its parent, which has several children
-    int16_t slot; // its own, or -1. The first joint always has slot 0.
-    int16_t q, v; // its first coordinate and dof
-    int16_t marker_begin, marker_end;
-    int16_t swing;            // number of its ellipse, or -1
-    int8_t steps[BODY_STEPS]; // pz_step_kind
+    int16_t from;                     // BODY_WORLD, BODY_FOLLOWS, or the slot of its parent, which has several children
+    int16_t slot;                     // its own, or -1. The first joint always has slot 0.
+    int16_t q, v;                     // its first coordinate and dof
+    int16_t marker_begin, marker_end; // its points,
+    int16_t arrow_end;                // and directions, which follow them
+    int16_t swing;                    // number of its ellipse, or -1
+    int8_t steps[BODY_STEPS];         // pz_step_kind
     int8_t step_count, slides, dofs;
     int8_t has_quaternion; // its last three dofs
     int8_t shortens;       // numbers of a rotation vector without limits, which may be shortened by whole turns; or 0
@@ -40,6 +47,9 @@ typedef struct body_chain {
     int16_t begin, end;             // joints
     int16_t child_begin, child_end; // chains on its last joint
 } body_chain;
+
+// What of its goal's target a marker is compared with.
+typedef enum body_part { BODY_POINT = 0, BODY_AXIS_X, BODY_AXIS_Y, BODY_AXIS_Z, BODY_DIRECTION } body_part;
 
 // Where the parts of a problem's state begin.
 typedef struct body_layout {
@@ -67,6 +77,7 @@ typedef struct body_task {
     const body_chain *chains;                       // level by level
     const int16_t *levels;                          // where each begins, and the end
     const int16_t *goal;                            // by marker, which are sorted by joint
+    const int8_t *part;                             // by marker: body_part
     const float *single;                            // numbers: joints, dofs, markers, swings
     const double *numbers;                          // the same
     const double *starts;                           // restarts x nv
@@ -74,6 +85,7 @@ typedef struct body_task {
     int dof_numbers, marker_numbers, swing_numbers; // where they begin in `single` and `numbers`
     int number_count;
     int joint_count, chain_count, level_count, marker_count, swing_count, slot_count, nq, nv;
+    int goal_count;
     body_layout at;
     double root[3]; // where the first joint is without motion: `base` is relative to it
     bool is_afloat; // the first joint begins with three slides: its coordinates are relative to the targets
@@ -81,6 +93,7 @@ typedef struct body_task {
     bool is_cold;
     double size; // of the body: root mean square of markers about their mean
     double tolerance, cost_tolerance, gradient_tolerance;
+    double axis_scale, direction_scale; // |d - u|^2 times this is at most tolerance^2 where the angle is within its own
     int max_iterations, restarts;
 } body_task;
 

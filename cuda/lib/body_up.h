@@ -80,12 +80,42 @@ PZ_BOTH void body_add_marker(body_sums *a, real w, rvec x, rvec r)
 #endif
 }
 
+// A direction d of weight w, r from its target: it turns, and does not shift. Inertia -w [d][d], torque w d x r.
+PZ_BOTH void body_add_arrow(body_sums *a, real w, rvec d, rvec r)
+{
+    rvec f = rv_scale(r, w), n = rv_cross(d, f), h = rv_scale(d, w);
+    real xx = d.x * h.x, yy = d.y * h.y, zz = d.z * h.z;
+    a->ww.xx += yy + zz, a->ww.yy += xx + zz, a->ww.zz += xx + yy;
+    a->ww.xy = real_fma(-d.x, h.y, a->ww.xy), a->ww.xz = real_fma(-d.x, h.z, a->ww.xz);
+    a->ww.yz = real_fma(-d.y, h.z, a->ww.yz);
+    a->n = rv_add(a->n, n), a->N = rv_add(a->N, n);
+#ifdef BODY_DOUBLE
+    real along = rv_dot(d, f);
+    rm_add_outer(&a->G, 1, d, f);
+    a->G.x.x -= along, a->G.y.y -= along, a->G.z.z -= along;
+#endif
+}
+
+BODY_FN void body_add_arrows(const body_task *t, const real *m, const body_joint *joint, body_sums *a)
+{
+    BODY_LOOP
+    for (int i = joint->marker_end; i < joint->arrow_end; ++i) {
+        rvec d = body_get(m, t->at.point + 3 * i);
+        body_add_arrow(a, AT(m, t->at.weight + i), d, rv_sub(d, body_get(m, t->at.target + 3 * i)));
+    }
+}
+
 PZ_BOTH void body_add_markers(const body_task *t, const real *m, const body_joint *joint, body_sums *a)
 {
     BODY_LOOP
     for (int i = joint->marker_begin; i < joint->marker_end; ++i) {
         rvec x = body_get(m, t->at.point + 3 * i);
         body_add_marker(a, AT(m, t->at.weight + i), x, rv_sub(x, body_get(m, t->at.target + 3 * i)));
+    }
+    if (joint->arrow_end > joint->marker_end) { // few have them: a call, with a copy of what otherwise stays in registers
+        body_sums sums = *a;
+        body_add_arrows(t, m, joint, &sums);
+        *a = sums;
     }
 }
 

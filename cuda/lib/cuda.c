@@ -23,6 +23,24 @@ poise_cuda_options poise_cuda_options_default(void)
     return (poise_cuda_options){.solver = poise_solver_options_default(), .host_memory = true};
 }
 
+// ---- Memory --------------------------------------------------------------------------------------------------------------
+
+poise_status poise_cuda_allocate(int device, size_t size, void **memory, poise_error *error)
+{
+    if (!memory) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "memory must not be NULL");
+    }
+    cudaError_t e = cudaSetDevice(device);
+    return pz_cuda_explain(e ? e : cudaMalloc(memory, size > 0 ? size : 1), "memory for arrays", error);
+}
+
+void poise_cuda_free(int device, void *memory)
+{
+    if (memory && cudaSetDevice(device) == cudaSuccess) {
+        (void)cudaFree(memory);
+    }
+}
+
 // ---- Life ----------------------------------------------------------------------------------------------------------------
 
 static void release(const poise_cuda *cuda)
@@ -125,11 +143,31 @@ poise_status poise_cuda_queue_poses(poise_cuda *cuda, const poise_pose *targets,
                              : refuse(cuda, "a pose goal", error);
 }
 
+poise_status poise_cuda_keep_apart(poise_cuda *cuda, const poise_constraint *apart, poise_error *error)
+{
+    return cuda && cuda->arm ? pz_cuda_arm_keep_apart(cuda->arm, apart, error) : refuse(cuda, "a pose goal", error);
+}
+
+poise_status poise_cuda_solve_arrays(poise_cuda *cuda, const poise_cuda_arrays *arrays,
+                                     const poise_cuda_answer_arrays *answers, int64_t count, void *stream, int64_t *refused,
+                                     poise_error *error)
+{
+    return cuda && cuda->arm ? pz_cuda_arm_solve_arrays(cuda->arm, arrays, answers, count, stream, refused, error)
+                             : refuse(cuda, "a pose goal", error);
+}
+
 poise_status poise_cuda_queue_markers(poise_cuda *cuda, const poise_vec3 *targets, const double *weights, double *q,
                                       poise_cuda_tree_answer *answers, int count, void *stream, poise_error *error)
 {
     return cuda && cuda->tree ? pz_cuda_tree_queue(cuda->tree, targets, weights, q, answers, count, stream, error)
                               : refuse(cuda, "position goals", error);
+}
+
+poise_status poise_cuda_queue_goals(poise_cuda *cuda, const poise_pose *targets, double *q, poise_cuda_tree_answer *answers,
+                                    int count, void *stream, poise_error *error)
+{
+    return cuda && cuda->tree ? pz_cuda_tree_queue_goals(cuda->tree, targets, q, answers, count, stream, error)
+                              : refuse(cuda, "several goals", error);
 }
 
 poise_status poise_cuda_solve_postures(poise_cuda *cuda, const double *postures, const poise_quat *targets, double *q,

@@ -2,11 +2,13 @@
 #include "cuda_arm.h"
 
 #include "arm_host.h"
+#include "cuda_arrays.h"
 #include "cuda_engines.h"
 
 #include "base/error.h"
 #include "model/packed_model.h"
 
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,9 +18,11 @@
 // one as for a dozen. What is left then is hard or out of reach, which the device settles sooner.
 #define HOST_MOST     12
 #define HOST_SEARCHES 16
+#define ACTIVE        1e-6 // room below which a pair counts as blocking, as for poise_solve_within
 
 struct pz_cuda_arm {
     pz_cuda_room room;
+    const poise_model *model;
     int nq;
     poise_goal goal;
     pz_cuda_task task;
@@ -27,6 +31,8 @@ struct pz_cuda_arm {
     bool host_serves; // the host can give the device's answers
     pz_cuda_work work;
     pz_cuda_grids grids;
+    pz_arm_world *world;        // what is kept apart, on the host; NULL: nothing
+    pz_arm_world *device_world; // memory for the same on the device; work.world while it counts
     // device memory for calls with host memory
     poise_pose *targets;
     double *q;
@@ -37,6 +43,7 @@ struct pz_cuda_arm {
     poise_cuda_answer *staged_answers;
     int *staged_from; // number of the problem in the call
     int staged_count;
+    pz_cuda_array_work arrays; // device memory for calls with arrays
 };
 
 // ---- Making one ----------------------------------------------------------------------------------------------------------
@@ -66,7 +73,28 @@ static cudaError_t take_memory(pz_cuda_arm *cuda, const poise_cuda_options *opti
         cuda->staged_q = pz_cuda_take_host(room, staged * nq, sizeof *cuda->staged_q);
         cuda->staged_answers = pz_cuda_take_host(room, staged, sizeof *cuda->staged_answers);
     }
+    if (options->device_arrays) {
+        cuda->arrays.targets = pz_cuda_take(room, many, sizeof *cuda->arrays.targets);
+        cuda->arrays.answers = pz_cuda_take(room, many, sizeof *cuda->arrays.answers);
+        cuda->arrays.is_refused = pz_cuda_take(room, many, sizeof *cuda->arrays.is_refused);
+        cuda->arrays.neutral = pz_cuda_take(room, nq, sizeof *cuda->arrays.neutral);
+        cuda->arrays.first = pz_cuda_take(room, 1, sizeof *cuda->arrays.first);
+    }
     return room->error ? room->error : cudaMemset(w->counters, 0, sizeof *w->counters);
+}
+
+// Numbers of the neutral pose, on the device.
+static cudaError_t put_neutral(const pz_cuda_arm *cuda, const poise_model *model)
+{
+    size_t size = (size_t)cuda->nq * sizeof(double);
+    double *q = malloc(size);
+    if (!q) {
+        return cudaErrorMemoryAllocation;
+    }
+    poise_model_neutral(model, q);
+    cudaError_t e = cudaMemcpy(cuda->arrays.neutral, q, size, cudaMemcpyHostToDevice);
+    free(q);
+    return e;
 }
 
 static poise_status make_all(pz_cuda_arm *cuda, const poise_model *model, const poise_cuda_options *options,
@@ -85,7 +113,12 @@ static poise_status make_all(pz_cuda_arm *cuda, const poise_model *model, const 
     }
     cudaError_t e = pz_cuda_arm_grids(cuda->has_fast ? cuda->task.chain.n : 0, cuda->room.processors, &cuda->grids);
     status = pz_cuda_explain(e, "loading the program of the device", error);
-    return status ? status : pz_cuda_explain(take_memory(cuda, options), "memory for the batch", error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    e = take_memory(cuda, options);
+    e = e || !options->device_arrays ? e : put_neutral(cuda, model);
+    return pz_cuda_explain(e, "memory for the batch", error);
 }
 
 poise_status pz_cuda_arm_create(const poise_model *model, const poise_goal *goal, const poise_cuda_options *options,
@@ -98,6 +131,7 @@ poise_status pz_cuda_arm_create(const poise_model *model, const poise_goal *goal
     if (!made) {
         return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     }
+    made->model = model;
     made->nq = model->nq;
     made->goal = *goal;
     poise_status status = make_all(made, model, options, error);
@@ -116,7 +150,59 @@ void pz_cuda_arm_destroy(pz_cuda_arm *cuda)
     }
     pz_cuda_close(&cuda->room);
     free(cuda->staged_from);
+    free(cuda->world);
     free(cuda);
+}
+
+// ---- What is kept apart --------------------------------------------------------------------------------------------------
+
+// Memory of the device for the first world.
+static poise_status take_world(pz_cuda_arm *cuda, poise_error *error)
+{
+    size_t many = (size_t)cuda->work.capacity;
+    cuda->device_world = pz_cuda_take(&cuda->room, 1, sizeof *cuda->device_world);
+    cuda->work.again[0] = pz_cuda_take(&cuda->room, many, sizeof *cuda->work.again[0]);
+    cuda->work.again[1] = pz_cuda_take(&cuda->room, many, sizeof *cuda->work.again[1]);
+    return pz_cuda_explain(cuda->room.error, "memory for shapes", error);
+}
+
+// Exchange the world, on the host and on the device.
+static poise_status put_world(pz_cuda_arm *cuda, const poise_constraint *apart, poise_error *error)
+{
+    pz_arm_world *made = malloc(sizeof *made);
+    if (!made) {
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    }
+    poise_status status = cuda->work.again[1] ? POISE_OK : take_world(cuda, error);
+    status = status ? status : pz_arm_world_make(cuda->model, &cuda->task, apart, made, error);
+    if (status == POISE_OK) {
+        cudaError_t e = cudaMemcpy(cuda->device_world, made, sizeof *made, cudaMemcpyHostToDevice);
+        status = pz_cuda_explain(e, "copying shapes to the device", error);
+    }
+    if (status != POISE_OK) {
+        free(made);
+        return status;
+    }
+    free(cuda->world);
+    cuda->world = made;
+    cuda->work.world = cuda->device_world;
+    return POISE_OK;
+}
+
+poise_status pz_cuda_arm_keep_apart(pz_cuda_arm *cuda, const poise_constraint *apart, poise_error *error)
+{
+    cudaError_t e = cudaSetDevice(cuda->room.device);
+    e = e ? e : cudaDeviceSynchronize(); // work that is queued has the shapes of before
+    poise_status status = pz_cuda_explain(e, "waiting for the device", error);
+    if (status == POISE_OK && apart) {
+        status = put_world(cuda, apart, error);
+    } else if (status == POISE_OK) {
+        free(cuda->world);
+        cuda->world = NULL;
+        cuda->work.world = NULL;
+    }
+    cuda->task.fast_last = least(cuda->task.restarts, (cuda->work.world ? PZ_FAST_MORE : PZ_FAST_SEARCHES) - 1);
+    return status;
 }
 
 // ---- Batches -------------------------------------------------------------------------------------------------------------
@@ -144,6 +230,47 @@ poise_status pz_cuda_arm_queue(pz_cuda_arm *cuda, const poise_pose *targets, dou
     return pz_cuda_explain(e ? e : queue(cuda, targets, q, answers, count, stream), "solving", error);
 }
 
+// ---- Arrays of other programs --------------------------------------------------------------------------------------------
+
+static cudaError_t solve_array_parts(pz_cuda_arm *cuda, pz_cuda_array_part *part, int64_t count, cudaStream_t stream,
+                                     int64_t *refused)
+{
+    const pz_cuda_array_work *work = &cuda->arrays;
+    unsigned long long first = 0;
+    cudaError_t e = cudaMemsetAsync(work->first, 0xff, sizeof first, stream);
+    for (part->first = 0; part->first < count && !e; part->first += part->count) {
+        int64_t left = count - part->first;
+        part->count = left < cuda->work.capacity ? (int)left : cuda->work.capacity;
+        double *q = part->to.q + part->first * cuda->nq;
+        e = pz_cuda_arrays_read(part, work, stream);
+        e = e ? e : queue(cuda, work->targets, q, work->answers, part->count, stream);
+        e = e ? e : pz_cuda_arrays_write(part, work, stream);
+    }
+    e = e ? e : cudaMemcpyAsync(&first, work->first, sizeof first, cudaMemcpyDeviceToHost, stream);
+    cudaError_t done = cudaStreamSynchronize(stream);
+    *refused = first < (unsigned long long)count ? (int64_t)first : -1;
+    return e ? e : done;
+}
+
+poise_status pz_cuda_arm_solve_arrays(pz_cuda_arm *cuda, const poise_cuda_arrays *arrays,
+                                      const poise_cuda_answer_arrays *answers, int64_t count, void *stream, int64_t *refused,
+                                      poise_error *error)
+{
+    if (!arrays || !answers || !refused || count < 0 || (count > 0 && (!arrays->targets.at || !answers->q)) ||
+        !cuda->arrays.targets) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                            "targets, q and refused must not be NULL, count not negative, options.device_arrays true");
+    }
+    pz_cuda_array_part part = {.from = *arrays, .to = *answers, .nq = cuda->nq};
+    if (!part.from.starts.at) {
+        part.from.starts = (poise_cuda_view){.at = cuda->arrays.neutral, .strides = {0, 0, 1}};
+    }
+    cudaError_t e = cudaSetDevice(cuda->room.device);
+    return pz_cuda_explain(e ? e : solve_array_parts(cuda, &part, count, stream, refused), "solving", error);
+}
+
+// ---- From host memory ----------------------------------------------------------------------------------------------------
+
 // From host memory through the device and back.
 static cudaError_t round_trip(pz_cuda_arm *cuda, const poise_pose *targets, double *q, poise_cuda_answer *answers, int count)
 {
@@ -160,12 +287,11 @@ static cudaError_t round_trip(pz_cuda_arm *cuda, const poise_pose *targets, doub
     return e ? e : done;
 }
 
-// ---- From host memory ----------------------------------------------------------------------------------------------------
-
 // The answer of the host, which is that of the device. False: it has none after few searches.
 static bool is_settled_by_host(const pz_cuda_arm *cuda, const poise_pose *target, double *q, poise_cuda_answer *answer)
 {
-    return pz_cuda_host_solve(&cuda->task, cuda->has_fast ? &cuda->fast : NULL, target, HOST_SEARCHES, q, answer);
+    return pz_cuda_host_solve(&cuda->task, cuda->has_fast ? &cuda->fast : NULL, cuda->world, target, HOST_SEARCHES, q,
+                              answer);
 }
 
 // Put a problem where the device can read it; there is room.
@@ -256,23 +382,38 @@ static bool is_same(poise_vec3 a, poise_vec3 b)
 static bool is_ours(const pz_cuda_arm *cuda, const poise_problem *problem)
 {
     const poise_goal *goal = problem->goals, *own = &cuda->goal;
-    return problem->goal_count == 1 && goal && goal->kind == POISE_GOAL_POSE && goal->body == own->body &&
-           memcmp(&goal->local, &own->local, sizeof own->local) == 0 && goal->weight == own->weight &&
-           goal->rotation_weight == own->rotation_weight && goal->loss == own->loss &&
+    return problem->constraint_count == 0 && problem->goal_count == 1 && goal && goal->kind == POISE_GOAL_POSE &&
+           goal->body == own->body && memcmp(&goal->local, &own->local, sizeof own->local) == 0 &&
+           goal->weight == own->weight && goal->rotation_weight == own->rotation_weight && goal->loss == own->loss &&
            is_same(goal->tolerance, own->tolerance) && is_same(goal->rotation_tolerance, own->rotation_tolerance);
 }
 
-static void fill(const poise_cuda_answer *answer, poise_report *report)
+// The least distance of a pair of shapes at an answer.
+static double clearance_of(const pz_arm_world *world, const poise_cuda_answer *answer)
+{
+    for (int k = 0; world && k < world->watch_count; ++k) {
+        if (world->watch[k].pair == answer->pair) {
+            return answer->room + world->watch[k].margin;
+        }
+    }
+    return DBL_MAX;
+}
+
+static void fill(const pz_arm_world *world, const poise_cuda_answer *answer, poise_report *report)
 {
     static const char *const reasons[POISE_OUTCOME_COUNT] = {
         "every goal is met", "no direction within the limits comes closer", "steps no longer change the cost",
-        "the iterations were used up"};
+        "the iterations were used up", "no configuration was found that holds every constraint"};
     *report = (poise_report){.outcome = answer->outcome,
                              .reason = reasons[answer->outcome],
                              .restarts = answer->restarts,
                              .cost = answer->cost,
                              .worst_length = answer->length,
-                             .worst_angle = answer->angle};
+                             .worst_angle = answer->angle,
+                             .holds = answer->outcome != POISE_OUTCOME_INFEASIBLE,
+                             .clearance = clearance_of(world, answer),
+                             .blocking = answer->room < ACTIVE ? 0 : POISE_NONE,
+                             .blocking_item = answer->room < ACTIVE ? answer->pair : 0};
 }
 
 // Up to STAGED problems for the device from `problems` on; how many were looked at.
@@ -287,7 +428,7 @@ static int solve_problems(pz_cuda_arm *cuda, poise_problem *problems, int count,
         bool is_right = p->q && is_ours(cuda, p), sound = is_right && is_sound(&p->goals->target) && all_finite(p->q, nq);
         p->status = sound ? POISE_OK : is_right || !p->q ? POISE_ERROR_ARGUMENT : POISE_ERROR_UNSUPPORTED;
         if (sound && by_host && is_settled_by_host(cuda, &p->goals->target, p->q, &answer)) {
-            fill(&answer, &p->report);
+            fill(cuda->world, &answer, &p->report);
         } else if (sound) {
             stage(cuda, seen, &p->goals->target, p->q);
         }
@@ -296,7 +437,7 @@ static int solve_problems(pz_cuda_arm *cuda, poise_problem *problems, int count,
     for (int k = 0; k < cuda->staged_count && !*e; ++k) {
         poise_problem *p = &problems[cuda->staged_from[k]];
         memcpy(p->q, cuda->staged_q + (size_t)k * nq, nq * sizeof *p->q);
-        fill(&cuda->staged_answers[k], &p->report);
+        fill(cuda->world, &cuda->staged_answers[k], &p->report);
     }
     return seen;
 }

@@ -2,13 +2,18 @@
 #ifndef POISE_CUDA_CUDA_ARM_H
 #define POISE_CUDA_CUDA_ARM_H
 
-#include "cuda_arm_task.h"
+#include "arm_world.h"
 
 #include <cuda_runtime_api.h>
 
+// Where shapes are kept apart, targets whose answer collides are searched again, all of them together, up to so many times;
+// then warps take what is left.
+#define PZ_ARM_ROUNDS 16
+
 // Counters of one call, which the last kernel leaves at 0.
 typedef struct pz_cuda_counters {
-    unsigned next; // target that a thread begins with
+    unsigned next[PZ_ARM_ROUNDS];  // target of a round that a thread begins with
+    unsigned count[PZ_ARM_ROUNDS]; // of a round but the first, which has all
     unsigned rest_count;
     unsigned hard_count, hard_next;
     unsigned last_count, last_next;
@@ -18,12 +23,14 @@ typedef struct pz_cuda_counters {
 // Device memory, taken once.
 typedef struct pz_cuda_work {
     int capacity;
-    float *near;    // capacity x joints: where a search in single precision ended
-    int *near_from; // number of that search; -1: none
-    int *rest;      // targets near, but not within the tolerance
-    int *hard;      // targets left to warps
-    int *hard_from; // number of the search to go on with
-    int *last;      // targets left to the algorithm in double
+    float *near;               // capacity x joints: where a search in single precision ended
+    int *near_from;            // number of that search; -1: none
+    int *rest;                 // targets near, but not within the tolerance
+    int *hard;                 // targets left to warps
+    int *hard_from;            // number of the search to go on with
+    int *last;                 // targets left to the algorithm in double
+    int *again[2];             // targets of a round but the first, in turn; NULL where nothing is kept apart
+    const pz_arm_world *world; // NULL: nothing is kept apart
     pz_cuda_counters *counters;
 } pz_cuda_work;
 
@@ -41,7 +48,7 @@ extern "C" {
 
 // Blocks that keep the device busy, for the kernels below.
 typedef struct pz_cuda_grids {
-    int search, settle, hard, last;
+    int search, check, settle, hard, last;
 } pz_cuda_grids;
 cudaError_t pz_cuda_arm_grids(int joints, int processors, pz_cuda_grids *grids);
 

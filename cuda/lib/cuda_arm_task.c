@@ -88,6 +88,7 @@ poise_status pz_cuda_task_make(const poise_model *model, const poise_goal *goal,
                                .restarts = options->restarts,
                                .first_start = pz_arm_first_start(options->seed),
                                .max_iterations = options->max_iterations,
+                               .fast_last = least(options->restarts, PZ_FAST_SEARCHES - 1),
                                .only_near = options->restarts == 0 && options->start == POISE_START_WARM};
     }
     free(q);

@@ -11,6 +11,7 @@
 #define PZ_FAST_MOST     7     // joints that the search in single precision serves; six or this many
 #define PZ_FAST_NEAR     1e-4f // errors below which it hands on; the step that follows leaves what single precision leaves
 #define PZ_FAST_SEARCHES 64    // in single precision; then the library's own algorithm begins, all in double
+#define PZ_FAST_MORE     1024  // the same where shapes are kept apart; then PZ_FAST_SEARCHES in double are enough
 #define PZ_SETTLE_MOST   8     // iterations in double after a search in single precision
 
 // A chain in single precision. Angles are in half turns, so that whole ones are taken off without rounding, and have the
@@ -37,6 +38,7 @@ typedef struct pz_cuda_task {
     int restarts;
     int first_start;
     int max_iterations;
+    int fast_last;  // number of the last search in single precision
     bool only_near; // a warm start without restarts: the closest pose near it
 } pz_cuda_task;
 
@@ -56,6 +58,8 @@ PZ_BOTH poise_cuda_answer pz_cuda_answer_of(const pz_cuda_task *task, const pz_a
     answer.cost = task->weight * pz_arm_cost(&task->target, run);
     answer.length = task->chain.unit * sqrt(run->r);
     answer.angle = pz_arm_angle(run->e);
+    answer.room = INFINITY;
+    answer.pair = -1;
     return answer;
 }
 

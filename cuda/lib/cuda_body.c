@@ -21,6 +21,7 @@ static void put_all(pz_cuda_image *image, void *user)
     t->single = pz_cuda_put(image, tables->single, numbers, sizeof *tables->single);
     t->numbers = pz_cuda_put(image, tables->numbers, numbers, sizeof *tables->numbers);
     t->starts = pz_cuda_put(image, tables->starts, ((size_t)t->restarts + 1) * nv, sizeof *tables->starts);
+    t->part = pz_cuda_put(image, tables->part, (size_t)t->marker_count, sizeof *tables->part);
     t->start_kind = pz_cuda_put(image, tables->start_kind, nv, sizeof *tables->start_kind);
 }
 

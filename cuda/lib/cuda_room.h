@@ -12,7 +12,7 @@ typedef struct pz_cuda_room {
     cudaStream_t stream; // of calls with host memory
     cudaError_t error;   // the first of those that take memory; none is taken after it
     int device_count, host_count;
-    void *device_memory[16], *host_memory[4];
+    void *device_memory[24], *host_memory[4];
 } pz_cuda_room;
 
 // POISE_OK, or a status with its reason in `error`: POISE_ERROR_MEMORY where memory is short, otherwise POISE_ERROR_DEVICE.

@@ -12,6 +12,7 @@
 #include "solve/tips/tips_entry.h"
 #include "solve/tree/damped_step.h"
 
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,17 +25,18 @@ struct pz_cuda_tree {
     poise_goal *goals; // in host memory
     const poise_model *model;
     poise_solver_options options;
-    bool is_fast; // `body` serves; otherwise the three after it
+    bool has_poses; // some goals are no points: targets are poses
+    bool is_fast;   // `body` serves; otherwise the three after it
     pz_cuda_body body;
     pz_cuda_tree_task task;
     pz_cuda_tree_work work;
     int blocks;
     // device memory for calls with host memory
-    poise_vec3 *targets;
+    void *targets; // points, or poses
     double *weights, *q;
     poise_cuda_tree_answer *answers;
     // host memory that the device can read
-    poise_vec3 *staged_targets;
+    void *staged_targets;
     double *staged_weights, *staged_q;
     poise_cuda_tree_answer *staged_answers;
 };
@@ -48,9 +50,10 @@ static poise_status check_goals(const poise_model *model, const poise_goal *goal
         if (status != POISE_OK) {
             return status;
         }
-        if (goals[i].kind != POISE_GOAL_POSITION) {
+        if (goals[i].kind != POISE_GOAL_POSITION && goals[i].kind != POISE_GOAL_DIRECTION &&
+            goals[i].kind != POISE_GOAL_ORIENTATION && goals[i].kind != POISE_GOAL_POSE) {
             return pz_error_set(error, POISE_ERROR_UNSUPPORTED,
-                                "goal %d (%s): the device serves one POSE goal, or POSITION goals", i,
+                                "goal %d (%s): the device serves POSITION, DIRECTION, ORIENTATION and POSE goals", i,
                                 poise_goal_kind_name(goals[i].kind));
         }
     }
@@ -150,16 +153,22 @@ static cudaError_t take_work(pz_cuda_tree *t, const poise_cuda_options *options)
     return room->error;
 }
 
+// Of one target.
+static size_t target_size(const pz_cuda_tree *t)
+{
+    return t->has_poses ? sizeof(poise_pose) : sizeof(poise_vec3);
+}
+
 static cudaError_t take_stage(pz_cuda_tree *t, const poise_cuda_options *options)
 {
     size_t goals = (size_t)t->goal_count, staged = t->capacity < STAGED ? (size_t)t->capacity : STAGED;
     pz_cuda_room *room = &t->room;
     if (options->host_memory) {
-        t->targets = pz_cuda_take(room, staged * goals, sizeof *t->targets);
+        t->targets = pz_cuda_take(room, staged * goals, target_size(t));
         t->weights = pz_cuda_take(room, staged * goals, sizeof *t->weights);
         t->q = pz_cuda_take(room, staged * t->nq, sizeof *t->q);
         t->answers = pz_cuda_take(room, staged, sizeof *t->answers);
-        t->staged_targets = pz_cuda_take_host(room, staged * goals, sizeof *t->staged_targets);
+        t->staged_targets = pz_cuda_take_host(room, staged * goals, target_size(t));
         t->staged_weights = pz_cuda_take_host(room, staged * goals, sizeof *t->staged_weights);
         t->staged_q = pz_cuda_take_host(room, staged * t->nq, sizeof *t->staged_q);
         t->staged_answers = pz_cuda_take_host(room, staged, sizeof *t->staged_answers);
@@ -198,13 +207,26 @@ static poise_status make_exact(pz_cuda_tree *tree, const poise_cuda_options *opt
     return status ? status : pz_cuda_explain(run_empty(tree), "memory for the threads", error);
 }
 
+// Goals that are no points have the fast way alone.
+static poise_status refuse_poses(const poise_cuda_options *options, const char *why, poise_error *error)
+{
+    return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "DIRECTION, ORIENTATION and POSE goals on a body: not served %s%s",
+                        options->exact_bits ? "with exact_bits" : "are ", options->exact_bits ? "" : why);
+}
+
 static poise_status make_all(pz_cuda_tree *tree, const poise_cuda_options *options, poise_error *error)
 {
-    const char *why;
+    const char *why = "";
     tree->options = options->solver;
     tree->capacity = options->capacity;
     tree->is_fast =
         !options->exact_bits && pz_body_serves(tree->model, tree->goals, tree->goal_count, &options->solver, &why);
+    for (int i = 0; i < tree->goal_count; ++i) {
+        tree->has_poses = tree->has_poses || tree->goals[i].kind != POISE_GOAL_POSITION;
+    }
+    if (tree->has_poses && !tree->is_fast) {
+        return refuse_poses(options, why, error);
+    }
     poise_status status = tree->is_fast ? pz_cuda_body_make(&tree->room, tree->model, tree->goals, tree->goal_count, options,
                                                             &tree->body, error)
                                         : make_exact(tree, options, error);
@@ -257,15 +279,17 @@ void pz_cuda_tree_destroy(pz_cuda_tree *tree)
 
 // ---- Batches -------------------------------------------------------------------------------------------------------------
 
-static cudaError_t queue(pz_cuda_tree *t, const poise_vec3 *targets, const double *weights, double *q,
+// `targets`: points, or poses where some goals are none.
+static cudaError_t queue(pz_cuda_tree *t, const void *targets, const double *weights, double *q,
                          poise_cuda_tree_answer *answers, int count, cudaStream_t stream)
 {
     cudaError_t e = cudaSuccess;
     for (int done = 0; done < count && !e;) {
         int part = count - done < t->capacity ? count - done : t->capacity;
         size_t first = (size_t)done * (size_t)t->goal_count;
-        pz_cuda_tree_batch batch = {.targets = targets + first,
-                                    .weights = weights ? weights + first : NULL,
+        pz_cuda_tree_batch batch = {.targets = t->has_poses ? NULL : (const poise_vec3 *)targets + first,
+                                    .poses = t->has_poses ? (const poise_pose *)targets + first : NULL,
+                                    .weights = weights && !t->has_poses ? weights + first : NULL,
                                     .q = q + (size_t)done * t->nq,
                                     .answers = answers ? answers + done : NULL,
                                     .count = part};
@@ -276,14 +300,32 @@ static cudaError_t queue(pz_cuda_tree *t, const poise_vec3 *targets, const doubl
     return e;
 }
 
-poise_status pz_cuda_tree_queue(pz_cuda_tree *tree, const poise_vec3 *targets, const double *weights, double *q,
-                                poise_cuda_tree_answer *answers, int count, void *stream, poise_error *error)
+static poise_status queue_checked(pz_cuda_tree *tree, const void *targets, const double *weights, double *q,
+                                  poise_cuda_tree_answer *answers, int count, void *stream, poise_error *error)
 {
     if (count < 0 || (count > 0 && (!targets || !q))) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "targets and q must not be NULL, count not negative");
     }
     cudaError_t e = cudaSetDevice(tree->room.device);
     return pz_cuda_explain(e ? e : queue(tree, targets, weights, q, answers, count, stream), "solving", error);
+}
+
+poise_status pz_cuda_tree_queue(pz_cuda_tree *tree, const poise_vec3 *targets, const double *weights, double *q,
+                                poise_cuda_tree_answer *answers, int count, void *stream, poise_error *error)
+{
+    if (tree->has_poses) {
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "some goals are no points: poise_cuda_queue_goals takes them");
+    }
+    return queue_checked(tree, targets, weights, q, answers, count, stream, error);
+}
+
+poise_status pz_cuda_tree_queue_goals(pz_cuda_tree *tree, const poise_pose *targets, double *q,
+                                      poise_cuda_tree_answer *answers, int count, void *stream, poise_error *error)
+{
+    if (!tree->has_poses) {
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "all goals are points: poise_cuda_queue_markers takes them");
+    }
+    return queue_checked(tree, targets, NULL, q, answers, count, stream, error);
 }
 
 // ---- Problems of batch.h -------------------------------------------------------------------------------------------------
@@ -293,10 +335,23 @@ static bool is_same(poise_vec3 a, poise_vec3 b)
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
-// The goals of this tree, but for targets and weights?
+// Where some goals are no points: frames, axes and weights are those of the tree, too.
+static bool has_our_frames(const pz_cuda_tree *t, const poise_problem *problem)
+{
+    bool ours = true;
+    for (int i = 0; i < t->goal_count && ours; ++i) {
+        const poise_goal *goal = &problem->goals[i], *own = &t->goals[i];
+        ours = memcmp(&goal->local, &own->local, sizeof own->local) == 0 && is_same(goal->axis, own->axis) &&
+               goal->weight == own->weight && goal->rotation_weight == own->rotation_weight &&
+               is_same(goal->rotation_tolerance, own->rotation_tolerance);
+    }
+    return ours;
+}
+
+// The goals of this tree, but for targets and, where all are points, weights?
 static bool is_ours(const pz_cuda_tree *t, const poise_problem *problem)
 {
-    bool ours = problem->goals && problem->goal_count == t->goal_count;
+    bool ours = problem->constraint_count == 0 && problem->goals && problem->goal_count == t->goal_count;
     for (int i = 0; i < t->goal_count && ours; ++i) {
         const poise_goal *goal = &problem->goals[i], *own = &t->goals[i];
         ours = goal->kind == own->kind && goal->body == own->body && is_same(goal->local.position, own->local.position) &&
@@ -305,7 +360,7 @@ static bool is_ours(const pz_cuda_tree *t, const poise_problem *problem)
                (!pz_has_band(own->tolerance) ||
                 memcmp(&goal->target.rotation, &own->target.rotation, sizeof own->target.rotation) == 0);
     }
-    return ours;
+    return ours && (!t->has_poses || has_our_frames(t, problem));
 }
 
 static bool is_sound(const pz_cuda_tree *t, const poise_problem *problem)
@@ -321,8 +376,7 @@ static cudaError_t round_trip(pz_cuda_tree *t, int count)
 {
     size_t many = (size_t)count, points = many * (size_t)t->goal_count, numbers = many * t->nq;
     cudaStream_t stream = t->room.stream;
-    cudaError_t e =
-        cudaMemcpyAsync(t->targets, t->staged_targets, points * sizeof *t->targets, cudaMemcpyHostToDevice, stream);
+    cudaError_t e = cudaMemcpyAsync(t->targets, t->staged_targets, points * target_size(t), cudaMemcpyHostToDevice, stream);
     e = e ? e : cudaMemcpyAsync(t->weights, t->staged_weights, points * sizeof(double), cudaMemcpyHostToDevice, stream);
     e = e ? e : cudaMemcpyAsync(t->q, t->staged_q, numbers * sizeof *t->q, cudaMemcpyHostToDevice, stream);
     e = e ? e : queue(t, t->targets, t->weights, t->q, t->answers, count, stream);
@@ -361,15 +415,26 @@ static void fill(const pz_cuda_tree *t, const poise_cuda_tree_answer *a, poise_r
                              .cost = a->cost,
                              .gradient = a->gradient,
                              .distance = a->distance,
-                             .worst_length = a->worst_length};
+                             .worst_length = a->worst_length,
+                             .worst_angle = a->worst_angle,
+                             .holds = true,
+                             .clearance = DBL_MAX,
+                             .blocking = POISE_NONE};
 }
 
 static void stage(pz_cuda_tree *t, const poise_problem *p, int place)
 {
     size_t first = (size_t)place * (size_t)t->goal_count;
     for (int i = 0; i < t->goal_count; ++i) {
-        t->staged_targets[first + (size_t)i] = p->goals[i].target.position;
-        t->staged_weights[first + (size_t)i] = p->goals[i].weight;
+        const poise_goal *goal = &p->goals[i];
+        if (t->has_poses) {
+            poise_pose *to = (poise_pose *)t->staged_targets + first + i;
+            *to = goal->target;
+            to->position = goal->kind == POISE_GOAL_DIRECTION ? goal->direction : to->position;
+        } else {
+            ((poise_vec3 *)t->staged_targets)[first + (size_t)i] = goal->target.position;
+        }
+        t->staged_weights[first + (size_t)i] = goal->weight;
     }
     memcpy(t->staged_q + (size_t)place * t->nq, p->q, t->nq * sizeof *p->q);
 }

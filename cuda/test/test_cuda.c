@@ -1,6 +1,6 @@
 // Batches on a device: answers are judged on the host, by the library. Without a device only what fails clearly is tested,
 // and the program says that it was skipped.
-#include "cuda_test_arms.h"
+#include "cuda_test_world.h"
 #include "lib/arm_host.h"
 #include "lib/cuda_evaluate.h"
 
@@ -152,7 +152,7 @@ TEST_IF(device_memory_on_a_stream_gives_the_same_as_host_memory, no_device)
 static bool is_same(const poise_cuda_answer *a, const poise_cuda_answer *b)
 {
     return a->outcome == b->outcome && a->restarts == b->restarts && a->cost == b->cost && a->length == b->length &&
-           a->angle == b->angle;
+           a->angle == b->angle && a->room == b->room && a->pair == b->pair;
 }
 
 // The device for all targets at once, then the host's own solver for each.
@@ -175,7 +175,7 @@ static void compare_with_host(const char *scene, int count, int beyond, int rest
         for (int i = 0; i < count; ++i) {
             poise_cuda_answer answer;
             double *q = f.starts + i * f.nq;
-            ck_assert(pz_cuda_host_solve(&task, has_fast ? &fast : NULL, &f.targets[i], INT_MAX, q, &answer));
+            ck_assert(pz_cuda_host_solve(&task, has_fast ? &fast : NULL, NULL, &f.targets[i], INT_MAX, q, &answer));
             ck_assert_msg(memcmp(q, f.q + i * f.nq, (size_t)f.nq * sizeof *q) == 0 && is_same(&answer, &f.answers[i]),
                           "%s, target %d: outcome %d and %d, restarts %d and %d", scene, i, (int)answer.outcome,
                           (int)f.answers[i].outcome, answer.restarts, f.answers[i].restarts);
@@ -193,6 +193,84 @@ TEST_IF(the_host_gives_the_same_bits_as_the_device, no_device)
     compare_with_host("arm7", 3000, 100, 0);
     compare_with_host("scara", 500, 50, RESTARTS);
     compare_with_host("lamp", 500, 50, RESTARTS);
+}
+
+// Half of the targets have a free way; the rest may have none.
+static void compare_apart(const char *scene, int count)
+{
+    fixture f = make(scene, count, 5, 12), half = f;
+    test_world w;
+    poise_cuda_options options = options_for(count);
+    pz_cuda_task task;
+    pz_fast_chain fast;
+    pz_arm_world *world = malloc(sizeof *world);
+    poise_kinematics *kinematics;
+    ck_assert_int_eq(poise_kinematics_create(f.model, NULL, &kinematics, NULL), POISE_OK);
+    make_world(&f, &w);
+    half.count = count / 2, half.targets = f.targets + count - count / 2;
+    draw_free(&half, &w, 1e-3, 13);
+    poise_cuda *cuda = open_device(&f, &options);
+    ck_assert_int_eq(poise_cuda_keep_apart(cuda, &w.apart, NULL), POISE_OK);
+    ck_assert_int_eq(pz_cuda_task_make(f.model, &f.goal, &options.solver, &task, NULL), POISE_OK);
+    task.fast_last = PZ_FAST_MORE - 1;
+    ck_assert(world && pz_arm_world_make(f.model, &task, &w.apart, world, NULL) == POISE_OK);
+    bool has_fast = pz_fast_chain_make(&task, &fast);
+    begin(&f);
+    ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets, f.q, f.answers, f.count, NULL), POISE_OK);
+    for (int i = 0; i < count; ++i) {
+        poise_cuda_answer answer;
+        double *q = f.starts + i * f.nq;
+        judge_apart(&f, &w, kinematics, i);
+        ck_assert(pz_cuda_host_solve(&task, has_fast ? &fast : NULL, world, &f.targets[i], INT_MAX, q, &answer));
+        ck_assert_msg(memcmp(q, f.q + i * f.nq, (size_t)f.nq * sizeof *q) == 0 && is_same(&answer, &f.answers[i]),
+                      "%s, target %d: outcome %d and %d, restarts %d and %d, room %.17g and %.17g", scene, i,
+                      (int)answer.outcome, (int)f.answers[i].outcome, answer.restarts, f.answers[i].restarts, answer.room,
+                      f.answers[i].room);
+    }
+    free(world);
+    poise_kinematics_destroy(kinematics);
+    poise_cuda_destroy(cuda);
+    release(&f);
+}
+
+TEST_IF(answers_without_collisions_are_those_of_the_host, no_device)
+{
+    compare_apart("arm6", 3000);
+    compare_apart("arm7", 3000);
+    compare_apart("arm7", 300); // warps begin at once
+    compare_apart("scara", 100);
+}
+
+TEST_IF(shapes_that_are_let_go_count_no_more, no_device)
+{
+    enum { COUNT = 3000 };
+    fixture f = make("arm7", COUNT, 0, 14);
+    test_world w;
+    poise_cuda_options options = options_for(COUNT);
+    poise_cuda *cuda = open_device(&f, &options);
+    size_t size = (size_t)f.count * (size_t)f.nq * sizeof *f.q;
+    double *before = malloc(size);
+    ck_assert(before != NULL);
+    make_world(&f, &w);
+    for (int turn = 0; turn < 3; ++turn) { // without, with, without
+        ck_assert_int_eq(poise_cuda_keep_apart(cuda, turn == 1 ? &w.apart : NULL, NULL), POISE_OK);
+        begin(&f);
+        ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets, f.q, f.answers, f.count, NULL), POISE_OK);
+        if (turn == 0) {
+            memcpy(before, f.q, size);
+        }
+        ck_assert((memcmp(before, f.q, size) == 0) == (turn != 1));
+    }
+    // what is refused changes nothing
+    ck_assert_int_eq(poise_cuda_keep_apart(cuda, &w.apart, NULL), POISE_OK);
+    w.apart.margin = -1;
+    ck_assert_int_eq(poise_cuda_keep_apart(cuda, &w.apart, NULL), POISE_ERROR_ARGUMENT);
+    begin(&f);
+    ck_assert_int_eq(poise_cuda_solve_poses(cuda, f.targets, f.q, f.answers, f.count, NULL), POISE_OK);
+    ck_assert(memcmp(before, f.q, size) != 0);
+    free(before);
+    poise_cuda_destroy(cuda);
+    release(&f);
 }
 
 TEST_IF(problems_of_a_batch_get_reports_and_unsound_ones_their_status, no_device)
@@ -335,7 +413,8 @@ TEST_IF(goals_and_chains_that_are_not_served_are_named, no_device)
     poise_cuda_options options = options_for(10);
     poise_error error = {.text = ""};
     poise_cuda *cuda = NULL;
-    poise_goal banded = f.goal, other = poise_goal_orientation(f.goal.body, poise_pose_identity().rotation);
+    poise_goal banded = f.goal, other = f.goal;
+    other.kind = POISE_GOAL_PLANE, other.direction = poise_vec3_make(0, 0, 1);
     banded.tolerance = poise_vec3_make(0.1, 0, 0);
     ck_assert_int_eq(poise_cuda_create(f.model, &banded, 1, &options, &cuda, &error), POISE_ERROR_UNSUPPORTED);
     ck_assert(strstr(error.text, "bands") != NULL);

@@ -28,8 +28,8 @@ static void solve_by_team(void *user)
     body_finish_by_team(w->task, w->batch, w->work);
 }
 
-// Answers of all frames into f->q and f->answers.
-static void solve_as(fixture *f, bool is_team, bool backwards)
+// Answers of all frames into f->q and f->answers. `poses`: targets where some goals are no points, or NULL.
+static void solve_as(fixture *f, const poise_pose *poses, bool is_team, bool backwards)
 {
     body_tables tables;
     const char *why;
@@ -41,8 +41,12 @@ static void solve_as(fixture *f, bool is_team, bool backwards)
                       .passes = take(many * restarts, sizeof *work.passes),
                       .state = take((size_t)tables.task.at.size, sizeof(double)),
                       .capacity = f->count};
-    pz_cuda_tree_batch batch = {
-        .targets = f->targets, .weights = f->weights, .q = f->q, .answers = f->answers, .count = f->count};
+    pz_cuda_tree_batch batch = {.targets = f->targets,
+                                .poses = poses,
+                                .weights = poses ? NULL : f->weights,
+                                .q = f->q,
+                                .answers = f->answers,
+                                .count = f->count};
     memcpy(f->q, f->starts, many * (size_t)f->nq * sizeof *f->q);
     if (is_team) {
         body_team_run(8, solve_by_team, &(team_work){&tables.task, &batch, &work});
@@ -56,7 +60,7 @@ static void solve_as(fixture *f, bool is_team, bool backwards)
 
 static void solve_as_threads_do(fixture *f, bool backwards)
 {
-    solve_as(f, false, backwards);
+    solve_as(f, NULL, false, backwards);
 }
 
 // ---- Judging -------------------------------------------------------------------------------------------------------------
@@ -191,6 +195,95 @@ TEST(unusual_starts_and_options_are_served)
     release(&f);
 }
 
+// ---- Tips ----------------------------------------------------------------------------------------------------------------
+
+// Goals of every kind on some bodies, the same in every frame but for their targets. The poses are what a device is given.
+static poise_pose *give_tips(fixture *f, int every, double noise)
+{
+    scene_random random = scene_random_make(8);
+    poise_kinematics *kinematics;
+    int bodies = poise_model_info(f->model).joints, tips = (bodies + every - 1) / every;
+    double *q = take((size_t)f->nq, sizeof *q);
+    poise_pose *poses = take((size_t)(f->count * tips), sizeof *poses);
+    poise_pose local = {{0.5, 0.5, -0.5, 0.5}, {0.1, 0.02, 0.05}};
+    free(f->goals);
+    f->goals = take((size_t)(f->count * tips), sizeof *f->goals);
+    f->goal_count = tips;
+    ck_assert_int_eq(poise_kinematics_create(f->model, NULL, &kinematics, NULL), POISE_OK);
+    for (int i = 0; i < f->count; ++i) {
+        scene_random_configuration(&random, f->model, q);
+        poise_kinematics_update(kinematics, q, NULL);
+        for (int n = 0; n < tips; ++n) {
+            int at = i * tips + n, k = bodies - 1 - n * every;
+            poise_pose body = poise_kinematics_body_pose(kinematics, k), to = poise_pose_multiply(body, local);
+            poise_vec3 axis = {0, 0.6, 0.8};
+            to.position.x += noise * scene_random_normal(&random);
+            switch (n % 4) {
+            case 1:
+                f->goals[at] = poise_goal_orientation(k, body.rotation);
+                break;
+            case 2:
+                f->goals[at] = poise_goal_direction(k, axis, poise_quat_rotate(body.rotation, axis));
+                break;
+            case 3:
+                f->goals[at] = poise_goal_position(k, local.position, to.position);
+                break;
+            default:
+                f->goals[at] = poise_goal_pose(k, local, to);
+                f->goals[at].rotation_weight = 0.3;
+            }
+            poses[at] = f->goals[at].target;
+            poses[at].position = n % 4 == 2 ? f->goals[at].direction : poses[at].position;
+        }
+    }
+    free(q);
+    poise_kinematics_destroy(kinematics);
+    solve_on_host(f);
+    return poses;
+}
+
+static int angles_are_right(const fixture *f)
+{
+    int checked = 0;
+    for (int i = 0; i < f->count; ++i) {
+        if (f->answers[i].outcome == POISE_OUTCOME_REACHED) {
+            ck_assert(f->answers[i].worst_angle <= f->options.rotation_tolerance);
+            checked += 1;
+        }
+    }
+    return checked;
+}
+
+TEST(poses_orientations_and_directions_are_reached_as_often_as_on_the_host)
+{
+    static const struct row {
+        const char *scene;
+        int count, restarts, every;
+        double noise;
+    } rows[] = {{"humanoid", 60, 20, 4, 0.0},       {"humanoid-quaternion", 30, 20, 5, 0.0},
+                {"humanoid-euler", 30, 20, 5, 0.0}, {"tree-50", 20, 10, 6, 0.0},
+                {"chain-30", 20, 10, 7, 0.0},       {"humanoid", 15, 3, 4, 0.02},
+                {"tree-50", 15, 3, 6, 0.02}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        fixture f = make(rows[i].scene, rows[i].count, rows[i].restarts, 0.0);
+        poise_pose *poses = give_tips(&f, rows[i].every, rows[i].noise);
+        solve_as(&f, poses, false, false);
+        verdict v = judge(&f);
+        ck_assert_msg(v.reached >= v.host_reached - 1 - f.count / 20 && v.open == 0,
+                      "%s: reached %d (host %d), closest %d, open %d", rows[i].scene, v.reached, v.host_reached, v.closest,
+                      v.open);
+        ck_assert_int_eq(angles_are_right(&f), v.reached);
+        size_t size = (size_t)(f.count * f.nq) * sizeof *f.q;
+        double *alone = take(1, size);
+        memcpy(alone, f.q, size);
+        solve_as(&f, poses, true, false);
+        ck_assert_msg(memcmp(alone, f.q, size) == 0, "%s: a team has other bits", rows[i].scene);
+        free(alone);
+        free(poses);
+        release(&f);
+    }
+}
+
 static void compare(const fixture *f, const fixture *g)
 {
     for (int i = 0; i < f->count; ++i) {
@@ -230,8 +323,8 @@ TEST(teams_give_the_bits_of_single_threads)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         fixture f = make(rows[i].scene, rows[i].count, rows[i].restarts, rows[i].noise);
         fixture g = make(rows[i].scene, rows[i].count, rows[i].restarts, rows[i].noise);
-        solve_as(&f, true, false);
-        solve_as(&g, false, false);
+        solve_as(&f, NULL, true, false);
+        solve_as(&g, NULL, false, false);
         compare(&f, &g);
         release(&f), release(&g);
     }
@@ -240,8 +333,8 @@ TEST(teams_give_the_bits_of_single_threads)
         scene_random one = scene_random_make(90 + (uint64_t)i), other = one;
         fixture f = make_on(random_model(&one, 2 + i % 9, features), "", 2, 1, i % 3 == 2 ? 0.02 : 0.0);
         fixture g = make_on(random_model(&other, 2 + i % 9, features), "", 2, 1, i % 3 == 2 ? 0.02 : 0.0);
-        solve_as(&f, true, false);
-        solve_as(&g, false, false);
+        solve_as(&f, NULL, true, false);
+        solve_as(&g, NULL, false, false);
         compare(&f, &g);
         release(&f), release(&g);
     }

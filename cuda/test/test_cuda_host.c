@@ -31,8 +31,8 @@ static host_fixture make_host(const char *scene, int count, int beyond, uint64_t
 
 static bool solve(host_fixture *h, int i, int patience)
 {
-    return pz_cuda_host_solve(&h->task, h->has_fast ? &h->fast : NULL, &h->f.targets[i], patience, h->f.q + i * h->f.nq,
-                              &h->f.answers[i]);
+    return pz_cuda_host_solve(&h->task, h->has_fast ? &h->fast : NULL, NULL, &h->f.targets[i], patience,
+                              h->f.q + i * h->f.nq, &h->f.answers[i]);
 }
 
 // ---- Numbers in single precision -----------------------------------------------------------------------------------------

@@ -112,7 +112,7 @@ TEST(what_is_not_served_is_named)
     poise_error error = {.text = ""};
     poise_cuda *tree = NULL;
     poise_model *hand;
-    poise_goal other = poise_goal_orientation(1, (poise_quat){0, 0, 0, 1});
+    poise_goal other = poise_goal_center_of_mass((poise_vec3){0, 0, 0});
     ck_assert_int_eq(poise_cuda_create(f.model, &other, 1, &options, &tree, &error), POISE_ERROR_UNSUPPORTED);
     ck_assert(strstr(error.text, "POSITION") != NULL);
     options.solver.prior = 1.0;
