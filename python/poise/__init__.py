@@ -9,12 +9,14 @@ Arrays are numpy's, float64. A pose is a (4, 4) matrix, or x y z and a quaternio
 file, angles in radians. What the library refuses is a poise.Error with the reason and the fix.
 """
 
-import difflib
+from typing import TYPE_CHECKING, Any, Mapping
 
 import numpy as np
 
 from ._poise import (
     BatchReport,
+    DeviceArray,
+    DeviceReport,
     Erik,
     ErikReport,
     Error,
@@ -60,6 +62,9 @@ from .files import Clip, File, Markers, dump, load, parse, read, save
 from .motions import Edited, Pin, Retargeted, Role, edit, retarget
 from .recordings import Finding, Track, track
 
+if TYPE_CHECKING:
+    from .viewer import Viewer, view
+
 
 def _short(report: BatchReport) -> str:
     names, counts = np.unique(report.outcome, return_counts=True)
@@ -67,13 +72,13 @@ def _short(report: BatchReport) -> str:
     return f"<poise.BatchReport: {len(report.reached)} problems{': ' + parts if parts else ''}>"
 
 
-def _asdict(self) -> dict:
+def _asdict(self: Any) -> dict[str, Any]:
     """All that the report says by name, as a row or columns of a table."""
     fields = (name for name, value in vars(type(self)).items() if type(value).__name__.endswith("_descriptor"))
     return {name: getattr(self, name) for name in fields if not name.startswith("_") and not callable(getattr(self, name))}
 
 
-def _configuration(self, values, q=None):
+def _configuration(self: Model, values: Mapping[str, float], q: Any = None) -> np.ndarray:
     """The neutral configuration, or a copy of q, with some numbers set by name: {"elbow": 0.5}, as robot.coordinates has them."""
     out = self.neutral() if q is None else np.array(q, dtype=np.float64)
     places = {name: i for i, name in enumerate(self.coordinates)}
@@ -81,6 +86,8 @@ def _configuration(self, values, q=None):
         raise ValueError(f"q: {self.nq} numbers are wanted, not an array of shape {out.shape}")
     for name, value in values.items():
         if name not in places:
+            import difflib
+
             near = difflib.get_close_matches(name, places, 1)
             raise Error(f'no coordinate is called "{name}"' + (f'; did you mean "{near[0]}"?' if near else ""))
         out[places[name]] = value
@@ -89,11 +96,11 @@ def _configuration(self, values, q=None):
 
 Model.configuration = _configuration
 BatchReport.__repr__ = _short
-for _type in (BatchReport, ErikReport, ExpressiveReport, GoalError, Report):
+for _type in (BatchReport, DeviceReport, ErikReport, ExpressiveReport, GoalError, Report):
     _type._asdict = _asdict
 
 
-def __getattr__(name: str):  # the viewer's needs take longer to import than all the rest
+def __getattr__(name: str) -> object:  # the viewer's needs take longer to import than all the rest
     if name in ("Viewer", "view"):
         from . import viewer
 
@@ -106,6 +113,8 @@ __all__ = [
     "BatchReport",
     "Clip",
     "Constraint",
+    "DeviceArray",
+    "DeviceReport",
     "Edited",
     "Erik",
     "ErikReport",

@@ -122,6 +122,10 @@ def band(body: Any, plane: Any, lower: float = 0.0, upper: float = np.inf, point
 
 
 def balance(polygon: Any, margin: float = 0.0, axis: Any = (0, 0, 1)) -> Constraint:
-    """The centre of mass is `margin` inside a convex polygon, corners counter-clockwise about `axis`, seen along it."""
+    """The centre of mass is `margin` inside a convex polygon, corners counter-clockwise about `axis`, seen along it.
+
+    Corners are points of the world; (x, y) will do where z is up."""
     corners = np.asarray(polygon, dtype=np.float64)
+    if corners.ndim == 2 and corners.shape[1] == 2 and tuple(axis) == (0, 0, 1):
+        corners = np.column_stack((corners, np.zeros(len(corners))))
     return Constraint("balance", (_BALANCE, 0, None, _IDENTITY, _IDENTITY, 0.0, 0.0, float(margin), corners, tuple(axis)))

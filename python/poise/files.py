@@ -99,20 +99,12 @@ class File:
         return f"<poise.File {self.format}: {', '.join(parts) or 'nothing'}>"
 
 
-_FOLDERS_UP = 8  # that files of packages are looked for in
-
 
 def _find(folder: str, name: str) -> str:
     """Where a file that another names is: "package://panda/hand.stl" beside it and in the folders above, with and without
     the name of the package."""
-    scheme, _, rest = name.rpartition("://")
-    if scheme in ("package", "model"):
-        for up in range(_FOLDERS_UP + 1):
-            for part in (rest, rest.partition("/")[2]):
-                path = os.path.join(folder, *[os.pardir] * up, part)
-                if part and os.path.isfile(path):
-                    return path
-    return os.path.join(folder, rest)
+    places = _poise.named_files(folder, name)
+    return next(filter(os.path.isfile, places), places[0])
 
 
 def parse(

@@ -31,7 +31,7 @@ class Track:
     `clip` moves `model`, the skeleton as it was fitted. `residuals` are what the markers of each frame miss by (root mean
     square), `distances` those of every marker in every frame, NaN where it was not seen; `deviations` the standard deviation of
     every degree of freedom, infinite where no marker determines it. `held` are the frames that could not be trusted and hold
-    the last good pose. Lengths are in the skeleton's unit, `metres`.
+    the last good pose, `away` those before the person has come and after they have left. Lengths are in the skeleton's unit, `metres`.
     """
 
     def __init__(self, parts: dict[str, Any]):
@@ -44,6 +44,7 @@ class Track:
         self.findings = [Finding(*row) for row in parts["findings"]]
         self.residuals: np.ndarray = parts["frames"][:, 0].copy()
         self.held: np.ndarray = parts["frames"][:, 2] != 0
+        self.away: np.ndarray = parts["frames"][:, 3] != 0
         self.distances: np.ndarray = parts["distances"]
         self.deviations: np.ndarray = parts["deviations"]
         self.mean: float = parts["mean"]
@@ -108,7 +109,7 @@ def track(
     where markers sit; those that they do not name are placed by their common names, and calibrated. `subject` chooses among
     several people. `thresholds`, such as {"moved": (1.5, 3), "held": 0.05}, say beyond which values the track is doubtful, and
     failed; the others are those of docs/recordings.md. Options: first, last, rate, fit ("decide", "none", "places", "uniform", "segments"), whole, knot, noise,
-    velocity, acceleration, robust, outlier, smoothness, max_turn, least_markers, calibration_frames, only_placements,
+    velocity, acceleration, limits, robust, outlier, smoothness, max_turn, least_markers, calibration_frames, only_placements,
     keep_size, chunk, threads.
 
     A doubtful fit raises nothing: look at the track's verdict.
@@ -123,16 +124,13 @@ def track(
         raise _poise.Error("there is nothing to follow: neither markers, nor a motion with its skeleton")
     places = skeleton.placements if placements is None else placements
     rows = tuple((label, _body(skeleton.model, body), tuple(point), weight) for label, (body, point, weight) in places.items())
-    is_osim = skeleton.format == "osim"
-    if is_osim and markers is not None and any(row[0] in markers.labels for row in rows):
-        options.setdefault("only_placements", True)
     parts = None
     if markers is not None:
         parts = (markers.labels, markers.positions, markers.rate, markers.start_time, markers.metres, _UP.index(markers.up))
     clip = None if source is markers or source.clip is None else source.clip
     return Track(_poise.track(
         skeleton.model, metres or skeleton.metres, _UP.index(up or skeleton.up), rows,
-        skeleton.postures.get("default") if is_osim else None, parts,
+        skeleton.postures.get("default") if skeleton.format == "osim" else None, parts,
         None if parts else source.model, None if parts else (clip.q, clip.frame_time, clip.start_time),
         source_metres or (0.0 if parts else source.metres), _UP.index(source_up or ("" if parts else source.up)),
         labels, subject, tuple(pairs), tuple((kind, *_limits(value)) for kind, value in (thresholds or {}).items()), **options,

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from . import _poise
+from . import _poise, device
 
 
 def _quaternions(model: _poise.Model) -> list[tuple[int, int]]:
@@ -50,23 +50,42 @@ def _step_gradient(model: _poise.Model, q: np.ndarray, grad: np.ndarray) -> np.n
     return out
 
 
+def _solve(model: _poise.Model, body: Any, targets: torch.Tensor, start: Any, options: dict) -> torch.Tensor:
+    """Answers where the targets are: on their device, if it serves such a robot and libpoise_cuda is there, or from the host."""
+    if targets.is_cuda and device.is_there():
+        there = targets.detach().double()
+        there = torch.cat([there[:, :3], torch.nn.functional.normalize(there[:, 3:])], 1)
+        start_there = None if start is None else torch.as_tensor(start, dtype=torch.float64, device=targets.device)
+        try:
+            return torch.from_dlpack(model.solve_batch(body, there, start_there, **options)[0])
+        except _poise.Error as refusal:
+            if refusal.status != "unsupported":
+                raise
+    answers, _ = model.solve_batch(body, _host(targets), start if start is None else _host(start), **options)
+    return torch.from_numpy(answers)
+
+
+def _host(numbers: Any) -> np.ndarray:
+    return numbers.detach().cpu().double().numpy() if isinstance(numbers, torch.Tensor) else numbers
+
+
 class _Solve(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, targets: torch.Tensor, model: _poise.Model, body: Any, start: Any, options: dict) -> torch.Tensor:
-        numbers = targets.detach().cpu().double().numpy()
-        answers, _ = model.solve_batch(body, numbers, start, **options)
-        ctx.model, ctx.body, ctx.numbers, ctx.answers = model, body, numbers, answers
-        return torch.from_numpy(answers).to(targets)
+        answers = _solve(model, body, targets, start, options)
+        ctx.model, ctx.body, ctx.targets, ctx.answers = model, body, targets.detach(), answers
+        return answers.to(targets)
 
     @staticmethod
     def backward(ctx: Any, grad: torch.Tensor) -> tuple:
-        steps = _step_gradient(ctx.model, ctx.answers, grad.detach().cpu().double().numpy())
-        rows = ctx.model.pose_gradients(ctx.body, ctx.numbers, ctx.answers, np.ascontiguousarray(steps))
-        out = np.empty_like(ctx.numbers)
+        numbers, answers = _host(ctx.targets), _host(ctx.answers)
+        steps = _step_gradient(ctx.model, answers, _host(grad))
+        rows = ctx.model.pose_gradients(ctx.body, numbers, answers, np.ascontiguousarray(steps))
+        out = np.empty_like(numbers)
         out[:, :3] = rows[:, :3]
         # a turn by the small vector r moves the unit quaternion u to u + (r, 0) u / 2
-        size = np.linalg.norm(ctx.numbers[:, 3:], axis=1, keepdims=True)
-        x, y, z, w = (ctx.numbers[:, 3:] / size).T
+        size = np.linalg.norm(numbers[:, 3:], axis=1, keepdims=True)
+        x, y, z, w = (numbers[:, 3:] / size).T
         a, b, c = rows[:, 3:].T
         out[:, 3:] = 2 * np.stack([a * w + b * z - c * y, b * w + c * x - a * z, c * w + a * y - b * x, -a * x - b * y - c * z], 1)
         out[:, 3:] /= size
@@ -76,9 +95,8 @@ class _Solve(torch.autograd.Function):
 def solve(model: _poise.Model, body: Any, targets: torch.Tensor, q: Any = None, **options: Any) -> torch.Tensor:
     """Joint values (N, nq) for poses of `body`, (N, 7): x y z and a quaternion x y z w of any length.
 
-    `q` are starts, as solve_batch takes them. Gradients flow to the targets.
+    `q` are starts, as solve_batch takes them. Gradients flow to the targets. Targets on a CUDA device are solved there.
     """
     if not isinstance(targets, torch.Tensor) or targets.ndim != 2 or targets.shape[1] != 7:
         raise ValueError("targets: a tensor of shape (N, 7) is wanted")
-    start = q.detach().cpu().double().numpy() if isinstance(q, torch.Tensor) else q
-    return _Solve.apply(targets, model, body, start, options)
+    return _Solve.apply(targets, model, body, q, options)

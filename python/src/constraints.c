@@ -227,6 +227,30 @@ static bool take_constraint(const model_object *m, PyObject *given, poise_constr
 
 // ---- All of a call -------------------------------------------------------------------------------------------------------
 
+bool constraints_keyword(constraint_call *c, const char *text, PyObject *value)
+{
+    if (strcmp(text, "avoid") == 0) {
+        c->avoid = PyObject_IsTrue(value) > 0;
+    } else if (strcmp(text, "loops") == 0) {
+        c->loops = PyObject_IsTrue(value) > 0;
+    } else if (strcmp(text, "obstacles") == 0) {
+        c->obstacles = value == Py_None ? NULL : value;
+    } else if (strcmp(text, "constraints") == 0) {
+        c->constraints = value == Py_None ? NULL : value;
+    } else if (strcmp(text, "margin") == 0) {
+        c->margin = PyFloat_AsDouble(value);
+        c->has_margin = c->margin != 0;
+    } else if (strcmp(text, "allow_missing") == 0) {
+        c->allow_missing = PyObject_IsTrue(value) > 0;
+    } else if (strcmp(text, "neighbours") == 0) {
+        c->neighbours = (int)PyLong_AsLong(value);
+        c->has_neighbours = true;
+    } else {
+        return false;
+    }
+    return true;
+}
+
 static bool take_all(constraint_array *a, model_object *m, const constraint_call *c, bool avoids, Py_ssize_t obstacles,
                      Py_ssize_t own)
 {
@@ -285,23 +309,42 @@ void constraints_release(constraint_array *a)
     *a = (constraint_array){0};
 }
 
+bool constraints_fit_method(const constraint_array *a, poise_method method)
+{
+    if (a->count > 0 && method != POISE_METHOD_AUTO) {
+        PyErr_Format(PyExc_ValueError,
+                     "method=\"%s\" holds no constraints: leave it out, or say loops=False for the loops "
+                     "of the model's file and ask for no other constraints",
+                     poise_method_name(method));
+        return false;
+    }
+    return true;
+}
+
 // ---- Reports -------------------------------------------------------------------------------------------------------------
+
+PyObject *constraints_name(const constraint_array *a, const model_object *m, int blocking, int item)
+{
+    char text[300];
+    if (blocking == POISE_NONE || blocking >= a->count) {
+        return NULL;
+    }
+    poise_constraint_describe(&a->list[blocking], item, &m->contents, text, sizeof text);
+    return PyUnicode_FromString(text);
+}
 
 bool constraints_report(const constraint_array *a, const model_object *m, poise_solver *solver, const poise_report *report,
                         PyObject **nearest, PyObject **blocking)
 {
-    char first[128], second[128], text[300];
-    *nearest = *blocking = NULL;
+    char first[128], second[128];
+    *nearest = NULL;
+    *blocking = constraints_name(a, m, report->blocking, report->blocking_item);
     if (a->has_clearance && a->list[0].pair_count > 0) {
         int pair = 0;
         poise_solver_constraint_room(solver, 0, &pair);
         poise_shape_describe(&a->list[0], a->list[0].pairs[pair].a, &m->contents, first, sizeof first);
         poise_shape_describe(&a->list[0], a->list[0].pairs[pair].b, &m->contents, second, sizeof second);
         *nearest = Py_BuildValue("ss", first, second);
-    }
-    if (report->blocking != POISE_NONE && report->blocking < a->count) {
-        poise_constraint_describe(&a->list[report->blocking], report->blocking_item, &m->contents, text, sizeof text);
-        *blocking = PyUnicode_FromString(text);
     }
     return !PyErr_Occurred();
 }

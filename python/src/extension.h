@@ -44,6 +44,9 @@ bool options_set(void *options, const option *table, int count, const char *what
 extern const option solver_option_table[];
 extern const int solver_option_count;
 
+// Do both ask for the same?
+bool solver_options_equal(const poise_solver_options *a, const poise_solver_options *b, int nv);
+
 // ---- Types ---------------------------------------------------------------------------------------------------------------
 
 // A skeleton, with solvers and kinematics that calls on it have made and left for the next.
@@ -52,6 +55,7 @@ typedef struct model_object {
     poise_model *model;
     poise_model_summary info;
     struct idle_solver *solvers; // a list
+    struct idle_engine *engine;  // on a device; NULL: none
     poise_kinematics *kinematics;
     bool kinematics_busy;
     poise_file contents;       // the model, with the shapes, excluded pairs and loops of its file
@@ -113,6 +117,15 @@ typedef struct constraint_array {
 bool constraints_take(constraint_array *array, model_object *model, const constraint_call *call);
 void constraints_release(constraint_array *array);
 
+// Take a keyword about constraints. False: it is none; an exception may be set either way.
+bool constraints_keyword(constraint_call *call, const char *name, PyObject *value);
+
+// One method holds constraints. False with an exception.
+bool constraints_fit_method(const constraint_array *array, poise_method method);
+
+// What is in the way (poise_report), by name; NULL: nothing, or an exception.
+PyObject *constraints_name(const constraint_array *array, const model_object *model, int blocking, int item);
+
 // The nearest shapes, a tuple, and what is in the way, by name; NULL: none. False with an exception.
 bool constraints_report(const constraint_array *array, const model_object *model, poise_solver *solver,
                         const poise_report *report, PyObject **nearest, PyObject **blocking);
@@ -138,6 +151,7 @@ bool goals_add(PyObject *module);
 bool model_add(PyObject *module);
 bool reports_add(PyObject *module);
 bool batch_add(PyObject *module);
+bool device_add(PyObject *module);
 bool sensitivity_add(PyObject *module);
 bool files_add(PyObject *module);
 bool express_add(PyObject *module);
@@ -174,6 +188,21 @@ PyObject *model_evaluate(PyObject *self, PyObject *arguments, PyObject *keywords
 PyObject *model_sensitivity(PyObject *self, PyObject *arguments, PyObject *keywords);
 PyObject *model_pose_gradients(PyObject *self, PyObject *arguments);
 void model_release_solvers(model_object *model);
+void model_release_engine(model_object *model);
+
+// Poses of one body in the memory of a CUDA device: solve_batch for targets that are there. Borrowed.
+typedef struct device_call {
+    PyObject *targets, *start, *out; // arrays; start and out may be NULL
+    int body;
+    poise_pose local;
+    const poise_solver_options *solver;
+    bool has_restarts; // the caller chose them
+    bool marks;        // problems that are refused
+} device_call;
+
+// Is it an array in the memory of a CUDA device? Anything else, and any failure to say so, is not.
+bool device_holds(PyObject *object);
+PyObject *device_solve(model_object *model, const device_call *call);
 
 // A report of one solve; `reached`: all goals are met but those that only pull; `errors` has one entry per goal and may be
 // NULL.

@@ -188,6 +188,29 @@ static PyObject *read_bytes(PyObject *module, PyObject *arguments, PyObject *key
     return result;
 }
 
+// Where a file may be that one in a folder names: a list of paths.
+static PyObject *named_files(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    const char *folder, *name;
+    if (!PyArg_ParseTuple(arguments, "ss:named_files", &folder, &name)) {
+        return NULL;
+    }
+    size_t size = strlen(folder) + strlen(name) + 64; // and "../" some times
+    char *path = PyMem_Malloc(size);
+    PyObject *all = path ? PyList_New(0) : PyErr_NoMemory();
+    for (int i = 0; all && poise_named_file(folder, name, i, path, size); ++i) {
+        PyObject *text = PyUnicode_FromString(path);
+        if (!text || PyList_Append(all, text) != 0) {
+            Py_DecRef(all);
+            all = NULL;
+        }
+        Py_DecRef(text);
+    }
+    PyMem_Free(path);
+    return all;
+}
+
 // ---- Writing -------------------------------------------------------------------------------------------------------------
 
 poise_clip *clip_in(PyObject *given, const model_object *m)
@@ -351,6 +374,7 @@ static PyObject *scenes(PyObject *module, PyObject *unused)
 static PyMethodDef functions[] = {
     {"read", (PyCFunction)(void (*)(void))read_bytes, METH_VARARGS | METH_KEYWORDS, NULL},
     {"write", write_bytes, METH_VARARGS, NULL},
+    {"named_files", named_files, METH_VARARGS, NULL},
     {"scene", scene, METH_O,
      "scene($module, name)\n--\n\nOne of the skeletons that come with Poise; poise.scenes() lists them."},
     {"scenes", scenes, METH_NOARGS, "scenes($module)\n--\n\nThe skeletons that come with Poise, names and what they are."},

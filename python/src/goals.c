@@ -25,24 +25,6 @@ static poise_vec3 vector(const double *at)
     return (poise_vec3){at[0], at[1], at[2]};
 }
 
-// A rotation, rows orthonormal to 1e-3 and right-handed, and 0 0 0 1 below. What is not finite passes: the library tells.
-static bool is_pose_matrix(const double *n)
-{
-    const double *row[3] = {n, n + 4, n + 8};
-    double turned = 0; // the third row along the cross product of the others
-    for (int i = 0; i < 3; ++i) {
-        for (int j = 0; j <= i; ++j) {
-            double product = row[i][0] * row[j][0] + row[i][1] * row[j][1] + row[i][2] * row[j][2] - (i == j);
-            if (product > 1e-3 || product < -1e-3) {
-                return false;
-            }
-        }
-        int a = (i + 1) % 3, b = (i + 2) % 3;
-        turned += (row[0][a] * row[1][b] - row[0][b] * row[1][a]) * row[2][i];
-    }
-    return !(turned < 0) && n[12] == 0 && n[13] == 0 && n[14] == 0 && n[15] == 1;
-}
-
 // with a unit quaternion, to the bit as the library's constructors make it
 static poise_pose unit_pose(poise_pose pose)
 {
@@ -59,12 +41,12 @@ bool pose_from_numbers(const double *n, int count, const char *what, poise_pose 
         PyErr_Format(PyExc_ValueError, "%s: a (4, 4) matrix or 7 numbers, x y z and a quaternion x y z w, are wanted", what);
         return false;
     }
-    if (!is_pose_matrix(n)) {
+    poise_pose given;
+    if (!poise_pose_from_matrix(n, &given)) {
         PyErr_Format(PyExc_ValueError, "%s: the matrix is no pose (a rotation to 1e-3, then 0 0 0 1)", what);
         return false;
     }
-    const double matrix[9] = {n[0], n[1], n[2], n[4], n[5], n[6], n[8], n[9], n[10]};
-    *pose = unit_pose((poise_pose){.rotation = poise_quat_from_matrix(matrix), .position = {n[3], n[7], n[11]}});
+    *pose = unit_pose(given);
     return true;
 }
 
@@ -87,7 +69,7 @@ bool poses_fit(const numbers *targets)
         return false;
     }
     for (Py_ssize_t i = 0; matrices && i < targets->shape[0]; ++i) {
-        if (!is_pose_matrix(targets->at + 16 * i)) {
+        if (!poise_pose_from_matrix(targets->at + 16 * i, NULL)) {
             PyErr_Format(PyExc_ValueError, "targets[%zd]: the matrix is no pose (a rotation to 1e-3, then 0 0 0 1)", i);
             return false;
         }

@@ -76,6 +76,7 @@ static void model_dealloc(PyObject *self)
 {
     model_object *m = (model_object *)self;
     model_release_solvers(m);
+    model_release_engine(m);
     poise_kinematics_destroy(m->kinematics);
     poise_bytes_release(NULL, m->watched);
     Py_DecRef(m->source);
@@ -402,12 +403,16 @@ static PyMethodDef model_methods[] = {
      "solve_all($self, goal, q=None, most=16, **options)\n--\n\n"
      "All distinct answers to one pose goal on an arm, an (n, nq) array, nearest to q first, and a Report."},
     {"solve_batch", WITH_KEYWORDS(model_solve_batch),
-     "solve_batch($self, body, targets=None, q=None, *, threads=0, lanes=0, on_error=\"raise\", loops=True, "
+     "solve_batch($self, body, targets=None, q=None, *, threads=0, lanes=0, on_error=\"raise\", avoid=False, margin=0, "
+     "obstacles=(), constraints=(), loops=True, neighbours=1, allow_missing=False, out=None, "
      "**options)\n--\n\n"
      "Many poses of one body: targets is (N, 4, 4) or (N, 7), q None, one start or N of them. All cores unless `threads`\n"
      "says fewer. Returns an (N, nq) array and a BatchReport. The answers have the bits of single solves.\n"
      "on_error=\"mark\" goes on where a problem is refused, as one with a NaN is: its outcome is \"refused\", its q NaN.\n"
-     "Loops and other constraints are not held; of a model with loops say loops=False to leave them open.\n"
+     "Constraints are those of solve, the same for all problems; the report has `holds`, `clearance`, `closure` and\n"
+     "`blocking`, what is in the way, of each.\n"
+     "Targets (and q) in the memory of a CUDA device, as torch, CuPy and JAX have them, are solved there: a DeviceArray\n"
+     "and a DeviceReport come back, or the answers go into the device array `out`.\n"
      "solve_batch(list_of_goals, q=None, ...) takes problems of any goals: a list with what solve takes for each."},
     {"fk", WITH_KEYWORDS(model_fk),
      "fk($self, q, body=None)\n--\n\nWorld poses as (4, 4) matrices: of one body or tool, or of all bodies, (bodies, 4, 4). "

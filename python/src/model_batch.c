@@ -3,6 +3,7 @@
 
 #include "app/cli/threads.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,21 @@ enum { PORTION = 2048, PYTHON_RESTARTS = 20 }; // problems that are laid out at 
 static PyTypeObject *batch_report_type;
 
 // Columns of the report, one array each.
-enum { REACHED, ITERATIONS, RESTARTS, COST, WORST_LENGTH, WORST_ANGLE, OUTCOME, COLUMNS };
+enum {
+    REACHED,
+    ITERATIONS,
+    RESTARTS,
+    COST,
+    WORST_LENGTH,
+    WORST_ANGLE,
+    OUTCOME,
+    HOLDS,
+    CLEARANCE,
+    CLOSURE,
+    COLUMNS, // of numbers; then:
+    BLOCKING = COLUMNS,
+    FIELDS
+};
 
 enum { REFUSED = POISE_OUTCOME_INFEASIBLE + 1 }; // in the column of outcomes
 
@@ -23,7 +38,11 @@ static PyStructSequence_Field fields[] = {
     {"cost", "at the end"},
     {"worst_length", "largest error in length units"},
     {"worst_angle", "largest error in radians"},
-    {"outcome", "\"reached\", \"closest\", \"stalled\", \"budget\"; \"refused\" with on_error=\"mark\""},
+    {"outcome", "\"reached\", \"closest\", \"stalled\", \"budget\", \"infeasible\"; \"refused\" with on_error=\"mark\""},
+    {"holds", "does every constraint hold? Without any, True"},
+    {"clearance", "least distance of shapes that were kept apart, < 0: overlap; NaN without any"},
+    {"closure", "largest error of a loop that was held, in length units or radians"},
+    {"blocking", "what is in the way: the name of the constraint with least room, or None where none is near"},
     {NULL, NULL},
 };
 
@@ -31,7 +50,7 @@ static PyStructSequence_Desc description = {
     .name = "poise.BatchReport",
     .doc = "How the solves of a batch went: arrays with a number for each problem.",
     .fields = fields,
-    .n_in_sequence = COLUMNS,
+    .n_in_sequence = FIELDS,
 };
 
 // What to solve: poses of one body, or goals of any kind by problem.
@@ -45,10 +64,13 @@ typedef struct work {
     int target_size; // 7 or 16 numbers
     // goals
     goal_array *goals; // count of them; NULL: poses
+    // what holds in all answers
+    constraint_array within;
     // answers
     double *q;
     double *columns[COLUMNS];
-    bool marks; // problems that are refused, and goes on
+    poise_pair *blocking; // by problem: the constraint and its item; NULL without constraints
+    bool marks;           // problems that are refused, and goes on
 } work;
 
 static poise_pose target_at(const work *w, Py_ssize_t i)
@@ -65,12 +87,21 @@ static void record(work *w, Py_ssize_t i, const poise_report *r)
     w->columns[WORST_LENGTH][i] = r->worst_length;
     w->columns[WORST_ANGLE][i] = r->worst_angle;
     w->columns[OUTCOME][i] = r->outcome;
+    w->columns[HOLDS][i] = r->holds;
+    w->columns[CLEARANCE][i] = r->clearance < DBL_MAX ? r->clearance : NAN;
+    w->columns[CLOSURE][i] = r->closure;
+    if (w->blocking) {
+        w->blocking[i] = (poise_pair){r->blocking, r->blocking_item};
+    }
 }
 
 static void record_refusal(work *w, Py_ssize_t i)
 {
     int nq = w->model->info.nq;
-    record(w, i, &(poise_report){.cost = NAN, .worst_length = NAN, .worst_angle = NAN});
+    record(
+        w, i,
+        &(poise_report){
+            .cost = NAN, .worst_length = NAN, .worst_angle = NAN, .clearance = NAN, .closure = NAN, .blocking = POISE_NONE});
     w->columns[REACHED][i] = 0;
     w->columns[OUTCOME][i] = REFUSED;
     for (double *q = w->q + i * nq; q < w->q + (i + 1) * nq; ++q) {
@@ -83,7 +114,8 @@ static poise_status solve_portion(work *w, poise_batch *batch, poise_problem *pr
                                   int count, Py_ssize_t *refused, poise_error *error)
 {
     for (int i = 0; i < count; ++i) {
-        problems[i] = (poise_problem){.q = w->q + (first + i) * w->model->info.nq};
+        problems[i] = (poise_problem){
+            .q = w->q + (first + i) * w->model->info.nq, .constraints = w->within.list, .constraint_count = w->within.count};
         if (w->goals) {
             problems[i].goals = w->goals[first + i].goals;
             problems[i].goal_count = w->goals[first + i].count;
@@ -115,6 +147,9 @@ static void raise_problem(const work *w, Py_ssize_t i, poise_status status)
     int count = w->goals ? w->goals[i].count : 1;
     poise_error error = {.status = status};
     for (int k = 0; k < count && poise_goal_check(&goals[k], w->model->model, &error) == POISE_OK; ++k) {
+    }
+    for (int k = 0; k < w->within.count && !error.text[0]; ++k) {
+        poise_constraint_check(&w->within.list[k], w->model->model, &error);
     }
     if (!error.text[0]) {
         PyErr_Format(error_type, "problem %zd: %s", i, poise_status_name(status));
@@ -155,10 +190,11 @@ static bool solve_portions(work *w, poise_batch *batch)
 // ---- Arguments -----------------------------------------------------------------------------------------------------------
 
 typedef struct batch_call {
-    PyObject *problems, *targets, *start;
+    PyObject *problems, *targets, *start, *out;
     poise_batch_options options;
     int threads, on_error; // 0: raise, 1: mark
-    bool loops;
+    constraint_call within;
+    bool has_restarts;
 } batch_call;
 
 static const char *on_error_name(int value)
@@ -172,15 +208,10 @@ static bool take_keyword(batch_call *c, const model_object *m, PyObject *name, P
         {"threads", OPTION_INTEGER, offsetof(batch_call, threads), NULL},
         {"lanes", OPTION_INTEGER, offsetof(batch_call, options) + offsetof(poise_batch_options, lanes), NULL},
         {"on_error", OPTION_CHOICE, offsetof(batch_call, on_error), on_error_name},
-        {"loops", OPTION_FLAG, offsetof(batch_call, loops), NULL},
     };
-    static const char *const constraints[] = {"avoid", "margin", "obstacles", "constraints", "neighbours", "allow_missing"};
-    for (size_t i = 0; i < sizeof constraints / sizeof *constraints; ++i) {
-        if (PyUnicode_CompareWithASCIIString(name, constraints[i]) == 0) {
-            PyErr_Format(PyExc_TypeError, "solve_batch holds no constraints, and takes no %s: call solve for each",
-                         constraints[i]);
-            return false;
-        }
+    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+    if (!text || constraints_keyword(&c->within, text, value)) {
+        return !PyErr_Occurred();
     }
     for (size_t i = 0; i < sizeof own / sizeof *own; ++i) {
         if (PyUnicode_CompareWithASCIIString(name, own[i].name) == 0) {
@@ -198,24 +229,28 @@ static bool take_keyword(batch_call *c, const model_object *m, PyObject *name, P
         c->start = value;
         return true;
     }
+    if (PyUnicode_CompareWithASCIIString(name, "out") == 0) {
+        c->out = value == Py_None ? NULL : value;
+        return true;
+    }
     return option_set(&c->options.solver, solver_option_table, solver_option_count, "solve_batch", name, value);
 }
 
 // Release c->options.solver.locked in any case.
 static bool take_call(batch_call *c, const model_object *m, PyObject *arguments, PyObject *keywords)
 {
-    *c = (batch_call){.options = poise_batch_options_default(), .loops = true};
+    *c = (batch_call){.options = poise_batch_options_default(), .within = {.loops = true, .neighbours = 1}};
     Py_ssize_t count = PyTuple_Size(arguments), used = 0;
     c->problems = count > 0 ? PyTuple_GetItem(arguments, used++) : NULL;
     bool poses = c->problems && (PyUnicode_Check(c->problems) || PyLong_Check(c->problems));
     c->targets = poses && count > used ? PyTuple_GetItem(arguments, used++) : NULL;
     c->start = count > used ? PyTuple_GetItem(arguments, used++) : NULL;
-    bool start_given = false, has_restarts = false;
+    bool start_given = false;
     PyObject *name, *value;
     Py_ssize_t at = 0;
     while (keywords && PyDict_Next(keywords, &at, &name, &value)) {
         start_given = start_given || PyUnicode_CompareWithASCIIString(name, "start") == 0;
-        has_restarts = has_restarts || PyUnicode_CompareWithASCIIString(name, "restarts") == 0;
+        c->has_restarts = c->has_restarts || PyUnicode_CompareWithASCIIString(name, "restarts") == 0;
         if (!take_keyword(c, m, name, value)) {
             return false;
         }
@@ -230,7 +265,7 @@ static bool take_call(batch_call *c, const model_object *m, PyObject *arguments,
     if (!c->start && !start_given) {
         c->options.solver.start = POISE_START_COLD;
     }
-    if (!c->start && !has_restarts) {
+    if (!c->start && !c->has_restarts) {
         c->options.solver.restarts = PYTHON_RESTARTS;
     }
     if (c->threads < 0) {
@@ -277,6 +312,7 @@ static bool run(work *w, batch_call *c)
     c->options.workers = threads;
     c->options.parallel_for = threads > 1 ? threads_run : NULL;
     c->options.user = &threads;
+    poise_constraints_size(w->within.list, w->within.count, &c->options.solver.constraints);
     poise_batch *batch;
     poise_error error;
     if (poise_batch_create(w->model->model, &c->options, NULL, &batch, &error) != POISE_OK) {
@@ -327,14 +363,37 @@ static bool set_outcomes(PyObject *report)
     return after != NULL;
 }
 
+// What is in the way of each, by name.
+static bool set_blocking(PyObject *report, const work *w)
+{
+    PyObject *names = PyList_New(w->count), *numpy = PyImport_ImportModule("numpy"), *array = NULL;
+    for (Py_ssize_t i = 0; names && i < w->count && !PyErr_Occurred(); ++i) {
+        PyObject *name = w->blocking ? constraints_name(&w->within, w->model, w->blocking[i].a, w->blocking[i].b) : NULL;
+        if (!name) {
+            name = Py_None;
+            Py_IncRef(name);
+        }
+        PyList_SetItem(names, i, name);
+    }
+    if (names && numpy && !PyErr_Occurred()) {
+        array = PyObject_CallMethod(numpy, "array", "Os", names, "object");
+    }
+    Py_DecRef(names);
+    Py_DecRef(numpy);
+    if (array) {
+        PyStructSequence_SetItem(report, BLOCKING, array);
+    }
+    return array != NULL;
+}
+
 // Columns that are not real numbers get the type they should have.
 static bool set_types(PyObject *report)
 {
     static const struct {
         int column;
         const char *type;
-    } typed[] = {{REACHED, "bool"}, {ITERATIONS, "int64"}, {RESTARTS, "int64"}, {OUTCOME, "int64"}};
-    for (int i = 0; i < 4; ++i) {
+    } typed[] = {{REACHED, "bool"}, {ITERATIONS, "int64"}, {RESTARTS, "int64"}, {OUTCOME, "int64"}, {HOLDS, "bool"}};
+    for (size_t i = 0; i < sizeof typed / sizeof *typed; ++i) {
         PyObject *before = PyStructSequence_GetItem(report, typed[i].column);
         PyObject *after = PyObject_CallMethod(before, "astype", "s", typed[i].type);
         if (!after) {
@@ -344,6 +403,17 @@ static bool set_types(PyObject *report)
         Py_DecRef(before);
     }
     return set_outcomes(report);
+}
+
+static bool make_blocking(work *w)
+{
+    if (w->within.count > 0) {
+        w->blocking = PyMem_Malloc((size_t)w->count * sizeof *w->blocking + 1);
+        if (!w->blocking) {
+            PyErr_NoMemory();
+        }
+    }
+    return !PyErr_Occurred();
 }
 
 // With the problems laid out: answers, report, work.
@@ -357,13 +427,14 @@ static PyObject *solve_work(work *w, batch_call *c)
     w->q = q.at;
     PyObject *report = make_columns(w, columns), *result = NULL;
     if (report) {
-        bool ok = fill_starts(w, c->start) && run(w, c);
+        bool ok = make_blocking(w) && fill_starts(w, c->start) && run(w, c);
         for (int i = 0; i < COLUMNS; ++i) {
             numbers_release(&columns[i]);
         }
-        result = ok && set_types(report) ? PyTuple_Pack(2, answers, report) : NULL;
+        result = ok && set_types(report) && set_blocking(report, w) ? PyTuple_Pack(2, answers, report) : NULL;
         Py_DecRef(report);
     }
+    PyMem_Free(w->blocking);
     numbers_release(&q);
     Py_DecRef(answers);
     return result;
@@ -384,6 +455,27 @@ static PyObject *solve_poses(work *w, batch_call *c)
     }
     numbers_release(&targets);
     return result;
+}
+
+// Targets on a CUDA device are solved there.
+static PyObject *solve_on_device(work *w, const batch_call *c)
+{
+    device_call call = {.targets = c->targets,
+                        .start = c->start,
+                        .out = c->out,
+                        .solver = &c->options.solver,
+                        .has_restarts = c->has_restarts,
+                        .marks = w->marks};
+    if (c->threads != 0 || c->options.lanes != 0 || call.solver->locked) {
+        PyErr_SetString(PyExc_TypeError, "the targets are on a device, which takes no threads, lanes or locked");
+        return NULL;
+    }
+    if (w->within.count > 0) {
+        PyErr_SetString(PyExc_TypeError, "the targets are on a device, where solve_batch holds no constraints and no loops: "
+                                         "say loops=False, or hand over targets in host memory");
+        return NULL;
+    }
+    return model_body(w->model, c->problems, &call.body, &call.local) ? device_solve(w->model, &call) : NULL;
 }
 
 static PyObject *solve_goals(work *w, batch_call *c)
@@ -418,9 +510,16 @@ PyObject *model_solve_batch(PyObject *self, PyObject *arguments, PyObject *keywo
     batch_call c;
     work w = {.model = (model_object *)self};
     PyObject *result = NULL;
-    if (take_call(&c, w.model, arguments, keywords) && !loops_are_refused(w.model, c.loops, "solve_batch")) {
+    if (take_call(&c, w.model, arguments, keywords) && constraints_take(&w.within, w.model, &c.within)) {
         w.marks = c.on_error == 1;
-        result = c.targets ? solve_poses(&w, &c) : solve_goals(&w, &c);
+        if (c.targets && device_holds(c.targets)) {
+            result = solve_on_device(&w, &c);
+        } else if (c.out) {
+            PyErr_SetString(PyExc_TypeError, "out: an array for answers is taken where the targets are on a device");
+        } else if (constraints_fit_method(&w.within, c.options.solver.method)) {
+            result = c.targets ? solve_poses(&w, &c) : solve_goals(&w, &c);
+        }
+        constraints_release(&w.within);
     }
     PyMem_Free((void *)c.options.solver.locked);
     return result;

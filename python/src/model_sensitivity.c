@@ -1,6 +1,10 @@
 // Model.sensitivity and Model.pose_gradients: how answers move with their goals.
 #include "extension.h"
 
+#include "app/cli/threads.h"
+
+#include <limits.h>
+
 typedef struct sensitivity_object {
     PyObject ob_base;
     PyObject *model, *given; // kept alive: the goals point into them
@@ -228,32 +232,66 @@ static PyObject *sensitivity_backward(PyObject *self, PyObject *given)
 
 // ---- A batch of poses ----------------------------------------------------------------------------------------------------
 
-// By row: translation and rotation of dL/dtarget; 0 where the answer is no minimum.
-static poise_status pose_rows(const model_object *m, int body, const poise_pose *local, const numbers *targets,
-                              const numbers *q, const numbers *dL, double *out, poise_error *error)
+enum { PORTION = 256, MOST_WORKERS = 64, FEW_ROWS = 2048 }; // rows of a piece; fewer than that are not worth threads
+
+// What one thread works with.
+typedef struct row_worker {
+    poise_sensitivity *scratch;
+    int refused; // the first piece; INT_MAX: none
+    poise_error error;
+} row_worker;
+
+typedef struct pose_rows {
+    const model_object *model;
+    poise_goal goal;
+    const numbers *targets, *q, *dL;
+    double *out; // translation and rotation of dL/dtarget by row; 0 where the answer is no minimum
+    row_worker workers[MOST_WORKERS];
+} pose_rows;
+
+// A poise_piece.
+static void pose_piece(void *work, int piece, int worker)
 {
-    poise_sensitivity *s = NULL;
-    poise_status status = poise_sensitivity_create(m->model, 0, NULL, &s, error);
-    Py_ssize_t count = targets->shape[0];
-    int size = targets->axes == 3 ? 16 : 7;
-    for (Py_ssize_t i = 0; status == POISE_OK && i < count; ++i) {
-        poise_goal goal = poise_goal_pose(body, *local, pose_of(targets->at + i * size, size));
-        poise_goal_change change = {.posture = NULL};
-        status = poise_sensitivity_update(s, &goal, 1, q->at + i * m->info.nq, true, error);
-        if (status == POISE_OK) {
-            status = poise_sensitivity_backward(s, dL->at + i * m->info.nv, &change, NULL, NULL, error);
-        }
-        if (status == POISE_ERROR_NUMERIC) {
-            status = POISE_OK;
-        }
-        const double row[6] = {change.translation.x, change.translation.y, change.translation.z,
-                               change.rotation.x,    change.rotation.y,    change.rotation.z};
-        for (int k = 0; k < 6; ++k) {
-            out[6 * i + k] = row[k];
+    pose_rows *r = work;
+    poise_pose targets[PORTION];
+    Py_ssize_t first = (Py_ssize_t)piece * PORTION, left = r->targets->shape[0] - first;
+    int count = left < PORTION ? (int)left : PORTION, size = r->targets->axes == 3 ? 16 : 7;
+    for (int i = 0; i < count; ++i) {
+        targets[i] = poise_goal_pose(0, r->goal.local, pose_of(r->targets->at + (first + i) * size, size)).target;
+    }
+    row_worker *own = &r->workers[worker];
+    poise_error error;
+    if (poise_sensitivity_poses(own->scratch, &r->goal, targets, r->q->at + first * r->model->info.nq,
+                                r->dL->at + first * r->model->info.nv, count, r->out + 6 * first, &error) != POISE_OK &&
+        piece < own->refused) {
+        own->refused = piece;
+        own->error = error;
+    }
+}
+
+// False with the error of the first rows that were refused.
+static bool run_rows(pose_rows *r, poise_error *error)
+{
+    int threads = r->targets->shape[0] < FEW_ROWS ? 1 : threads_available(), made = 0, refused = INT_MAX;
+    threads = threads > MOST_WORKERS ? MOST_WORKERS : threads;
+    while (made < threads &&
+           poise_sensitivity_create(r->model->model, 0, NULL, &r->workers[made].scratch, error) == POISE_OK) {
+        r->workers[made++].refused = INT_MAX;
+    }
+    bool ok = made == threads;
+    if (ok) {
+        threads_run(&threads, (int)((r->targets->shape[0] + PORTION - 1) / PORTION), pose_piece, r);
+    }
+    while (made > 0) {
+        const row_worker *worker = &r->workers[--made];
+        poise_sensitivity_destroy(worker->scratch);
+        if (worker->refused < refused) {
+            refused = worker->refused;
+            *error = worker->error;
+            ok = false;
         }
     }
-    poise_sensitivity_destroy(s);
-    return status;
+    return ok;
 }
 
 static bool rows_fit(const numbers *array, Py_ssize_t rows, int width, const char *what)
@@ -285,13 +323,19 @@ PyObject *model_pose_gradients(PyObject *self, PyObject *arguments)
         array = numbers_make(&out, 2, (const Py_ssize_t[]){in[0].shape[0], 6});
     }
     if (array) {
+        pose_rows rows = {.model = m,
+                          .goal = poise_goal_pose(body, local, poise_pose_identity()),
+                          .targets = &in[0],
+                          .q = &in[1],
+                          .dL = &in[2],
+                          .out = out.at};
         poise_error error;
-        poise_status status;
+        bool ok;
         Py_BEGIN_ALLOW_THREADS;
-        status = pose_rows(m, body, &local, &in[0], &in[1], &in[2], out.at, &error);
+        ok = run_rows(&rows, &error);
         Py_END_ALLOW_THREADS;
         numbers_release(&out);
-        if (status != POISE_OK) {
+        if (!ok) {
             Py_DecRef(array);
             array = raise_refusal(&error);
         }

@@ -33,7 +33,7 @@ static bool flags_equal(const bool *a, const bool *b, int count)
     return a == b || (a && b && memcmp(a, b, (size_t)count * sizeof *a) == 0);
 }
 
-static bool options_equal(const poise_solver_options *a, const poise_solver_options *b, int nv)
+bool solver_options_equal(const poise_solver_options *a, const poise_solver_options *b, int nv)
 {
     static const size_t sizes[] = {[OPTION_NUMBER] = sizeof(double),
                                    [OPTION_INTEGER] = sizeof(int),
@@ -56,7 +56,7 @@ static idle_solver *solver_take(model_object *m, const poise_solver_options *opt
 {
     for (idle_solver **at = &m->solvers; *at; at = &(*at)->next) {
         idle_solver *node = *at;
-        if (options_equal(&node->options, options, m->info.nv)) {
+        if (solver_options_equal(&node->options, options, m->info.nv)) {
             *at = node->next;
             return node;
         }
@@ -152,31 +152,6 @@ typedef struct call {
     constraint_call within;
 } call;
 
-// Keywords about constraints.
-static bool take_constraint_keyword(constraint_call *c, const char *text, PyObject *value)
-{
-    if (strcmp(text, "avoid") == 0) {
-        c->avoid = PyObject_IsTrue(value) > 0;
-    } else if (strcmp(text, "loops") == 0) {
-        c->loops = PyObject_IsTrue(value) > 0;
-    } else if (strcmp(text, "obstacles") == 0) {
-        c->obstacles = value == Py_None ? NULL : value;
-    } else if (strcmp(text, "constraints") == 0) {
-        c->constraints = value == Py_None ? NULL : value;
-    } else if (strcmp(text, "margin") == 0) {
-        c->margin = PyFloat_AsDouble(value);
-        c->has_margin = c->margin != 0;
-    } else if (strcmp(text, "allow_missing") == 0) {
-        c->allow_missing = PyObject_IsTrue(value) > 0;
-    } else if (strcmp(text, "neighbours") == 0) {
-        c->neighbours = (int)PyLong_AsLong(value);
-        c->has_neighbours = true;
-    } else {
-        return false;
-    }
-    return true;
-}
-
 static bool take_keyword(call *c, const model_object *m, PyObject *name, PyObject *value)
 {
     const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
@@ -193,7 +168,7 @@ static bool take_keyword(call *c, const model_object *m, PyObject *name, PyObjec
         return value == Py_None || locked_take(&c->options.locked, m, value);
     } else if (strcmp(text, "most") == 0) {
         c->most = PyLong_AsSsize_t(value);
-    } else if (!take_constraint_keyword(&c->within, text, value)) {
+    } else if (!constraints_keyword(&c->within, text, value)) {
         return option_set(&c->options, solver_option_table, solver_option_count, "solve", name, value);
     }
     return !PyErr_Occurred();
@@ -341,19 +316,6 @@ static PyObject *run(model_object *m, call *c, const goal_array *goals, const co
     return result;
 }
 
-// One method holds constraints.
-static bool check_method(const call *c, const constraint_array *within)
-{
-    if (within->count > 0 && c->options.method != POISE_METHOD_AUTO) {
-        PyErr_Format(PyExc_ValueError,
-                     "method=\"%s\" holds no constraints: leave it out, or say loops=False for the loops "
-                     "of the model's file and ask for no other constraints",
-                     poise_method_name(c->options.method));
-        return false;
-    }
-    return true;
-}
-
 static PyObject *solve(model_object *m, call *c)
 {
     goal_array goals;
@@ -364,7 +326,7 @@ static PyObject *solve(model_object *m, call *c)
     PyObject *result = NULL;
     if (check_priorities(c, &goals) && constraints_take(&within, m, &c->within)) {
         numbers q;
-        PyObject *answer = check_method(c, &within) ? make_start(m, c->start, &q) : NULL;
+        PyObject *answer = constraints_fit_method(&within, c->options.method) ? make_start(m, c->start, &q) : NULL;
         if (answer) {
             result = run(m, c, &goals, &within, answer, q.at);
             numbers_release(&q);

@@ -229,8 +229,8 @@ PyMODINIT_FUNC PyInit__poise(void)
         return NULL;
     }
     if (!arrays_ready() || !errors_add(module) || !goals_add(module) || !reports_add(module) || !model_add(module) ||
-        !batch_add(module) || !sensitivity_add(module) || !files_add(module) || !express_add(module) ||
-        !recordings_add(module) || !motions_add(module) ||
+        !batch_add(module) || !device_add(module) || !sensitivity_add(module) || !files_add(module) ||
+        !express_add(module) || !recordings_add(module) || !motions_add(module) ||
         PyModule_AddStringConstant(module, "__version__", poise_version()) != 0) {
         Py_DecRef(module);
         return NULL;

@@ -64,20 +64,9 @@ static PyObject *outcome_out(const poise_retarget_task *task, const poise_clip *
 static double *velocities(const model_object *m, double all)
 {
     double *velocity = PyMem_Malloc(((size_t)m->info.nv + 1) * sizeof *velocity);
-    bool has_any = false;
-    for (int k = 0; velocity && k < m->info.joints; ++k) {
-        poise_joint_info joint = poise_model_joint_info(m->model, k);
-        bool is_root = joint.nv == 6 && joint.parent == POISE_WORLD;
-        for (int v = joint.v; v < joint.v + joint.nv; ++v) {
-            double own = joint.given->velocity > 0 ? joint.given->velocity : INFINITY;
-            velocity[v] = is_root ? INFINITY : fmin(own, all);
-            has_any = has_any || velocity[v] < INFINITY;
-        }
-    }
     if (!velocity) {
         PyErr_NoMemory();
-    }
-    if (!has_any) {
+    } else if (!poise_retarget_velocities(m->model, all, velocity)) {
         PyMem_Free(velocity);
         return NULL;
     }

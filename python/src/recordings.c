@@ -4,7 +4,6 @@
 #include "app/cli/threads.h"
 
 #include <limits.h>
-#include <string.h>
 
 enum { MOST_PAIRS = 256, TEXT = 256 };
 
@@ -13,7 +12,9 @@ enum { MOST_PAIRS = 256, TEXT = 256 };
 typedef struct track_call {
     poise_recording_problem problem;
     poise_placement *placements;
+    int placement_count;
     poise_markers *markers;
+    poise_model *from; // the skeleton that the clip moves
     poise_clip *clip;
     double *posture;
     const char *pairs[MOST_PAIRS];
@@ -44,6 +45,7 @@ static const option option_table[] = {
     RECORDING("noise", sequence.noise, OPTION_NUMBER),
     RECORDING("velocity", velocity, OPTION_NUMBER),
     RECORDING("acceleration", acceleration, OPTION_NUMBER),
+    RECORDING("limits", track.solver.use_limits, OPTION_FLAG),
     RECORDING("robust", track.robust, OPTION_FLAG),
     RECORDING("outlier", track.outlier, OPTION_NUMBER),
     RECORDING("smoothness", track.smoothness, OPTION_NUMBER),
@@ -90,36 +92,24 @@ static bool take_placements(track_call *c, PyObject *given, const model_object *
             return false;
         }
     }
-    c->problem.placements = c->placements;
-    c->problem.placement_count = (int)count;
+    c->placement_count = (int)count;
     return true;
 }
 
 // A tuple of (kind, doubtful, failed); failed < 0: as it is by default.
 static bool take_thresholds(track_call *c, PyObject *given)
 {
-    poise_thresholds *t = &c->problem.thresholds;
     for (Py_ssize_t i = 0; i < PyTuple_Size(given); ++i) {
         const char *name;
         double doubtful, failed;
-        int kind = 0;
+        poise_error error;
         if (!PyArg_ParseTuple(PyTuple_GetItem(given, i), "sdd", &name, &doubtful, &failed)) {
             return false;
         }
-        while (kind < POISE_FINDING_KIND_COUNT && strcmp(poise_finding_name((poise_finding_kind)kind), name) != 0) {
-            ++kind;
-        }
-        if (kind == POISE_FINDING_KIND_COUNT || kind == POISE_FINDING_JOINT || kind == POISE_FINDING_LEFT_OUT) {
-            PyErr_Format(PyExc_ValueError, "thresholds: \"%s\" is none; docs/recordings.md lists them", name);
+        if (poise_thresholds_set(&c->problem.thresholds, name, doubtful, failed, &error) != POISE_OK) {
+            PyErr_Format(PyExc_ValueError, "thresholds: %s", error.text);
             return false;
         }
-        if (!(doubtful >= 0)) {
-            PyErr_Format(PyExc_ValueError, "thresholds: that of \"%s\" is negative", name);
-            return false;
-        }
-        failed = failed >= 0 ? failed : t->failed[kind];
-        t->doubtful[kind] = doubtful;
-        t->failed[kind] = failed > doubtful ? failed : doubtful;
     }
     return true;
 }
@@ -134,21 +124,33 @@ static bool take_posture(track_call *c, PyObject *posture, const model_object *m
         PyErr_NoMemory();
         return false;
     }
-    c->problem.posture = c->posture;
     return numbers_copy(posture, "posture", c->posture, m->info.nq);
 }
 
 static bool take_source(track_call *c, PyObject *markers, PyObject *from, PyObject *clip)
 {
     if (markers != Py_None) {
-        c->problem.markers = c->markers = markers_in(markers);
+        c->markers = markers_in(markers);
         return c->markers;
     }
     model_object *m = model_of(from);
     c->clip = m ? clip_in(clip, m) : NULL;
-    c->problem.clip = c->clip;
-    c->problem.from = m ? m->model : NULL;
+    c->from = m ? m->model : NULL;
     return c->clip;
+}
+
+// What the skeleton's file and the recording say of the track: the posture is there where it is OpenSim's.
+static void take_files(track_call *c, const model_object *m)
+{
+    poise_posture posture = {"default", c->posture};
+    poise_file skeleton = {.format = c->posture ? POISE_FORMAT_OSIM : POISE_FORMAT_UNKNOWN,
+                           .model = m->model,
+                           .postures = &posture,
+                           .posture_count = c->posture != NULL,
+                           .placements = c->placements,
+                           .placement_count = c->placement_count};
+    poise_file recording = {.markers = c->markers, .model = c->from, .clip = c->clip};
+    c->problem = poise_recording_of_files(&skeleton, &recording);
 }
 
 static poise_scale scale_of(double metres, int up)
@@ -191,15 +193,17 @@ static PyObject *places_out(const poise_recording_result *r)
     return all;
 }
 
-// What each frame came to: rms, largest distance, and whether it is held, in rows of three.
+// What each frame came to: rms, largest distance, whether it is held, and whether nobody is there, in rows of four.
 static PyObject *frames_out(const poise_recording_result *r)
 {
     numbers out;
-    PyObject *array = numbers_make(&out, 2, (const Py_ssize_t[]){r->clip->frames, 3});
+    PyObject *array = numbers_make(&out, 2, (const Py_ssize_t[]){r->clip->frames, 4});
     for (int f = 0; array && f < r->clip->frames; ++f) {
-        out.at[3 * f] = r->frames[f].rms;
-        out.at[3 * f + 1] = r->frames[f].worst;
-        out.at[3 * f + 2] = (r->frames[f].flags & POISE_TRACK_HELD) != 0;
+        bool is_away = f < r->summary.before || f >= r->clip->frames - r->summary.after;
+        out.at[4 * f] = r->frames[f].rms;
+        out.at[4 * f + 1] = r->frames[f].worst;
+        out.at[4 * f + 2] = !is_away && (r->frames[f].flags & POISE_TRACK_HELD);
+        out.at[4 * f + 3] = is_away;
     }
     if (array) {
         numbers_release(&out);
@@ -271,21 +275,25 @@ static PyObject *track(PyObject *module, PyObject *arguments, PyObject *keywords
     PyObject *model, *placements, *posture, *markers, *from, *clip, *pairs, *thresholds;
     double metres, from_metres;
     int up, from_up;
-    track_call c = {.problem = poise_recording_problem_default()};
+    const char *labels, *subject;
+    track_call c = {.placements = NULL};
     if (!PyArg_ParseTuple(arguments, "OdiO!OOOOdizzO!O!", &model, &metres, &up, &PyTuple_Type, &placements, &posture,
-                          &markers, &from, &clip, &from_metres, &from_up, &c.problem.labels, &c.problem.subject,
-                          &PyTuple_Type, &pairs, &PyTuple_Type, &thresholds)) {
+                          &markers, &from, &clip, &from_metres, &from_up, &labels, &subject, &PyTuple_Type, &pairs,
+                          &PyTuple_Type, &thresholds)) {
         return NULL;
     }
     model_object *m = model_of(model);
     PyObject *result = NULL;
-    if (m && loops_are_left_open(m, "track")) {
-        c.problem.model = m->model;
+    bool works = m && loops_are_left_open(m, "track") && take_placements(&c, placements, m) &&
+                 take_posture(&c, posture, m) && take_source(&c, markers, from, clip);
+    if (works) {
+        take_files(&c, m);
+        c.problem.labels = labels;
+        c.problem.subject = subject;
         c.problem.scale = scale_of(metres, up);
         c.problem.from_scale = scale_of(from_metres, from_up);
-        bool works = take_placements(&c, placements, m) && take_posture(&c, posture, m) &&
-                     take_source(&c, markers, from, clip) && take_pairs(&c, pairs) && take_thresholds(&c, thresholds) &&
-                     options_set(&c, option_table, sizeof option_table / sizeof *option_table, "track", keywords);
+        works = take_pairs(&c, pairs) && take_thresholds(&c, thresholds) &&
+                options_set(&c, option_table, sizeof option_table / sizeof *option_table, "track", keywords);
         result = works ? follow(&c, model) : NULL;
     }
     poise_markers_destroy(c.markers);

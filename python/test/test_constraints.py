@@ -139,9 +139,8 @@ def test_copies_and_files_keep_loops_and_shapes(bar, tmp_path):
 
 def test_calls_that_cannot_hold_loops_say_so(bar):
     T = bar.fk([0.1, 0.2, 0.3], "rod")
-    for call in (lambda **o: bar.solve_batch("rod", T[None], **o), lambda **o: bar.solve_all(poise.pose("rod", T), **o)):
-        with pytest.raises(poise.Error, match="loops=False"):
-            call()
+    with pytest.raises(poise.Error, match="loops=False"):
+        bar.solve_all(poise.pose("rod", T))
     assert bar.solve_batch("rod", T[None], loops=False)[0].shape == (1, 3)
     with pytest.raises(ValueError, match="loops=False"):
         bar.solve("position rod 0 0 1", method="levenberg_marquardt")
@@ -251,8 +250,39 @@ def test_what_cannot_be_kept_apart_is_refused(arm, robot):
         robot.solve("position link7 0 0 1", obstacles=[1])
     with pytest.raises(TypeError, match="poise.weld"):
         robot.solve("position link7 0 0 1", constraints=[poise.sphere((0, 0, 2), 0.1)])
-    with pytest.raises(TypeError, match="solve_batch holds no constraints"):
-        robot.solve_batch("link7", np.eye(4)[None], avoid=True)
+    with pytest.raises(poise.Error, match="no collision shapes"):
+        arm.solve_batch(arm.bodies[-1], np.eye(4)[None], avoid=True)
+    with pytest.raises(ValueError, match="holds no constraints"):
+        robot.solve_batch("link7", np.eye(4)[None], avoid=True, method="levenberg_marquardt")
+    with pytest.raises(poise.Error, match="problem 0: .*no mass"):
+        robot.solve_batch("link7", np.eye(4)[None], constraints=[poise.balance([(0, 0), (0, 1), (1, 0)])])
+
+
+# ---- Many at once ----
+
+
+def test_a_batch_within_constraints_has_the_bits_of_single_solves(robot):
+    rng = np.random.default_rng(4)
+    targets = robot.fk(robot.clamp(START + rng.uniform(-0.8, 0.8, (40, 7))), "link7")
+    given = dict(obstacles=[poise.box((0.45, 0, 0.5), (0.2, 0.2, 0.6))], margin=0.01, restarts=6, start="cold")
+    answers, report = robot.solve_batch("link7", targets, START, **given)
+    assert answers.shape == (40, 7) and 5 < report.reached.sum() < 40
+    for q, target, *row in zip(answers, targets, report.outcome, report.holds, report.clearance, report.blocking):
+        alone, single = robot.solve(poise.pose("link7", target), START, **given)
+        assert (q == alone).all() and row == [single.outcome, single.holds, single.clearance, single.blocking]
+    assert any(name and "obstacle 1" in name for name in report.blocking)
+    free = robot.solve_batch("link7", targets[:3])[1]
+    assert free.holds.all() and np.isnan(free.clearance).all() and list(free.blocking) == [None] * 3
+
+
+def test_a_batch_closes_loops_and_names_what_is_in_the_way(bar):
+    goals = [f"position rod {x} 0 {(0.09 - x * x) ** 0.5}" for x in (0.1, 0.05, -0.1)]
+    answers, report = bar.solve_batch(goals)
+    assert report.reached.all() and (report.closure < 1e-12).all() and all(gap(bar, q) < 1e-12 for q in answers)
+    everything = poise.box((0, 0, 0), (9, 9, 9))
+    _, report = bar.solve_batch(goals, obstacles=[everything], restarts=2)
+    assert not report.holds.any() and set(report.outcome) == {"infeasible"}
+    assert all("obstacle 1" in name for name in report.blocking) and (report.clearance < 0).all()
 
 
 # ---- Constraints of the caller's ----

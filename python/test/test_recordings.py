@@ -48,6 +48,23 @@ def test_a_doubtful_track_is_false_and_says_why(body, places, recording):
     assert track.findings[0].text in repr(track)
 
 
+def test_frames_before_a_person_comes_are_not_held(body, places, recording):
+    markers = recording[1]
+    markers.positions[:3] = np.nan
+    track = poise.track(body, markers, placements=places, metres=1, up="y")
+    assert track and list(np.flatnonzero(track.away)) == [0, 1, 2] and not track.held.any()
+
+
+def test_limits_may_be_left(body, places, recording):
+    elbow = list(body.coordinates).index("left_elbow")
+    q = recording[0]
+    q[:, elbow] = body.lower[elbow] - 0.3
+    markers = poise.Markers(body.bodies, body.fk(q)[:, :, :3, 3], rate=50, metres=1, up="y")
+    held = poise.track(body, markers, placements=places, metres=1, up="y").q[:, elbow]
+    free = poise.track(body, markers, placements=places, metres=1, up="y", limits=False).q[:, elbow]
+    assert held.min() >= body.lower[elbow] and np.abs(free - q[:, elbow]).max() < 1e-3
+
+
 def test_thresholds_move_the_verdict(body, places, recording):
     def verdict(thresholds):
         return poise.track(body, recording[1], placements=places, metres=1, up="y", thresholds=thresholds).verdict
