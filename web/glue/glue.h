@@ -7,10 +7,12 @@
 #ifndef WEB_GLUE_GLUE_H
 #define WEB_GLUE_GLUE_H
 
+#include <poise/edit.h>
 #include <poise/expressive.h>
 #include <poise/io.h>
 #include <poise/poise.h>
 #include <poise/recordings.h>
+#include <poise/retarget.h>
 #include <poise/track.h>
 
 // Callable by the host, under the function's own name. These have no prototypes: nothing here calls them.

@@ -82,9 +82,10 @@ STRUCT(poise_solver_options, M(method), M(start), M(use_limits), M(max_iteration
        M(gradient_tolerance), M(position_tolerance), M(rotation_tolerance), M(prior), M(step_limit), M(damping),
        M(coupled_goals), M(locked), M(trace), M(trace_capacity), M(arm.seed_table), M(rows.max_rows), M(rows.clamp),
        M(lbfgs.memory), M(trust_region.band), M(trust_region.cg_tolerance), M(trust_region.cg_iterations),
-       M(trust_region.nearest))
-STRUCT(poise_report, M(outcome), M(reason), M(iterations), M(evaluations), M(restarts), M(traced), M(active_limits),
-       M(moved_joints), M(start_cost), M(cost), M(gradient), M(distance), M(worst_length), M(worst_angle))
+       M(trust_region.nearest), M(constraints.rows), M(constraints.shapes), M(constraints.closure_tolerance))
+STRUCT(poise_report, M(holds), M(blocking), M(blocking_item), M(outcome), M(reason), M(iterations), M(evaluations),
+       M(restarts), M(traced), M(active_limits), M(moved_joints), M(start_cost), M(cost), M(gradient), M(distance),
+       M(worst_length), M(worst_angle))
 STRUCT(poise_trace, M(cost), M(gradient), M(damping), M(step), M(accepted), M(exact))
 
 // ---- Expressive solving --------------------------------------------------------------------------------------------------
@@ -132,18 +133,39 @@ STRUCT(poise_finding, M(kind), M(level), M(name), M(other), M(value))
 STRUCT(poise_recording_problem, M(only_placements), M(labels), M(from_scale), M(pairs), M(pair_count), M(keep_size),
        M(subject), M(first), M(last), M(rate), M(fit), M(calibration_frames), M(track.solver), M(track.restarts),
        M(track.least_markers), M(track.robust), M(track.outlier), M(track.smoothness), M(track.max_turn), M(track.chunk),
-       M(whole), M(sequence.knot), M(sequence.noise), M(velocity), M(acceleration), M(deviations))
+       M(whole), M(sequence.knot), M(sequence.noise), M(velocity), M(acceleration), M(deviations), M(thresholds))
 STRUCT(poise_recording_result, M(markers), M(placements), M(placement_count), M(scale), M(first), M(from_motion), M(match),
        M(named), M(fitted), M(calibrated), M(calibration), M(clip), M(frames), M(distances), M(summary), M(deviation),
        M(verdict), M(findings))
+
+STRUCT(poise_role_pair, M(from), M(to), M(confidence))
+STRUCT(poise_role_map, M(role))
+STRUCT(poise_retarget_task, M(from), M(clip), M(to), M(to_clip), M(from_up), M(to_up), M(map), M(shapes), M(shape_count),
+       M(sole), M(feet), M(ground), M(velocity), M(use_limits))
+STRUCT(poise_retarget_outcome, M(roles), M(bodies), M(factor), M(same), M(planted), M(in_place), M(ground), M(bone_mean),
+       M(bone_worst), M(hips_mean), M(contact), M(skate_mean), M(skate_worst), M(sunk), M(jumps), M(outside), M(velocity),
+       M(late))
+
+STRUCT(poise_pin, M(from), M(to))
+STRUCT(poise_pin_list, M(count), M(pins), M(texts))
+STRUCT(poise_pin_options, M(keep_feet), M(metres))
+STRUCT(poise_pin_result, M(first), M(last), M(held_first), M(held_last), M(missed), M(worst_length), M(worst_angle),
+       M(worst_frame))
+STRUCT(poise_pin_report, M(frames), M(missed), M(snap_frame))
+STRUCT(poise_feet_report, M(contacts))
+STRUCT(poise_mirror_report, M(worst_angle))
 
 // ---- Files ---------------------------------------------------------------------------------------------------------------
 
 STRUCT(poise_read_options, M(format), M(name), M(model), M(positions), M(animation), M(floating), M(load))
 STRUCT(poise_file, M(format), M(model), M(clip), M(markers), M(goals), M(goal_count), M(postures), M(posture_count),
-       M(placements), M(placement_count), M(shapes), M(shape_count), M(scale), M(carried), M(title), M(warnings),
-       M(warning_count), M(warnings_dropped))
-STRUCT(poise_shape, M(kind), M(body), M(pose), M(half), M(radius))
+       M(placements), M(placement_count), M(shapes), M(shape_count), M(excluded), M(excluded_count), M(scale), M(carried),
+       M(title), M(warnings), M(warning_count), M(warnings_dropped))
+STRUCT(poise_shape, M(kind), M(body), M(pose), M(half), M(radius), M(groups), M(against))
+STRUCT(poise_pair, M(a), M(b))
+STRUCT(poise_pairs_options, M(neighbours), M(samples), M(always), M(seed), M(excluded), M(excluded_count))
+STRUCT(poise_close_pair, M(pair), M(room), M(nearest.distance), M(nearest.on_a), M(nearest.on_b))
+STRUCT(poise_constraint, M(margin), M(shapes), M(shape_count), M(pairs), M(pair_count))
 STRUCT(poise_edit, M(first), M(count), M(rate), M(assumed), M(scale), M(euler))
 STRUCT(poise_warning, M(line), M(text))
 STRUCT(poise_carried, M(text), M(channel_count), M(channel), M(samples), M(frames), M(analog), M(event_count), M(event),

@@ -1,29 +1,18 @@
 import { Carried } from './carried.js';
+import type { Pair, Shape } from './clearance.js';
 import { GoalSet, readGoals, type Goal } from './goals.js';
 import type { Address, Module } from './module.js';
 import { Model } from './model.js';
 import { Clip, Markers } from './motion.js';
 import { getStruct, getStructs, layoutOf, memberAt, newStruct, newStructs, setStruct } from './structs.js';
 import { placementsIn, type Placement } from './track.js';
-import { formats, type Format, type Numbers, type Pose, type Scale, type ShapeKind, type Vec3 } from './values.js';
+import { formats, type Format, type Numbers, type Scale } from './values.js';
 
 /** Something odd that did not keep a file from being read, or that could not be written. */
 export interface Warning {
     /** 1-based; 0: no line. */
     readonly line: number;
     readonly text: string;
-}
-
-/** A collision shape: a core and a radius around it. */
-export interface Shape {
-    readonly kind: ShapeKind;
-    /** That carries it; WORLD: an obstacle. */
-    readonly body: number;
-    /** Of its frame in the body's. */
-    readonly pose: Pose;
-    /** box: half the sides of its core; capsule: z is half the length of its core. */
-    readonly half: Vec3;
-    readonly radius: number;
 }
 
 /** A named configuration. */
@@ -76,6 +65,8 @@ export interface PoiseFile {
     readonly placements: Placement[];
     /** URDF: collision shapes of the bodies; a cylinder is the capsule that covers it. */
     readonly shapes: Shape[];
+    /** Bodies whose shapes may touch: SRDF, MJCF, poise JSON. */
+    readonly excluded: Pair[];
     readonly scale: Scale;
     /** What it holds beside all that and goes on to a file of its kind: give it to `poise.write`. */
     readonly carried: Carried | null;
@@ -168,6 +159,8 @@ interface FileStruct {
     placementCount: number;
     shapes: Address;
     shapeCount: number;
+    excluded: Address;
+    excludedCount: number;
     scale: Scale;
     carried: Address;
     title: string | null;
@@ -193,6 +186,7 @@ function takeFile(module: Module, address: Address, other: Model | undefined): P
         postures: postures.map(({ name, q }) => ({ name, q: module.copyOut(q, nq) })),
         placements: getStructs(module, 'poise_placement', file.placements, file.placementCount),
         shapes: getStructs(module, 'poise_shape', file.shapes, file.shapeCount),
+        excluded: getStructs(module, 'poise_pair', file.excluded, file.excludedCount),
         scale: file.scale,
         carried,
         title: file.title,

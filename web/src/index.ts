@@ -34,8 +34,14 @@ export {
 export {
     trackRecording, type Finding, type Recording, type RecordingOptions, type RecordingProgress, type Skeleton, type TrackedRecording,
 } from './recording.js';
+export {
+    retargetMotion, type Contacts, type Follower, type RetargetedMotion, type RetargetOptions, type RetargetOutcome, type Role,
+    type SkeletonMotion,
+} from './retarget.js';
+export { edit, type EditedMotion, type EditOptions, type PinDescription, type PinResult } from './edit.js';
 export { Carried, type Channel, type Event } from './carried.js';
-export type { Edit, FileContent, PoiseFile, Posture, ReadOptions, Shape, Warning } from './files.js';
+export type { Edit, FileContent, PoiseFile, Posture, ReadOptions, Warning } from './files.js';
+export { Clearance, type ClearanceOptions, type ClosePair, type Pair, type Shape } from './clearance.js';
 export { Scene, type Motion, type SceneInfo } from './scenes.js';
 export {
     eulerOrders, formats, goalKinds, identityPose, jointTypes, losses, methods, outcomes, shapeKinds, statuses, ups,

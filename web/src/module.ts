@@ -6,6 +6,9 @@ import { statuses, type Numbers, type Status } from './values.js';
 /** An address in the module's memory; 0 is none. */
 export type Address = number;
 
+/** Remembers memory that goes when a call is done. */
+export type Keep = (memory: Address) => Address;
+
 /** WebAssembly.Module where the types of a browser are there, and any object where they are not, as in a project for node. */
 export type WasmModule = typeof globalThis extends { WebAssembly: { Module: { prototype: infer M } } } ? M : object;
 
@@ -194,7 +197,7 @@ export class Module {
     }
 
     /** Run with memory that `keep` takes over and that is given back at the end. */
-    scoped<T>(use: (keep: (memory: Address) => Address) => T): T {
+    scoped<T>(use: (keep: Keep) => T): T {
         const owned: Address[] = [];
         try {
             return use((memory) => {

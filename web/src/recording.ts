@@ -47,6 +47,11 @@ export interface RecordingOptions extends TrackerOptions {
     pairs?: readonly string[];
     /** [false] do not scale a motion to the size of the skeleton. */
     keepSize?: boolean;
+    /**
+     * Beyond which values the track is doubtful, or doubtful and failed, such as `{ moved: [1.5, 3], held: 0.05 }`; what can
+     * be set, and the defaults, are in docs/recordings.md.
+     */
+    thresholds?: Readonly<Record<string, number | readonly [doubtful: number, failed: number]>>;
     /** What the recording's lengths and axes mean, instead of what it says. */
     sourceScale?: Scale;
     /** Told how far the work has come, while it runs. */
@@ -157,18 +162,19 @@ function findingAt(module: Module, address: Address): Finding {
     return { ...row, kind: module.string(module.call('poise_finding_name', kind)), text: module.string(module.scratch) };
 }
 
-function findingsOf(module: Module, result: Address, list: Address): Pick<TrackedRecording, 'verdict' | 'findings'> {
-    const at = memberAt(module, STRUCT, result, 'verdict');
-    const { level, count } = getStruct<{ level: VerdictLevel; count: number }>(module, 'poise_verdict', at);
+/** @internal A verdict and its findings, of which `room` were written at most. */
+export function judged(module: Module, verdict: Address, list: Address, room = Infinity): { verdict: VerdictLevel; findings: Finding[] } {
+    const { level, count } = getStruct<{ level: VerdictLevel; count: number }>(module, 'poise_verdict', verdict);
     const { size } = layoutOf(module, 'poise_finding');
-    return { verdict: level, findings: Array.from({ length: count }, (_, i) => findingAt(module, list + i * size)) };
+    const length = Math.min(count, room);
+    return { verdict: level, findings: Array.from({ length }, (_, i) => findingAt(module, list + i * size)) };
 }
 
 /** Everything out of the result of the C side, which ends here; clip, markers and fitted model go on. */
 function takeResult(module: Module, address: Address, skeleton: Model): TrackedRecording {
     const r = getStruct<ResultStruct>(module, STRUCT, address);
     const inside = <T>(struct: string, member: string) => getStruct<T>(module, struct, memberAt(module, STRUCT, address, member));
-    const { verdict, findings } = findingsOf(module, address, r.findings);
+    const { verdict, findings } = judged(module, memberAt(module, STRUCT, address, 'verdict'), r.findings);
     const { distances: _at, ...summary } = inside<TrackSummary & { distances: Address }>('poise_track_summary', 'summary');
     const match = inside<ScaleMatch>('poise_scale_match', 'match');
     const calibration = r.calibrated ? inside<Calibration>('poise_calibration_report', 'calibration') : null;
@@ -201,7 +207,7 @@ export function trackRecording(skeleton: Skeleton, recording: Recording, options
     if (!model) {
         throw new PoiseError('argument', 'the skeleton has no model');
     }
-    const { labels, subject, pairs = [], sourceScale: fromScale, onProgress, ...plain } = options;
+    const { labels, subject, pairs = [], sourceScale: fromScale, thresholds = {}, onProgress, ...plain } = options;
     const module = model.module;
     return module.scoped((keep) => {
         const files = [skeleton, recording].map((content) =>
@@ -212,6 +218,11 @@ export function trackRecording(skeleton: Skeleton, recording: Recording, options
             labels: keep(module.text(labels)), subject: keep(module.text(subject)), fromScale,
             pairs: keep(module.ints(pairs.map((pair) => keep(module.text(pair))))), pairCount: pairs.length,
         });
+        const limits = memberAt(module, 'poise_recording_problem', problem, 'thresholds');
+        for (const [name, value] of Object.entries(thresholds)) {
+            const [doubtful, failed] = typeof value === 'number' ? [value, -1] : value;
+            module.run('poise_thresholds_set', limits, keep(module.text(name)), doubtful, failed);
+        }
         if (onProgress) {
             module.call('web_recording_progress', problem);
             module.host.progress = hearingOf(onProgress);

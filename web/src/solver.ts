@@ -1,9 +1,10 @@
+import type { Clearance } from './clearance.js';
 import { PoiseError } from './errors.js';
 import { GoalSet, type Goal } from './goals.js';
 import { Handle } from './handle.js';
 import type { Address, Module } from './module.js';
 import { moduleOf, type Model } from './model.js';
-import { getStruct, getStructs, newStruct, newStructs } from './structs.js';
+import { getStruct, getStructs, memberAt, newStruct, newStructs } from './structs.js';
 import type { Method, MutableNumbers, Numbers, Outcome } from './values.js';
 
 /** Options of a solver; defaults in brackets. `solve.h` of the C library says more. */
@@ -60,6 +61,8 @@ export interface SolverExtras {
     locked?: ArrayLike<boolean | number>;
     /** How many iterations of a solve to record, for `solver.trace()`. Default 0. */
     trace?: number;
+    /** Shapes that every answer keeps apart, wherever one was found that does: `report.holds`. Method `auto` only. */
+    clearance?: Clearance | null;
 }
 
 /** How a solve went. */
@@ -84,6 +87,10 @@ export interface Report {
     readonly worstAngle: number;
     /** The outcome in words. */
     readonly reason: string;
+    /** The clearance holds; without one, true. */
+    readonly holds: boolean;
+    /** Which of its pairs is broken most or, where all hold, has least room; -1: none is near. */
+    readonly blockingPair: number;
 }
 
 /** One iteration. */
@@ -137,11 +144,14 @@ function makeParts(module: Module, model: Model, extras: SolverExtras): Parts {
     return parts;
 }
 
-function makeSolver(model: Model, parts: Parts, options: SolverOptions, capacity: number): Address {
+function makeSolver(model: Model, parts: Parts, options: SolverOptions, capacity: number, clearance: Clearance | null): Address {
     const module = model.module;
     return module.scoped((keep) => {
         const own = { locked: parts.locked, trace: parts.trace, traceCapacity: capacity };
         const row = keep(newStruct(module, 'poise_solver_options', 'poise_solver_options_default', options, own));
+        if (clearance) {
+            module.call('poise_constraints_size', clearance.address, 1, memberAt(module, 'poise_solver_options', row, 'rows'));
+        }
         return module.make('poise_solver_create', [model.address, row]);
     });
 }
@@ -154,17 +164,18 @@ export class Solver extends Handle {
     readonly model: Model;
     readonly #parts: Parts;
     readonly #own: GoalSet;
+    readonly #clearance: Clearance | null;
     #count = 0;
     #traced = 0;
 
     constructor(model: Model, options: SolverOptions & SolverExtras = {}) {
-        const { locked, trace, ...plain } = options;
+        const { locked, trace, clearance = null, ...plain } = options;
         const module = moduleOf(model);
         const parts = makeParts(module, model, { locked, trace });
         const releaseParts = () => [parts.locked, parts.trace, parts.q].forEach((memory) => module.release(memory));
         let address: Address;
         try {
-            address = makeSolver(model, parts, plain, trace ?? 0);
+            address = makeSolver(model, parts, plain, trace ?? 0, clearance);
         } catch (error) {
             releaseParts();
             throw error;
@@ -172,8 +183,9 @@ export class Solver extends Handle {
         super(module, address, () => {
             module.call('poise_solver_destroy', address);
             releaseParts();
-        }, [model]);
+        }, clearance ? [model, clearance] : [model]);
         this.model = model;
+        this.#clearance = clearance;
         this.#parts = parts;
         this.#own = new GoalSet(module);
         this.q.set(model.neutral());
@@ -188,8 +200,10 @@ export class Solver extends Handle {
     solve(goals: readonly Goal[] | GoalSet, q?: MutableNumbers): Report {
         const set = this.#own.holding(goals);
         const module = this.module;
-        const run = (at: Address) =>
-            module.run('poise_solve', this.address, set.address, set.length, at, module.scratch);
+        const within = this.#clearance;
+        const run = (at: Address) => within
+            ? module.run('poise_solve_within', this.address, set.address, set.length, within.address, 1, at, module.scratch)
+            : module.run('poise_solve', this.address, set.address, set.length, at, module.scratch);
         if (q) {
             module.withMutable(q, this.model.nq, run);
         } else {
@@ -239,8 +253,10 @@ export class Solver extends Handle {
     }
 
     #report(): Report {
-        const report = getStruct<Report>(this.module, 'poise_report', this.module.scratch);
+        const { blocking, blockingItem, ...report } = getStruct<Omit<Report, 'blockingPair'> & { blocking: number; blockingItem: number }>(
+            this.module, 'poise_report', this.module.scratch,
+        );
         this.#traced = report.traced;
-        return report;
+        return { ...report, blockingPair: this.#clearance && blocking === 0 ? blockingItem : -1 };
     }
 }

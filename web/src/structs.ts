@@ -30,6 +30,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
     outcome: outcomes, type: jointTypes, order: eulerOrders, mode: ['metric', 'shape'], up: ups, format: formats,
     scaling: ['none', 'uniform', 'segments'], positions: ['decide', 'replace', 'add'],
     'poise_shape.kind': shapeKinds, fit: ['decide', 'none', 'places', 'uniform', 'segments'], level: verdictLevels,
+    feet: ['auto', 'follow', 'plant'], fromUp: ups, toUp: ups,
 };
 
 const namesOf = (struct: string, name: string) => names[`${struct}.${name}`] ?? names[name];
@@ -110,15 +111,15 @@ export function getStructs<T>(module: Module, struct: string, address: Address, 
     return Array.from({ length: count }, (_, i) => getStruct<T>(module, struct, address + i * size));
 }
 
-function setMember(module: Module, name: string, { kind, offset, size }: Member, struct: Address, value: unknown): void {
+function setMember(module: Module, name: string, list: readonly string[] | undefined, { kind, offset, size }: Member, struct: Address, value: unknown): void {
     const at = struct + offset;
     const { data } = module;
     if (kind === 'number') {
         data.setFloat64(at, value as number, true);
     } else if (kind === 'int') {
-        const index = names[name] ? names[name].indexOf(value as string) : (value as number);
-        if (names[name] && index < 0) {
-            throw new PoiseError('argument', `${name}: "${String(value)}" is none of ${names[name].join(', ')}`);
+        const index = list ? list.indexOf(value as string) : (value as number);
+        if (list && index < 0) {
+            throw new PoiseError('argument', `${name}: "${String(value)}" is none of ${list.join(', ')}`);
         }
         data.setInt32(at, index, true);
     } else if (kind === 'flag') {
@@ -149,7 +150,7 @@ export function setStruct(module: Module, struct: string, address: Address, valu
     }
     for (const [name, value] of [...Object.entries(values), ...Object.entries(own)]) {
         if (value !== undefined) {
-            setMember(module, name, members.get(name)!, address, value);
+            setMember(module, name, namesOf(struct, name), members.get(name)!, address, value);
         }
     }
 }

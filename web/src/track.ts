@@ -1,6 +1,6 @@
 import { PoiseError } from './errors.js';
 import { Handle } from './handle.js';
-import type { Address, Module } from './module.js';
+import type { Address, Keep, Module } from './module.js';
 import { Model, moduleOf } from './model.js';
 import { Clip, Markers } from './motion.js';
 import type { SolverOptions } from './solver.js';
@@ -86,8 +86,6 @@ function frameOf({ flags, ...rest }: FrameStruct): TrackFrame {
 export function framesAt(module: Module, address: Address, count: number): TrackFrame[] {
     return getStructs<FrameStruct>(module, 'poise_track_frame', address, count).map(frameOf);
 }
-
-type Keep = (memory: Address) => Address;
 
 /** @internal Placements in the module's memory, with their labels, all of it for `keep`. */
 export function placementsIn(module: Module, placements: readonly Placement[], keep: Keep): Address {

@@ -2,7 +2,7 @@
 import type { Method, Poise } from 'poise-ik';
 import { Answers } from './answers.js';
 import { Bar } from './bar.js';
-import type { Look } from './body/body.js';
+import type { Look } from './body/looks.js';
 import { element } from './dom.js';
 import { Drawer } from './drawer.js';
 import type { Part } from './view/figure.js';
@@ -10,11 +10,14 @@ import { FrameLoop } from './frame_loop.js';
 import { GoalActions } from './goal_actions.js';
 import { History } from './history.js';
 import { listenToKeys } from './keys.js';
+import { Invite } from './invite.js';
 import type { Live } from './live.js';
+import { Measure } from './measure.js';
 import { Notices } from './notices.js';
 import type { DroppedFile } from './open_files.js';
 import { Opener } from './opener.js';
 import { Panel } from './panel.js';
+import { Reach } from './reach.js';
 import { trackSession } from './recording/track_session.js';
 import type { Session } from './session.js';
 import type { Saved } from './stage.js';
@@ -23,6 +26,7 @@ import { describe } from './status.js';
 import { TakeAlong } from './take_along.js';
 import { applyTheme, firstTheme, type Theme } from './theme.js';
 import { Timeline } from './timeline.js';
+import type { TourGuide } from './tours.js';
 import { Viewport } from './viewport.js';
 
 const MOST_FRAMES = 300; // that a slow method may go on for after the last change
@@ -45,7 +49,11 @@ export class App {
   readonly takeAlong = new TakeAlong(this);
   readonly loop = new FrameLoop((now, seconds) => this.#frame(now, seconds));
   readonly answers = new Answers(this);
+  readonly invite = new Invite(this);
+  readonly reach = new Reach(this);
+  readonly measure = new Measure(this);
   readonly notices = new Notices();
+  guide: TourGuide | null = null;
   readonly viewport: Viewport;
   readonly panel: Panel;
   readonly timeline: Timeline;
@@ -79,9 +87,11 @@ export class App {
         pickPart: (part) => this.pick(part),
         changed: () => this.loop.wake(),
         pickMarker: (label) => this.pickMarker(label),
+        measure: (end) => this.measure.add(end),
       },
       this.colours,
     );
+    this.measure.attach(stage);
     this.viewport.resize();
     this.opener.acceptDrops(body);
     listenToKeys(this);
@@ -92,6 +102,7 @@ export class App {
   /** Put a session on the stage, of a scene or of files. */
   show(session: Session, scene: string | null, files: DroppedFile[]): void {
     const before = this.session;
+    this.invite.hide();
     this.session = session;
     this.scene = scene;
     this.files = files;
@@ -104,6 +115,8 @@ export class App {
     session.update();
     this.history = new History<Saved | null>(session.save());
     this.answers.clear();
+    this.reach.clear();
+    this.measure.clear();
     this.drawer.forget();
     this.timeline.forget();
     this.selectTarget(session.targets.length > 0 ? 0 : -1);
@@ -296,6 +309,17 @@ export class App {
     galleryDialog(this);
   }
 
+  /** A guided tour, by its name. */
+  async tour(id: string): Promise<void> {
+    this.invite.hide();
+    const { TourGuide } = await import('./tours.js');
+    if (!this.guide) {
+      this.guide = new TourGuide(this);
+      this.viewport.canvas.parentElement!.append(this.guide.root);
+    }
+    this.guide.begin(id);
+  }
+
   switchTheme(): void {
     this.theme = this.theme === 'dark' ? 'light' : 'dark';
     this.colours = applyTheme(this.theme);
@@ -355,6 +379,8 @@ export class App {
       this.#tell();
     }
     this.viewport.draw();
+    this.measure.follow();
+    this.invite.follow();
     return this.#dirty || this.playing;
   }
 
@@ -371,6 +397,7 @@ export class App {
       this.panel.refresh();
     }
     this.viewport.place();
+    this.measure.place();
     if (this.playing) {
       this.viewport.accompany(seconds);
     }

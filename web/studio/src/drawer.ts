@@ -48,7 +48,7 @@ export class Drawer {
     this.#markers.forget();
     this.#curves.forget();
     this.#map.large = false;
-    this.#tab = this.#has('map') ? 'map' : null;
+    this.#tab = this.app.scene !== null && this.#has('map') ? 'map' : null; // a cart on two wheels has one as well, folded
   }
 
   #has(tab: Tab): boolean {

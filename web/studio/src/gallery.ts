@@ -2,6 +2,7 @@
 import type { App } from './app.js';
 import { button, element } from './dom.js';
 import { offers } from './stages.js';
+import { tours } from './tours.js';
 import { thumbnailOf } from './view/thumbnail.js';
 
 export function galleryDialog(app: App): void {
@@ -22,6 +23,10 @@ export function galleryDialog(app: App): void {
       element('span', {}, offer.title),
     ),
   );
+  const begin = (id: string) => {
+    dialog.close();
+    void app.tour(id);
+  };
   const groups = [...new Set(offers.map(({ group }) => group))].map((group) =>
     element('section', {}, element('h3', {}, group), element('div', { className: 'cards' }, ...cards.filter((_, i) => offers[i]!.group === group))),
   );
@@ -29,6 +34,7 @@ export function galleryDialog(app: App): void {
     'dialog',
     { 'aria-label': 'Scenes', className: 'gallery' },
     element('div', { className: 'row' }, element('h2', {}, 'Scenes'), element('span', { className: 'space' }), button('Close', () => dialog.close())),
+    element('section', {}, element('h3', {}, 'Guided tours'), element('div', { className: 'row wrap' }, ...tours.map(({ id, title, steps }) => button(`${title}, ${steps.length} steps`, () => begin(id), title)))),
     ...groups,
   );
   dialog.addEventListener('close', () => {

@@ -70,6 +70,8 @@ export const keys: readonly Key[] = [
   { show: 'Escape', what: 'Pick nothing', match: plain('escape'), run: (app) => app.pick(null) },
   { show: 'K', what: 'Lock or unlock the picked joint', match: plain('k'), run: (app) => app.selectedJoint >= 0 && app.toggleLock(app.selectedJoint) },
   { show: 'A', what: 'All answers of an arm to its pose', match: plain('a'), run: (app) => app.answers.find() },
+  { show: 'B', what: 'Where a tip can get', match: plain('b'), run: (app) => app.reach.toggle() },
+  { show: 'U', what: 'Measure between two points', match: plain('u'), run: (app) => app.measure.toggle() },
   { show: 'R', what: 'Race all methods', match: plain('r'), run: (app) => app.drawer.race() },
   { show: 'T', what: 'Track the whole recording', match: plain('t'), run: (app) => app.session?.stage.markers && void app.track() },
   { show: 'I', what: 'Keyframe of the selected goal here', match: plain('i'), run: (app) => app.goals.key(true) },

@@ -3,6 +3,7 @@ import {
   type Format,
   Kinematics,
   type Model,
+  type Pair,
   type Poise,
   PoiseError,
   type PoiseFile,
@@ -11,6 +12,7 @@ import {
   type Warning,
 } from 'poise-ik';
 import { findNamed, includesOf, type NamedFile } from './body/named_files.js';
+import { Collisions } from './collisions.js';
 import { followRecording, type Work } from './recording/follow_recording.js';
 import { clipOf, type MarkerNumbers, markerNumbers, markersOf, type TrackedAnswer } from './recording/recording_job.js';
 import { overFrames, reasonsOf } from './recording/track_session.js';
@@ -31,7 +33,6 @@ export interface Opened {
   onto: boolean;
   /** The file that describes what the skeleton looks like. */
   robot: { format: Format; bytes: Uint8Array } | null;
-  shapes: Shape[];
   /** The notes are no mere remarks: they say whether what is seen can be trusted. */
   isDoubtful: boolean;
 }
@@ -122,6 +123,7 @@ function wordsOf(name: string, { clip, placements, markers, summary, scale, verd
 class Opening {
   #robot: Opened['robot'] = null;
   #shapes: Shape[] = [];
+  #excluded: Pair[] = [];
   #notes: string[] = [];
   #stage: Stage | null = null;
   #targets: Target[] = [];
@@ -145,8 +147,9 @@ class Opening {
     if (content.model) {
       this.#robot = { format: content.format, bytes: file.bytes };
       this.#shapes = content.shapes;
+      this.#excluded = content.excluded;
     }
-    const parts = [content.model, content.clip, content.markers];
+    const parts = [content.model, content.clip, content.markers, content.carried];
     parts.forEach((part) => part && this.#owned.add(part));
     this.#warn(file.name, content.warnings, content.warningsDropped);
     this.#stage = await this.#merge(file.name, content);
@@ -168,7 +171,7 @@ class Opening {
     }
     const targets = this.#targets.filter((t) => t.body >= 0 && t.body < stage.model.joints.length);
     for (const part of this.#owned) {
-      if (part !== stage.model && part !== stage.clip && part !== stage.markers && part !== this.#tracked?.clip) {
+      if (![stage.model, stage.clip, stage.markers, stage.carried, this.#tracked?.clip].some((kept) => kept === part)) {
         part.dispose();
       }
     }
@@ -180,8 +183,11 @@ class Opening {
     if (targets.length === 0 && session.duration === 0) {
       addFirstTarget(session);
     }
+    if (this.#shapes.some(({ body }) => body >= 0) && !this.#onto) {
+      session.collisions = new Collisions(session.model, this.#shapes, this.#excluded);
+    }
     const isDoubtful = !session.hasSkeleton || (this.#tracked !== null && this.#tracked.verdict !== 'good');
-    return { session, notes: this.#notes, onto: this.#onto, robot: this.#robot, shapes: this.#shapes, isDoubtful };
+    return { session, notes: this.#notes, onto: this.#onto, robot: this.#robot, isDoubtful };
   }
 
   dispose(): void {
@@ -234,9 +240,9 @@ class Opening {
     if (this.#targets.length < targets.length) {
       this.#notes.push(`${name}: ${targets.length - this.#targets.length} goals are of kinds that have no handle here and are left out`);
     }
-    const { clip, markers, placements } = content;
+    const { clip, markers, placements, carried } = content;
     const postures = content.postures.filter((p) => p.name !== 'studio');
-    return { title: content.title ?? name, file: name, model, scale, postures, placements, clip, markers, ...(q ? { q } : {}) };
+    return { title: content.title ?? name, file: name, model, scale, postures, placements, clip, markers, carried, ...(q ? { q } : {}) };
   }
 
   /** The skeleton that stands there once more, for a file that moves it. */
@@ -250,7 +256,7 @@ class Opening {
     const copy = this.poise.read(bytes, { name: 'skeleton.json' });
     const model = copy.model!;
     this.#owned.add(model);
-    return { ...current.stage, model, clip: null, markers: null, placements: copy.placements };
+    return { ...current.stage, model, clip: null, markers: null, carried: null, placements: copy.placements };
   }
 
   /** Markers on the skeleton that came with them, or on the built-in body: all that `poise track` does, with its verdict. */

@@ -50,7 +50,11 @@ export class Opener {
       } else if (file?.startsWith('/')) {
         await this.#openServed(file);
       } else {
-        this.openScene(address.searchParams.get('scene') ?? FIRST_SCENE);
+        const scene = address.searchParams.get('scene');
+        this.openScene(scene ?? FIRST_SCENE);
+        if (scene === null && !address.searchParams.has('live')) {
+          this.app.invite.show(this.app.viewport.canvas.parentElement!);
+        }
       }
       if (address.searchParams.has('live') && !this.app.live) {
         this.app.live = new Live(this.app);
@@ -150,7 +154,7 @@ export class Opener {
   async #openFiles(files: DroppedFile[], find: Find = amongFiles(files)): Promise<void> {
     const { app } = this;
     try {
-      const { session, notes, onto, robot, shapes, isDoubtful } = await openFiles(app.poise, files, app.session, this.begin());
+      const { session, notes, onto, robot, isDoubtful } = await openFiles(app.poise, files, app.session, this.begin());
       const { joints, nv } = session.model;
       app.show(session, onto ? app.scene : null, onto ? [...app.files, ...files] : files);
       if (notes.length > 0 && !isDoubtful) {
@@ -159,7 +163,6 @@ export class Opener {
         app.notify(notes.length > 0 ? notes.join('\n') : `${session.stage.title}: ${counted(joints.length, 'joint')}, ${nv} degree${nv === 1 ? '' : 's'} of freedom`, notes.length === 0);
       }
       if (!onto) {
-        app.viewport.setShapes(shapes);
         void this.#dressAs(session, robot, files, find);
       }
     } catch (error) {
@@ -169,9 +172,30 @@ export class Opener {
 
   /** As its file has it; what reads that comes when it is needed. */
   async #dressAs(session: Session, robot: Opened['robot'], files: DroppedFile[], find: Find): Promise<void> {
-    if (robot && ['urdf', 'mjcf'].includes(robot.format)) {
+    if (robot && ['gltf', 'glb'].includes(robot.format)) {
+      await this.#dressSkin(session, robot.bytes, find);
+    } else if (robot && ['urdf', 'mjcf', 'osim'].includes(robot.format)) {
       const { visualsOf } = await import('./body/gather.js');
       await this.#dress(session, visualsOf(robot.format, robot.bytes, files), find);
+    }
+  }
+
+  /** The character of a glTF: its meshes follow the nodes that became joints. */
+  async #dressSkin(session: Session, bytes: Uint8Array, find: Find): Promise<void> {
+    const { app } = this;
+    try {
+      const [{ parseGltf }, { Character }] = await Promise.all([import('./body/meshes.js'), import('./body/character.js')]);
+      const character = new Character(session.model, await parseGltf(bytes, find));
+      if (session === app.session && !character.isEmpty) {
+        app.viewport.setBody(character);
+        app.viewport.dressed(true);
+        app.panel.refresh();
+      } else {
+        character.dispose();
+      }
+    } catch (error) {
+      console.info(error);
+      app.notices.remark(`The meshes of this file cannot be drawn: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
 

@@ -1,7 +1,8 @@
 /** The side panel: goals, method, posture, view, joints. Made anew when something changes, except under a pointer that drags. */
 import { type Joint, type Method, methods } from 'poise-ik';
 import type { App } from './app.js';
-import type { Look } from './body/body.js';
+import type { Look } from './body/looks.js';
+import type { Collisions } from './collisions.js';
 import { button, choice, element, section, toggle } from './dom.js';
 import { GoalRange } from './goal_range.js';
 import { JointsSection } from './joints_section.js';
@@ -252,6 +253,11 @@ export class Panel {
           app.viewport.markers.showsMisses = on;
           app.viewport.place();
         }),
+      session.plays &&
+        toggle('Trails of the last moments', app.viewport.markers.showsTrails, (on) => {
+          app.viewport.markers.showsTrails = on;
+          app.viewport.place();
+        }),
       placements.length > 0 && element('div', { className: 'row' }, button('Track the whole recording (T)', () => void app.track(), session.tracked ? 'Track once more' : 'Track all frames')),
       this.#markerList(session),
     );
@@ -323,13 +329,48 @@ export class Panel {
           app.viewport.look,
           (value) => app.setLook(value as Look),
         ),
-      app.viewport.hasShapes && toggle('Collision shapes', app.viewport.showsShapes, (on) => app.viewport.showShapes(on)),
+      session.collisions && this.#collisions(session, session.collisions),
       choice('Upwards', ['y', 'z'].map((axis) => ({ value: axis, text: axis })), session.stage.scale.up === 'y' ? 'y' : 'z', (value) => {
         session.stage.scale = { ...session.stage.scale, up: value === 'y' ? 'y' : 'z' };
         app.home();
       }),
       toggle('Without perspective (V)', app.viewport.eye.isFlat, (on) => app.setFlat(on)),
+      session.model.nv > 0 &&
+        element(
+          'div',
+          { className: 'row wrap' },
+          button('Where the tip of the selected goal, or the picked part, can get (B)', () => app.reach.toggle(), 'Reach', { 'aria-pressed': app.reach.isShown, className: app.reach.isShown ? 'on' : '' }),
+          button('Measure between two points (U)', () => app.measure.toggle(), 'Measure', { 'aria-pressed': app.measure.isOn, className: app.measure.isOn ? 'on' : '' }),
+        ),
       element('div', { className: 'row' }, button('Show everything (H)', () => app.home(), 'Whole view'), button('Look at the selected goal, or the picked part (F)', () => app.focus(), 'Focus')),
+    );
+  }
+
+  /** Collision shapes: drawn, with a margin, and kept apart. */
+  #collisions(session: Session, collisions: Collisions): HTMLElement {
+    const { app } = this;
+    const metres = session.stage.scale.metres;
+    const unit = metres > 0 ? 1000 * metres : 1; // shown in millimetres
+    const margin = element('input', { type: 'number', min: '0', step: '5', value: String(+(unit * collisions.margin).toPrecision(4)), 'aria-label': 'Margin around shapes' });
+    margin.addEventListener('change', () => {
+      session.changed();
+      collisions.setMargin(Number(margin.value) / unit || 0);
+      app.viewport.showShapes(app.viewport.showsShapes);
+      app.commit();
+    });
+    return element(
+      'div',
+      { role: 'group', 'aria-label': 'Collisions' },
+      toggle('Collision shapes', app.viewport.showsShapes, (on) => {
+        app.viewport.showShapes(on);
+        app.refresh();
+      }),
+      toggle('Keep them apart', collisions.keeps, (on) => {
+        collisions.keeps = on;
+        session.changed();
+        app.commit();
+      }),
+      element('label', { className: 'length' }, 'margin ', margin, metres > 0 ? ' mm' : ''),
     );
   }
 

@@ -35,6 +35,11 @@ export function probeOf(app: App) {
     view: () => ({ isFlat: app.viewport.eye.isFlat, from: app.viewport.camera.position.clone().sub(app.viewport.eye.orbit.target).normalize().toArray(), step: app.viewport.handles.step }),
     marker: (i: number) => app.viewport.project(Array.from(app.session!.markerPoints().slice(3 * i, 3 * i + 3))),
     answers: () => app.answers.count,
+    tour: () => app.guide?.step ?? -1,
+    reach: () => app.reach.count,
+    measured: () => app.measure.value,
+    trails: () => app.viewport.markers.trailPieces,
+    near: () => app.session!.near.map(({ pair, distance }) => ({ names: app.session!.collisions!.nameOf(pair), distance })),
     selected: () => app.viewport.handles.selected,
   };
 }

@@ -54,6 +54,7 @@ function contentOf(session: Session, clip: Clip | null): FileContent {
     model: session.hasSkeleton ? session.model : null,
     clip,
     markers: stage.markers,
+    carried: stage.carried ?? null,
     goals: session.duration > 0 ? [] : session.userGoals(),
     postures: [...stage.postures, { name: 'studio', q: Array.from(session.q) }],
     placements: stage.placements,
@@ -111,11 +112,11 @@ export function coordinateNames({ joints, coordinates }: Model): string[] {
   return coordinates.map(({ joint, label, name }) => (label ? `${joints[joint]!.name}_${name}` : joints[joint]!.name));
 }
 
-/** A row for each frame: the time, then q in radians and length units. */
+/** A row for each frame: the time, then q in radians and length units. Columns are called as in MOT files: it is read like those. */
 function table(model: Model, clip: Clip): string {
-  const quoted = ['time', ...coordinateNames(model)].map((name) => (/[",\s]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name));
+  const names = model.coordinates.map(({ joint, name }) => (model.joints[joint]!.nq > 1 ? `${model.joints[joint]!.name}/${name}` : model.joints[joint]!.name));
   const rows = Array.from({ length: clip.frames }, (_, f) => [clip.startTime + f * clip.frameTime, ...clip.frame(f)].join(','));
-  return [quoted.join(','), ...rows, ''].join('\n');
+  return [['time', ...names.map((name) => name.replace(/[,\s]/g, '_'))].join(','), ...rows, ''].join('\n');
 }
 
 /** The bytes of a file of what is on the screen. */

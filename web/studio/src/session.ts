@@ -11,6 +11,7 @@
  */
 import {
   type Clip,
+  type ClosePair,
   Expressive,
   type Goal,
   type GoalError,
@@ -26,6 +27,7 @@ import {
   type Vec3,
   type VerdictLevel,
 } from 'poise-ik';
+import type { Collisions } from './collisions.js';
 import { placeAt, withKey } from './keyframes.js';
 import { MarkerFollower } from './marker_follower.js';
 import { compose, diagonal, distance, pointsOf, rotate } from './spatial.js';
@@ -70,6 +72,10 @@ export class Session {
   /** Found by tracking the whole recording. */
   tracked: { clip: Clip; errors: Float64Array; held: Uint8Array; verdict: VerdictLevel; reasons: string[] } | null = null;
   last = atRest();
+  /** Its collision shapes, where it has some. */
+  collisions: Collisions | null = null;
+  /** Pairs of them that are too near now, as far as that was looked at. */
+  near: ClosePair[] = [];
 
   #solver: Solver | null = null;
   #expressive: Expressive | null = null;
@@ -387,7 +393,8 @@ export class Session {
       const { v, nv } = this.model.joints[joint]!;
       locked.fill(true, v, v + nv);
     }
-    return new Solver(this.model, { method, maxIterations, gradientTolerance: 1e-6, locked, trace });
+    const clearance = this.collisions?.keeps && method === 'auto' && !this.followMarkers ? this.collisions.clearance : null;
+    return new Solver(this.model, { method, maxIterations, gradientTolerance: 1e-6, locked, trace, clearance });
   }
 
   /** Joints that limits hold while goals are missed. */
@@ -474,6 +481,7 @@ export class Session {
     twin.tracked = this.tracked;
     twin.baked = this.baked;
     twin.followMarkers = this.followMarkers;
+    twin.collisions = this.collisions;
     twin.restore(this.save());
     return twin;
   }
@@ -494,10 +502,12 @@ export class Session {
 
   dispose(): void {
     this.release();
+    this.collisions?.dispose();
     this.baked?.dispose();
     this.tracked?.clip.dispose();
     this.stage.clip?.dispose();
     this.stage.markers?.dispose();
+    this.stage.carried?.dispose();
     this.model.dispose();
   }
 }

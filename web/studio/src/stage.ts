@@ -1,5 +1,5 @@
 /** What stands on a stage, how its last frame went, and what of it is kept. */
-import type { Clip, GoalError, Markers, Method, Model, Outcome, Placement, Posture, Scale } from 'poise-ik';
+import type { Carried, Clip, GoalError, Markers, Method, Model, Outcome, Placement, Posture, Scale } from 'poise-ik';
 import type { Target } from './targets.js';
 
 export type Mode = 'reach' | 'express';
@@ -56,6 +56,8 @@ export interface Stage {
   placements: Placement[];
   clip: Clip | null;
   markers: Markers | null;
+  /** What its file holds beside, such as the skin: it goes on to a file of the same kind. */
+  carried?: Carried | null;
   /** Where to begin; left out: the nearest to neutral within limits. */
   q?: ArrayLike<number>;
   mode?: Mode;

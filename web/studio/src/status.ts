@@ -64,7 +64,14 @@ function following(session: Session, more: string[]): { text: string; tone: Tone
   return say(({ good: 'good', doubtful: 'fair', failed: 'poor' } as const)[verdict], ...head, markers, ...more);
 }
 
+/** How the last frame went, and which shapes are too near. */
 export function describe(session: Session): { text: string; tone: Tone } {
+  const { text, tone } = outcomeOf(session);
+  const pairs = session.collisions?.describe(session.near, session.stage.scale.metres) ?? '';
+  return { text: pairs ? `${text} · ${pairs}` : text, tone: pairs.startsWith('held') || !pairs ? tone : 'poor' };
+}
+
+function outcomeOf(session: Session): { text: string; tone: Tone } {
   const { last, stage, followMarkers } = session;
   if (session.byHand) {
     return say('idle', 'posed by hand', session.plays ? 'the motion waits: play it, or move the time' : '');
@@ -77,6 +84,9 @@ export function describe(session: Session): { text: string; tone: Tone } {
   }
   if (last.outcome === 'budget') {
     return say('fair', 'still on its way', ...missing(session), ...effort(session));
+  }
+  if (last.outcome === 'infeasible') {
+    return say('poor', 'no pose was found that keeps the shapes apart', ...missing(session), ...effort(session));
   }
   if (last.outcome === 'stalled') {
     return say('poor', 'stuck', ...missing(session), ...effort(session));

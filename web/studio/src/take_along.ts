@@ -78,7 +78,7 @@ export class TakeAlong {
 
   /** What a table of joint values is for. */
   #ofTable(metres: number): string {
-    return `: a table for other programs, in radians and ${metres === 1 ? 'metres' : 'the length unit of the skeleton'}. Poise does not read it back: save JSON for that`;
+    return `: a table for other programs, in radians and ${metres === 1 ? 'metres' : 'the length unit of the skeleton'}; dropped here, it moves this skeleton again`;
   }
 
   /** Make the goals part of the motion. */

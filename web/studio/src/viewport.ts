@@ -1,12 +1,14 @@
 /** The view: floor, light, skeleton, looks, limits, goals, markers, and who looks at them. Draws when something has changed. */
-import type { Pose, Shape, Vec3 } from 'poise-ik';
+import type { Pose, Vec3 } from 'poise-ik';
 import * as THREE from 'three';
-import { type Body, type Look, meshesOf } from './body/body.js';
+import { Body, meshesOf } from './body/body.js';
+import type { Look, Looks } from './body/looks.js';
 import { CollisionShapes } from './body/collision_shapes.js';
 import { Figure, type Part } from './view/figure.js';
 import { Floor } from './view/floor.js';
 import { Light } from './view/light.js';
 import { Limits } from './view/limits.js';
+import type { Measured } from './measure.js';
 import type { Session } from './session.js';
 import type { Colours } from './theme.js';
 import { type Camera, Eye } from './view/eye.js';
@@ -24,6 +26,8 @@ export interface ViewportEvents {
   pickTarget(index: number): void;
   pickPart(part: Part | null): void;
   pickMarker(label: string): void;
+  /** A point was clicked on while `measures`. */
+  measure(end: Measured): void;
   /** The picture has to be drawn anew. */
   changed(): void;
 }
@@ -46,12 +50,16 @@ export class Viewport {
   readonly hover: HoverName;
   readonly triad = new Triad((axis) => this.lookAlong(axis));
   showLimits: 'none' | 'picked' | 'all' = 'picked';
+  /** Clicks choose points to measure between. */
+  measures = false;
+  /** Further points that a whole view shows, three numbers each. */
+  around: readonly number[] = [];
   #scene = new THREE.Scene();
   #floor = new Floor();
   #light = new Light();
   #world = new THREE.Group(); // model units inside, about one unit of size outside
   #figure: Figure | null = null;
-  #body: Body | null = null;
+  #body: Looks | null = null;
   #shapes: CollisionShapes | null = null;
   #look: Look = 'solid';
   #limits: Limits | null = null;
@@ -116,7 +124,7 @@ export class Viewport {
     this.#limits = new Limits(session.model, 0.09 * this.#size);
     this.#body?.dispose();
     this.#body = null;
-    this.setShapes([]);
+    this.#setShapes(session);
     this.#showFigure();
     this.#world.add(this.#figure.group, this.#limits.group);
     this.#world.scale.setScalar(1 / this.#size);
@@ -129,7 +137,7 @@ export class Viewport {
   }
 
   /** The looks of the skeleton, which may come piece by piece: `dressed` tells of each. */
-  setBody(body: Body): void {
+  setBody(body: Looks): void {
     this.#body?.dispose();
     this.#body = body;
     this.#world.add(body.group);
@@ -150,18 +158,14 @@ export class Viewport {
   }
 
   /** Collision shapes, which can be drawn over everything. */
-  setShapes(shapes: readonly Shape[]): void {
+  #setShapes({ collisions }: Session): void {
     this.#shapes?.dispose();
-    this.#shapes = shapes.length > 0 ? new CollisionShapes(shapes) : null;
+    this.#shapes = collisions ? new CollisionShapes(collisions.shapes) : null;
     if (this.#shapes) {
       this.#world.add(this.#shapes.group);
       this.#shapes.group.visible = false;
-      this.#shapes.paint(this.#colours.limit);
+      this.#shapes.paint(this.#colours);
     }
-  }
-
-  get hasShapes(): boolean {
-    return this.#shapes !== null;
   }
 
   get showsShapes(): boolean {
@@ -171,8 +175,19 @@ export class Viewport {
   showShapes(on: boolean): void {
     if (this.#shapes) {
       this.#shapes.group.visible = on;
+      this.#shapes.setMargin(on ? (this.#session?.collisions?.margin ?? 0) : 0);
       this.place();
     }
+  }
+
+  /** Bodies that limits hold, or whose shapes are too near to others. */
+  #heldBodies(session: Session): number[] {
+    const { collisions, near } = session;
+    if (this.showsShapes && collisions) {
+      const pairs = near.map(({ pair }) => collisions.clearance.pairs[pair]!);
+      this.#shapes!.mark(new Set(pairs.flatMap(({ a, b }) => [a, b])), near.flatMap(({ onA, onB }) => [...onA, ...onB]));
+    }
+    return [...new Set([...session.heldJoints, ...(collisions ? collisions.bodiesOf(near) : [])])];
   }
 
   /** What holds everything that is in the model's units. */
@@ -180,9 +195,9 @@ export class Viewport {
     return this.#world;
   }
 
-  /** The shapes of the skeleton: a group for each body. */
+  /** The shapes of the skeleton: a group for each body. A character's skin is not cut into such. */
   get body(): THREE.Group | null {
-    return this.#body?.group ?? null;
+    return this.#body instanceof Body ? this.#body.group : null;
   }
 
   get hasBody(): boolean {
@@ -234,7 +249,7 @@ export class Viewport {
     this.triad.paint(colours.axes);
     this.#figure?.paint(colours);
     this.#limits?.paint(colours.limit);
-    this.#shapes?.paint(colours.limit);
+    this.#shapes?.paint(colours);
     this.markers.paint(colours);
   }
 
@@ -245,7 +260,7 @@ export class Viewport {
     const session = this.#session;
     if (session) {
       const shown = this.#travels ? session.standing() : session.landmarks();
-      const points = shown.concat(this.hasBody ? this.#body!.corners() : []).map((x) => x / this.#size);
+      const points = shown.concat(this.hasBody ? this.#body!.corners() : [], this.around).map((x) => x / this.#size);
       const direction = this.#planar ? new THREE.Vector3(0, 0, 1) : this.up === 'y' ? new THREE.Vector3(0.75, 0.35, 1) : new THREE.Vector3(1, -1.1, 0.55);
       this.eye.show(points, direction, new THREE.Vector3(0, this.up === 'y' ? 1 : 0, this.up === 'y' ? 0 : 1));
       this.#middle = null;
@@ -355,9 +370,11 @@ export class Viewport {
     this.#spoil();
     const { kinematics } = session;
     this.#figure.place(kinematics.poses, kinematics.toolPoses);
-    this.#figure.hold(session.heldJoints);
+    session.near = session.collisions && (this.showsShapes || session.collisions.keeps) ? session.collisions.near(session) : [];
+    const held = this.#heldBodies(session);
+    this.#figure.hold(held);
     this.#body?.place(kinematics.poses);
-    this.#body?.hold(session.heldJoints, this.#colours.limit);
+    this.#body?.hold(held, this.#colours.limit);
     this.#shapes?.place(kinematics.poses);
     this.#limits?.place(kinematics.poses, session.q, (joint) => this.showLimits === 'all' || (this.showLimits === 'picked' && joint === this.#selectedJoint));
     this.handles.place(session);

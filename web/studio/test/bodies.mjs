@@ -1,6 +1,6 @@
 // Robots with a body: primitives, meshes of each kind, dropped singly and as an archive; what comes before the first drag.
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
@@ -21,12 +21,41 @@ const gltf = JSON.stringify({
   accessors: [{ bufferView: 0, componentType: 5126, count: 3, type: 'VEC3', min: [0, 0, 0], max: [1, 1, 0] }],
   bufferViews: [{ buffer: 0, byteLength: 36 }], buffers: [{ byteLength: 36, uri: `data:application/octet-stream;base64,${points}` }],
 });
+// A triangle on two bones, one above the other: its top corner follows the upper one, which an animation turns by 90 degrees about z.
+const skinParts = [
+  [new Float32Array([-0.5, 0, 0, 0.5, 0, 0, 0, 2, 0]), 'VEC3', 5126], [new Uint16Array([0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0]), 'VEC4', 5123],
+  [new Float32Array([1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0]), 'VEC4', 5126],
+  [new Float32Array([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, -1, 0, 1]), 'MAT4', 5126],
+  [new Float32Array([0, 1]), 'SCALAR', 5126], [new Float32Array([0, 0, 0, 1, 0, 0, Math.SQRT1_2, Math.SQRT1_2]), 'VEC4', 5126],
+];
+const sizes = { SCALAR: 1, VEC3: 3, VEC4: 4, MAT4: 16 };
+const skin = JSON.stringify({
+  asset: { version: '2.0' }, scene: 0, scenes: [{ nodes: [0, 2] }],
+  nodes: [{ name: 'hip', children: [1] }, { name: 'knee', translation: [0, 1, 0] }, { name: 'body', mesh: 0, skin: 0 }],
+  skins: [{ joints: [0, 1], inverseBindMatrices: 3 }], meshes: [{ primitives: [{ attributes: { POSITION: 0, JOINTS_0: 1, WEIGHTS_0: 2 } }] }],
+  animations: [{ samplers: [{ input: 4, output: 5 }], channels: [{ sampler: 0, target: { node: 1, path: 'rotation' } }] }],
+  accessors: skinParts.map(([array, type, componentType], i) => ({ bufferView: i, componentType, type, count: array.length / sizes[type], ...(i === 0 ? { min: [-0.5, 0, 0], max: [0.5, 2, 0] } : {}) })),
+  bufferViews: skinParts.map(([array], i) => ({ buffer: i, byteLength: array.byteLength })),
+  buffers: skinParts.map(([array]) => ({ byteLength: array.byteLength, uri: `data:application/octet-stream;base64,${Buffer.from(array.buffer).toString('base64')}` })),
+});
+// A bone of OpenSim in the frame of its body, and one in the old way, scaled.
+const vtp = `<?xml version="1.0"?><VTKFile type="PolyData" version="0.1"><PolyData><Piece NumberOfPoints="4" NumberOfPolys="1"><Points><DataArray type="Float32" NumberOfComponents="3" format="ascii">0 0 0 1 0 0 1 1 0 0 1 0</DataArray></Points>
+<Polys><DataArray type="Int32" Name="connectivity" format="ascii">0 1 2 3</DataArray><DataArray type="Int32" Name="offsets" format="ascii">4</DataArray></Polys></Piece></PolyData></VTKFile>`;
+const osim = `<?xml version="1.0"?><OpenSimDocument Version="40000"><Model name="leg"><Ground name="ground"/><BodySet><objects><Body name="thigh"><mass>1</mass>
+<components><PhysicalOffsetFrame name="up"><translation>0 3 0</translation><orientation>0 0 0</orientation><attached_geometry><Mesh name="m"><scale_factors>2 2 2</scale_factors><mesh_file>femur.vtp</mesh_file></Mesh></attached_geometry></PhysicalOffsetFrame></components>
+<attached_geometry><Mesh name="n"><mesh_file>femur.vtp</mesh_file></Mesh><Brick name="b"><half_lengths>0.5 0.5 2</half_lengths></Brick></attached_geometry></Body></objects></BodySet>
+<JointSet><objects><PinJoint name="hip"><socket_parent_frame>/ground</socket_parent_frame><socket_child_frame>/bodyset/thigh</socket_child_frame><coordinates><Coordinate name="flexion"><range>-2 2</range></Coordinate></coordinates></PinJoint></objects></JointSet></Model></OpenSimDocument>`;
 const meshes = { 'a.stl': stl, 'b.obj': obj, 'c.dae': dae, 'd.gltf': gltf };
 
 const visual = (geometry, xyz) => `<visual><origin xyz="${xyz}"/><geometry>${geometry}</geometry><material name="red"><color rgba="0.8 0.2 0.1 1"/></material></visual>`;
 const robot = (mesh) => `<robot name="boxer"><link name="base">${visual('<box size="2 4 6"/>', '0 0 3')}<collision><geometry><cylinder radius="1" length="2"/></geometry></collision></link>
 <link name="arm">${visual('<cylinder radius="0.5" length="2"/>', '0 0 1')}${visual('<sphere radius="0.7"/>', '0 0 2')}${mesh}</link>
 <joint name="j" type="revolute"><parent link="base"/><child link="arm"/><origin xyz="0 0 6"/><axis xyz="0 1 0"/><limit lower="-2" upper="2" effort="1" velocity="1"/></joint></robot>`;
+const ball = (xyz, radius) => `<collision><origin xyz="${xyz}"/><geometry><sphere radius="${radius}"/></geometry></collision>`;
+const hinge = (name, parent, child, xyz) => `<joint name="${name}" type="revolute"><parent link="${parent}"/><child link="${child}"/><origin xyz="${xyz}"/><axis xyz="0 1 0"/><limit lower="-3" upper="3" effort="1" velocity="1"/></joint>`;
+// three links in a row, whose last one can be folded back onto the first
+const folder = `<robot name="folder"><link name="base">${ball('0 0 0', 0.2)}</link><link name="upper">${ball('0 0 0.5', 0.1)}</link><link name="fore"/><link name="hand">${ball('0 0 0.3', 0.2)}</link>
+${hinge('shoulder', 'base', 'upper', '0 0 0')}${hinge('elbow', 'upper', 'fore', '0 0 1')}${hinge('wrist', 'fore', 'hand', '0 0 0.5')}</robot>`;
 const withMeshes = robot(Object.keys(meshes).map((file, i) => visual(`<mesh filename="package://boxer_description/meshes/${file}" scale="2 2 2"/>`, `${10 * (i + 1)} 0 0`)).join(''));
 
 const near = (box, wanted) => box.forEach((x, i) => assert.ok(Math.abs(x - wanted[i]) < 1e-3, `${box} instead of ${wanted}`));
@@ -49,6 +78,62 @@ test('a URDF shows its primitives where its links are', on('?scene=arm6', {}, as
   const before = await probe(page, 'state');
   await drag(page, at, { x: at.x + 60, y: at.y + 30 });
   assert.notDeepEqual((await probe(page, 'state')).q, before.q);
+
+  // shapes that collide are named; kept apart, they hold the answer
+  await drop(page, { name: 'folder.urdf', bytes: Buffer.from(folder) });
+  await page.getByLabel('Collision shapes').check();
+  assert.deepEqual(await probe(page, 'near'), []);
+  await page.getByText('Joints', { exact: true }).click();
+  await page.getByLabel('elbow', { exact: true }).first().fill('3');
+  await until(page, () => globalThis.studio.settled() && globalThis.studio.near().length > 0);
+  assert.match((await probe(page, 'near'))[0].names, /base and hand|upper and hand/);
+  await until(page, () => /collide by .*hand/.test(document.querySelector('.status').textContent));
+  await page.screenshot({ path: `${shots}/collisions.png` });
+  await page.getByLabel('Margin around shapes').fill('50');
+  await page.getByLabel('Keep them apart').check();
+  await until(page, () => globalThis.studio.settled() && globalThis.studio.near().every(({ distance }) => distance > 0.0499));
+  await page.screenshot({ path: `${shots}/apart.png` });
+  await page.keyboard.press('Escape');
+  await page.locator('canvas.stage').focus();
+  await page.keyboard.press('c'); // the code keeps them apart, or says that it does not
+  for (const [name, words] of [['Command', /--avoid --margin 0\.05 /], ['Python', /# shapes are kept apart/], ['C', /\/\/ shapes are kept apart/], ['TypeScript', /\/\/ shapes are kept apart/]]) {
+    await page.getByRole('tab', { name, exact: true }).click();
+    assert.match(await page.locator('dialog pre').textContent(), words);
+  }
+  await page.keyboard.press('Escape');
+
+  // the skin of a character follows its bones, and is picked by them
+  await drop(page, { name: 'leg.gltf', bytes: Buffer.from(skin) });
+  await until(page, () => globalThis.studio.look().meshes === 1);
+  await page.keyboard.press(' ');
+  await page.getByLabel('Time', { exact: true }).fill('0');
+  await until(page, () => globalThis.studio.settled());
+  near((await probe(page, 'look')).box, [-0.5, 0, 0, 0.5, 2, 0]);
+  const knee = await probe(page, 'project', [0, 1.9, 0]);
+  await page.mouse.click(knee.x, knee.y);
+  await page.getByText('Add for knee:').waitFor();
+  await page.getByLabel('Time', { exact: true }).fill('1');
+  await until(page, () => globalThis.studio.settled());
+  near((await probe(page, 'look')).box, [-1, 0, 0, 0.5, 1, 0]);
+  await page.screenshot({ path: `${shots}/body-skin.png` });
+
+  // and is in the file that is saved
+  await page.evaluate(() => document.querySelectorAll('details').forEach((details) => (details.open = true)));
+  const [saved] = await Promise.all([page.waitForEvent('download'), page.locator('details', { hasText: 'Save as' }).getByRole('button').filter({ hasText: /^GLB$/ }).click()]);
+  const glb = readFileSync(await saved.path());
+  const { meshes: kept, skins } = JSON.parse(glb.subarray(20, 20 + glb.readUInt32LE(12)).toString());
+  assert.deepEqual([kept?.length, skins?.length], [1, 1]);
+  await page.getByLabel('Scene', { exact: true }).selectOption('arm6');
+  await drop(page, { name: 'again.glb', bytes: glb });
+  await until(page, () => globalThis.studio.look().meshes === 1);
+  await page.getByLabel('Time', { exact: true }).fill('0');
+  await until(page, () => globalThis.studio.settled());
+  near((await probe(page, 'look')).box, [-0.5, 0, 0, 0.5, 2, 0]);
+
+  // bones of an OpenSim model, from its folder
+  await drop(page, { name: 'leg.zip', bytes: Buffer.from(zipSync({ 'leg/leg.osim': strToU8(osim), 'leg/Geometry/femur.vtp': strToU8(vtp) })) });
+  await until(page, () => globalThis.studio.look().meshes === 3);
+  near((await probe(page, 'look')).box, [-0.5, -0.5, -2, 2, 5, 2]);
 }));
 
 test('meshes of every kind come with their robot, singly and in an archive', on('?scene=arm6', {}, async (page) => {
@@ -95,19 +180,22 @@ test('1.2 MB are enough for the first drag', on('', {}, async (page) => {
 
 test('poise view finds the meshes of a robot on disk, and what an MJCF includes', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'poise-robot-'));
-  const files = { 'boxer/urdf/boxer.urdf': withMeshes, 'one/scene.xml': '<mujoco><include file="one.xml"/></mujoco>', 'one/one.xml': mjcf, 'one/parts/a.stl': stl };
+  const files = { 'boxer/urdf/boxer.urdf': withMeshes, 'one/scene.xml': '<mujoco><include file="one.xml"/></mujoco>', 'one/one.xml': mjcf, 'one/parts/a.stl': stl, 'leg/Geometry/femur.vtp': vtp, 'leg/leg.osim': osim };
   Object.entries(meshes).forEach(([name, text]) => (files[`boxer/meshes/${name}`] = text));
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), text);
   }
   try {
-    for (const [name, count] of [['boxer/urdf/boxer.urdf', 7], ['one/scene.xml', 3]]) {
+    for (const [name, count] of [['boxer/urdf/boxer.urdf', 7], ['one/scene.xml', 3], ['leg/leg.osim', 3]]) {
       const { address, end } = await serve(join(folder, name));
-      const { page, finish } = await open(address);
-      await until(page, (wanted) => globalThis.studio.look().meshes === wanted, count);
-      await finish();
-      end();
+      try {
+        const { page, finish } = await open(address);
+        await until(page, (wanted) => globalThis.studio.look().meshes === wanted, count);
+        await finish();
+      } finally {
+        end();
+      }
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -91,7 +91,7 @@ test('a joint that was moved by hand is the one that a goal is added for; goals 
   await page.getByLabel('upper_arm_roll, value').fill('20');
   await page.keyboard.press('Enter');
   await page.getByText('Add for upper_arm_roll:').waitFor();
-  await page.getByText('Reach', { exact: true }).click();
+  await page.getByRole('button', { name: 'Reach: a point' }).click();
   await page.locator('.goals .name', { hasText: 'Reach upper_arm_roll' }).waitFor();
   await page.getByLabel('Weight of the goal of upper_arm_roll').fill('1');
   assert.equal(await page.locator('.goals .weight output').last().textContent(), '10');

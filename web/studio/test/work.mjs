@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { drag, on, probe, shots, until } from './browser.mjs';
+import { drag, drop, on, probe, shots, until } from './browser.mjs';
 
 const target = async (page) => (await probe(page, 'state')).targets[0];
 const seek = (page, time) => page.getByLabel('Time', { exact: true }).fill(String(time));
@@ -121,6 +121,54 @@ test('a goal moves by keyframes, a drag is recorded, parts are played; views, sn
   await page.screenshot({ path: `${shots}/limits.png` });
 }));
 
+test('the reach of a tip, the distance of two points, a table that is read again, a tour', { timeout: 120_000 }, on('?scene=arm6', {}, async (page) => {
+  await page.keyboard.press('b');
+  assert.ok((await probe(page, 'reach')) >= 1000);
+  await page.screenshot({ path: `${shots}/reach.png` });
+  await page.keyboard.press('b');
+  assert.equal(await probe(page, 'reach'), 0);
+  await page.keyboard.press('u');
+  const bodies = Object.values(await probe(page, 'bodies'));
+  for (const place of [bodies[1], bodies[3]]) {
+    const { x, y } = await probe(page, 'project', place);
+    await page.mouse.click(x, y);
+  }
+  const apart = Math.hypot(...bodies[1].map((x, k) => x - bodies[3][k]));
+  const measured = await probe(page, 'measured');
+  assert.ok(Math.abs(measured - apart) < 0.35 * apart, `${measured} between surfaces, ${apart} between joints`);
+  assert.match(await page.locator('.measured').textContent(), / m?m$/);
+  await page.screenshot({ path: `${shots}/measure.png` });
+  await page.keyboard.press('u');
+
+  // a table of joint values moves the arm that it was saved from
+  await page.keyboard.press('i');
+  await page.getByText('Save as', { exact: true }).click();
+  const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Save joint values, frame by frame, as CSV' }).click()]);
+  const saved = readFileSync(await file.path(), 'utf8');
+  const rows = saved.trim().split('\n').map((row) => row.split(','));
+  rows.slice(1).forEach((row, f) => (row[1] = String(0.001 * f))); // the first joint turns
+  await drop(page, { name: 'arm.csv', bytes: Buffer.from(rows.map((row) => row.join(',')).join('\n')) });
+  await page.getByLabel('Play or pause (space)').click();
+  await seek(page, 1);
+  await until(page, () => globalThis.studio.settled());
+  near((await probe(page, 'state')).q, rows[61].slice(1).map(Number), 1e-6);
+
+  // a tour goes on by what is done
+  await page.evaluate(() => document.querySelector('header button[title^="Scenes as pictures"]').click());
+  await page.getByRole('button', { name: /^Drag an arm/ }).click();
+  await until(page, () => globalThis.studio.tour() === 0);
+  for (let i = 0; i < 5 && (await probe(page, 'tour')) === 0; i++) { // the stage may still be taking its size
+    await page.waitForTimeout(400);
+    const hand = await probe(page, 'project', (await target(page)).position);
+    await drag(page, hand, { x: hand.x - 150, y: hand.y + 110 });
+    await page.waitForTimeout(400);
+  }
+  assert.ok((await probe(page, 'tour')) >= 1);
+  await page.screenshot({ path: `${shots}/tour.png` });
+  await page.getByRole('button', { name: 'End the tour' }).click();
+  assert.equal(await probe(page, 'tour'), -1);
+}));
+
 test('markers have names, gaps and lines to their places; joints have curves', { timeout: 120_000 }, on('?scene=humanoid/kick', {}, async (page) => {
   await page.keyboard.press(' ');
   await seek(page, 0.5);
@@ -134,6 +182,8 @@ test('markers have names, gaps and lines to their places; joints have curves', {
   await page.mouse.click(at.x, at.y);
   assert.equal(await list.nth(3).getAttribute('aria-pressed'), 'true');
   await page.getByLabel('Lines to their places').check();
+  await page.getByLabel('Trails of the last moments').check();
+  assert.ok((await probe(page, 'trails')) > 10);
   await page.keyboard.press('t');
   await page.getByText(/frames tracked in .* mean error/).waitFor();
   await page.getByRole('tab', { name: 'Joint curves' }).click();

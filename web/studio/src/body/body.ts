@@ -2,15 +2,12 @@
 import type { Model, Pose } from 'poise-ik';
 import * as THREE from 'three';
 import type { Part } from '../view/figure.js';
+import { type Look, type Looks, lookThrough } from './looks.js';
 import { loadMesh, UNPAINTED } from './meshes.js';
 import type { Find } from './named_files.js';
 import type { Colour, Form, Visual } from './visuals.js';
 
-/** solid: shapes alone; x-ray: see-through, with bones inside; bones: no shapes. */
-export type Look = 'solid' | 'xray' | 'bones';
-
 const GREY: Colour = [0.72, 0.74, 0.78, 1];
-const SEEN_THROUGH = 0.28; // opacity
 const GLOW = 0.45; // of a picked body
 const BLACK = new THREE.Color(0);
 
@@ -58,7 +55,7 @@ export function meshesOf(object: THREE.Object3D): THREE.Mesh[] {
   return list;
 }
 
-export class Body {
+export class Body implements Looks {
   readonly group = new THREE.Group();
   /** Meshes that were not to be had. */
   readonly missing: string[] = [];
@@ -128,25 +125,15 @@ export class Body {
 
   setLook(look: Look): void {
     this.group.visible = look !== 'bones';
-    for (const mesh of meshesOf(this.group)) {
-      mesh.castShadow = true;
-      for (const material of [mesh.material].flat()) {
-        const own = (material.userData['opacity'] ??= material.opacity) as number;
-        material.opacity = look === 'xray' ? SEEN_THROUGH * own : own;
-        material.transparent = material.opacity < 1;
-        material.depthWrite = look !== 'xray';
-      }
-    }
+    lookThrough(meshesOf(this.group), look);
   }
 
-  /** Show a body as picked; -1: none. */
   select(body: number, colour: string): void {
     this.#picked = body;
     this.#colour.set(colour);
     this.#glow();
   }
 
-  /** Tint bodies whose joints limits hold. */
   hold(bodies: readonly number[], colour: string): void {
     if (bodies.join() !== this.#held.join()) {
       this.#held = bodies;
@@ -177,7 +164,6 @@ export class Body {
     return hit && body >= 0 ? { part: { body, tool: -1 }, at: hit.point } : null;
   }
 
-  /** Corners of the boxes around the bodies' shapes, in the model's space: three numbers each. */
   corners(): number[] {
     const points: number[] = [];
     this.group.updateWorldMatrix(true, true);

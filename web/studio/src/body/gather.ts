@@ -2,6 +2,7 @@
 import type { Format } from 'poise-ik';
 import { mjcfVisuals } from './mjcf_visuals.js';
 import { findNamed, type NamedFile } from './named_files.js';
+import { osimVisuals } from './osim_visuals.js';
 import { urdfVisuals } from './urdf_visuals.js';
 import type { Visual } from './visuals.js';
 
@@ -17,6 +18,8 @@ export function visualsOf(format: Format, bytes: Uint8Array, files: readonly Nam
         const other = findNamed(files, name);
         return other ? textOf(other.bytes) : null;
       });
+    case 'osim':
+      return osimVisuals(textOf(bytes));
     default:
       return [];
   }

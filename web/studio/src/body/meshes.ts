@@ -1,5 +1,6 @@
 /** Mesh files as objects of three.js. Each loader comes when a file of its kind does. */
 import * as THREE from 'three';
+import type { GLTF } from 'three/addons/loaders/GLTFLoader.js';
 import type { Find } from './named_files.js';
 
 export const meshKinds = ['stl', 'obj', 'dae', 'gltf', 'glb', 'vtp'] as const;
@@ -57,12 +58,15 @@ async function loadObj(bytes: Uint8Array, find: Find): Promise<THREE.Object3D> {
 /** Name of a material that the robot's own colour replaces. */
 export const UNPAINTED = 'unpainted';
 
-async function loadGltf(bytes: Uint8Array, find: Find): Promise<THREE.Object3D> {
+/** A glTF with all that it names. */
+export async function parseGltf(bytes: Uint8Array, find: Find): Promise<GLTF> {
   const { GLTFLoader } = await import('three/addons/loaders/GLTFLoader.js');
   const { manager, release } = await managerFor(bytes[0] === 0x7b ? textOf(bytes) : '', find);
-  const { scene } = await new GLTFLoader(manager).parseAsync(bufferOf(bytes), '');
-  release();
-  return scene;
+  try {
+    return await new GLTFLoader(manager).parseAsync(bufferOf(bytes), '');
+  } finally {
+    release();
+  }
 }
 
 /** COLLADA says which way is up and how long a unit is; robots' meshes are in metres with z up, whatever it says of the axis. */
@@ -90,8 +94,8 @@ export async function loadMesh(file: string, bytes: Uint8Array, find: Find): Pro
       return plain(new STLLoader().parse(bufferOf(bytes)));
     }
     case 'vtp': {
-      const { VTKLoader } = await import('three/addons/loaders/VTKLoader.js');
-      return plain(new VTKLoader().parse(bufferOf(bytes), ''));
+      const { readVtp } = await import('./vtp.js');
+      return plain(readVtp(textOf(bytes)));
     }
     case 'obj':
       return loadObj(bytes, find);
@@ -99,7 +103,7 @@ export async function loadMesh(file: string, bytes: Uint8Array, find: Find): Pro
       return loadDae(bytes, find);
     case 'gltf':
     case 'glb':
-      return loadGltf(bytes, find);
+      return (await parseGltf(bytes, find)).scene;
     default:
       throw new Error(`${file}: meshes are read from ${meshKinds.map((kind) => kind.toUpperCase()).join(', ')}`);
   }

@@ -18,6 +18,8 @@ export interface Problem {
   locked: string[];
   /** And their degrees of freedom. */
   lockedFreedoms: number[];
+  /** Between shapes that are kept apart, in length units; null: they may touch. */
+  margin: number | null;
   nv: number;
 }
 
@@ -73,6 +75,7 @@ export function problemOf(session: Session, source: Source): Problem {
     method,
     locked: joints.map(({ name }) => name),
     lockedFreedoms: joints.flatMap(({ v, nv }) => Array.from({ length: nv }, (_, i) => v + i)),
+    margin: session.collisions?.keeps ? Number(number(session.collisions.margin)) : null,
     nv: model.nv,
   };
 }

@@ -9,15 +9,19 @@ export function fileOf({ source }: Problem): string {
   return 'file' in source ? source.file : `${source.scene.replaceAll(/[^\w-]+/g, '-')}.json`;
 }
 
+/** What a program that does not keep shapes apart says of it. */
+const touching = ({ margin }: Problem, mark: string): string => (margin === null ? '' : `${mark} shapes are kept apart in the studio; here they may touch (the command has --avoid)\n`);
+
 const sceneOf = ({ source }: Problem): string => ('scene' in source ? source.scene.split('/')[0]! : '');
 
 export function shellText(problem: Problem): string {
-  const { source, goals, q, method, locked } = problem;
+  const { source, goals, q, method, locked, margin } = problem;
   const lines = [
     `poise solve ${'file' in source ? shell(source.file) : `scene:${sceneOf(problem)}`}`,
     ...goals.map((goal) => `--goal ${shell(goal)}`),
     ...locked.map((joint) => `--lock ${shell(joint)}`),
     ...(method === 'auto' ? [] : [`--method ${method === 'newton_projected' ? 'newton' : method}`]),
+    ...(margin === null ? [] : [`--avoid --margin ${margin}`]),
     `--from ${shell(q.join(' '))}`,
   ];
   return `${lines.join(' \\\n    ')}\n`;
@@ -33,7 +37,7 @@ goals = (
 ${goals.map((goal, i) => `    ${text(goal + (i + 1 < goals.length ? '; ' : ''))}`).join('\n')}
 )
 start = [${q.join(', ')}]
-${locked.length > 0 ? `# ${locked.join(', ')}: locked in the studio, free here, where solve knows no locks\n` : ''}q, report = robot.solve(goals, start${options})
+${locked.length > 0 ? `# ${locked.join(', ')}: locked in the studio, free here, where solve knows no locks\n` : ''}${touching(problem, '#')}q, report = robot.solve(goals, start${options})
 print(report.outcome, *q)
 `;
 }
@@ -52,7 +56,7 @@ const goals = parseGoals(model, [
 ${goals.map((goal) => `  ${text(goal)},`).join('\n')}
 ].join('; '));
 const q = Float64Array.from([${q.join(', ')}]); // where to start; then the answer
-const solver = new Solver(model${options.length > 0 ? `, { ${options.join(', ')} }` : ''});
+${touching(problem, '//')}const solver = new Solver(model${options.length > 0 ? `, { ${options.join(', ')} }` : ''});
 const report = solver.solve(goals, q);
 console.log(report.outcome, ...q);
 `;
@@ -96,7 +100,7 @@ int main(void)
     poise_goal_list *goals = NULL;
     poise_solver *solver = NULL;
     poise_solver_options options = poise_solver_options_default();
-${chosen}${locked}    double q[${q.length}] = {${q.join(', ')}}; // where to start; then the answer
+${chosen}${locked}${touching(problem, '    //')}    double q[${q.length}] = {${q.join(', ')}}; // where to start; then the answer
     poise_report report = {.outcome = POISE_OUTCOME_COUNT};
     if (!file || poise_goal_list_create(NULL, &goals, &error) ||
         poise_goal_list_parse(goals, &(poise_goal_words){.model = file->model},

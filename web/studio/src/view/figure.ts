@@ -24,6 +24,9 @@ function boneShape(): THREE.BufferGeometry {
   return new THREE.LatheGeometry(profile.map(([x, y]) => new THREE.Vector2(x, y)), 24);
 }
 
+/** It moves freely against the body above: no bone joins them. */
+const floats = (type: string): boolean => type.startsWith('free') || type === 'translation';
+
 export class Figure {
   readonly group = new THREE.Group();
   #bones: THREE.InstancedMesh;
@@ -42,7 +45,7 @@ export class Figure {
     size: number,
   ) {
     for (const joint of model.joints) {
-      if (joint.parent >= 0) {
+      if (joint.parent >= 0 && !floats(joint.type)) {
         this.#links.push({ body: joint.parent, child: joint.index, tool: -1 });
       }
     }

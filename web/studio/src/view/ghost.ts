@@ -49,7 +49,7 @@ export class Ghost {
       world.add(this.#body);
     }
     this.#kinematics.update(posture);
-    this.#bones.group.visible = look === 'bones';
+    this.#bones.group.visible = look === 'bones' || !body;
     this.#body.visible = look !== 'bones';
     this.#bones.place(this.#kinematics.poses, this.#kinematics.toolPoses);
     this.session.model.joints.forEach(({ index }) => {

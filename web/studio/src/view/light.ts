@@ -1,4 +1,4 @@
-/** Soft light from the sky and a sun whose shadow falls on the floor. */
+/** Soft light from the sky, a sun whose shadow falls on the floor, and a faint light from behind that draws the edges. */
 import * as THREE from 'three';
 
 const REACH = 1.6; // half the side of what the sun lights, in sizes of the skeleton
@@ -6,7 +6,8 @@ const REACH = 1.6; // half the side of what the sun lights, in sizes of the skel
 export class Light {
   readonly group = new THREE.Group();
   #sun = new THREE.DirectionalLight(0xfff6e8, 2.1);
-  #sky = new THREE.HemisphereLight(0xf3f7ff, 0x9a9488, 1.9);
+  #rim = new THREE.DirectionalLight(0xbcd2ff, 0.9);
+  #sky = new THREE.HemisphereLight(0xf3f7ff, 0x8d8a86, 1.7);
   #ground: THREE.Mesh<THREE.PlaneGeometry, THREE.ShadowMaterial>;
 
   constructor() {
@@ -18,7 +19,7 @@ export class Light {
     [camera.left, camera.right, camera.top, camera.bottom, camera.near, camera.far] = [-REACH, REACH, REACH, -REACH, 0.1, 8];
     this.#ground = new THREE.Mesh(new THREE.PlaneGeometry(2 * REACH, 2 * REACH), new THREE.ShadowMaterial({ depthWrite: false }));
     this.#ground.receiveShadow = true;
-    this.group.add(this.#sky, this.#sun, this.#sun.target, this.#ground);
+    this.group.add(this.#sky, this.#sun, this.#sun.target, this.#rim, this.#rim.target, this.#ground);
   }
 
   paint(shadow: number): void {
@@ -27,6 +28,7 @@ export class Light {
 
   dispose(): void {
     this.#sun.dispose();
+    this.#rim.dispose();
     this.#ground.geometry.dispose();
     this.#ground.material.dispose();
   }
@@ -38,6 +40,9 @@ export class Light {
     this.#sky.position.set(0, up === 'y' ? 1 : 0, up === 'y' ? 0 : 1);
     this.#sun.target.position.copy(at);
     this.#sun.position.copy(at).add(away);
+    this.#rim.target.position.copy(at);
+    this.#rim.position.copy(at).add(up === 'y' ? new THREE.Vector3(-1.6, 1.1, -2) : new THREE.Vector3(-1.6, 2, 1.1));
+    this.#rim.visible = !planar;
     this.#ground.visible = !planar;
     this.#ground.rotation.x = isFlat ? -Math.PI / 2 : 0;
     this.#ground.position.copy(at);

@@ -1,21 +1,14 @@
-/** Markers as points, the picked one larger, and on request a line from each to its place on the body. */
+/** Markers as points, the picked one larger; on request a line from each to its place on the body, and the way that it came. */
 import * as THREE from 'three';
+import type { Vec3 } from 'poise-ik';
 import type { Session } from '../session.js';
 import type { Colours } from '../theme.js';
+import { disc } from './disc.js';
 
 const NOWHERE = 1e9; // where markers that are not seen go: no camera looks there
+const TRAIL = 0.6; // seconds of a trail
+const STEPS = 30; // pieces of it
 const NEAR = 9; // pixels from a marker at which a pointer means it
-
-/** A white disc, so that points are round. */
-function disc(): THREE.Texture {
-  const canvas = document.createElement('canvas');
-  canvas.width = canvas.height = 32;
-  const g = canvas.getContext('2d') as CanvasRenderingContext2D;
-  g.fillStyle = '#ffffff';
-  g.arc(16, 16, 15, 0, 2 * Math.PI);
-  g.fill();
-  return new THREE.CanvasTexture(canvas);
-}
 
 const room = (count: number): THREE.BufferAttribute => new THREE.BufferAttribute(new Float32Array(3 * count), 3);
 
@@ -26,17 +19,21 @@ export class MarkerCloud {
   picked: string | null = null;
   /** Are lines to the places drawn? */
   showsMisses = false;
+  /** Is the way that they came drawn? Of the picked one alone, where one is picked. */
+  showsTrails = false;
   /** Of the points, in their order. */
   labels: readonly string[] = [];
   #disc = disc();
   #points = this.#makePoints(7);
   #chosen = this.#makePoints(13);
   #misses = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial());
+  #trails = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ vertexColors: true, transparent: true }));
+  #colour = new THREE.Color();
   #session: Session | null = null;
 
   constructor() {
     this.#chosen.geometry.setAttribute('position', room(1));
-    for (const part of [this.#points, this.#chosen, this.#misses]) {
+    for (const part of [this.#points, this.#chosen, this.#misses, this.#trails]) {
       part.frustumCulled = false;
       this.group.add(part);
     }
@@ -56,19 +53,63 @@ export class MarkerCloud {
     this.#points.material.size = this.labels.length > 150 ? 4 : 7;
     this.#misses.geometry.dispose();
     this.#misses.geometry.setAttribute('position', room(2 * placements.length));
+    this.#trails.geometry.dispose();
+    this.#trails.geometry.setAttribute('position', room(2 * STEPS * this.labels.length));
+    this.#trails.geometry.setAttribute('color', new THREE.BufferAttribute(new Float32Array(8 * STEPS * this.labels.length), 4));
     this.group.visible = this.labels.length > 0;
   }
 
   paint({ marker, picked, limit }: Colours): void {
     this.#points.material.color.set(marker);
+    this.#colour.set(marker);
     this.#chosen.material.color.set(picked);
     this.#misses.material.color.set(limit);
   }
 
-  /** Where the markers are now: three numbers each, NaN where one is not seen. */
-  #now(session: Session): Float64Array {
+  /** Where the markers are, now or in another frame: three numbers each, NaN where one is not seen. */
+  #now(session: Session, frame = session.frame): Float64Array {
     const { markers, placements } = session.stage;
-    return placements.length > 0 ? session.markerPoints() : markers!.frame(session.frame);
+    return placements.length > 0 ? session.markerPoints(frame) : markers!.frame(frame);
+  }
+
+  /** Where a marker is now; null where it is not seen. */
+  placeOf(label: string): Vec3 | null {
+    const i = this.labels.indexOf(label);
+    const [x, y, z] = i < 0 ? [NaN, NaN, NaN] : this.#now(this.#session!).slice(3 * i, 3 * i + 3);
+    return Number.isFinite(x!) ? [x!, y!, z!] : null;
+  }
+
+  /** The way of the last moments: it fades with its age, and has gaps where markers were not seen. */
+  #placeTrails(session: Session): void {
+    this.#trails.visible = this.showsTrails;
+    if (!this.showsTrails) {
+      return;
+    }
+    const { position, color } = this.#trails.geometry.attributes as Record<string, THREE.BufferAttribute>;
+    const { r, g, b } = this.#colour;
+    const span = Math.max(STEPS, Math.round(TRAIL / session.frameTime));
+    const frameOf = (step: number) => Math.max(0, session.frame - Math.round((span * step) / STEPS));
+    const wanted = this.picked === null ? this.labels.map((_, i) => i) : [this.labels.indexOf(this.picked)];
+    let count = 0;
+    let late = this.#now(session, frameOf(0)).slice();
+    for (let step = 1; step <= STEPS && frameOf(step) < frameOf(step - 1); step++) {
+      const early = this.#now(session, frameOf(step)).slice();
+      for (const i of wanted.filter((k) => Number.isFinite(late[3 * k]!) && Number.isFinite(early[3 * k]!))) {
+        position!.setXYZ(count, late[3 * i]!, late[3 * i + 1]!, late[3 * i + 2]!);
+        position!.setXYZ(count + 1, early[3 * i]!, early[3 * i + 1]!, early[3 * i + 2]!);
+        color!.setXYZW(count, r, g, b, 1 - (step - 1) / STEPS);
+        color!.setXYZW(count + 1, r, g, b, 1 - step / STEPS);
+        count += 2;
+      }
+      late = early;
+    }
+    position!.needsUpdate = color!.needsUpdate = true;
+    this.#trails.geometry.setDrawRange(0, count);
+  }
+
+  /** How many pieces of ways are drawn. */
+  get trailPieces(): number {
+    return this.#trails.visible && this.group.visible ? this.#trails.geometry.drawRange.count / 2 : 0;
   }
 
   place(session: Session): void {
@@ -86,6 +127,7 @@ export class MarkerCloud {
     chosen.setXYZ(0, place.getX(Math.max(0, index)), place.getY(Math.max(0, index)), place.getZ(Math.max(0, index)));
     chosen.needsUpdate = true;
     this.#placeMisses(session, points);
+    this.#placeTrails(session);
   }
 
   /** From each marker that is seen to where it sits on the body. */

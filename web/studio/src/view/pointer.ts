@@ -75,12 +75,9 @@ export class Pointer {
   /** The pointer takes a part of the skeleton: the view does not turn with it. */
   #hold(event: PointerEvent): void {
     const hit = this.#partAt(event);
-    const pose = hit && this.view.poseOf(hit.part.body);
-    if (hit && pose) {
+    if (hit && this.view.poseOf(hit.part.body)) {
       const facing = new THREE.Plane().setFromNormalAndCoplanarPoint(this.view.eye.camera.getWorldDirection(new THREE.Vector3()), hit.at);
-      const local = hit.at.clone().multiplyScalar(this.view.size).sub(new THREE.Vector3(...pose.position));
-      local.applyQuaternion(new THREE.Quaternion(...pose.rotation).invert());
-      this.#held = { body: hit.part.body, local: local.toArray(), facing, moved: false };
+      this.#held = { body: hit.part.body, local: this.#localOf(hit.part.body, hit.at), facing, moved: false };
       this.view.eye.orbit.enabled = false;
       this.view.canvas.setPointerCapture(event.pointerId);
     }
@@ -103,11 +100,30 @@ export class Pointer {
     }
   }
 
+  /** A point to measure from: a marker, or where a part was clicked on. */
+  #measure(event: PointerEvent, marker: string | null): void {
+    const hit = this.view.partAt(this.#ray(event));
+    if (marker !== null) {
+      this.view.events.measure({ marker });
+    } else if (hit) {
+      this.view.events.measure({ body: hit.part.body, local: this.#localOf(hit.part.body, hit.at) });
+    }
+  }
+
+  /** A place in the picture's space, in the frame of a body. */
+  #localOf(body: number, at: THREE.Vector3): Vec3 {
+    const { position, rotation } = this.view.poseOf(body)!;
+    const local = at.clone().multiplyScalar(this.view.size).sub(new THREE.Vector3(...position));
+    return local.applyQuaternion(new THREE.Quaternion(...rotation).invert()).toArray();
+  }
+
   #click(event: PointerEvent): void {
     const { handles, events } = this.view;
     const ray = this.#ray(event);
     const marker = handles.gizmo.axis ? null : this.view.markers.at(event.clientX, event.clientY, (point) => this.view.project(point));
-    if (marker !== null) {
+    if (this.view.measures) {
+      this.#measure(event, marker);
+    } else if (marker !== null) {
       events.pickMarker(marker);
     } else if (!handles.gizmo.axis && handles.at(ray) < 0) {
       events.pickPart(this.view.partAt(ray)?.part ?? null);

@@ -1,0 +1,193 @@
+import { PoiseError } from './errors.js';
+import type { Model } from './model.js';
+import type { Address, Keep } from './module.js';
+import { Clip } from './motion.js';
+import type { SkeletonMotion } from './retarget.js';
+import { getStruct, getStructs, layoutOf, newStruct, newStructs } from './structs.js';
+import { ups, type Up } from './values.js';
+
+/** A pin: a goal in words and when it holds, in seconds; with keys it goes through their places, smoothly. */
+export interface PinDescription {
+    /** "position hand 1.2 0.3 0.9", "foot.L where it is"; of keys the kind and the body alone. */
+    goal: string;
+    from?: number;
+    to?: number;
+    /** [0.25] seconds; `fadeOut` where the end differs. */
+    fade?: number;
+    fadeOut?: number;
+    keys?: readonly { time: number; target: readonly number[] | string }[];
+}
+
+/** What to do to a motion; defaults in brackets. What comes first here is done first. */
+export interface EditOptions {
+    /** [false] exchange left and right. */
+    mirror?: boolean;
+    /** [false] run it backwards. */
+    reverse?: boolean;
+    /** [1] run it so many times as fast. */
+    speed?: number;
+    /** Another motion of this skeleton after it, brought to where it ends. */
+    append?: Clip;
+    /** [false] make a clip that can be repeated. */
+    loop?: boolean;
+    /** [0.3] seconds over which `append` and `loop` fade. */
+    blend?: number;
+    /** Goals that hold for a while, in words, "hand 1.2 0.3 0.9 from 2 s to 3 s fade 0.2", or as objects. */
+    pins?: readonly (string | PinDescription)[];
+    /** [false] pin feet where they rest. */
+    cleanFeet?: boolean;
+    /** [true] feet of a human skeleton that are not pinned stay on their path. */
+    keepFeet?: boolean;
+    /** [as the file says, else as the figure stands] the upward axis. */
+    up?: Up;
+}
+
+/** How a pin went. */
+export interface PinResult {
+    /** As it was written. */
+    readonly text: string;
+    /** Frames that it changes, fades included; first > last: none. */
+    readonly first: number;
+    readonly last: number;
+    /** Frames in which it holds in full, and how many of those it misses in. */
+    readonly heldFirst: number;
+    readonly heldLast: number;
+    readonly missed: number;
+    /** Largest error, in length units and radians, and its frame; null: it holds everywhere. */
+    readonly worstLength: number;
+    readonly worstAngle: number;
+    readonly worstFrame: number | null;
+}
+
+/** A motion that was edited. The clip holds memory until `dispose()`, or the end of a `using` block. */
+export interface EditedMotion {
+    readonly clip: Clip;
+    /** All pins hold, no joint snaps, and the mirror could be met. */
+    readonly isGood: boolean;
+    /** Those of feet last. */
+    readonly pins: PinResult[];
+    /** Frames that pins changed, and in which some pin is out of reach. */
+    readonly changed: number;
+    readonly missed: number;
+    /** A frame in which a joint turns suddenly; null: nowhere. */
+    readonly snapFrame: number | null;
+    /** Largest angle of a body from where the mirror has it, radians. */
+    readonly mirrorAngle: number;
+    dispose(): void;
+    [Symbol.dispose](): void;
+}
+
+const MIRRORED = 1e-3; // radians: a mirror that is farther off was not met
+
+/** The clip mirrored, reversed, at another speed, with another one behind it, looped; a copy in any case. */
+function changed(model: Model, clip: Clip, up: number, options: EditOptions, report: Address): Clip {
+    const { mirror, reverse, speed = 1, append, loop, blend = 0.3 } = options;
+    const { module } = model;
+    type Step = readonly [boolean | undefined, string, (at: Address) => number[], number[]];
+    const steps: Step[] = [
+        [mirror, 'poise_clip_mirror', (at) => [model.address, at], [report]],
+        [reverse, 'poise_clip_reverse', (at) => [at], []],
+        [speed !== 1, 'poise_clip_speed', (at) => [at, model.address, speed], []],
+        [append !== undefined, 'poise_clip_append', (at) => [model.address, at, append!.address, blend, up], []],
+        [loop, 'poise_clip_loop', (at) => [model.address, at, blend, up], []],
+    ];
+    let made = clip.trim(0, clip.frames);
+    for (const [isWanted, name, values, more] of steps) {
+        if (isWanted) {
+            using before = made;
+            made = new Clip(module, module.make(name, values(before.address), more));
+        }
+    }
+    return made;
+}
+
+/** Pins as the C side's JSON has them. */
+function documentOf(pins: readonly PinDescription[]): string {
+    return JSON.stringify({ pins: pins.map(({ fadeOut, ...pin }) => ({ ...pin, fade_out: fadeOut })) });
+}
+
+/** Fill a list of the C side with the pins; an array of these and of those of feet, and the texts of all. */
+function pinsIn(model: Model, clip: Clip, list: Address, options: EditOptions, keep: Keep): { at: Address; texts: string[] } {
+    const { pins = [], cleanFeet } = options;
+    const { module } = model;
+    const words = keep(newStruct(module, 'poise_goal_words', null, {}, { model: model.address }));
+    for (const pin of pins) { // one by one: errors and results are in their order
+        const text = keep(module.text(typeof pin === 'string' ? pin : documentOf([pin])));
+        if (typeof pin === 'string') {
+            module.run('poise_pin_list_parse', list, words, clip.address, text);
+        } else {
+            const size = new TextEncoder().encode(documentOf([pin])).length;
+            module.run('poise_pin_list_read', list, words, clip.address, text, size);
+        }
+    }
+    const given = getStruct<{ count: number; pins: Address; texts: Address }>(module, 'poise_pin_list', list);
+    const texts = Array.from(new Uint32Array(module.bytes.buffer, given.texts, given.count), (text) => module.string(text));
+    if (!cleanFeet) {
+        return { at: given.pins, texts };
+    }
+    const feet = keep(newStructs(module, 'poise_feet_report'));
+    module.run('poise_feet_pins', model.address, clip.address, 0, 0, 0, feet);
+    const { contacts } = getStruct<{ contacts: number }>(module, 'poise_feet_report', feet);
+    const { size } = layoutOf(module, 'poise_pin');
+    const at = keep(newStructs(module, 'poise_pin', given.count + contacts));
+    module.bytes.copyWithin(at, given.pins, given.pins + given.count * size);
+    module.run('poise_feet_pins', model.address, clip.address, 0, at + given.count * size, contacts, feet);
+    return { at, texts: [...texts, ...Array<string>(contacts).fill('a foot that rests')] };
+}
+
+type Pinned = Pick<EditedMotion, 'pins' | 'changed' | 'missed' | 'snapFrame'>;
+
+function pin(model: Model, clip: Clip, metres: number, options: EditOptions): Pinned {
+    const { module } = model;
+    const list = module.make('poise_pin_list_create');
+    try {
+        return module.scoped((keep) => {
+            const { at, texts } = pinsIn(model, clip, list, options, keep);
+            const how = keep(newStruct(module, 'poise_pin_options', 'poise_pin_options_default', {
+                keepFeet: options.keepFeet ?? true, metres,
+            }));
+            const results = keep(newStructs(module, 'poise_pin_result', texts.length));
+            const report = keep(newStructs(module, 'poise_pin_report'));
+            module.run('poise_clip_pin', model.address, at, texts.length, how, clip.address, 0, results, report);
+            const all = getStruct<{ frames: number; missed: number; snapFrame: number }>(module, 'poise_pin_report', report);
+            return {
+                pins: getStructs<PinResult>(module, 'poise_pin_result', results, texts.length)
+                    .map((r, i) => ({ ...r, worstFrame: r.worstFrame! < 0 ? null : r.worstFrame, text: texts[i]! })),
+                changed: all.frames, missed: all.missed, snapFrame: all.frames > 0 && all.snapFrame >= 0 ? all.snapFrame : null,
+            };
+        });
+    } finally {
+        module.call('poise_pin_list_destroy', list);
+    }
+}
+
+/**
+ * A motion with goals over time, feet that do not skate, mirrored, looped, joined to another: all that `poise edit` does. The
+ * motion that was given stays as it was. A pin that is out of reach is not thrown: look at `isGood`.
+ */
+export function edit(motion: SkeletonMotion, options: EditOptions = {}): EditedMotion {
+    const { model, clip: given, scale } = motion;
+    if (!model || !given) {
+        throw new PoiseError('argument', 'there is no motion with its skeleton');
+    }
+    const { module } = model;
+    return module.scoped((keep) => {
+        const report = keep(newStructs(module, 'poise_mirror_report'));
+        const clip = changed(model, given, ups.indexOf(options.up ?? scale?.up ?? 'unknown'), options, report);
+        const { worstAngle } = getStruct<{ worstAngle: number }>(module, 'poise_mirror_report', report);
+        try {
+            const isPinned = (options.pins?.length ?? 0) > 0 || options.cleanFeet;
+            const none: Pinned = { pins: [], changed: 0, missed: 0, snapFrame: null };
+            const pinned = isPinned ? pin(model, clip, scale?.metres ?? 0, options) : none;
+            const dispose = () => clip.dispose();
+            return {
+                clip, ...pinned, mirrorAngle: worstAngle,
+                isGood: pinned.missed === 0 && pinned.snapFrame === null && worstAngle <= MIRRORED,
+                dispose, [Symbol.dispose]: dispose,
+            };
+        } catch (error) {
+            clip.dispose();
+            throw error;
+        }
+    });
+}
