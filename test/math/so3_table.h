@@ -1,4 +1,4 @@
-// Made by tools/make_so3_table.py; do not edit.
+// Made by tools/tables/make_so3_table.py; do not edit.
 #ifndef TEST_SO3_TABLE_H
 #define TEST_SO3_TABLE_H
 

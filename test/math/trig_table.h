@@ -1,4 +1,4 @@
-// Written by tools/make_trig_table.py. Exact values as sums of two doubles: value + value_lo.
+// Written by tools/tables/make_trig_table.py. Exact values as sums of two doubles: value + value_lo.
 #ifndef TEST_TRIG_TABLE_H
 #define TEST_TRIG_TABLE_H
 

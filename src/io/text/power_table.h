@@ -1,4 +1,4 @@
-// Written by tools/make_power_table.py.
+// Written by tools/tables/make_power_table.py.
 #ifndef PZ_IO_POWER_TABLE_H
 #define PZ_IO_POWER_TABLE_H
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write src/io/text/power_table.h: the powers of five from which reading and writing doubles makes powers of ten.
 
-    tools/make_power_table.py > src/io/text/power_table.h
+    tools/tables/make_power_table.py > src/io/text/power_table.h
 """
 FIRST, LAST = -342, 350  # 10^-342 times 19 digits is below every double; 10^350 times a double gives 18 digits or more
 STEP = 28  # 5^27 has 63 bits
@@ -31,7 +31,7 @@ def words(bits, count):
 
 assert all(from_tables(q) == leading_bits(q, 128) for q in range(FIRST, LAST + 1))
 bases = range(FIRST // STEP, LAST // STEP + 1)
-print(f"""// Written by tools/make_power_table.py.
+print(f"""// Written by tools/tables/make_power_table.py.
 #ifndef PZ_IO_POWER_TABLE_H
 #define PZ_IO_POWER_TABLE_H
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Print the constants of src/math/trig.c and the error bounds that its comments state.
 
-    tools/fit_trig.py
+    tools/tables/fit_trig.py
 
 Needs mpmath. Everything is computed here with hundreds of bits; no constant is taken from another library.
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write test/math/trig_table.h: arguments of sine, cosine and atan2 with their exact values as sums of two doubles.
 
-    tools/make_trig_table.py > test/math/trig_table.h
+    tools/tables/make_trig_table.py > test/math/trig_table.h
 
 Needs mpmath. The arguments are the hard ones (next to multiples of pi/2, at the seams of the methods, tiny, huge) and
 random ones from a fixed seed.
@@ -96,7 +96,7 @@ def row(values):
 
 
 def main():
-    print("// Written by tools/make_trig_table.py. Exact values as sums of two doubles: value + value_lo.\n"
+    print("// Written by tools/tables/make_trig_table.py. Exact values as sums of two doubles: value + value_lo.\n"
           "#ifndef POISE_TEST_TRIG_TABLE_H\n#define POISE_TEST_TRIG_TABLE_H\n\n// clang-format off\n\n"
           "static const struct {\n    double x, sine, sine_lo, cosine, cosine_lo;\n} SINCOS_TABLE[] = {")
     for x in angles():

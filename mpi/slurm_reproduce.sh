@@ -1,8 +1,8 @@
 #!/bin/bash
-# The ERIK evaluation on a cluster with Slurm:  sbatch tools/slurm_reproduce.sh [OPTION of poise reproduce]...
+# The ERIK evaluation on a cluster with Slurm:  sbatch mpi/slurm_reproduce.sh [OPTION of poise reproduce]...
 #
 # Set the number of nodes and tasks as the cluster has them; sbatch's own options go before the name of this script:
-#   sbatch --nodes=8 --partition=NAME tools/slurm_reproduce.sh
+#   sbatch --nodes=8 --partition=NAME mpi/slurm_reproduce.sh
 # One task for each core, with one thread, shares the work best. A run that loses a node loses nothing that was finished: Slurm
 # queues it again (--requeue), and it goes on where it was. So does the same command after a time limit.
 #SBATCH --job-name=poise

@@ -24,7 +24,7 @@ ANGLES = sorted(
 )
 
 HEADER = """\
-// Made by tools/make_so3_table.py; do not edit.
+// Made by tools/tables/make_so3_table.py; do not edit.
 #ifndef POISE_TEST_SO3_TABLE_H
 #define POISE_TEST_SO3_TABLE_H
 
