@@ -1,5 +1,6 @@
 // Poise: inverse kinematics with exact second derivatives. This header includes all the others but cuda.h, whose library
-// is made only where there is a CUDA compiler. What io.h declares is in a library of its own, poise_io.
+// is made only where there is a CUDA compiler. What io.h and opensim.h declare is in a library of its own,
+// poise_io.
 #ifndef POISE_POISE_H
 #define POISE_POISE_H
 
@@ -17,6 +18,7 @@
 #include <poise/model.h>
 #include <poise/motion.h>
 #include <poise/objective.h>
+#include <poise/opensim.h>
 #include <poise/recordings.h>
 #include <poise/retarget.h>
 #include <poise/rotation.h>
