@@ -21,6 +21,7 @@ import json
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -103,6 +104,10 @@ TESTS = {
     "io/xml": ["parsers", "io_urdf"],
     "io/zero_gaps.c": ["io_trc", "io_c3d", "app_track"],
 }
+# A test gets --timeout seconds of processor time, and WAIT times as long by the clock, for the machine may be busy.
+LIMITED = ["sh", "-c", 'ulimit -t "$0" && exec "$@"']
+WAIT = 20
+ENDED = (-signal.SIGXCPU, -signal.SIGKILL)
 # A header of formulas is compiled into every source that includes it, if these are so few.
 INCLUDERS = 8
 
@@ -296,14 +301,15 @@ def run(mutant, build, timeout):
                 made = subprocess.run(link, shell=True, cwd=build.folder, capture_output=True, check=False)
                 if made.returncode != 0:
                     return "does not link", made.stderr.decode()[-300:]
-            words = [own if word == program else word for word in words]
+            words = [*LIMITED, str(timeout), *(own if word == program else word for word in words)]
             environment = dict(os.environ, ASAN_OPTIONS="detect_leaks=0")
             try:
-                result = subprocess.run(words, cwd=work, capture_output=True, timeout=timeout, check=False, env=environment).returncode
+                result = subprocess.run(words, cwd=work, capture_output=True, timeout=WAIT * timeout, check=False, env=environment)
+                result = result.returncode
             except subprocess.TimeoutExpired:
                 return "noticed", test + " (no end)"
             if result not in (0, 77) and build.passes(test):
-                return "noticed", test
+                return "noticed", test + (" (no end)" if result in ENDED else "")
     return ("survived", "") if linked else ("no test", "")
 
 

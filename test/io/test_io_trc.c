@@ -208,7 +208,8 @@ TEST(written_files_read_back_to_the_same_bits)
     }
 }
 
-// Frame numbers and times count from the first frame, as the header has it; times before frame 1 from 0.
+// Frame numbers and times count from the first frame, as the header has it; times before frame 1 from 0. A start that is not
+// at the count of the frames is kept.
 TEST(a_written_file_is_this_text)
 {
     poise_file *file = io_read_text(document_trc, POISE_FORMAT_TRC, NULL);
@@ -219,6 +220,9 @@ TEST(a_written_file_is_this_text)
     file->markers->start_time = 0.0; // not known
     bytes = io_write(file, POISE_FORMAT_TRC, 0);
     ck_assert_ptr_nonnull(strstr((const char *)bytes.bytes, "\n-3\t0\t1\t2\t3\t4\t5\t6\n-2\t0.02\t"));
+    file->markers->start_time = 2.5; // a clock of its own
+    bytes = io_write(file, POISE_FORMAT_TRC, 0);
+    ck_assert_ptr_nonnull(strstr((const char *)bytes.bytes, "\n-3\t2.5\t1\t2\t3\t4\t5\t6\n-2\t2.52\t"));
 }
 
 TEST(a_file_without_rows_begins_where_its_header_says)
