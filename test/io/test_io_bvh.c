@@ -292,6 +292,52 @@ static poise_model *build_other_joints(void)
     return model;
 }
 
+// Where one joint is computed, every joint has the same three rotations; a hinge keeps its number.
+TEST(skeletons_that_are_not_made_of_channels_have_three_rotations_everywhere)
+{
+    static const char *const names[] = {"hinge", "cross", "stiff"};
+    static const poise_joint_type types[] = {POISE_JOINT_REVOLUTE, POISE_JOINT_UNIVERSAL, POISE_JOINT_FIXED};
+    poise_builder *builder;
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
+    poise_joint joint = poise_joint_default();
+    joint.name = "ball";
+    joint.type = POISE_JOINT_BALL_EXPMAP;
+    ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    for (int k = 0; k < 3; ++k) {
+        joint = poise_joint_default();
+        joint.name = names[k];
+        joint.parent = k == 0 ? "ball" : names[k - 1];
+        joint.type = types[k];
+        joint.axis = k == 0 ? poise_vec3_make(0, 1, 0) : poise_vec3_make(1, 0, 0);
+        joint.axis2 = poise_vec3_make(0, 0, 1); // X before Z: not as the others have it
+        joint.offset.position = poise_vec3_make(0.1, 1, 0.2);
+        ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    }
+    poise_file file = {.format = BVH};
+    ck_assert_int_eq(poise_model_create(builder, NULL, &file.model, NULL), POISE_OK);
+    ck_assert_int_eq(poise_clip_create(1, poise_model_info(file.model).nq, 0.1, NULL, &file.clip, NULL), POISE_OK);
+    const double q[6] = {0.3, -0.2, 0.5, 0.7, -0.6, 0.4};
+    memcpy(file.clip->q, q, sizeof q);
+    io_write_warns(&file, BVH, "1 joint is not made of BVH channels; all are written as angles Z X Y");
+    io_bytes text = io_write(&file, BVH, 1);
+    poise_file *again = io_read(text.bytes, text.size, BVH, NULL);
+    for (int k = 0; k < 4; ++k) {
+        const poise_joint *given = poise_model_joint_info(again->model, k).given;
+        ck_assert(given->type == POISE_JOINT_BALL_EULER && given->order == POISE_EULER_ZXY);
+    }
+    for (int k = 0; k < 3; ++k) {
+        poise_vec3 p = io_place(file.model, file.clip, 0, names[k]);
+        const double expected[3] = {p.x, p.y, p.z};
+        io_near(io_place(again->model, again->clip, 0, names[k]), expected, 1e-14, names[k]);
+    }
+    ck_assert(again->clip->q[3] == 0 && again->clip->q[4] == 0);
+    ck_assert_double_eq_tol(again->clip->q[5], 0.7, 1e-16);
+    ck_assert(again->clip->q[9] == 0 && again->clip->q[10] == 0 && again->clip->q[11] == 0);
+    poise_clip_destroy(file.clip);
+    poise_model_destroy(file.model);
+    poise_builder_destroy(builder);
+}
+
 TEST(other_joints_are_written_as_angles_in_the_same_pose)
 {
     poise_file file = {.format = BVH, .model = build_other_joints()};

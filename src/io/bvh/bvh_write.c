@@ -2,7 +2,8 @@
 //
 // A joint whose coordinates are those of BVH channels (turns about and slides along the axes of its own frame, which lies in
 // its parent's without a rotation) is written as it is, number by number. Every other joint gets three rotation channels in
-// the order Z X Y, and three position channels if it slides, computed from its pose in its parent's frame.
+// the order Z X Y, and three position channels if it slides, computed from its pose in its parent's frame. Where one joint
+// does, all get three rotations in that order, hinges with zeros: many readers want it the same everywhere.
 //
 // Positions of a joint with six channels hold its offset, as most programs have it and as reading decides by the first
 // frame (poise_bvh_positions). Where that would leave it open, where a sum with the offset does not keep every bit of a
@@ -19,7 +20,7 @@
 typedef struct column {
     bvh_kind kind;
     int axis;
-    int q; // coordinate; -1: computed
+    int q; // coordinate; -1: computed, or 0 where nothing of the joint is
 } column;
 
 // How a joint is written.
@@ -123,6 +124,8 @@ static bool slides(poise_joint_type type)
            type == POISE_JOINT_CURVE;
 }
 
+static const int common_order[3] = {2, 0, 1}; // Z X Y
+
 static void plan_computed(const poise_joint *joint, plan *p)
 {
     p->columns = 0;
@@ -131,25 +134,50 @@ static void plan_computed(const poise_joint *joint, plan *p)
         add_positions(p, -1);
         memset(p->offset, 0, sizeof p->offset); // within the positions
     }
-    static const int order[3] = {2, 0, 1};
     for (int i = 0; i < 3; ++i) {
-        add_column(p, BVH_ROTATION, order[i], -1);
+        add_column(p, BVH_ROTATION, common_order[i], -1);
     }
 }
 
-static void plan_joint(writing *w, int index, int *computed)
+// Rotations of a direct plan as three in the common order, zeros among them. False: theirs is another order, or there is
+// one position alone.
+static bool pad_rotations(plan *p)
+{
+    plan padded = *p;
+    int next = 0;
+    padded.columns = 0;
+    while (next < p->columns && p->column[next].kind == BVH_POSITION) {
+        padded.column[padded.columns++] = p->column[next++];
+    }
+    if (padded.columns != 0 && padded.columns != 3) {
+        return false;
+    }
+    for (int i = 0; i < 3; ++i) {
+        bool is_own = next < p->columns && p->column[next].axis == common_order[i];
+        add_column(&padded, BVH_ROTATION, common_order[i], is_own ? p->column[next++].q : -1);
+    }
+    if (next < p->columns) {
+        return false;
+    }
+    *p = padded;
+    return true;
+}
+
+// False: the joint is not made of BVH channels. `all_alike`: with the rotations that all joints get.
+static bool plan_joint(writing *w, int index, bool all_alike)
 {
     poise_joint joint = *poise_model_joint_info(w->model, index).given;
     poise_vec3 o = joint.offset.position;
     plan *p = &w->plans[index];
     *p = (plan){.offset = {o.x, o.y, o.z}};
-    if (!plan_direct(&joint, poise_model_joint_info(w->model, index).q, p)) {
+    bool is_direct = plan_direct(&joint, poise_model_joint_info(w->model, index).q, p);
+    if (!is_direct || (all_alike && !pad_rotations(p))) {
         plan_computed(&joint, p);
-        *computed += 1;
     }
     for (int c = 0; c < p->columns; ++c) {
         p->has_offset = p->has_offset || (p->column[c].kind == BVH_POSITION && p->offset[p->column[c].axis] != 0);
     }
+    return is_direct;
 }
 
 // The number p that reading makes q = p - offset of, bit for bit: o + q or one of its neighbours. False: none does.
@@ -222,10 +250,15 @@ static poise_status plan_all(writing *w)
         return pz_error_set(w->output->error, POISE_ERROR_MEMORY, "out of memory");
     }
     for (int j = 0; j < joints; ++j) {
-        plan_joint(w, j, &computed);
+        computed += !plan_joint(w, j, false);
     }
     if (computed > 0) {
-        pz_output_warn(w->output, "%d joints are not made of BVH channels; their motion is written as angles Z X Y",
+        for (int j = 0; j < joints; ++j) {
+            plan_joint(w, j, true);
+        }
+        pz_output_warn(w->output,
+                       computed == 1 ? "%d joint is not made of BVH channels; all are written as angles Z X Y"
+                                     : "%d joints are not made of BVH channels; all are written as angles Z X Y",
                        computed);
         if (poise_kinematics_create(w->model, w->output->allocator, &w->kinematics, NULL) != POISE_OK) {
             return pz_error_set(w->output->error, POISE_ERROR_MEMORY, "out of memory");
