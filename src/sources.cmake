@@ -71,6 +71,7 @@ set(poise_sources
     src/solve/stepping.c
     src/solve/restarts.c
     src/solve/tree/tree_step.c
+    src/solve/tree/tree_step_wide.c
     src/solve/swing_limits.c
     src/solve/tree/damped_step.c
     src/solve/tree/saddle.c

@@ -48,61 +48,137 @@ REAL_FN void put_turn_axis(pack3 w, pack3 p, real_motion *S)
     pack3_store(pack3_cross(p, w), &S->v);
 }
 
-REAL_FN real_motion turn_axis(real3 w, real3 p)
-{
-    return (real_motion){w, real3_cross(p, w)};
-}
-
 // ---- Rotation blocks -----------------------------------------------------------------------------------------------------
 
-// exp(v) after the frame R: axes R J_l(v) e_i, i < count.
-REAL_FN void sweep_exponential(real33 *R, real3 v, int count, real3 p, real_block *block, real_motion *S)
+// The rotation vector of a block at the coordinates q. A quaternion's step starts from 0.
+REAL_FN real3 block_vector(const pz_step *step, const real *q)
 {
-    real_coefficients k = real_coefficients_of(&v);
-    real33 before = *R;
-    *block = (real_block){before, v, k};
-    real33 turned = real_so3_quadratic(k.a, k.b, v), J = real_so3_quadratic(k.b, k.c, v);
-    S[0] = turn_axis(real33_apply(&before, J.x), p);
-    S[1] = turn_axis(real33_apply(&before, J.y), p);
-    if (count == 3) {
-        S[2] = turn_axis(real33_apply(&before, J.z), p);
+    bool turns = step->kind == PZ_EXPMAP || step->kind == PZ_SWING;
+    return turns ? (real3){q[0], q[1], step->kind == PZ_EXPMAP ? q[2] : real_of(0.0)} : real3_zero();
+}
+
+REAL_FN void take_vector(real_block *block, real3 v)
+{
+    block->k = real_coefficients_of(&v);
+    block->v = v;
+}
+
+#if defined(REAL_PACKED)
+
+// Four of them at once.
+typedef double number __attribute__((vector_size(32)));
+#define NUMBER_INLINE REAL_FN
+#include "math/so3_series.h"
+
+REAL_FN void take_four_vectors(pz_block *const *block, const vec3 *v)
+{
+    number square = {v3_dot(v[0], v[0]), v3_dot(v[1], v[1]), v3_dot(v[2], v[2]), v3_dot(v[3], v[3])};
+    so3_series_coefficients k = so3_series(square);
+    for (int i = 0; i < 4; ++i) {
+        if (square[i] <= SO3_SERIES_LIMIT) {
+            block[i]->v = v[i];
+            block[i]->k = (so3_coefficients){k.a[i], k.b[i], k.c[i], k.db[i], k.dc[i]};
+        } else {
+            take_vector(block[i], v[i]);
+        }
     }
-    *R = real33_mul(&before, &turned);
+}
+
+// The vectors of all blocks and their coefficients.
+REAL_FN void take_vectors(poise_kinematics *kin)
+{
+    const poise_model *model = kin->model;
+    pz_block *block[4];
+    vec3 v[4];
+    int waiting = 0;
+    for (int s = 0; s < model->step_count; ++s) {
+        const pz_step *step = &model->steps[s];
+        if (!pz_step_is_block(step->kind) || step->kind == PZ_CURVE) {
+            continue;
+        }
+        block[waiting] = &kin->blocks[step->block];
+        v[waiting++] = block_vector(step, kin->q + step->q);
+        if (waiting == 4) {
+            take_four_vectors(block, v);
+            waiting = 0;
+        }
+    }
+    for (int i = 0; i < waiting; ++i) {
+        take_vector(block[i], v[i]);
+    }
+}
+
+#endif
+
+// The frame turned by A, its columns A's in the frame.
+REAL_FN void turn_frame(sweep_frame *f, const real33 *A)
+{
+    pack3 x = f->x, y = f->y, z = f->z;
+    f->x = pack3_apply(x, y, z, A->x);
+    f->y = pack3_apply(x, y, z, A->y);
+    f->z = pack3_apply(x, y, z, A->z);
+}
+
+REAL_FN void keep_before(const sweep_frame *f, real_block *block)
+{
+    pack3_store(f->x, &block->before.x), pack3_store(f->y, &block->before.y), pack3_store(f->z, &block->before.z);
+}
+
+// exp(v) after the frame R: axes R J_l(v) e_i, i < count.
+REAL_FN void sweep_exponential(sweep_frame *f, int count, real_block *block, real_motion *S)
+{
+    real_coefficients k = block->k;
+    keep_before(f, block);
+    real33 turned = real_so3_quadratic(k.a, k.b, block->v), J = real_so3_quadratic(k.b, k.c, block->v);
+    put_turn_axis(pack3_apply(f->x, f->y, f->z, J.x), f->p, &S[0]);
+    put_turn_axis(pack3_apply(f->x, f->y, f->z, J.y), f->p, &S[1]);
+    if (count == 3) {
+        put_turn_axis(pack3_apply(f->x, f->y, f->z, J.z), f->p, &S[2]);
+    }
+    turn_frame(f, &turned);
 }
 
 // A quaternion after the frame R. Its step multiplies from the right, so its axes are the body's own.
-REAL_FN void sweep_quaternion(real33 *R, const real *c, real3 p, real_block *block, real_motion *S)
+REAL_FN void sweep_quaternion(sweep_frame *f, const real *c, real_block *block, real_motion *S)
 {
     real33 turned = real_quat_matrix(real_quat_normalize((real_quat){c[0], c[1], c[2], c[3]}));
-    *R = real33_mul(R, &turned);
-    real3 v = real3_zero();
-    real_coefficients k = real_coefficients_of(&v);
-    *block = (real_block){*R, v, k};
-    S[0] = turn_axis(R->x, p);
-    S[1] = turn_axis(R->y, p);
-    S[2] = turn_axis(R->z, p);
+    turn_frame(f, &turned);
+    keep_before(f, block);
+    put_turn_axis(f->x, f->p, &S[0]);
+    put_turn_axis(f->y, f->p, &S[1]);
+    put_turn_axis(f->z, f->p, &S[2]);
 }
+
+#if REAL_WIDTH == 1 // lanes leave models with curves to one configuration at a time
+REAL_FN void sweep_curve(poise_kinematics *kin, const pz_step *step, sweep_frame *f)
+{
+    mat3 R = {pack3_vector(f->x), pack3_vector(f->y), pack3_vector(f->z)};
+    vec3 p = pack3_vector(f->p);
+    pz_kin_curve(&kin->model->curves[step->value], kin->q[step->q], &R, &p, &kin->S[step->axis], &kin->D[step->value]);
+    *f = (sweep_frame){pack3_of(R.x), pack3_of(R.y), pack3_of(R.z), pack3_of(p)};
+}
+#endif
 
 REAL_KERNEL void sweep_block(real_kinematics *kin, const pz_step *step, sweep_frame *f)
 {
     real_motion *S = &kin->S[step->axis];
     real_block *block = &kin->blocks[step->block];
-    const real *q = kin->q + step->q;
-    real33 R = {pack3_vector(f->x), pack3_vector(f->y), pack3_vector(f->z)};
-    real3 p = pack3_vector(f->p);
-    if (step->kind == PZ_QUATERNION) {
-        sweep_quaternion(&R, q, p, block, S);
-    } else if (step->kind == PZ_EXPMAP) {
-        sweep_exponential(&R, (real3){q[0], q[1], q[2]}, 3, p, block, S);
-#if REAL_WIDTH == 1 // lanes leave models with curves to one configuration at a time
-    } else if (step->kind == PZ_CURVE) {
-        pz_kin_curve(&kin->model->curves[step->value], q[0], &R, &p, S, &kin->D[step->value]);
-        f->p = pack3_of(p);
-#endif
-    } else {
-        sweep_exponential(&R, (real3){q[0], q[1], real_of(0.0)}, 2, p, block, S);
+#if REAL_WIDTH == 1
+    if (step->kind == PZ_CURVE) {
+        sweep_curve(kin, step, f);
+        return;
     }
-    f->x = pack3_of(R.x), f->y = pack3_of(R.y), f->z = pack3_of(R.z);
+#endif
+#if !defined(REAL_PACKED) // else take_vectors has
+    take_vector(block, block_vector(step, kin->q + step->q));
+#endif
+    if (step->kind == PZ_QUATERNION) {
+        sweep_quaternion(f, kin->q + step->q, block, S);
+    } else if (step->kind == PZ_EXPMAP) {
+        sweep_exponential(f, 3, block, S);
+    } else {
+        sweep_exponential(f, 2, block, S);
+    }
 }
 
 // ---- Joints --------------------------------------------------------------------------------------------------------------
@@ -149,10 +225,8 @@ REAL_FN void place_child(real_kinematics *kin, int k, sweep_frame *f, const pz_s
     const pz_joint *joint = &kin->model->joints[k];
     f->p = pack3_add(f->p, pack3_apply(f->x, f->y, f->z, real3_of(joint->t)));
     if (!joint->C_is_identity || joint->slide_count > 0) {
-        pack3 x = f->x, y = f->y, z = f->z;
-        f->x = pack3_apply(x, y, z, real3_of(joint->C.x));
-        f->y = pack3_apply(x, y, z, real3_of(joint->C.y));
-        f->z = pack3_apply(x, y, z, real3_of(joint->C.z));
+        real33 C = real33_of(&joint->C);
+        turn_frame(f, &C);
     }
     if (joint->slide_count > 0) {
         f->p = pack3_add(f->p, sweep_slides(kin, f, at, end));
@@ -168,6 +242,11 @@ REAL_FN void sweep_forward(real_kinematics *kin)
     }
     int turns = model->turn_count, angles = (turns + SWEEP_SPARE) / SWEEP_REGISTER * SWEEP_REGISTER;
     real_sincos_array(REAL_WIDTH == 1 ? angles : turns, ~0u, kin->value, kin->sine, kin->cosine);
+#if defined(REAL_PACKED)
+    if (model->block_count > 0) {
+        take_vectors(kin);
+    }
+#endif
     sweep_frame f = {0};
     for (int k = 0; k < model->joint_count; ++k) {
         const pz_joint *joint = &model->joints[k];

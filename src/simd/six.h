@@ -1,7 +1,7 @@
 // Six-vectors and symmetric 6 x 6 matrices of reals (real.h), for the sweeps along a tree.
 //
-// With the width 1 they are in registers of two doubles, which every target of today has (SSE2, NEON, wasm); matrices are
-// full, and symmetric to the last bit. In lanes every entry is a number of its own, and half of a matrix will do; so on a
+// With the width 1 they are in registers of two doubles, which every target of today has (SSE2, NEON, wasm), or for a source
+// that defines REAL_PACKED in one of four and one of two; matrices are full, and symmetric to the last bit. In lanes every entry is a number of its own, and half of a matrix will do; so on a
 // graphics processor, which has no vectors (PZ_HAS_VECTORS of base/build.h). All do the same operations in the same order.
 #ifndef PZ_SIMD_SIX_H
 #define PZ_SIMD_SIX_H
@@ -57,70 +57,122 @@ REAL_FN real6 real6_cross(real6 m, real6 n)
 
 typedef double two __attribute__((vector_size(16)));
 
-typedef struct six {
-    two a, b, c;
-} six;
-
-typedef struct six_by_six {
-    six column[6];
-} six_by_six;
-
-static inline two two_of(double s)
+REAL_FN two two_of(double s)
 {
     return (two){s, s};
 }
 
-static inline six six_load(const double *from)
+#if defined(REAL_PACKED)
+
+// One register of four and one of two, as near to each other in memory as six numbers.
+typedef double four_of_six __attribute__((vector_size(32), aligned(16)));
+
+typedef struct six {
+    four_of_six a;
+    two c;
+} six;
+
+// Four numbers by a load of four: memcpy would go by way of the stack, in halves, and wait for them.
+REAL_FN six six_load(const double *from)
+{
+    typedef double unaligned __attribute__((vector_size(32), aligned(8), may_alias));
+    two c;
+    memcpy(&c, from + 4, sizeof c);
+    return (six){*(const unaligned *)from, c};
+}
+
+REAL_FN six six_zero(void)
+{
+    return (six){(four_of_six){0.0, 0.0, 0.0, 0.0}, two_of(0.0)};
+}
+
+REAL_FN six six_add(six u, six v)
+{
+    return (six){u.a + v.a, u.c + v.c};
+}
+
+REAL_FN six six_scale(six u, double s)
+{
+    return (six){u.a * s, u.c * s};
+}
+
+// u + s v
+REAL_FN six six_mad(six u, double s, six v)
+{
+    return (six){u.a + v.a * s, u.c + v.c * s};
+}
+
+// Even places, then odd ones.
+REAL_FN double six_dot(six u, six v)
+{
+    four_of_six product = u.a * v.a;
+    two low = __builtin_shufflevector(product, product, 0, 1), high = __builtin_shufflevector(product, product, 2, 3);
+    two sum = low + high + u.c * v.c;
+    return sum[0] + sum[1];
+}
+
+#else
+
+typedef struct six {
+    two a, b, c;
+} six;
+
+REAL_FN six six_load(const double *from)
 {
     six v;
     memcpy(&v, from, sizeof v);
     return v;
 }
 
-static inline six six_zero(void)
+REAL_FN six six_zero(void)
 {
     return (six){two_of(0.0), two_of(0.0), two_of(0.0)};
 }
 
-static inline six six_add(six u, six v)
+REAL_FN six six_add(six u, six v)
 {
     return (six){u.a + v.a, u.b + v.b, u.c + v.c};
 }
 
-static inline six six_scale(six u, double s)
+REAL_FN six six_scale(six u, double s)
 {
     two t = two_of(s);
     return (six){u.a * t, u.b * t, u.c * t};
 }
 
 // u + s v
-static inline six six_mad(six u, double s, six v)
+REAL_FN six six_mad(six u, double s, six v)
 {
     two t = two_of(s);
     return (six){u.a + t * v.a, u.b + t * v.b, u.c + t * v.c};
 }
 
-static inline six six_select(bool m, six u, six v)
-{
-    return m ? u : v;
-}
-
 // Even places, then odd ones.
-static inline double six_dot(six u, six v)
+REAL_FN double six_dot(six u, six v)
 {
     two sum = u.a * v.a + u.b * v.b + u.c * v.c;
     return sum[0] + sum[1];
 }
 
-// u + A v
-static inline six six_apply(six u, const six_by_six *A, six v)
+#endif
+
+typedef struct six_by_six {
+    six column[6];
+} six_by_six;
+
+REAL_FN six six_select(bool m, six u, six v)
 {
-    u = six_mad(u, v.a[0], A->column[0]);
-    u = six_mad(u, v.a[1], A->column[1]);
-    u = six_mad(u, v.b[0], A->column[2]);
-    u = six_mad(u, v.b[1], A->column[3]);
-    u = six_mad(u, v.c[0], A->column[4]);
-    return six_mad(u, v.c[1], A->column[5]);
+    return m ? u : v;
+}
+
+// u + A v, for the six numbers of v
+REAL_FN six six_apply(six u, const six_by_six *A, const double *v)
+{
+    REAL_UNROLL
+    for (int i = 0; i < 6; ++i) {
+        u = six_mad(u, v[i], A->column[i]);
+    }
+    return u;
 }
 
 // to + A - sum over k of u_k u_k^T, where A NULL is 0, and `to` if it begins. `count`, that of u, is a constant.
@@ -194,15 +246,14 @@ REAL_FN real six_dot(six u, six v)
 }
 
 // u + A v, column by column
-REAL_FN six six_apply(six u, const six_by_six *A, six v)
+REAL_FN six six_apply(six u, const six_by_six *A, const real *v)
 {
-    const real s[6] = {v.a.x, v.a.y, v.a.z, v.b.x, v.b.y, v.b.z};
     real sum[6] = {u.a.x, u.a.y, u.a.z, u.b.x, u.b.y, u.b.z};
     REAL_UNROLL
     for (int i = 0; i < 6; ++i) {
         REAL_UNROLL
         for (int j = 0; j < 6; ++j) {
-            sum[i] = sum[i] + s[j] * A->m[SIX_AT(i, j)];
+            sum[i] = sum[i] + v[j] * A->m[SIX_AT(i, j)];
         }
     }
     return six_load(sum);

@@ -4,6 +4,7 @@
 #include "solve/arm/arm_entry.h"
 #include "solve/constrained/within_entry.h"
 #include "solve/solver_state.h"
+#include "solve/step_kernel.h"
 #include "solve/tips/tips_entry.h"
 
 #include <float.h>
@@ -131,6 +132,7 @@ static void make_boxes(poise_solver *s)
                                    .q = plain ? step->q + i : -1,
                                    .locked = is_locked(s, step, i),
                                    .keeps_form = plain && is_partly_locked(s, step)};
+            s->has_bounds = s->has_bounds || s->box[dof].locked || !box_is_open(&s->box[dof]);
         }
     }
     for (int k = 0; k < model->joint_count; ++k) {

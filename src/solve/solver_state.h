@@ -41,6 +41,7 @@ struct poise_solver {
     double *q_try;               // nq: where a run begins
     poise_goal prior;            // the pull towards q_start
     pz_box *box;                 // by dof
+    bool has_bounds;             // some box is limited or locked: else a step leaves none
     bool has_swings;             // limited by an ellipse (swing_limits.c)
     double *gradient;            // nv: projected gradient at `at`
     double *diagonal;            // nv: of the Gauss-Newton Hessian at `at`, or at a point before

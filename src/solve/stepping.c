@@ -48,7 +48,9 @@ void pz_refresh_diagonal(poise_solver *solver)
 void pz_step_within(const poise_solver *solver, const double *q, const double *step, double *q_out)
 {
     pz_kin_retract(solver->model, q, step, q_out);
-    keep_in_boxes(solver->model, solver->box, q, step, q_out);
+    if (solver->has_bounds) {
+        keep_in_boxes(solver->model, solver->box, q, step, q_out);
+    }
     if (solver->has_swings) {
         pz_keep_in_swings(solver, q_out);
     }
@@ -69,7 +71,7 @@ bool pz_is_held(const poise_solver *solver, int dof)
 double pz_project_gradient(poise_solver *solver)
 {
     for (int i = 0; i < solver->model->nv; ++i) {
-        solver->gradient[i] = pz_is_held(solver, i) ? 0.0 : solver->at->gradient[i];
+        solver->gradient[i] = solver->has_bounds && pz_is_held(solver, i) ? 0.0 : solver->at->gradient[i];
     }
     pz_project_on_swings(solver, solver->gradient);
     return pz_largest(solver->gradient, solver->model->nv);

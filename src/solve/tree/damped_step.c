@@ -55,7 +55,7 @@ void pz_damped_refresh(pz_damped *d, poise_solver *solver, bool first)
 void pz_hold_at_bounds(const poise_solver *solver, pz_damped *d)
 {
     for (int i = 0; i < solver->model->nv; ++i) {
-        d->hold[i] = pz_is_held(solver, i);
+        d->hold[i] = solver->has_bounds && pz_is_held(solver, i);
         d->hold_value[i] = 0.0;
     }
 }
@@ -97,7 +97,8 @@ static bool find_step(poise_solver *solver, pz_damped *d, bool exact)
             memset(solver->step, 0, (size_t)solver->model->nv * sizeof *solver->step);
             return false;
         }
-        leaves = hold_leavers(solver->model, solver->box, solver->at->kin.q, solver->step, true, d->hold, d->hold_value);
+        leaves = solver->has_bounds &&
+                 hold_leavers(solver->model, solver->box, solver->at->kin.q, solver->step, true, d->hold, d->hold_value);
         d->is_newton = d->is_newton && !leaves;
     }
     shorten(solver, d);

@@ -28,7 +28,7 @@ REAL_FN void group_assemble(const group_work *w, int count, const real *S, const
     REAL_UNROLL
     for (int j = 0; j < count; ++j) {
         axis[j] = six_load(S + 6 * j);
-        six B = w->Pi ? six_apply(six_load(c + 6 * j), w->Pi, axis[j]) : six_load(c + 6 * j);
+        six B = w->Pi ? six_apply(six_load(c + 6 * j), w->Pi, S + 6 * j) : six_load(c + 6 * j);
         w->B[j] = B;
         w->gamma[j] = w->Pi ? g[j] + six_dot(axis[j], *w->pi) : g[j];
         REAL_UNROLL

@@ -17,28 +17,9 @@
 // it adds B x to pi and Delta x to the gammas of its group, and drops out. Where H has entries beside the tree (goals
 // on bodies that move with followers, goals that tie bodies together) the same system is solved densely.
 #include "math/dense.h"
-#include "solve/solver_state.h"
-#include "solve/tree/group_kernel.h"
+#include "solve/tree/tree_sweep.h"
 
 #include <string.h>
-
-typedef pz_group group;
-
-struct pz_tree_step {
-    int group_count;
-    group *groups;
-    bool *is_leaf;       // by group: nothing hangs on it
-    bool *is_last_child; // of its parent: the first that hands something on
-    six_by_six *Pi; // by depth of a group: sum over the subtrees below; groups come depth first, so one is at work at a time
-    six *pi;
-    six (*B)[GROUP];
-    double (*L)[GROUP_LOWER]; // Cholesky factor over the free axes
-    double (*gamma)[GROUP];
-    six *V;        // by group: V after it
-    double *dense; // nv x nv, or NULL when the tree is enough
-    double *rhs;   // nv
-    int *free_dof; // nv
-};
 
 // ---- Groups --------------------------------------------------------------------------------------------------------------
 
@@ -112,6 +93,39 @@ static void find_leaves(pz_tree_step *t)
     }
 }
 
+// Along a limb every group waits for the one below it, so limbs are taken by turns: groups in the order in which they become
+// ready. A group is when the groups below it are done and, for sums have their order, the child of its parent after it.
+static void find_order(pz_tree_step *t, int *waits, int *before)
+{
+    int *last = t->order, ready = 0; // last child of each so far
+    for (int g = 0; g < t->group_count; ++g) {
+        int parent = t->groups[g].parent;
+        waits[g] = 0, last[g] = before[g] = -1;
+        if (parent >= 0) {
+            before[g] = last[parent];
+            last[parent] = g;
+        }
+    }
+    for (int g = 0; g < t->group_count; ++g) {
+        int next[] = {t->groups[g].parent, before[g]};
+        waits[next[0] < 0 ? g : next[0]] += next[0] >= 0;
+        waits[next[1] < 0 ? g : next[1]] += next[1] >= 0;
+    }
+    for (int g = t->group_count - 1; g >= 0; --g) {
+        if (waits[g] == 0) {
+            t->order[ready++] = g;
+        }
+    }
+    for (int i = 0; i < ready; ++i) {
+        int next[] = {t->groups[t->order[i]].parent, before[t->order[i]]};
+        for (int k = 0; k < 2; ++k) {
+            if (next[k] >= 0 && --waits[next[k]] == 0) {
+                t->order[ready++] = next[k];
+            }
+        }
+    }
+}
+
 pz_tree_step *pz_tree_step_lay_out(const poise_solver *solver, pz_arena *arena)
 {
     const poise_model *model = solver->model;
@@ -122,6 +136,7 @@ pz_tree_step *pz_tree_step_lay_out(const poise_solver *solver, pz_arena *arena)
     t->groups = pz_arena_take(arena, groups, sizeof *t->groups);
     t->is_leaf = pz_arena_take(arena, groups, sizeof *t->is_leaf);
     t->is_last_child = pz_arena_take(arena, groups, sizeof *t->is_last_child);
+    t->order = pz_arena_take(arena, groups, sizeof *t->order);
     t->Pi = pz_arena_take(arena, groups, sizeof *t->Pi);
     t->pi = pz_arena_take(arena, groups, sizeof *t->pi);
     t->B = pz_arena_take(arena, groups, sizeof *t->B);
@@ -135,9 +150,11 @@ pz_tree_step *pz_tree_step_lay_out(const poise_solver *solver, pz_arena *arena)
     t->rhs = pz_arena_take(arena, n, sizeof *t->rhs);
     t->free_dof = pz_arena_take(arena, n, sizeof *t->free_dof);
     int *group_of_axis = pz_arena_take(arena, (size_t)model->axis_count, sizeof *group_of_axis);
+    int *waits = pz_arena_take(arena, groups, sizeof *waits), *before = pz_arena_take(arena, groups, sizeof *before);
     if (tree && !arena->full) {
         t->group_count = cut_groups(model, t->groups, group_of_axis);
         find_leaves(t);
+        find_order(t, waits, before);
     }
     return tree;
 }
@@ -148,125 +165,27 @@ const pz_group *pz_tree_groups(const pz_tree_step *tree, int *count)
     return tree->groups;
 }
 
-// ---- Sweep up ------------------------------------------------------------------------------------------------------------
+// ---- Sweeps --------------------------------------------------------------------------------------------------------------
 
-typedef struct sweep {
-    const poise_objective *o;
-    poise_hessian kind;
-    double lambda;
-    const double *D;
-    const bool *hold;
-    const double *hold_value;
-    double *x;
-} sweep;
-
-PZ_INLINE bool work_on(const group_work *w, const sweep *s, const group *at, int count)
-{
-    const poise_objective *o = s->o;
-    int axis = at->axis, first = at->dof;
-    double shift[GROUP];
-    for (int j = 0; j < count; ++j) {
-        shift[j] = o->diagonal[first + j] + s->lambda * s->D[first + j];
-    }
-    group_assemble(w, count, (const double *)&o->kin.S[axis], (const double *)&o->c[s->kind][axis], o->gradient + first,
-                   shift);
-    if (at->block_count > 0) {
-        group_add_block(w, count, &o->block[s->kind][at->block], at->block_count);
-    }
-    if (group_holds(count, s->hold + first)) {
-        group_drop_held(w, count, s->hold + first, s->hold_value + first);
-    }
-    return group_eliminate(w, count);
-}
-
-static inline void hand_on(pz_tree_step *t, int g, const group_work *w, int count)
-{
-    int depth = t->groups[g].depth;
-    if (depth > 0) {
-        group_hand_on(w, count, t->is_last_child[g], &t->Pi[depth - 1], &t->pi[depth - 1]);
-    }
-}
-
-#if PZ_HAS_VECTORS
-
-PZ_INLINE bool group_up(pz_tree_step *t, const sweep *s, int g, int count)
-{
-    const group *at = &t->groups[g];
-    six pi = t->is_leaf[g] ? six_zero() : t->pi[at->depth];
-    group_work w = {t->is_leaf[g] ? NULL : &t->Pi[at->depth], &pi, t->B[g], t->L[g], t->gamma[g]};
-    bool is_positive = work_on(&w, s, at, count);
-    if (is_positive) {
-        hand_on(t, g, &w, count);
-    }
-    return is_positive;
-}
-
-#else
-
-// The same on copies, where registers are many and memory is far.
-static inline bool group_up(pz_tree_step *t, const sweep *s, int g, int count)
-{
-    const group *at = &t->groups[g];
-    six_by_six Pi;
-    six pi = six_zero(), B[GROUP];
-    if (!t->is_leaf[g]) {
-        Pi = t->Pi[at->depth];
-        pi = t->pi[at->depth];
-    }
-    double L[GROUP_LOWER], gamma[GROUP];
-    group_work w = {t->is_leaf[g] ? NULL : &Pi, &pi, B, L, gamma};
-    bool is_positive = work_on(&w, s, at, count);
-    for (int j = 0; j < count; ++j) {
-        t->B[g][j] = B[j];
-        t->gamma[g][j] = gamma[j];
-        for (int h = 0; h <= j; ++h) {
-            t->L[g][LOWER(j, h)] = L[LOWER(j, h)];
-        }
-    }
-    if (is_positive) {
-        hand_on(t, g, &w, count);
-    }
-    return is_positive;
-}
-
-#endif
-
-// The group whose pivots are not all positive, where the sweep ends; -1: there is none.
 static int sweep_up(pz_tree_step *t, const sweep *s)
 {
-    for (int g = t->group_count - 1; g >= 0; --g) {
-        int count = t->groups[g].count;
-        bool is_positive = count == 1 ? group_up(t, s, g, 1) : count == 2 ? group_up(t, s, g, 2) : group_up(t, s, g, 3);
-        if (!is_positive) {
-            return g;
-        }
+#if PZ_HAS_WIDE
+    if (s->o->kin.model->is_wide) {
+        return pz_tree_up_wide(t, s);
     }
-    return -1;
-}
-
-// ---- Sweep down ----------------------------------------------------------------------------------------------------------
-
-PZ_INLINE void sweep_group_down(pz_tree_step *t, const sweep *s, int g, int count)
-{
-    const group *at = &t->groups[g];
-    six V = at->parent < 0 ? six_zero() : t->V[at->parent];
-    int i = at->dof;
-    t->V[g] = group_down(count, t->B[g], t->L[g], t->gamma[g], (const double *)&s->o->kin.S[at->axis], V, s->hold + i,
-                         s->hold_value + i, s->x + i);
+#endif
+    return groups_up(t, s);
 }
 
 static void sweep_down(pz_tree_step *t, const sweep *s)
 {
-    for (int g = 0; g < t->group_count; ++g) {
-        int count = t->groups[g].count;
-        if (count == 1) {
-            sweep_group_down(t, s, g, 1);
-        } else if (count == 2) {
-            sweep_group_down(t, s, g, 2);
-        } else {
-            sweep_group_down(t, s, g, 3);
-        }
+#if PZ_HAS_WIDE
+    if (s->o->kin.model->is_wide) {
+        pz_tree_down_wide(t, s);
+        return;
     }
+#endif
+    groups_down(t, s);
 }
 
 // ---- Negative curvature --------------------------------------------------------------------------------------------------
@@ -320,7 +239,7 @@ bool pz_tree_curvature(pz_tree_step *tree, const poise_objective *o, double lamb
         for (int j = 0; j < at->count; ++j) {
             tree->gamma[g][j] = 0.0;
         }
-        sweep_group_down(tree, &s, g, at->count);
+        one_group_down(tree, &s, g, at->count);
     }
     return true;
 }
@@ -368,7 +287,14 @@ static bool solve_dense(pz_tree_step *t, const sweep *s)
 bool pz_tree_solve(pz_tree_step *tree, const poise_objective *o, poise_hessian kind, double lambda, const double *D,
                    const bool *hold, const double *hold_value, double *x)
 {
-    sweep s = {.o = o, .kind = kind, .lambda = lambda, .D = D, .hold = hold, .hold_value = hold_value, .x = x};
+    sweep s = {.o = o,
+               .kind = kind,
+               .lambda = lambda,
+               .D = D,
+               .hold = hold,
+               .hold_value = hold_value,
+               .by_turns = PZ_HAS_VECTORS,
+               .x = x};
     pz_forces(o, kind);
     if (pz_is_beside_tree(o)) {
         return solve_dense(tree, &s);
