@@ -50,6 +50,7 @@ TESTS = {
     "solve/rows": ["rows", "row_methods", "row_levels", "control_step", "methods"],
     "solve/sensitivity.c": ["sensitivity"],
     "solve/sensitivity_goals.c": ["sensitivity"],
+    "solve/sensitivity_poses.c": ["sensitivity"],
     "solve/geometric": ["geometric", "reach", "methods"],
     "solve/classic": ["second_order_parts", "second_order", "solver", "methods"],
     "solve/tips": ["tips", "app_solve"],
@@ -282,17 +283,19 @@ def compile_mutant(mutant, build, work, sanitize):
 
 def run(mutant, build, timeout):
     """What became of a mutant: (verdict, test)."""
-    sanitize = "-fsanitize=address" if mutant[2] == "bound" or mutant[0].startswith("src/io/") else ""
+    path, _, kind, line, new = mutant
+    may_step_out = kind == "bound" or new.count(" + 1") > line.count(" + 1")
+    sanitize = "-fsanitize=address" if may_step_out or path.startswith("src/io/") else ""
     with tempfile.TemporaryDirectory() as work:
         objects = compile_mutant(mutant, build, work, sanitize)
         if objects is None:
             return "does not compile", ""
         linked = {}
-        for test in tests_for(mutant[0]):
+        for test in tests_for(path):
             if test not in build.tests:
                 continue
             program, words = build.tests[test]
-            if mutant[0].startswith("src/io/") and "libpoise_io.a" not in build.link(program):
+            if path.startswith("src/io/") and "libpoise_io.a" not in build.link(program):
                 continue
             own = linked.setdefault(program, os.path.join(work, str(len(linked)), os.path.basename(program)))
             if not os.path.exists(own):

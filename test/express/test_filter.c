@@ -331,6 +331,31 @@ TEST(the_nutty_filter_goes_to_its_set_point_as_its_character_says)
     ck_assert_msg(times[0] <= times[1] && times[1] <= times[2], "%g %g %g s", times[0], times[1], times[2]);
 }
 
+// One step with limits so wide that they bend nothing, by hand: v = e (1 - |u|^(2 beta)) outwards, e inwards, and the command
+// v (tanh(|v| - pi) + 1)/2 is the new velocity.
+TEST(the_nutty_filter_slows_down_towards_an_end)
+{
+    static const struct {
+        double set_point, soft, v;
+    } rows[] = {{1.5, 0, 5 * 0.75}, {1.5, 1, 5 * 0.75}, {1.5, 2, 5 * 0.9375}, {0.5, 1, -5}, {0.5, 2, -5}};
+    for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
+        poise_filter_joint joint = poise_filter_joint_default();
+        joint.mode = POISE_FILTER_NUTTY;
+        joint.lower = -2.0;
+        joint.upper = 2.0;
+        joint.velocity = joint.acceleration = joint.jerk = 1e8;
+        joint.soft = rows[i].soft;
+        poise_filter *filter = make(joint);
+        double x = 1.0, v, size = fabs(rows[i].v); // half way from the middle to the end
+        ck_assert_int_eq(poise_filter_reset(filter, &x, NULL), POISE_OK);
+        ck_assert_int_eq(poise_filter_step(filter, &rows[i].set_point, 0.1, &x, NULL), POISE_OK);
+        poise_filter_state(filter, NULL, &v, NULL, NULL);
+        ck_assert_double_eq_tol(v, rows[i].v * 0.5 * (tanh(size - acos(-1.0)) + 1.0), 1e-7); // EPS of 1e8
+        ck_assert_double_eq_tol(x, 1.0 + 0.1 * v, 1e-12);
+        poise_filter_destroy(filter);
+    }
+}
+
 // Limits, character and mode may change while a joint moves: it goes on from where it is.
 TEST(a_joint_may_change_its_manners_on_the_way)
 {

@@ -154,6 +154,22 @@ TEST(roll_pitch_yaw_is_the_product_of_three_turns)
     }
 }
 
+// Back to the angles, with the pitch in [-pi/2, pi/2]; upright, where roll and yaw turn about one axis, the roll is 0.
+TEST(roll_pitch_yaw_are_found_again)
+{
+    uint64_t state = 5783321u;
+    for (int i = 0; i < 100; ++i) {
+        vec3 u = random_vector(&state), a = v3(3.1 * u.x, 1.5 * u.y, 3.1 * u.z);
+        vec3 back = poise_quat_to_roll_pitch_yaw(poise_quat_from_roll_pitch_yaw(a.x, a.y, a.z));
+        ck_assert_msg(distance(a, back) < 1e-13, "%g %g %g", a.x, a.y, a.z); // EPS over a cosine of 0.07
+        double sign = i % 2 ? 1.0 : -1.0;
+        quat upright = poise_quat_from_roll_pitch_yaw(a.x, sign * acos(0.0), a.z);
+        back = poise_quat_to_roll_pitch_yaw(upright);
+        ck_assert(back.x == 0);
+        ck_assert_double_le(turn(poise_quat_from_roll_pitch_yaw(0, back.y, back.z), upright), 1e-7);
+    }
+}
+
 TEST(product_turns_by_the_second_factor_first)
 {
     uint64_t state = 521288629u;

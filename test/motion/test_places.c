@@ -219,6 +219,21 @@ TEST(a_figure_tells_its_unit_and_which_way_is_up)
     ck_assert_int_eq(poise_model_figure(NULL, &f, NULL), POISE_ERROR_ARGUMENT);
 }
 
+TEST(markers_without_names_that_reach_as_far_every_way_are_as_high_as_their_longest_reach)
+{
+    static const char *const labels[] = {"u", "v"};
+    for (int k = 0; k < 3; ++k) {
+        poise_markers *markers = labelled(labels, 2);
+        markers->position[0] = (poise_vec3){0, 0, 0};
+        markers->position[1] = (poise_vec3){k == 0 ? 1.1 : 1.0, k == 1 ? 1.1 : 1.0, k == 2 ? 1.1 : 1.0};
+        poise_figure f;
+        ck_assert_int_eq(poise_markers_figure(markers, &f, NULL), POISE_OK);
+        ck_assert(!f.is_named && f.up == POISE_UP_UNKNOWN);
+        ck_assert_double_eq(f.height, 1.1);
+        poise_markers_destroy(markers);
+    }
+}
+
 TEST(a_skeleton_without_a_unit_is_a_person_where_few_markers_tell_a_size)
 {
     static const char *const labels[] = {"RTH1", "RTH2", "RSK1", "RSK2", "RFT1"}; // clusters on a leg, in millimetres

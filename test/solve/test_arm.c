@@ -127,6 +127,29 @@ TEST(the_reach_of_slides_is_that_of_their_farther_limits)
     poise_model_destroy(arm.model);
 }
 
+// A wrist whose axes meet in one point, which is its tip: there is no length to measure by, and lengths stay as they are.
+TEST(a_wrist_without_length_has_a_normal_form)
+{
+    poise_builder *builder;
+    test_arm arm = {.n = 3, .body = 2, .tip = poise_pose_identity()};
+    char name[] = "a", parent[] = "a";
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
+    for (int i = 0; i < 3; ++i) {
+        poise_joint joint = poise_joint_default();
+        name[0] = (char)('a' + i), parent[0] = (char)('a' + i - 1);
+        joint.name = name;
+        joint.parent = i > 0 ? parent : NULL;
+        joint.type = POISE_JOINT_REVOLUTE;
+        joint.offset.rotation = poise_quat_from_axis_angle(poise_vec3_make(0.6, 0.8, 0), 1.0 + i);
+        ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    }
+    ck_assert_int_eq(poise_model_create(builder, NULL, &arm.model, NULL), POISE_OK);
+    poise_builder_destroy(builder);
+    ck_assert_double_eq(chain_of(&arm).unit, 1.0);
+    ck_assert_double_lt(disagreement(&arm), FORM_TOLERANCE);
+    poise_model_destroy(arm.model);
+}
+
 // Axes that are nearly, but not quite parallel: the skew is not dropped, and phi + psi stays right.
 TEST(nearly_parallel_axes_keep_their_skew)
 {
