@@ -94,7 +94,7 @@ release:
 	JOBS=$(JOBS) tools/release.sh
 
 clean:
-	rm -rf build build-debug build-asan build-clang build-coverage build-tsan build-msan build-fuzz build-arm64 build-musl build-windows web/build web/dist web/LICENSE web/studio/dist
+	rm -rf build build-* web/build web/dist web/LICENSE web/studio/dist
 
 help:
 	@echo "make              build everything whose dependencies are installed, in build/"

@@ -2,7 +2,8 @@
 # The same bits on every system: build the golden programs (test/golden/) for each system whose compiler is here, run them,
 # by an emulator if need be, and print a table of their hashes. All must be those in test/golden/*_value.h.
 #
-#   check_systems.sh [--unit] [SYSTEM...]     gcc clang arm64 musl windows wasm; default: all
+#   check_systems.sh [--unit] [SYSTEM...]     gcc clang arm64 musl windows wasm; default: all, and the other compilers that are
+#                                             here: gcc-11 to gcc-14, clang-13 to clang-19
 #
 #   --unit    run all unit tests of arm64, musl and windows as well (make nightly)
 #
@@ -14,7 +15,7 @@ if [ "${1-}" = --unit ]; then
     unit=yes
     shift
 fi
-[ $# -gt 0 ] || set -- gcc clang arm64 musl windows wasm
+[ $# -gt 0 ] || set -- gcc clang arm64 musl windows wasm $(compgen -c | grep -xE 'gcc-1[1-4]|clang-1[3-9]' | sort -uV)
 jobs=${JOBS:-$(nproc)}
 export WINEDEBUG=-all
 
@@ -24,8 +25,7 @@ expected=$(sed -n 's/#define GOLDEN_SUITE_[A-Z]* *UINT64_C(0x\([0-9a-f]*\))/\1/p
 # needs_of SYSTEM: its compiler, and what runs its programs
 needs_of() {
     case $1 in
-    gcc) echo gcc ;;
-    clang) echo clang ;;
+    gcc* | clang*) echo "$1" ;;
     arm64) echo aarch64-linux-gnu-gcc qemu-aarch64-static ;;
     musl) echo musl-gcc ;;
     windows) echo x86_64-w64-mingw32-gcc-posix wine ;;
@@ -36,11 +36,16 @@ needs_of() {
 
 # build SYSTEM: the programs, in the folder that the preset names
 build() {
-    local folder=build-$1 preset=$1
-    if [ "$1" = gcc ]; then
-        folder=build preset=release
-    fi
-    tools/configure.sh "$folder" --preset "$preset"
+    local folder=build-$1
+    [ "$1" != gcc ] || folder=build
+    case $1 in
+    gcc) tools/configure.sh build --preset release ;;
+    gcc-* | clang-*)
+        tools/configure.sh "$folder" --preset release -B "$folder" -DCMAKE_C_COMPILER="$1" -DPOISE_BUILD_CUDA=OFF \
+            -DPOISE_BUILD_MPI=OFF -DPOISE_BUILD_PYTHON=OFF -DPOISE_BUILD_BENCH=OFF
+        ;;
+    *) tools/configure.sh "$folder" --preset "$1" ;;
+    esac
     cmake --build "$folder" -j "$jobs" --target golden_bits golden_suite
 }
 
