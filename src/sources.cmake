@@ -64,6 +64,8 @@ set(poise_sources
     src/goal/hessian.c
     src/goal/packed_factor.c
     src/goal/inverse_diagonal.c
+    src/solve/pose_gradients_4.c
+    src/solve/pose_gradients_8.c
     src/solve/sensitivity_goals.c
     src/solve/sensitivity_poses.c
     src/solve/sensitivity.c

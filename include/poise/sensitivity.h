@@ -14,7 +14,8 @@
 //
 // One factorisation on the tree serves any number of directions. Where goals leave coordinates open (an arm with more joints
 // than its pose needs) H_FF has a null space, and the derivative is that of the least step: the pseudo-inverse. Where an
-// answer only touches a limit, without being pushed against it, the derivative is that of the side within the limits.
+// answer only touches a limit, without being pushed against it, as one that meets its goals, the derivative is that of the
+// side within the limits.
 //
 // **Threads.** A poise_sensitivity belongs to one thread at a time.
 #ifndef POISE_SENSITIVITY_H

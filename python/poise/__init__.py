@@ -9,6 +9,8 @@ Arrays are numpy's, float64. A pose is a (4, 4) matrix, or x y z and a quaternio
 file, angles in radians. What the library refuses is a poise.Error with the reason and the fix.
 """
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any, Mapping
 
 import numpy as np
@@ -94,7 +96,25 @@ def _configuration(self: Model, values: Mapping[str, float], q: Any = None) -> n
     return out
 
 
+def _random(self: Model, count: int | None = None, rng: Any = None) -> np.ndarray:
+    """A configuration at random within the limits, or `count` rows of them. `rng` is a numpy generator, or a seed.
+
+    Uniform in every coordinate, within a turn where there is no limit, and in the rotations of quaternions.
+    """
+    rng = np.random.default_rng(rng)
+    turn = 2 * np.pi
+    lower = np.where(np.isfinite(self.lower), self.lower, np.where(np.isfinite(self.upper), self.upper - turn, -turn / 2))
+    upper = np.where(np.isfinite(self.upper), self.upper, lower + turn)
+    out = rng.uniform(lower, upper, (1 if count is None else count, self.nq))
+    for i in (i for i, name in enumerate(self.coordinates) if name.endswith(".qx")):
+        turned = rng.normal(size=(len(out), 4))
+        out[:, i : i + 4] = turned / np.linalg.norm(turned, axis=1, keepdims=True)
+    out = self.clamp(out)
+    return out[0] if count is None else out
+
+
 Model.configuration = _configuration
+Model.random = _random
 BatchReport.__repr__ = _short
 for _type in (BatchReport, DeviceReport, ErikReport, ExpressiveReport, GoalError, Report):
     _type._asdict = _asdict

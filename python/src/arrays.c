@@ -39,21 +39,47 @@ static bool look(numbers *array, PyObject *object, int flags)
     return true;
 }
 
+// What an object of another library says it is as a matrix: a rotation of scipy or mink, an SE3 of pinocchio. NULL: nothing.
+static PyObject *matrix_of(PyObject *object)
+{
+    PyObject *matrix = PyObject_HasAttrString(object, "as_matrix")     ? PyObject_CallMethod(object, "as_matrix", NULL)
+                       : PyObject_HasAttrString(object, "homogeneous") ? PyObject_GetAttrString(object, "homogeneous")
+                                                                       : NULL;
+    if (!matrix) {
+        PyErr_Clear();
+    }
+    return matrix;
+}
+
 // A copy as float64 in C order of what numpy makes of an object, if that is whole or real numbers: of complex ones it would
-// drop a part, and text it would parse.
+// drop a part, and text it would parse. NULL, maybe with numpy's exception.
 static PyObject *convert(PyObject *object)
 {
-    PyObject *given = PyObject_CallFunctionObjArgs(numpy_ascontiguousarray, object, NULL);
+    PyObject *matrix = matrix_of(object);
+    PyObject *given = PyObject_CallFunctionObjArgs(numpy_ascontiguousarray, matrix ? matrix : object, NULL);
     PyObject *type = given ? PyObject_GetAttrString(given, "dtype") : NULL;
     PyObject *kind = type ? PyObject_GetAttrString(type, "kind") : NULL;
     const char *letter = kind ? PyUnicode_AsUTF8AndSize(kind, NULL) : NULL;
     PyObject *copy = letter && strchr("biuf", letter[0])
                          ? PyObject_CallFunctionObjArgs(numpy_ascontiguousarray, given, float64, NULL)
                          : NULL;
+    Py_DecRef(matrix);
     Py_DecRef(given);
     Py_DecRef(type);
     Py_DecRef(kind);
     return copy;
+}
+
+// A TypeError, with the reason that numpy gave, if any: a tensor that wants to be detached, rows of different lengths.
+static void refuse(PyObject *object, const char *what)
+{
+    PyObject *type, *reason, *trace;
+    PyErr_Fetch(&type, &reason, &trace);
+    PyErr_Format(PyExc_TypeError, reason ? "%s: numbers are wanted, not %R: %S" : "%s: numbers are wanted, not %R", what,
+                 (PyObject *)Py_TYPE(object), reason);
+    Py_DecRef(type);
+    Py_DecRef(reason);
+    Py_DecRef(trace);
 }
 
 bool numbers_take(numbers *array, PyObject *object, const char *what)
@@ -63,8 +89,7 @@ bool numbers_take(numbers *array, PyObject *object, const char *what)
     }
     PyObject *copy = convert(object);
     if (!copy) {
-        PyErr_Clear();
-        PyErr_Format(PyExc_TypeError, "%s: numbers are wanted, not %R", what, (PyObject *)Py_TYPE(object));
+        refuse(object, what);
         return false;
     }
     bool found = look(array, copy, 0);

@@ -65,7 +65,7 @@ bool poses_fit(const numbers *targets)
 {
     bool matrices = targets->axes == 3 && targets->shape[1] == 4 && targets->shape[2] == 4;
     if (!matrices && !(targets->axes == 2 && targets->shape[1] == 7)) {
-        PyErr_SetString(PyExc_ValueError, "targets: an array of shape (N, 4, 4) or (N, 7) is wanted");
+        PyErr_SetString(PyExc_ValueError, "targets: an array of shape (N, 4, 4) or (N, 7) is wanted; of one pose T[None]");
         return false;
     }
     for (Py_ssize_t i = 0; matrices && i < targets->shape[0]; ++i) {

@@ -91,8 +91,8 @@ static void model_dealloc(PyObject *self)
 static PyObject *model_repr(PyObject *self)
 {
     const model_object *m = (const model_object *)self;
-    return PyUnicode_FromFormat("<poise.Model: %d joints, nq %d, nv %d, %d tools>", m->info.joints, m->info.nq, m->info.nv,
-                                m->info.tools);
+    return PyUnicode_FromFormat("<poise.Model: %d joints, nq %d, nv %d, %d tool%s>", m->info.joints, m->info.nq, m->info.nv,
+                                m->info.tools, m->info.tools == 1 ? "" : "s");
 }
 
 // ---- Names, sizes, limits ------------------------------------------------------------------------------------------------
@@ -406,8 +406,9 @@ static PyMethodDef model_methods[] = {
      "solve_batch($self, body, targets=None, q=None, *, threads=0, lanes=0, on_error=\"raise\", avoid=False, margin=0, "
      "obstacles=(), constraints=(), loops=True, neighbours=1, allow_missing=False, out=None, "
      "**options)\n--\n\n"
-     "Many poses of one body: targets is (N, 4, 4) or (N, 7), q None, one start or N of them. All cores unless `threads`\n"
-     "says fewer. Returns an (N, nq) array and a BatchReport. The answers have the bits of single solves.\n"
+     "Many poses of one body, targets (N, 4, 4) or (N, 7), or places of it, (N, 3); q None, one start or N of them. All "
+     "cores\n"
+     "unless `threads` says fewer. Returns an (N, nq) array and a BatchReport. The answers have the bits of single solves.\n"
      "on_error=\"mark\" goes on where a problem is refused, as one with a NaN is: its outcome is \"refused\", its q NaN.\n"
      "Constraints are those of solve, the same for all problems; the report has `holds`, `clearance`, `closure` and\n"
      "`blocking`, what is in the way, of each.\n"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PORTION = 2048, PYTHON_RESTARTS = 20 }; // problems that are laid out at a time
+enum { PORTION = 2048, PYTHON_RESTARTS = 20 }; // problems that are laid out at a time, for each thread
 
 static PyTypeObject *batch_report_type;
 
@@ -61,7 +61,7 @@ typedef struct work {
     int body;
     poise_pose local;
     const double *targets;
-    int target_size; // 7 or 16 numbers
+    int target_size; // 3 (a point), 7 or 16 numbers
     // goals
     goal_array *goals; // count of them; NULL: poses
     // what holds in all answers
@@ -69,13 +69,17 @@ typedef struct work {
     // answers
     double *q;
     double *columns[COLUMNS];
+    int column_count;     // HOLDS where nothing is held and nothing marked: what follows is the same for all problems
     poise_pair *blocking; // by problem: the constraint and its item; NULL without constraints
     bool marks;           // problems that are refused, and goes on
 } work;
 
-static poise_pose target_at(const work *w, Py_ssize_t i)
+// The goal of problem i, where there are targets.
+static poise_goal goal_at(const work *w, Py_ssize_t i)
 {
-    return pose_of(w->targets + i * w->target_size, w->target_size);
+    const double *at = w->targets + i * w->target_size;
+    return w->target_size == 3 ? poise_goal_position(w->body, w->local.position, (poise_vec3){at[0], at[1], at[2]})
+                               : poise_goal_pose(w->body, w->local, pose_of(at, w->target_size));
 }
 
 static void record(work *w, Py_ssize_t i, const poise_report *r)
@@ -87,6 +91,9 @@ static void record(work *w, Py_ssize_t i, const poise_report *r)
     w->columns[WORST_LENGTH][i] = r->worst_length;
     w->columns[WORST_ANGLE][i] = r->worst_angle;
     w->columns[OUTCOME][i] = r->outcome;
+    if (w->column_count == HOLDS) {
+        return;
+    }
     w->columns[HOLDS][i] = r->holds;
     w->columns[CLEARANCE][i] = r->clearance < DBL_MAX ? r->clearance : NAN;
     w->columns[CLOSURE][i] = r->closure;
@@ -114,15 +121,12 @@ static poise_status solve_portion(work *w, poise_batch *batch, poise_problem *pr
                                   int count, Py_ssize_t *refused, poise_error *error)
 {
     for (int i = 0; i < count; ++i) {
-        problems[i] = (poise_problem){
-            .q = w->q + (first + i) * w->model->info.nq, .constraints = w->within.list, .constraint_count = w->within.count};
+        problems[i].q = w->q + (first + i) * w->model->info.nq;
         if (w->goals) {
             problems[i].goals = w->goals[first + i].goals;
             problems[i].goal_count = w->goals[first + i].count;
         } else {
-            poses[i] = poise_goal_pose(w->body, w->local, target_at(w, first + i));
-            problems[i].goals = &poses[i];
-            problems[i].goal_count = 1;
+            poses[i] = goal_at(w, first + i);
         }
     }
     poise_status status = poise_batch_solve(batch, problems, count, error);
@@ -142,7 +146,7 @@ static poise_status solve_portion(work *w, poise_batch *batch, poise_problem *pr
 // Say which problem was refused, and why.
 static void raise_problem(const work *w, Py_ssize_t i, poise_status status)
 {
-    poise_goal pose = w->goals ? (poise_goal){0} : poise_goal_pose(w->body, w->local, target_at(w, i));
+    poise_goal pose = w->goals ? (poise_goal){0} : goal_at(w, i);
     const poise_goal *goals = w->goals ? w->goals[i].goals : &pose;
     int count = w->goals ? w->goals[i].count : 1;
     poise_error error = {.status = status};
@@ -159,14 +163,20 @@ static void raise_problem(const work *w, Py_ssize_t i, poise_status status)
 }
 
 // Portion by portion, with a look at signals in between, so that Ctrl-C is heard. False with an exception.
-static bool solve_portions(work *w, poise_batch *batch)
+static bool solve_portions(work *w, poise_batch *batch, int threads)
 {
-    int portion = w->count < PORTION ? (int)w->count : PORTION;
+    int most = threads * PORTION, portion = w->count < most ? (int)w->count : most;
     poise_problem *problems = malloc((size_t)portion * sizeof *problems + 1);
     poise_goal *poses = w->goals ? NULL : malloc((size_t)portion * sizeof *poses + 1);
     bool ok = problems && (poses || w->goals);
     if (!ok) {
         PyErr_NoMemory();
+    }
+    for (int i = 0; ok && i < portion; ++i) { // what is the same in every portion
+        problems[i] = (poise_problem){.goals = poses ? &poses[i] : NULL,
+                                      .goal_count = 1,
+                                      .constraints = w->within.list,
+                                      .constraint_count = w->within.count};
     }
     for (Py_ssize_t at = 0; ok && at < w->count; at += portion) {
         Py_ssize_t left = w->count - at, refused = -1;
@@ -291,8 +301,10 @@ static bool fill_starts(work *w, PyObject *start)
     }
     for (Py_ssize_t i = 0; i < w->count; ++i) {
         double *row = w->q + i * nq;
-        if (!start) {
+        if (!start && i == 0) {
             poise_model_neutral(w->model->model, row);
+        } else if (!start) {
+            memcpy(row, w->q, (size_t)nq * sizeof *row);
         } else {
             memcpy(row, given.at + (given.count == nq ? 0 : i * nq), (size_t)nq * sizeof *row);
         }
@@ -319,7 +331,7 @@ static bool run(work *w, batch_call *c)
         raise_refusal(&error);
         return false;
     }
-    bool ok = solve_portions(w, batch);
+    bool ok = solve_portions(w, batch, threads);
     poise_batch_destroy(batch);
     return ok;
 }
@@ -328,7 +340,7 @@ static bool run(work *w, batch_call *c)
 static PyObject *make_columns(work *w, numbers columns[COLUMNS])
 {
     PyObject *report = PyStructSequence_New(batch_report_type);
-    for (int i = 0; report && i < COLUMNS; ++i) {
+    for (int i = 0; report && i < w->column_count; ++i) {
         PyObject *array = numbers_make_vector(&columns[i], w->count);
         if (!array) {
             for (int k = 0; k < i; ++k) {
@@ -386,14 +398,31 @@ static bool set_blocking(PyObject *report, const work *w)
     return array != NULL;
 }
 
+// Without constraints the columns about them say the same of all problems: one value, seen as an array.
+static bool set_constants(PyObject *report, const work *w)
+{
+    PyObject *numpy = PyImport_ImportModule("numpy");
+    PyObject *values[FIELDS - HOLDS] = {PyBool_FromLong(1), PyFloat_FromDouble(NAN), PyFloat_FromDouble(0.0), Py_None};
+    Py_IncRef(Py_None);
+    bool ok = numpy != NULL;
+    for (int i = HOLDS; i < FIELDS; ++i) {
+        PyObject *array = ok ? PyObject_CallMethod(numpy, "broadcast_to", "On", values[i - HOLDS], w->count) : NULL;
+        ok = array != NULL;
+        PyStructSequence_SetItem(report, i, array);
+        Py_DecRef(values[i - HOLDS]);
+    }
+    Py_DecRef(numpy);
+    return ok;
+}
+
 // Columns that are not real numbers get the type they should have.
-static bool set_types(PyObject *report)
+static bool set_types(PyObject *report, const work *w)
 {
     static const struct {
         int column;
         const char *type;
     } typed[] = {{REACHED, "bool"}, {ITERATIONS, "int64"}, {RESTARTS, "int64"}, {OUTCOME, "int64"}, {HOLDS, "bool"}};
-    for (size_t i = 0; i < sizeof typed / sizeof *typed; ++i) {
+    for (size_t i = 0; i < sizeof typed / sizeof *typed && typed[i].column < w->column_count; ++i) {
         PyObject *before = PyStructSequence_GetItem(report, typed[i].column);
         PyObject *after = PyObject_CallMethod(before, "astype", "s", typed[i].type);
         if (!after) {
@@ -402,7 +431,7 @@ static bool set_types(PyObject *report)
         PyStructSequence_SetItem(report, typed[i].column, after);
         Py_DecRef(before);
     }
-    return set_outcomes(report);
+    return set_outcomes(report) && (w->column_count == COLUMNS ? set_blocking(report, w) : set_constants(report, w));
 }
 
 static bool make_blocking(work *w)
@@ -425,13 +454,14 @@ static PyObject *solve_work(work *w, batch_call *c)
         return NULL;
     }
     w->q = q.at;
+    w->column_count = w->within.count > 0 || w->marks ? COLUMNS : HOLDS;
     PyObject *report = make_columns(w, columns), *result = NULL;
     if (report) {
         bool ok = make_blocking(w) && fill_starts(w, c->start) && run(w, c);
-        for (int i = 0; i < COLUMNS; ++i) {
+        for (int i = 0; i < w->column_count; ++i) {
             numbers_release(&columns[i]);
         }
-        result = ok && set_types(report) && set_blocking(report, w) ? PyTuple_Pack(2, answers, report) : NULL;
+        result = ok && set_types(report, w) ? PyTuple_Pack(2, answers, report) : NULL;
         Py_DecRef(report);
     }
     PyMem_Free(w->blocking);
@@ -447,9 +477,10 @@ static PyObject *solve_poses(work *w, batch_call *c)
         return NULL;
     }
     PyObject *result = NULL;
-    if (poses_fit(&targets)) {
+    bool are_points = targets.axes == 2 && targets.shape[1] == 3;
+    if (are_points || poses_fit(&targets)) {
         w->targets = targets.at;
-        w->target_size = targets.axes == 3 ? 16 : 7;
+        w->target_size = are_points ? 3 : targets.axes == 3 ? 16 : 7;
         w->count = targets.shape[0];
         result = solve_work(w, c);
     }

@@ -249,6 +249,14 @@ typedef struct pose_rows {
     row_worker workers[MOST_WORKERS];
 } pose_rows;
 
+// The pose with a quaternion of length 1; most have it.
+static poise_pose unit_pose(poise_pose pose)
+{
+    poise_quat r = pose.rotation;
+    double off = r.x * r.x + r.y * r.y + r.z * r.z + r.w * r.w - 1.0;
+    return off * off < 1e-28 ? pose : poise_goal_pose(0, poise_pose_identity(), pose).target;
+}
+
 // A poise_piece.
 static void pose_piece(void *work, int piece, int worker)
 {
@@ -257,7 +265,7 @@ static void pose_piece(void *work, int piece, int worker)
     Py_ssize_t first = (Py_ssize_t)piece * PORTION, left = r->targets->shape[0] - first;
     int count = left < PORTION ? (int)left : PORTION, size = r->targets->axes == 3 ? 16 : 7;
     for (int i = 0; i < count; ++i) {
-        targets[i] = poise_goal_pose(0, r->goal.local, pose_of(r->targets->at + (first + i) * size, size)).target;
+        targets[i] = unit_pose(pose_of(r->targets->at + (first + i) * size, size));
     }
     row_worker *own = &r->workers[worker];
     poise_error error;

@@ -3,6 +3,7 @@
 
 #include <structmember.h>
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct report_object {
@@ -13,6 +14,7 @@ typedef struct report_object {
     poise_goal_error *errors;
     poise_goal_error first;       // where there is only one
     PyObject *nearest, *blocking; // NULL: none
+    PyObject *reason;             // of a report from another process; NULL: report.reason
 } report_object;
 
 static PyTypeObject *report_type, *goal_error_type;
@@ -56,6 +58,7 @@ static void report_dealloc(PyObject *self)
     }
     Py_DecRef(r->nearest);
     Py_DecRef(r->blocking);
+    Py_DecRef(r->reason);
     object_release(self);
 }
 
@@ -65,19 +68,22 @@ static PyObject *report_outcome(PyObject *self, void *closure)
     return PyUnicode_FromString(poise_outcome_name(((report_object *)self)->report.outcome));
 }
 
-static PyObject *report_reason(PyObject *self, void *closure)
-{
-    (void)closure;
-    const report_object *r = (const report_object *)self;
-    return r->blocking && !r->reached ? PyUnicode_FromFormat("%s; in the way: %U", r->report.reason, r->blocking)
-                                      : PyUnicode_FromString(r->report.reason);
-}
-
 static PyObject *or_none(PyObject *object)
 {
     object = object ? object : Py_None;
     Py_IncRef(object);
     return object;
+}
+
+static PyObject *report_reason(PyObject *self, void *closure)
+{
+    (void)closure;
+    const report_object *r = (const report_object *)self;
+    if (r->reason) {
+        return or_none(r->reason);
+    }
+    return r->blocking && !r->reached ? PyUnicode_FromFormat("%s; in the way: %U", r->report.reason, r->blocking)
+                                      : PyUnicode_FromString(r->report.reason);
 }
 
 static PyObject *report_nearest(PyObject *self, void *closure)
@@ -129,20 +135,99 @@ static PyObject *report_errors(PyObject *self, void *closure)
 static PyObject *report_repr(PyObject *self)
 {
     const poise_report *r = &((report_object *)self)->report;
-    PyObject *length = PyFloat_FromDouble(r->worst_length), *angle = PyFloat_FromDouble(r->worst_angle);
-    PyObject *text = length && angle
-                         ? PyUnicode_FromFormat("<poise.Report: %s, %d iterations, off by %R (length) and %R rad>",
-                                                poise_outcome_name(r->outcome), r->iterations, length, angle)
-                         : NULL;
-    Py_DecRef(length);
-    Py_DecRef(angle);
-    return text;
+    char text[128];
+    snprintf(text, sizeof text, "<poise.Report: %s, %d iterations, off by %.3g (length) and %.3g rad>",
+             poise_outcome_name(r->outcome), r->iterations, r->worst_length, r->worst_angle);
+    return PyUnicode_FromString(text);
 }
 
 static int report_bool(PyObject *self)
 {
     return ((report_object *)self)->reached;
 }
+
+// ---- To other processes --------------------------------------------------------------------------------------------------
+
+// What report_restore takes.
+static PyObject *report_reduce(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    const report_object *r = (const report_object *)self;
+    PyObject *module = PyImport_ImportModule("poise._poise");
+    PyObject *restore = module ? PyObject_GetAttrString(module, "restore_report") : NULL;
+    PyObject *reason = restore ? report_reason(self, NULL) : NULL;
+    PyObject *result = NULL;
+    if (reason) {
+        result = Py_BuildValue("N(y#y#iNNO)", restore, (const char *)&r->report, (Py_ssize_t)sizeof r->report,
+                               (const char *)r->errors, (Py_ssize_t)((size_t)r->count * sizeof *r->errors), (int)r->reached,
+                               or_none(r->nearest), or_none(r->blocking), reason);
+    } else {
+        Py_DecRef(restore);
+    }
+    Py_DecRef(reason);
+    Py_DecRef(module);
+    return result;
+}
+
+static PyObject *not_none(PyObject *object)
+{
+    Py_IncRef(object);
+    return object == Py_None ? NULL : object;
+}
+
+static PyObject *restore_report(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    const char *bytes, *error_bytes;
+    Py_ssize_t size, error_size;
+    int reached;
+    PyObject *nearest, *blocking, *reason;
+    poise_report report;
+    if (!PyArg_ParseTuple(arguments, "y#y#iOOU", &bytes, &size, &error_bytes, &error_size, &reached, &nearest, &blocking,
+                          &reason)) {
+        return NULL;
+    }
+    Py_ssize_t count = error_size / (Py_ssize_t)sizeof(poise_goal_error);
+    if (size != sizeof report || error_size != count * (Py_ssize_t)sizeof(poise_goal_error) || count > 1000000) {
+        PyErr_SetString(PyExc_ValueError, "a report of another version of Poise");
+        return NULL;
+    }
+    poise_goal_error *errors = PyMem_Malloc((size_t)error_size + 1);
+    if (!errors) {
+        return PyErr_NoMemory();
+    }
+    memcpy(&report, bytes, sizeof report);
+    memcpy(errors, error_bytes, (size_t)error_size);
+    report.reason = "";
+    bool is_sound = (unsigned)report.outcome <= POISE_OUTCOME_INFEASIBLE;
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        is_sound = is_sound && (unsigned)errors[i].unit <= 2;
+    }
+    report_object *made = is_sound ? (report_object *)report_wrap(&report, reached, errors, (int)count) : NULL;
+    PyMem_Free(errors);
+    if (made) {
+        made->nearest = not_none(nearest);
+        made->blocking = not_none(blocking);
+        made->reason = reason;
+        Py_IncRef(reason);
+    } else if (!is_sound) {
+        PyErr_SetString(PyExc_ValueError, "a report of another version of Poise");
+    }
+    return (PyObject *)made;
+}
+
+static PyMethodDef report_methods[] = {
+    {"__reduce__", report_reduce, METH_NOARGS, "For pickle."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMethodDef functions[] = {
+    {"restore_report", restore_report, METH_VARARGS,
+     "restore_report(report, errors, reached, nearest, blocking, reason, /)\n--\n\nWhat pickle calls."},
+    {NULL, NULL, 0, NULL},
+};
+
+// ---- The types -----------------------------------------------------------------------------------------------------------
 
 #define REPORT(name, type, text)                                                                                            \
     {                                                                                                                       \
@@ -187,6 +272,7 @@ static PyType_Slot report_slots[] = {
     {Py_tp_repr, report_repr},
     {Py_nb_bool, report_bool},
     {Py_tp_members, report_members},
+    {Py_tp_methods, report_methods},
     {Py_tp_getset, report_attributes},
     {0, NULL},
 };
@@ -208,5 +294,5 @@ bool reports_add(PyObject *module)
 {
     report_type = (PyTypeObject *)type_add(module, &report_spec);
     goal_error_type = row_type_add(module, &goal_error_description);
-    return report_type && goal_error_type;
+    return report_type && goal_error_type && PyModule_AddFunctions(module, functions) == 0;
 }

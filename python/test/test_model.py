@@ -318,6 +318,48 @@ def test_models_can_be_pickled_and_copied(humanoid):
     assert (copy.deepcopy(humanoid).lower == humanoid.lower).all()
 
 
+def test_reports_can_be_sent_to_other_processes(arm):
+    T = arm.fk(np.full(arm.nq, 0.4), "tip")
+    high = poise.band("tip", (0, 0, 1))
+    for goals, held in ((poise.pose("tip", T), []), ([poise.pose("tip", T), poise.posture(arm.neutral())], []), ("position tip 0 0 -9", [high])):
+        report = arm.solve(goals, constraints=held)[1]
+        again = pickle.loads(pickle.dumps(report))
+        assert repr(again._asdict()) == repr(report._asdict()) and bool(again) == bool(report)
+        assert repr(pickle.loads(pickle.dumps(again))) == repr(copy.deepcopy(report))
+    for wrong in ((b"", b"", 1, None, None, ""), (bytes(3), b"x", 1, None, None, ""), (None,) * 6):
+        with pytest.raises((TypeError, ValueError)):
+            poise._poise.restore_report(*wrong)
+
+
+def test_configurations_at_random(arm, humanoid):
+    q = arm.random(1000, rng=3)
+    assert arm.within_limits(q) and np.ptp(q, axis=0).min() > 0.9 * (arm.upper - arm.lower).min()
+    assert (arm.random(rng=np.random.default_rng(3)) == q[0]).all() and arm.random().shape == (arm.nq,)
+    assert humanoid.within_limits(humanoid.random(20))
+
+
+class Transform:
+    """As SE3 of mink and Rotation of scipy are."""
+
+    def __init__(self, matrix):
+        self.matrix = matrix
+
+    def as_matrix(self):
+        return self.matrix
+
+
+def test_transforms_of_other_libraries_are_poses(arm):
+    T = arm.fk(np.full(arm.nq, 0.4), "tip")
+    q = arm.solve(poise.pose("tip", T))[0]
+    assert (arm.solve(poise.pose("tip", Transform(T)))[0] == q).all()
+    se3 = type("SE3", (), {"homogeneous": T})()
+    assert (arm.solve(poise.pose("tip", se3))[0] == q).all()
+    turned = arm.solve(poise.orientation("tip", Transform(T[:3, :3])))[1]
+    assert turned.reached
+    with pytest.raises(TypeError, match="not <class 'list'>: .*inhomogeneous"):
+        arm.fk([[1, 2], [3]])
+
+
 def test_what_is_odd_is_warned_of(tmp_path):
     (tmp_path / "two.urdf").write_text(URDF.replace("</robot>", '<joint name="x" type="floating2"/></robot>'))
     with pytest.raises(poise.Error, match="two.urdf"):

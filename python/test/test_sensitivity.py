@@ -46,6 +46,19 @@ def test_backward_is_the_transpose(humanoid):
         sensitivity.jacobian(3)
 
 
+def test_arms_with_a_joint_to_spare_take_the_least_step():
+    """dq/dx is the pseudo-inverse of the Jacobian, also where a part of the chain is nearly straight."""
+    arm = poise.scene("arm7")
+    q = arm.random(2000, rng=1)
+    targets, jacobians = arm.fk(q, "tip"), arm.jacobian(q, "tip")
+    off = []
+    for at, T, J in zip(q, targets, jacobians):
+        if np.linalg.cond(J) < 100:
+            exact = np.linalg.pinv(J)
+            off.append(np.abs(arm.sensitivity(poise.pose("tip", T), at).jacobian() - exact).max() / np.abs(exact).max())
+    assert len(off) > 1000 and np.mean(np.array(off) > 1e-6) < 2e-3
+
+
 def test_goals_outlive_the_call():
     arm = poise.scene("arm7")
     sensitivity = arm.sensitivity([poise.posture(np.zeros(7), 1.0)] * 6, np.full(7, 0.1))
@@ -113,19 +126,44 @@ def test_a_tool_is_calibrated_by_descent_through_ik(problem):
 
 
 def test_backward_is_quicker_than_solving(problem):
+    """A quarter of a warm solve where registers hold four numbers, half of it elsewhere; CPU time, so that others do not count."""
     arm, q, targets = problem
     numbers = np.tile(targets.detach().numpy(), (500, 1))
+    numbers[:, 3:] /= np.linalg.norm(numbers[:, 3:], axis=1, keepdims=True)
     starts = np.tile(q, (500, 1))
     away = starts + 0.01
 
     def best(function):
         times = []
         for _ in range(15):
-            start = time.perf_counter()
+            start = time.process_time()
             function()
-            times.append(time.perf_counter() - start)
+            times.append(time.process_time() - start)
         return min(times)
 
     solving = best(lambda: arm.solve_batch("tip", numbers, away, threads=1, lanes=1))
     backward = best(lambda: arm.pose_gradients("tip", numbers, starts, np.ones_like(starts)))
-    assert backward < 10 * solving, f"{backward:.2e} against {solving:.2e}"
+    assert backward < 0.6 * solving, f"{backward:.2e} against {solving:.2e}"
+
+
+def test_many_answers_have_the_gradients_of_each():
+    """At limits, too, and where a pose is not met: rows side by side are those of Model.sensitivity."""
+    arm = poise.scene("arm7")
+    rng = np.random.default_rng(4)
+    q = arm.clamp(rng.uniform(-2, 2, (50, arm.nq)))
+    q[::3, 3] = arm.upper[3]
+    targets = arm.fk(q, "tip")
+    targets[::7, 0, 3] += 0.05
+    dL = rng.normal(size=(50, arm.nv))
+    rows = arm.pose_gradients("tip", targets, q, dL)
+    compared = 0
+    for T, at, by, row in zip(targets, q, dL, rows):
+        try:
+            one = arm.sensitivity(poise.pose("tip", T), at).backward(by)
+        except poise.Error:
+            assert not row.any()  # no minimum
+            continue
+        wanted = np.append(one["translation"], one["rotation"])
+        assert np.allclose(row, wanted, rtol=1e-6, atol=1e-6 * np.abs(wanted).max())
+        compared += 1
+    assert compared > 40

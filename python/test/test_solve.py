@@ -274,3 +274,13 @@ def test_matrices_that_are_no_poses_are_refused_alike(arm, wrong):
         arm.solve_batch("tip", np.array([np.eye(4), wrong]))
     rounded = np.round(arm.fk(np.full(7, 0.3), "tip"), 4)
     assert (arm.solve(poise.pose("tip", rounded))[0] == arm.solve_batch("tip", rounded[None])[0][0]).all()
+
+
+def test_a_batch_of_places(arm):
+    places = arm.fk(arm.random(20, rng=1), "tip")[:, :3, 3]
+    answers, report = arm.solve_batch("tip", places)
+    assert report.reached.all() and np.abs(arm.fk(answers, "tip")[:, :3, 3] - places).max() < 1e-6
+    assert (answers[3] == arm.solve(poise.position("tip", places[3]))[0]).all()
+    places[5, 1] = np.nan
+    with pytest.raises(poise.Error, match="problem 5"):
+        arm.solve_batch("tip", places)

@@ -15,6 +15,7 @@
 
 #include <string.h>
 
+enum { REFINEMENTS = 2 };
 #define RIGID 1e8 // sigma over the block's diagonal: what is left along n, and what is rounded off beside it, are 1e-8 of H
 
 // ---- Life ----------------------------------------------------------------------------------------------------------------
@@ -36,6 +37,8 @@ static void lay_out(poise_sensitivity *s, const poise_model *model, int coupled_
     s->side = (signed char *)pz_arena_take(arena, nv, sizeof(signed char));
     s->x = (double *)pz_arena_take(arena, nv, sizeof(double));
     s->y = (double *)pz_arena_take(arena, nv, sizeof(double));
+    s->b = (double *)pz_arena_take(arena, nv, sizeof(double));
+    s->r = (double *)pz_arena_take(arena, nv, sizeof(double));
     s->V = (spatial *)pz_arena_take(arena, joints, sizeof(spatial));
     s->U = (wrench *)pz_arena_take(arena, joints, sizeof(wrench));
 }
@@ -77,7 +80,8 @@ void poise_sensitivity_destroy(poise_sensitivity *sensitivity)
 
 // ---- What limits hold ----------------------------------------------------------------------------------------------------
 
-// A coordinate at a limit that descent would leave.
+// A coordinate at a limit that descent would leave, or between two that are one. Where the goals are met nothing is pushed:
+// what is left of the gradient is rounding.
 static void find_held(poise_sensitivity *s, const double *q)
 {
     const poise_model *model = s->model;
@@ -87,7 +91,8 @@ static void find_held(poise_sensitivity *s, const double *q)
         for (int n = 0; step->own && step->kind != PZ_QUATERNION && n < pz_step_nv(step->kind); ++n) {
             int i = step->q + n, dof = model->axes[step->axis + n].dof;
             double g = s->objective.gradient[dof];
-            s->side[dof] = q[i] <= info.lower[i] && g > 0 ? -1 : q[i] >= info.upper[i] && g < 0 ? 1 : 0;
+            bool is_below = q[i] <= info.lower[i] && g > 0, is_above = q[i] >= info.upper[i] && g < 0;
+            s->side[dof] = info.lower[i] >= info.upper[i] || (is_below && !s->is_met) ? -1 : is_above && !s->is_met ? 1 : 0;
         }
     }
 }
@@ -115,7 +120,7 @@ static void stiffen_swing(poise_sensitivity *s, const poise_joint *given, const 
         r[i] = s->side[v + i] ? 0.0 : W[i] * q[i];
     }
     double down = g[0] * r[0] + g[1] * r[1], square = r[0] * r[0] + r[1] * r[1];
-    if (pz_swing_excess(given, q) < 1.0 - 8.0 * PZ_EPSILON || !(down < 0) || !(square > 0)) {
+    if (s->is_met || pz_swing_excess(given, q) < 1.0 - 8.0 * PZ_EPSILON || !(down < 0) || !(square > 0)) {
         return;
     }
     double kappa = -down / square;
@@ -209,8 +214,8 @@ static void find_null(poise_sensitivity *s)
     }
 }
 
-// x = the least solution of H x = b, in place; held coordinates and those that no goal sees are 0.
-static void solve(const poise_sensitivity *s, double *x)
+// The same once, by the factor as it is.
+static void solve_once(const poise_sensitivity *s, double *x)
 {
     for (int i = 0; i < s->rows.nv; ++i) {
         x[i] = s->side[i] ? 0.0 : x[i];
@@ -225,6 +230,53 @@ static void solve(const poise_sensitivity *s, double *x)
     project_out(s, s->null_count, x);
 }
 
+// r = b - H x on the coordinates that can move.
+static void find_rest(poise_sensitivity *s, const double *b, const double *x, double *r)
+{
+    poise_objective_multiply(&s->objective, s->is_met ? POISE_HESSIAN_GAUSS_NEWTON : POISE_HESSIAN_EXACT, x, r, NULL);
+    for (int i = 0; i < s->rows.nv; ++i) {
+        r[i] = s->side[i] ? 0.0 : b[i] - r[i];
+    }
+}
+
+// x = the least solution of H x = b, in place; held coordinates and those that no goal sees are 0. With joints to spare small
+// pivots come before the one that vanishes, and what they lost of the answer is found again from what is left of b.
+static void solve(poise_sensitivity *s, double *x)
+{
+    size_t bytes = (size_t)s->rows.nv * sizeof *x;
+    int again = s->is_met && s->null_count > 0 ? REFINEMENTS : 0;
+    memcpy(s->b, x, bytes);
+    project_out(s, s->null_count, s->b);
+    solve_once(s, x);
+    for (int n = 0; n < again; ++n) {
+        find_rest(s, s->b, x, s->r);
+        solve_once(s, s->r);
+        for (int i = 0; i < s->rows.nv; ++i) {
+            x[i] += s->r[i];
+        }
+    }
+    project_out(s, s->null_count, x);
+}
+
+// H z = 0, once more: what is left of it tells how far z is off.
+static void refine_null(poise_sensitivity *s)
+{
+    int nv = s->rows.nv;
+    memset(s->b, 0, (size_t)nv * sizeof *s->b);
+    for (int k = 0; s->is_met && k < REFINEMENTS * s->null_count; ++k) {
+        double *z = s->null + (size_t)(k % s->null_count) * (size_t)nv;
+        find_rest(s, s->b, z, s->r);
+        solve_once(s, s->r);
+        for (int i = 0; i < nv; ++i) {
+            z[i] += s->r[i];
+        }
+        double length = sqrt(dot(z, z, nv));
+        for (int i = 0; i < nv; ++i) {
+            z[i] /= length;
+        }
+    }
+}
+
 // H at the answer. Goals that are met, all of them, have no second-order terms: what rounding leaves of these would decide
 // whether a direction that no goal sees is a valley or a ridge. Met is f <= (PZ_MET L)^2/2 with L^2 the largest entry of the
 // diagonal: an error of PZ_MET beside the longest lever.
@@ -235,7 +287,8 @@ static poise_status fill(poise_sensitivity *s, poise_error *error)
     for (int i = 0; i < s->rows.nv && status == POISE_OK; ++i) {
         largest = max2(largest, s->diagonal[i]);
     }
-    if (status != POISE_OK || poise_objective_value(&s->objective).cost > 0.5 * PZ_MET * PZ_MET * largest) {
+    s->is_met = status == POISE_OK && poise_objective_value(&s->objective).cost <= 0.5 * PZ_MET * PZ_MET * largest;
+    if (!s->is_met) {
         return status;
     }
     return pz_packed_fill(&s->rows, &s->objective, POISE_HESSIAN_GAUSS_NEWTON, s->H, s->square, s->diagonal, error);
@@ -264,11 +317,12 @@ poise_status poise_sensitivity_update(poise_sensitivity *sensitivity, const pois
     if (use_limits) {
         apply_limits(s, q);
     }
-    if (!pz_packed_factor(&s->rows, true, PZ_OPEN_ZERO, s->H, s->diagonal)) {
+    if (!pz_packed_factor(&s->rows, !s->is_met, PZ_OPEN_ZERO, s->H, s->diagonal)) {
         return pz_error_set(error, POISE_ERROR_NUMERIC,
                             "q is no minimum of these goals: the cost falls along a direction of negative curvature");
     }
     find_null(s);
+    refine_null(s);
     s->is_ready = true;
     return POISE_OK;
 }

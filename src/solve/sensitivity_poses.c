@@ -1,22 +1,23 @@
 // Derivatives of many answers to one POSE goal, by its targets.
 //
-// An answer that meets its target moves with it: J dq = dx, with J the six rows of the frame's motion on the coordinates
-// that no limit holds. The least such step is dq = J^T (J J^T)^-1 dx, so that
+// An answer that meets its target moves with it: J dq = dx, with J the six rows of the frame's motion. The least such step is dq = J^T (J J^T)^-1 dx, so that
 //
 //   dL/dx = (J J^T)^-1 J dL/dq
 //
-// which takes one forward sweep and a factor of six rows. What does not meet its target, or is near a singular
-// configuration, goes the way of all goals (sensitivity.c).
+// which takes one forward sweep and a factor of six rows; for many answers of an arm of hinges several go side by side
+// (pose_gradients.h). What does not meet its target, or is near a singular configuration, goes the way of all goals
+// (sensitivity.c).
 #include "solve/sensitivity_state.h"
 
 #include "base/error.h"
 #include "model/model_error.h"
+#include "solve/pose_gradients.h"
 
 #include <string.h>
 
 #define SOUND 1e-8 // the least pivot of J J^T, of the diagonal's entry: the sixth digit of what has fourteen
 
-enum { ROWS = 6, MOST_AXES = 64 };
+enum { ROWS = 6, MOST_AXES = 64, MANY = 16 }; // MANY: answers from which on lanes are worth a chain
 
 // What the rows of J share.
 typedef struct pose_task {
@@ -81,7 +82,8 @@ static pose_gap gap_of(const poise_kinematics *kin, const poise_goal *goal, cons
     return (pose_gap){.at = at, .r = v3_sub(pz_kin_point(kin, goal->body, point), at), .v = v3_scale(v, 0.5)};
 }
 
-// The sums J J^T (lower triangle) and J b over the coordinates that no limit holds. False where the target is not met.
+// The sums J J^T (lower triangle) and J b over the coordinates that can move: no limit holds one where the target is met.
+// False where it is not.
 static bool add_columns(const poise_sensitivity *s, const pose_task *t, const pose_gap *gap, const double *b,
                         double A[ROWS][ROWS], double *y)
 {
@@ -92,11 +94,8 @@ static bool add_columns(const poise_sensitivity *s, const pose_task *t, const po
         int i = t->axis[n], k = t->coordinate[n];
         vec3 a = kin->S[i].w, J = pz_velocity(kin->S[i], gap->at);
         lever = max2(lever, v3_dot(J, J));
-        if (k >= 0 && (kin->q[k] <= model->lower[k] || kin->q[k] >= model->upper[k])) {
-            double slope = t->goal->weight * v3_dot(J, gap->r) + t->goal->rotation_weight * v3_dot(a, gap->v);
-            if (kin->q[k] <= model->lower[k] ? slope > 0 : slope < 0) {
-                continue;
-            }
+        if (k >= 0 && model->lower[k] >= model->upper[k]) {
+            continue;
         }
         const double c[ROWS] = {J.x, J.y, J.z, a.x, a.y, a.z};
         double along = b[model->axes[i].dof];
@@ -172,6 +171,63 @@ static poise_status any_backward(poise_sensitivity *s, const pose_task *t, const
     return status == POISE_ERROR_NUMERIC ? POISE_OK : status;
 }
 
+// One answer, by the short way where it serves.
+static poise_status one_backward(poise_sensitivity *s, const pose_task *t, const poise_pose *target, const double *q,
+                                 const double *dL_dq, double *gradient, poise_error *error)
+{
+    if (t->is_plain && pz_model_accepts(s->model, q) && met_backward(s, t, target, q, dL_dq, gradient)) {
+        return POISE_OK;
+    }
+    return any_backward(s, t, target, q, dL_dq, gradient, error);
+}
+
+// ---- Side by side --------------------------------------------------------------------------------------------------------
+
+// The chain to the goal's body. False where answers go one by one: it is no arm of hinges, or they are few.
+static bool make_rows(const poise_model *model, const pose_task *t, int count, pz_pose_lanes *rows)
+{
+    pz_box box[MOST_AXES];
+    if (!t->is_plain || count < MANY || model->nv > MOST_AXES || !pz_cpu_is_wide()) {
+        return false;
+    }
+    for (int i = 0; i < model->axis_count; ++i) {
+        int k = coordinate_of(model, i);
+        if (k != NOT_OWN) {
+            box[model->axes[i].dof] = (pz_box){
+                .lower = k >= 0 ? model->lower[k] : -INFINITY, .upper = k >= 0 ? model->upper[k] : INFINITY, .q = k};
+        }
+    }
+    if (!pz_arm_chain_make(model, box, t->goal->body, &t->goal->local, &rows->chain) || rows->chain.slides) {
+        return false;
+    }
+    for (int i = 0; i < t->count; ++i) {
+        rows->dof[t->count - 1 - i] = model->axes[t->axis[i]].dof;
+    }
+    rows->met = PZ_MET;
+    rows->nq = model->nq;
+    rows->nv = model->nv;
+    rows->lanes = pz_cpu_is_widest() ? 8 : 4;
+    return true;
+}
+
+// The first rows, as many as stand side by side. Those that the kernel does not serve go by themselves.
+static poise_status side_by_side(poise_sensitivity *s, const pose_task *t, const pz_pose_lanes *rows,
+                                 const poise_pose *targets, const double *q, const double *dL_dq, int count,
+                                 double *gradients, poise_error *error)
+{
+    size_t nq = (size_t)s->model->nq, nv = (size_t)s->model->nv;
+    poise_status status = POISE_OK;
+    unsigned served = rows->lanes == 8 ? pz_pose_gradients_8(rows, targets, q, dL_dq, count, gradients)
+                                       : pz_pose_gradients_4(rows, targets, q, dL_dq, count, gradients);
+    for (int l = 0; l < count && status == POISE_OK; ++l) {
+        size_t i = (size_t)l;
+        if (!(served >> l & 1u) || !pz_model_accepts(s->model, q + i * nq)) {
+            status = one_backward(s, t, &targets[l], q + i * nq, dL_dq + i * nv, gradients + ROWS * i, error);
+        }
+    }
+    return status;
+}
+
 poise_status poise_sensitivity_poses(poise_sensitivity *sensitivity, const poise_goal *goal, const poise_pose *targets,
                                      const double *q, const double *dL_dq, int count, double *gradients, poise_error *error)
 {
@@ -186,18 +242,20 @@ poise_status poise_sensitivity_poses(poise_sensitivity *sensitivity, const poise
     if (status != POISE_OK) {
         return status;
     }
+    size_t nq = (size_t)s->model->nq, nv = (size_t)s->model->nv;
+    if (!all_finite(dL_dq, nv * (size_t)count)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "dL_dq must hold %d finite numbers for every answer", (int)nv);
+    }
     s->is_ready = false;
     pose_task t = task_of(s->model, goal);
-    size_t nq = (size_t)s->model->nq, nv = (size_t)s->model->nv;
-    for (int i = 0; i < count && status == POISE_OK; ++i) {
+    pz_pose_lanes rows;
+    bool is_many = make_rows(s->model, &t, count, &rows);
+    int step = is_many ? rows.lanes : 1;
+    for (int i = 0; i < count && status == POISE_OK; i += step) {
         const double *at = q + (size_t)i * nq, *b = dL_dq + (size_t)i * nv;
-        if (!all_finite(b, nv)) {
-            return pz_error_set(error, POISE_ERROR_ARGUMENT, "dL_dq must hold %d finite numbers for every answer", (int)nv);
-        }
-        bool is_sound = t.is_plain && pz_model_accepts(s->model, at);
-        if (!is_sound || !met_backward(s, &t, &targets[i], at, b, gradients + ROWS * (size_t)i)) {
-            status = any_backward(s, &t, &targets[i], at, b, gradients + ROWS * (size_t)i, error);
-        }
+        double *to = gradients + ROWS * (size_t)i;
+        status = is_many ? side_by_side(s, &t, &rows, &targets[i], at, b, least(step, count - i), to, error)
+                         : one_backward(s, &t, &targets[i], at, b, to, error);
     }
     return status;
 }

@@ -23,14 +23,15 @@ struct poise_sensitivity {
     pz_single single;
     pz_packed rows;
     bool is_ready;
-    double *H; // factored
+    bool is_met; // all goals are
+    double *H;   // factored
     double *square, *diagonal;
     signed char *side; // by dof: held at the lower (-1) or upper (1) limit
     double *null;      // null_count x nv, orthonormal
     int null_count;
-    double *x, *y; // nv
-    spatial *V;    // by joint: its motion along a step
-    wrench *U;     // by joint
+    double *x, *y, *b, *r; // nv
+    spatial *V;            // by joint: its motion along a step
+    wrench *U;             // by joint
 };
 
 // The derivative of -lambda . d2f/dq dp for the parameters of a goal, where V are the bodies' motions along lambda = x.

@@ -2,6 +2,7 @@
 // all joints; forward and backward are one matrix and its transpose; solves with moved targets and limits agree.
 #include "support/random_goals.h"
 #include "support/skeleton.h"
+#include "support/test_arms.h"
 #include "support/test_main.h"
 
 #include <poise/sensitivity.h>
@@ -458,6 +459,70 @@ TEST_ROWS(rows_of_poses_are_those_of_single_answers, 40)
                           i, k, rows[i][k], *parameter(&g, k));
         }
     }
+}
+
+// Answers of an arm side by side are those of each by itself: met and nearly, not met, at a limit with the target beyond it,
+// with a joint that its limits hold for good, more rows than lanes.
+TEST_ROWS(arms_side_by_side_are_those_of_single_answers, 24)
+{
+    enum { COUNT = 37, NUMBERS = 16 };
+    scene_random random = scene_random_make(900 + (uint64_t)test_row);
+    test_arm arm = arm_random(&random, 6 + test_row % 4, test_row % 8 == 7 ? ARM_SLIDES : ARM_CONTINUOUS | ARM_FIXED);
+    figure f = figure_of(arm.model);
+    double q[COUNT * NUMBERS], by_q[COUNT * NUMBERS], rows[COUNT][6];
+    int moved;
+    poise_pose targets[COUNT];
+    poise_model_summary info = poise_model_info(arm.model);
+    for (int i = 0; i < COUNT; ++i) {
+        double *at = q + i * f.nq;
+        random_step(&random, f.model, 1.0, at);
+        at[i % f.nq] = i % 4 == 3 && isfinite(info.upper[i % f.nq]) ? info.upper[i % f.nq] : at[i % f.nq];
+        ck_assert_int_eq(poise_model_clamp(f.model, at, &moved, NULL), POISE_OK);
+        targets[i] = arm_pose(&arm, at);
+        targets[i].position.x += i % 5 == 1 ? 1e-9 : i % 5 == 2 ? 0.05 : i % 5 == 3 ? -1e-7 : 0;
+        random_step(&random, f.model, 1.0, by_q + i * f.nv);
+    }
+    poise_goal goal = poise_goal_pose(arm.body, arm.tip, targets[0]);
+    goal.weight = 3.0;
+    poise_sensitivity *s = sensitivity_of(f.model, 0);
+    ck_assert_int_eq(poise_sensitivity_poses(s, &goal, targets, q, by_q, COUNT, rows[0], NULL), POISE_OK);
+    for (int i = 0; i < COUNT; ++i) {
+        double one[6];
+        ck_assert_int_eq(poise_sensitivity_poses(s, &goal, &targets[i], q + i * f.nq, by_q + i * f.nv, 1, one, NULL),
+                         POISE_OK);
+        double size = largest(one, 6);
+        for (int k = 0; k < 6; ++k) {
+            ck_assert_msg(fabs(rows[i][k] - one[k]) <= 1e-6 * size, "answer %d, number %d: %.9g, by itself %.9g", i, k,
+                          rows[i][k], one[k]);
+        }
+    }
+    q[17 * f.nq] = NAN;
+    ck_assert_int_eq(poise_sensitivity_poses(s, &goal, targets, q, by_q, COUNT, rows[0], NULL), POISE_ERROR_ARGUMENT);
+}
+
+// Limits that are one number hold a joint whatever pushes it.
+TEST(a_joint_between_limits_that_are_one_does_not_move)
+{
+    poise_builder *builder = new_builder();
+    static const char *const names[] = {"a", "b", "c", "d"};
+    for (int i = 0; i < 4; ++i) {
+        poise_joint joint = joint_of(names[i], i ? names[i - 1] : NULL, POISE_JOINT_REVOLUTE);
+        joint.offset.position.x = i ? 1.0 : 0.0;
+        joint.lower[0] = i == 1 ? 0.4 : -INFINITY;
+        joint.upper[0] = i == 1 ? 0.4 : INFINITY;
+        add(builder, &joint);
+    }
+    figure f = figure_of(model_of(builder));
+    memcpy(f.q, (const double[]){0.3, 0.4, 0.5, -0.2}, 4 * sizeof *f.q);
+    update(&f);
+    poise_goal goal =
+        poise_goal_position(3, poise_vec3_make(1, 0, 0), poise_kinematics_point(f.kin, 3, poise_vec3_make(1, 0, 0)));
+    poise_sensitivity *s = sensitivity_of(f.model, 0);
+    poise_goal_change change = {.translation = {0.3, -0.8, 0}};
+    double dq[4];
+    ck_assert_int_eq(poise_sensitivity_update(s, &goal, 1, f.q, true, NULL), POISE_OK);
+    ck_assert_int_eq(poise_sensitivity_forward(s, &change, dq, NULL), POISE_OK);
+    ck_assert(dq[1] == 0.0 && dq[0] != 0.0);
 }
 
 TEST(what_makes_no_sense_is_refused)

@@ -244,7 +244,9 @@ REAL_TARGET static inline void arm_solve_singular(const arm_blocks *b, real3 fir
 // By blocks: with Y = P^-1 X and the complement S = Q - X^T Y,
 //
 //   y = S^-1 (first - Y^T second)        z = P^-1 second - Y y
-REAL_FN void arm_solve_blocks(const arm_blocks *b, unsigned busy, real3 first, real3 second, real3 *y, real3 *z)
+//
+// False where it is near to singular: y and z are not good then.
+REAL_FN mask arm_solve_regular(const arm_blocks *b, real3 first, real3 second, real3 *y, real3 *z)
 {
     real_sym P, S;
     const real_sym *Q = &b->Q;
@@ -260,6 +262,12 @@ REAL_FN void arm_solve_blocks(const arm_blocks *b, unsigned busy, real3 first, r
     regular &= arm_invert(&complement, Q, ARM_SINGULAR_S, &S);
     *y = real_sym_apply(&S, real3_sub(first, real33_apply_transposed(&Y, second)));
     *z = real3_sub(real_sym_apply(&P, second), real33_apply(&Y, *y));
+    return regular;
+}
+
+REAL_FN void arm_solve_blocks(const arm_blocks *b, unsigned busy, real3 first, real3 second, real3 *y, real3 *z)
+{
+    mask regular = arm_solve_regular(b, first, second, y, z);
     unsigned singular = mask_bits(mask_not(regular)) & busy;
     if (singular) {
         arm_solve_singular(b, first, second, singular, y, z);

@@ -1,0 +1,24 @@
+// The kernel of pose_gradients.h for processors with registers of four.
+#include "solve/pose_gradients.h"
+
+#if PZ_HAS_WIDE
+
+#define REAL_WIDTH 4
+#include "solve/pose_gradients_kernel.h"
+
+unsigned pz_pose_gradients_4(const pz_pose_lanes *rows, const poise_pose *targets, const double *q, const double *dL_dq,
+                             int count, double *gradients)
+{
+    return gradients_of(rows, targets, q, dL_dq, count, gradients);
+}
+
+#else
+
+unsigned pz_pose_gradients_4(const pz_pose_lanes *rows, const poise_pose *targets, const double *q, const double *dL_dq,
+                             int count, double *gradients)
+{
+    (void)rows, (void)targets, (void)q, (void)dL_dq, (void)count, (void)gradients;
+    return 0; // never used: make_rows in sensitivity_poses.c
+}
+
+#endif
