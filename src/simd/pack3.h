@@ -11,29 +11,6 @@
 #if defined(REAL_PACKED)
 
 typedef double pack3 __attribute__((vector_size(32)));
-typedef double pack3_half __attribute__((vector_size(16)));
-
-#if defined(__clang__) || __GNUC__ >= 12
-REAL_FN pack3_half pack3_xy(pack3 a)
-{
-    return __builtin_shufflevector(a, a, 0, 1);
-}
-
-REAL_FN pack3 pack3_yzx(pack3 a)
-{
-    return __builtin_shufflevector(a, a, 1, 2, 0, 3);
-}
-#else
-REAL_FN pack3_half pack3_xy(pack3 a)
-{
-    return (pack3_half){a[0], a[1]};
-}
-
-REAL_FN pack3 pack3_yzx(pack3 a)
-{
-    return (pack3){a[1], a[2], a[0], a[3]};
-}
-#endif
 
 // Not 0 in the fourth: gcc would use a form of vmovq that valgrind 3.19 does not know.
 REAL_FN pack3 pack3_of(real3 v)
@@ -57,7 +34,8 @@ REAL_FN pack3 pack3_load(const real3 *from)
 // Writes the three components that count. By halves: a copy of 24 bytes would go by way of the stack.
 REAL_FN void pack3_store(pack3 v, real3 *to)
 {
-    pack3_half xy = pack3_xy(v);
+    typedef double half __attribute__((vector_size(16)));
+    half xy = REAL_PICK2(v, 0, 1);
     memcpy(to, &xy, sizeof xy);
     to->z = v[2];
 }
@@ -99,6 +77,11 @@ REAL_FN pack3 pack3_combine(real s, pack3 a, real t, pack3 b)
 REAL_FN pack3 pack3_differ(real s, pack3 a, real t, pack3 b)
 {
     return pack3_splat(s) * a - pack3_splat(t) * b;
+}
+
+REAL_FN pack3 pack3_yzx(pack3 a)
+{
+    return REAL_PICK4(a, 1, 2, 0, 3);
 }
 
 // a x b = (a * b.yzx - a.yzx * b).yzx: the products of v3_cross, its differences up to the sign, which is exact

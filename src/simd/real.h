@@ -39,6 +39,15 @@
 #define REAL_UNROLL _Pragma("GCC unroll 32")
 #endif
 
+// The numbers at these places of a register, as one of two or of four. gcc 11 has no function for it.
+#if defined(__clang__) || __GNUC__ >= 12
+#define REAL_PICK2(v, i, j)       __builtin_shufflevector(v, v, i, j)
+#define REAL_PICK4(v, i, j, k, l) __builtin_shufflevector(v, v, i, j, k, l)
+#else
+#define REAL_PICK2(v, i, j)       ((double __attribute__((vector_size(16)))){(v)[i], (v)[j]})
+#define REAL_PICK4(v, i, j, k, l) ((double __attribute__((vector_size(32)))){(v)[i], (v)[j], (v)[k], (v)[l]})
+#endif
+
 #if REAL_WIDTH == 1
 typedef double real;
 typedef bool mask;

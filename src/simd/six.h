@@ -106,7 +106,7 @@ REAL_FN six six_mad(six u, double s, six v)
 REAL_FN double six_dot(six u, six v)
 {
     four_of_six product = u.a * v.a;
-    two low = __builtin_shufflevector(product, product, 0, 1), high = __builtin_shufflevector(product, product, 2, 3);
+    two low = REAL_PICK2(product, 0, 1), high = REAL_PICK2(product, 2, 3);
     two sum = low + high + u.c * v.c;
     return sum[0] + sum[1];
 }
