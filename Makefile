@@ -48,9 +48,11 @@ determinism:
 fuzz:
 	tools/fuzz.sh $(SECONDS)
 
-# 10^7 solves, then a tracker for ten minutes; SOLVES=100000000 for 10^8, SOAK=7200 for two hours, CLOSEST=100000 answers looked at
+# 10^7 solves, then a tracker for ten minutes; SOLVES=100000000 for 10^8, SOAK=7200 for two hours, CLOSEST=100000 answers looked at;
+# then 20 times CONSTRAINED=50000 solves within constraints, judged by a check that shares no code with the solver; PART=1, 2, ... for others
 endurance: all
 	build/bin/endurance $(or $(SOLVES),10000000) $(JOBS) $(or $(SOAK),600) $(or $(CLOSEST),10000)
+	TEST_SOLVES=$(or $(CONSTRAINED),50000) TEST_PART=$(or $(PART),0) build/bin/tests_constraints within_random
 
 nightly: all
 	tools/nightly.sh
@@ -112,7 +114,7 @@ help:
 	@echo "make coverage     run the unit tests and report line coverage by source"
 	@echo "make fuzz         fuzz readers and solvers, SECONDS=60 each"
 	@echo "make determinism  compare results bit by bit across compilers, optimisation levels, threads and batch sizes"
-	@echo "make endurance    10^7 random solves, then a tracker for SOAK=600 seconds"
+	@echo "make endurance    10^7 random solves, a tracker for SOAK=600 seconds, 10^6 solves within constraints"
 	@echo "make nightly      run all the long checks"
 	@echo "make format       run clang-format on all C files"
 	@echo "make clean        remove the build folders"

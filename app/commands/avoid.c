@@ -311,7 +311,7 @@ void avoid_describe_touching(const avoided *a, char *text, size_t size)
     if (pairs == 0) {
         return;
     }
-    size_t used = (size_t)snprintf(text, size, "%d pair%s that always touch%s: ", pairs, pairs == 1 ? "" : "s",
+    size_t used = (size_t)snprintf(text, size, "%d pair%s of shapes that always touch%s, on ", pairs, pairs == 1 ? "" : "s",
                                    pairs == 1 ? "es" : "");
     for (int i = 0; i < pairs; ++i) {
         if (is_first_of_bodies(a->touching, i) && ++bodies <= SHOWN && used < size) {

@@ -77,7 +77,7 @@ void avoid_name(const avoided *a, int constraint, int item, char *text, size_t s
 // How far apart a watched pair must be.
 double avoid_margin(const avoided *a, int pair);
 
-// "3 pairs that always touch: hand and palm, ...", each two bodies once; "" where no pair is left out for that.
+// "3 pairs of shapes that always touch, on hand and palm, ...", each two bodies once; "" where no pair is left out for that.
 void avoid_describe_touching(const avoided *a, char *text, size_t size);
 
 // The same bodies, for machines.

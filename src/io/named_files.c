@@ -40,6 +40,9 @@ bool poise_named_file(const char *folder, const char *name, int number, char *pa
         return false;
     }
     bool in_package = skip(&name, "package://") || skip(&name, "model://");
+    while (in_package && name[0] == '/') { // "package:///robot/arm.stl"
+        name += 1;
+    }
     bool as_it_is = !in_package && (skip(&name, "file://"), is_absolute(name));
     const char *in_it = in_package ? strchr(name, '/') : NULL;
     int ways = in_it ? 2 : 1, up = number / ways;

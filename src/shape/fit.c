@@ -8,6 +8,7 @@
 // How loose a cover is, points around the mesh tell: each that is covered counts, and the more the farther it lies outside.
 // The piece that gains most by it is cut in two, again and again, while a further shape is worth it. Triangles are clipped
 // at the cuts, and all shapes are convex: what is covered is the surface, and with it all that it encloses.
+#include "base/cpu.h"
 #include "base/error.h"
 #include "math/dense.h"
 #include "math/quat.h"
@@ -65,20 +66,27 @@ static polygon clip(const polygon *p, const half_space *cut)
     return kept;
 }
 
-static polygon polygon_of(const piece *p, size_t triangle)
+// The part of a triangle that is in the piece; false: none of it is.
+static bool take_polygon(const piece *p, size_t triangle, polygon *made)
 {
     const vec3 *c = p->corners + 3 * triangle;
-    polygon made = {.at = {c[0], c[1], c[2]}, .count = 3};
-    for (int i = 0; i < p->cut_count && made.count > 0; ++i) {
+    bool crosses[MOST_CUTS];
+    for (int i = 0; i < p->cut_count; ++i) {
         const half_space *cut = &p->cuts[i];
         double d[3] = {v3_dot(cut->normal, c[0]), v3_dot(cut->normal, c[1]), v3_dot(cut->normal, c[2])};
         if (min2(d[0], min2(d[1], d[2])) > cut->offset) {
-            made.count = 0;
-        } else if (max2(d[0], max2(d[1], d[2])) > cut->offset) {
-            made = clip(&made, cut);
+            return false;
+        }
+        crosses[i] = max2(d[0], max2(d[1], d[2])) > cut->offset;
+    }
+    made->at[0] = c[0], made->at[1] = c[1], made->at[2] = c[2];
+    made->count = 3;
+    for (int i = 0; i < p->cut_count && made->count > 0; ++i) {
+        if (crosses[i]) {
+            *made = clip(made, &p->cuts[i]);
         }
     }
-    return made;
+    return made->count > 0;
 }
 
 static void clear(pz_outline *o)
@@ -104,18 +112,72 @@ static void reach_out(pz_outline *o, int k, double reach, vec3 corner)
     }
 }
 
-// False: an empty piece. The directions come in opposite pairs, first and last, second and last but one, ...
+// The first half of the directions and how far a piece reaches along them and against them, four by four: of many corners few
+// are farther out than all before. What is beyond the last direction is out of reach.
+#define PAIRED (PZ_DIRECTIONS / 2)
+#define FOURS  ((PAIRED + 3) / 4)
+
+typedef double four __attribute__((vector_size(32))); // two of two where registers are no wider
+typedef int64_t four_masks __attribute__((vector_size(32)));
+
+typedef struct ranges {
+    four x[FOURS], y[FOURS], z[FOURS], least[FOURS], most[FOURS];
+    bool is_wide; // the processor has registers of four
+} ranges;
+
+PZ_INLINE bool look_farther(const ranges *r, const vec3 *corner, four *reach)
+{
+    four_masks farther = {0, 0, 0, 0};
+    for (int k = 0; k < FOURS; ++k) {
+        reach[k] = r->x[k] * corner->x + r->y[k] * corner->y + r->z[k] * corner->z;
+        farther |= (reach[k] > r->most[k]) | (reach[k] < r->least[k]);
+    }
+    return (farther[0] | farther[1] | farther[2] | farther[3]) != 0;
+}
+
+static bool is_farther(const ranges *r, const vec3 *corner, four *reach)
+{
+    return look_farther(r, corner, reach);
+}
+
+// The same code for processors with wider registers (base/cpu.h).
+PZ_WIDE static bool is_farther_wide(const ranges *r, const vec3 *corner, four *reach)
+{
+    return look_farther(r, corner, reach);
+}
+
+// Directions come in opposite pairs, first and last, second and last but one, ...
+static void reach_to(pz_outline *o, ranges *r, vec3 corner)
+{
+    four reach[FOURS];
+    if (!(r->is_wide ? is_farther_wide(r, &corner, reach) : is_farther(r, &corner, reach))) {
+        return;
+    }
+    for (int k = 0; k < PAIRED; ++k) {
+        reach_out(o, k, reach[k / 4][k % 4], corner);
+        reach_out(o, PZ_DIRECTIONS - 1 - k, -reach[k / 4][k % 4], corner);
+        r->most[k / 4][k % 4] = o->reach[k];
+        r->least[k / 4][k % 4] = -o->reach[PZ_DIRECTIONS - 1 - k];
+    }
+}
+
+// False: an empty piece.
 static bool find_outline(const piece *p, pz_outline *o)
 {
+    ranges r = {.is_wide = pz_cpu_is_wide()};
+    polygon made;
     clear(o);
+    for (int k = 0; k < 4 * FOURS; ++k) {
+        bool is_direction = k < PAIRED;
+        vec3 d = is_direction ? o->direction[k] : v3(0, 0, 0);
+        r.x[k / 4][k % 4] = d.x, r.y[k / 4][k % 4] = d.y, r.z[k / 4][k % 4] = d.z;
+        r.least[k / 4][k % 4] = is_direction ? INFINITY : -INFINITY;
+        r.most[k / 4][k % 4] = is_direction ? -INFINITY : INFINITY;
+    }
     for (size_t t = 0; t < p->triangles; ++t) {
-        polygon made = polygon_of(p, t);
-        for (int i = 0; i < made.count; ++i) {
-            for (int k = 0; k < PZ_DIRECTIONS / 2; ++k) {
-                double reach = v3_dot(o->direction[k], made.at[i]);
-                reach_out(o, k, reach, made.at[i]);
-                reach_out(o, PZ_DIRECTIONS - 1 - k, -reach, made.at[i]);
-            }
+        int count = take_polygon(p, t, &made) ? made.count : 0;
+        for (int i = 0; i < count; ++i) {
+            reach_to(o, &r, made.at[i]);
         }
     }
     return o->reach[0] > -INFINITY;
@@ -236,9 +298,9 @@ static poise_shape box_along(const vec3 *x, int count, const mat3 *axes)
 
 // ---- Shapes around pieces ------------------------------------------------------------------------------------------------
 
-static void widen(poise_shape *shape, vec3 corner)
+// `x` in the frame of the shape
+static void widen(poise_shape *shape, vec3 x)
 {
-    vec3 x = poise_pose_transform(poise_pose_inverse(shape->pose), corner);
     if (shape->kind == POISE_SHAPE_BOX) {
         shape->half = v3(max2(shape->half.x, fabs(x.x)), max2(shape->half.y, fabs(x.y)), max2(shape->half.z, fabs(x.z)));
         return;
@@ -274,10 +336,12 @@ static void consider_capsules(fitted *f, const pz_outline *o, const pz_outline *
 
 static void widen_to(const piece *p, poise_shape *shape)
 {
+    poise_pose inverse = poise_pose_inverse(shape->pose);
+    polygon made;
     for (size_t t = 0; t < p->triangles; ++t) {
-        polygon made = polygon_of(p, t);
-        for (int i = 0; i < made.count; ++i) {
-            widen(shape, made.at[i]);
+        int count = take_polygon(p, t, &made) ? made.count : 0;
+        for (int i = 0; i < count; ++i) {
+            widen(shape, poise_pose_transform(inverse, made.at[i]));
         }
     }
     shape->radius *= WIDER;

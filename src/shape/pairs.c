@@ -128,6 +128,7 @@ static void lay_out(search *s, pz_arena *arena)
 
 static void sample(search *s, const poise_pairs_options *options)
 {
+    double always = options->always * options->samples;
     uint64_t state = options->seed * UINT64_C(0x9E3779B97F4A7C15) + 1;
     poise_model_neutral(s->model, s->q);
     for (int k = 0; k < options->samples; ++k) {
@@ -139,7 +140,8 @@ static void sample(search *s, const poise_pairs_options *options)
         for (int a = 0; a < s->count; ++a) {
             for (int b = a + 1; b < s->count; ++b) {
                 int at = a * s->count + b;
-                s->overlaps[at] += !s->skip[at] && overlap(&s->placed[a], &s->placed[b]);
+                bool is_open = s->overlaps[at] + (options->samples - k) > always; // else it is known that they are apart
+                s->overlaps[at] += !s->skip[at] && is_open && overlap(&s->placed[a], &s->placed[b]);
             }
         }
     }

@@ -151,6 +151,7 @@ TEST(named_files_have_places)
         {"u", "package://arm/m/a.stl", 0, "u/arm/m/a.stl"},
         {"u", "package://arm/m/a.stl", 1, "u/m/a.stl"},
         {"u", "package://arm/m/a.stl", 2, "u/../arm/m/a.stl"},
+        {"u", "package:///arm/m/a.stl", 1, "u/m/a.stl"},
         {"", "model://arm/a.stl", 3, "../a.stl"},
         {"u", "package://arm/m/a.stl", 17, "u/../../../../../../../../m/a.stl"},
         {"u", "package://arm/m/a.stl", 18, NULL},
