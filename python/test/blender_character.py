@@ -123,6 +123,12 @@ def retarget(armature):
     clip, report = solving.retarget(armature, walk)
     measured["retarget_verdict"], measured["retarget_frames"] = report["verdict"]["level"], len(clip)
     measured["retarget_error"] = compare(armature, solving.rig_of(armature), clip)
+    armature.rotation_mode, armature.rotation_euler = "XYZ", (2.8, 0.3, 1.0)  # as imported characters lie: no axis of theirs is up
+    bpy.context.view_layer.update()
+    rig = armatures.Rig(armature)
+    turned = poise.parse(rig.upright(armature), "turned.json").model
+    wanted = np.array(armature.matrix_world) @ rig.model.fk(rig.model.neutral())
+    measured["upright_error"] = float(np.abs(turned.fk(turned.neutral()) - wanted).max())
 
 
 def robot():
@@ -145,6 +151,60 @@ def robot():
         np.nan_to_num(rig.model.lower[order] - source.lower), np.nan_to_num(rig.model.upper[order] - source.upper)])).max())
     rig.apply(ours)
     measured["robot_pose"] = float(np.abs(rig.configuration() - ours).max())
+
+
+BAR = '''<mujoco><worldbody>
+  <body name="crank"><joint axis="0 1 0"/><geom type="capsule" size=".02" fromto="0 0 0 0 0 .3"/>
+    <body name="rod" pos="0 0 .3"><joint axis="0 1 0"/><geom type="capsule" size=".02" fromto="0 0 0 1 0 0"/></body></body>
+  <body name="rocker" pos="1 0 -.3"><joint axis="0 1 0"/><geom type="capsule" size=".02" fromto="0 0 0 0 0 .6"/></body>
+</worldbody><equality><connect body1="rod" body2="rocker" anchor="1 0 0"/></equality></mujoco>'''
+
+
+def loops():
+    """A four-bar becomes an armature whose loop is a constraint of bones, and moves as one."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    path = os.path.join(folder, "bar.xml")
+    with open(path, "w") as stream:
+        stream.write(BAR)
+    assert bpy.ops.poise.import_model(filepath=path) == {"FINISHED"}
+    armature = bpy.context.object
+    bpy.ops.poise.add_goal(kind="PIN", bone="rod")
+    armature.poise.goals[0].target.location = (0.1, 0, 0.28284271)
+    assert bpy.ops.poise.solve() == {"FINISHED"}
+    for bone in armature.pose.bones:  # Blender itself would move the one anchor onto the other
+        for constraint in bone.constraints:
+            if constraint.type == "COPY_LOCATION":
+                constraint.mute = True
+    measured["loop_bones"] = len(armature.pose.bones)
+    measured["loop_gap"] = float(np.linalg.norm(place(armature, "loop 1 rod") - place(armature, "loop 1 rocker")))
+    measured["loop_miss"] = float(np.linalg.norm(place(armature, "rod") - (0.1, 0, 0.28284271)))
+
+
+def hold(armature):
+    """Constraints of bones hold, and locations of bones stay: a floor for a hand, a rope to a point."""
+    spine = next(bone for bone in armature.pose.bones if bone.parent and not bone.parent.parent)
+    spine.location = (0.01, 0.02, -0.01)
+    for bone in ("left_wrist", "right_wrist"):
+        bpy.ops.poise.add_goal(kind="PIN", bone=bone)
+    start = [place(armature, bone) for bone in ("left_wrist", "right_wrist")]
+    ground = bpy.data.objects.new("ground", None)
+    ground.location = (0, 0, start[0][2] - 0.1)
+    post = bpy.data.objects.new("post", None)
+    post.location = start[1]
+    for thing in (ground, post):
+        bpy.context.scene.collection.objects.link(thing)
+    floor = armature.pose.bones["left_wrist"].constraints.new("FLOOR")
+    floor.target, floor.floor_location = ground, "FLOOR_Z"
+    rope = armature.pose.bones["right_wrist"].constraints.new("LIMIT_DISTANCE")
+    rope.target, rope.distance, rope.limit_mode = post, 0.05, "LIMITDIST_INSIDE"
+    for goal, at, shift in zip(armature.poise.goals, start, ((0, 0, -0.3), (0, 0.2, 0))):
+        goal.target.location = Vector(at) + Vector(shift)
+    bpy.context.view_layer.update()
+    bpy.ops.poise.solve()
+    floor.mute = rope.mute = True
+    measured["floor_height"] = float(place(armature, "left_wrist")[2] - ground.location.z)
+    measured["rope_length"] = float(np.linalg.norm(place(armature, "right_wrist") - start[1]))
+    measured["spine_moved"] = float((spine.location - Vector((0.01, 0.02, -0.01))).length)
 
 
 # ---- The picture -----------------------------------------------------------------------------------------------------------
@@ -211,5 +271,7 @@ limit(character_object)
 bake(character_object, hand_target, hand_start)
 character_object = character()
 retarget(character_object)
+hold(character())
 robot()
+loops()
 print("MEASURED", json.dumps(measured))

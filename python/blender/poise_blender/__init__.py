@@ -113,7 +113,9 @@ class POISE_OT_solve(PoiseOperator):
         if report is None:
             self.report({"WARNING"}, "there are no goals: give a bone a target")
             return {"CANCELLED"}
-        if not report:
+        if not report.holds:
+            self.report({"WARNING"}, f"constraints do not hold: {report.reason}")
+        elif not report:
             self.report({"WARNING"}, f"{report.outcome}: {report.worst_length:.3g} away, {report.reason}")
         return {"FINISHED"}
 

@@ -6,7 +6,7 @@ A bone is a joint whose frame is the bone's at rest, so that the joint's motion 
 
 Roots move freely, or only turn where their location is locked. Limits are angles in the order of the bone's rotation mode
 (XYZ for quaternions): those of a Limit Rotation constraint in local space, else of Blender's own IK; locked axes do not turn.
-A bone without limits is a ball. Scale and locations of other bones than roots are taken as they are at rest.
+A bone without limits is a ball. Bones that do not move freely keep the location and the scale that they have.
 """
 
 import json
@@ -16,6 +16,8 @@ import bpy
 import numpy as np
 import poise
 from mathutils import Matrix, Quaternion
+
+from .constraints import add_anchors, close_loops
 
 AXES = "xyz"
 EULER_MODES = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
@@ -78,11 +80,9 @@ def quaternion(matrix):
     return [x, y, z, w]
 
 
-def scale_of(armature):
-    """The unit and the upward axis of the armature's own space, which its object may turn and scale."""
-    world = np.array(armature.matrix_world, dtype=np.float64)[:3, :3]
-    length = np.cbrt(abs(np.linalg.det(world)))
-    return {"metres": bpy.context.scene.unit_settings.scale_length * length, "up": AXES[np.argmax(world[2])]}
+def metres_of(armature):
+    """The unit of the armature's own space, which its object may scale."""
+    return bpy.context.scene.unit_settings.scale_length * float(np.cbrt(abs(np.linalg.det(np.array(armature.matrix_world)[:3, :3]))))
 
 
 class Rig:
@@ -92,25 +92,40 @@ class Rig:
         self.bones = list(armature.pose.bones)
         rest = {bone.name: rigid(bone.bone.matrix_local) for bone in self.bones}
         self.offsets = {}
+        self.slid = {}
         self.joints = {}
         tools = []
         for bone in self.bones:
             parent = bone.parent
             offset = np.linalg.inv(rest[parent.name]) @ rest[bone.name] if parent else rest[bone.name]
+            joint = joint_of(bone)
+            self.slid[bone.name] = Matrix.Translation((0, 0, 0) if joint["type"] == "free" else bone.matrix_basis.to_translation())
+            offset = offset @ np.array(self.slid[bone.name], dtype=np.float64)
             place = {"name": bone.name, "position": offset[:3, 3].tolist(), "rotation": quaternion(offset)}
-            self.joints[bone.name] = {**place, **joint_of(bone), **({"parent": parent.name} if parent else {})}
+            self.joints[bone.name] = {**place, **joint, **({"parent": parent.name} if parent else {})}
             tools.append({"name": f"{bone.name}.tail", "body": bone.name, "position": [0, bone.bone.length, 0]})
-        self.text = json.dumps({
-            "poise": 1,
-            "scale": scale_of(armature),
-            "model": {"joints": list(self.joints.values()), "tools": tools},
-        })
+        self.rest = rest
+        self.document = {"poise": 1, "scale": {"metres": metres_of(armature)}, "model": {"joints": list(self.joints.values()), "tools": tools}}
+        self.text = json.dumps(self.document)
         self.model = poise.parse(self.text, "armature.json").model
         self.order = [self.model.bodies.index(bone.name) for bone in self.bones]
         at_rest = self.model.fk(self.model.neutral())
         for bone, body in zip(self.bones, self.order):  # as the model has them, to the bit
             parent = np.linalg.inv(at_rest[self.model.bodies.index(bone.parent.name)]) if bone.parent else np.eye(4)
             self.offsets[bone.name] = np.linalg.inv(parent @ at_rest[body])
+
+    def upright(self, armature):
+        """The model as a text with z upwards, as the object stands in the world. Configurations are the same."""
+        turn = rigid(armature.matrix_world)
+        turn[:3, 3] = 0
+        joints = []
+        for bone in self.bones:
+            joint = dict(self.joints[bone.name])
+            if not bone.parent:
+                place = turn @ self.rest[bone.name] @ np.array(self.slid[bone.name], dtype=np.float64)
+                joint.update(position=place[:3, 3].tolist(), rotation=quaternion(place))
+            joints.append(joint)
+        return json.dumps({**self.document, "scale": {**self.document["scale"], "up": "z"}, "model": {**self.document["model"], "joints": joints}})
 
     def configuration(self):
         """q of the armature's pose, within its limits."""
@@ -133,7 +148,10 @@ class Rig:
         poses = self.model.fk(q)
         for bone, body in zip(self.bones, self.order):
             parent = np.linalg.inv(poses[self.model.bodies.index(bone.parent.name)]) if bone.parent else np.eye(4)
-            bone.matrix_basis = Matrix((self.offsets[bone.name] @ parent @ poses[body]).tolist())
+            turned = Matrix((self.offsets[bone.name] @ parent @ poses[body]).tolist())
+            scale = bone.scale.copy()
+            bone.matrix_basis = self.slid[bone.name] @ turned
+            bone.scale = scale
 
     def insert_keys(self, frame):
         """Keyframes of the pose as it is."""
@@ -218,7 +236,9 @@ UPRIGHT = {"x": [[0, 0, -1], [0, 1, 0], [1, 0, 0]], "y": [[1, 0, 0], [0, 0, -1],
 
 def armature_of(model, name="Poise", metres=1.0, up="z"):
     """An armature object with a bone for every body of a model, and the list of what it could not hold."""
-    joints = {joint.get("body", joint["name"]): joint for joint in json.loads(poise.dump("model.json", model))["model"]["joints"]}
+    document = json.loads(poise.dump("model.json", model))
+    joints = {joint.get("body", joint["name"]): joint for joint in document["model"]["joints"]}
+    loops = document.get("loops", [])
     rest = model.fk(model.neutral())
     rest[:, :3, :] = np.array(UPRIGHT.get(up, np.eye(3))) @ rest[:, :3, :]
     rest[:, :3, 3] *= metres / bpy.context.scene.unit_settings.scale_length
@@ -241,8 +261,9 @@ def armature_of(model, name="Poise", metres=1.0, up="z"):
         bone.matrix = Matrix(frame.tolist())
         if model.parents[i] >= 0:
             bone.parent = data.edit_bones[model.bodies[model.parents[i]]]
+    anchors = add_anchors(data.edit_bones, loops, dict(zip(model.bodies, rest)), size)
     bpy.ops.object.mode_set(mode="OBJECT")
-    warnings = []
+    warnings = close_loops(armature, loops, anchors)
     for body in model.bodies:
         bone = armature.pose.bones[body]
         if not bone.parent and not joints[body]["type"].startswith("free"):

@@ -12,6 +12,7 @@ from bpy.app.handlers import persistent
 from poise.command import find_command
 
 from .armature import Rig
+from .constraints import constraints_of
 
 AXIS = {"X": (1, 0, 0), "Y": (0, 1, 0), "Z": (0, 0, 1), "-X": (-1, 0, 0), "-Y": (0, -1, 0), "-Z": (0, 0, -1)}
 _rigs = {}  # by name of the armature, with the text of its model
@@ -23,7 +24,7 @@ def rig_of(armature):
     rig = Rig(armature)
     known = _rigs.get(armature.name_full)
     if known and known.text == rig.text:
-        known.bones = rig.bones
+        known.bones, known.slid = rig.bones, rig.slid
         return known
     _rigs[armature.name_full] = rig
     return rig
@@ -52,13 +53,14 @@ def goals_of(armature, rig, q):
 
 
 def solve(armature, rig=None, q=None):
-    """Solve the goals from the pose, or from q, and pose the armature. Returns q and the report, None without goals."""
+    """Solve the goals within the constraints of bones, from the pose or from q, and pose the armature. Returns q and the
+    report, None where there is nothing to solve."""
     rig = rig or rig_of(armature)
     q = rig.configuration() if q is None else q
-    goals = goals_of(armature, rig, q)
-    if not goals:
+    goals, held = goals_of(armature, rig, q), constraints_of(armature)
+    if not goals and not held:
         return q, None
-    q, report = rig.model.solve(goals, q)
+    q, report = rig.model.solve(goals or [poise.posture(q)], q, constraints=held)
     rig.apply(q)
     return q, report
 
@@ -84,11 +86,12 @@ def when_changed(scene, depsgraph):
 def bake(armature, first, last):
     """Solve every frame from the pose before and insert keyframes. Returns the reports."""
     global _is_solving
-    scene, rig, q, reports = bpy.context.scene, rig_of(armature), None, []
+    scene, q, reports = bpy.context.scene, None, []
     _is_solving = True
     try:
         for frame in range(first, last + 1):
             scene.frame_set(frame)
+            rig = rig_of(armature)
             q, report = solve(armature, rig, q)
             if report is None:
                 raise poise.Error("there are no goals to bake: give bones a target in the Poise panel")
@@ -106,7 +109,7 @@ def retarget(armature, path, options=()):
     with tempfile.TemporaryDirectory() as folder:
         model, out = os.path.join(folder, "armature.json"), os.path.join(folder, "motion.json")
         with open(model, "w") as stream:
-            stream.write(rig.text)
+            stream.write(rig.upright(armature))
         words = [find_command(), "retarget", path, model, "-o", out, "--json", "--accept", "failed", "--rate", f"{rate:.10g}", *options]
         done = subprocess.run(words, capture_output=True, text=True)
         if done.returncode or not os.path.exists(out):
