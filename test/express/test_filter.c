@@ -331,8 +331,8 @@ TEST(the_nutty_filter_goes_to_its_set_point_as_its_character_says)
     ck_assert_msg(times[0] <= times[1] && times[1] <= times[2], "%g %g %g s", times[0], times[1], times[2]);
 }
 
-// One step with limits so wide that they bend nothing, by hand: v = e (1 - |u|^(2 beta)) outwards, e inwards, and the command
-// v (tanh(|v| - pi) + 1)/2 is the new velocity.
+// One step with limits so wide that they bend nothing, by hand: v = e (1 - |u|^(2 beta)) outwards, e inwards, and the
+// command v (tanh(|v| - pi) + 1)/2 is the new velocity.
 TEST(the_nutty_filter_slows_down_towards_an_end)
 {
     static const struct {

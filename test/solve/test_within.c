@@ -298,6 +298,26 @@ TEST(a_four_bar_comes_closest)
     ck_assert_int_ge(closest, 95);
 }
 
+// The report is that of the start whose answer stands, whatever later starts run into: here their budget.
+TEST(starts_that_end_worse_say_nothing)
+{
+    poise_model *model = four_bar();
+    poise_constraint tie = tie_bars(model, POISE_CONSTRAINT_CONNECT);
+    poise_goal goal = poise_goal_position(tie.body, poise_vec3_make(0.25, 0.2, 0), poise_vec3_make(0.5, 2.0, 0));
+    poise_solver_options options = poise_solver_options_default();
+    double q[3] = {0.3, 0.6, 1.5};
+    poise_report report;
+    for (int few = 0; few < 2; ++few) { // from afar; then from there, with restarts and little time for each
+        options.restarts = few ? 10 : 0;
+        options.max_iterations = few ? 2 : options.max_iterations;
+        poise_solver *solver = solver_for(model, &tie, 1, options);
+        ck_assert_int_eq(poise_solve_within(solver, &goal, 1, &tie, 1, q, &report, NULL), POISE_OK);
+        check_answer(model, &tie, 1, q, &report);
+        ck_assert_msg(report.outcome == POISE_OUTCOME_CLOSEST, "%s", report.reason);
+        ck_assert_int_eq(report.restarts, options.restarts);
+    }
+}
+
 // Two limbs of a random tree tied together at random, other goals on top: loops of every kind.
 TEST_ROWS(loops_of_every_kind_close, 5)
 {
