@@ -154,9 +154,11 @@ static void add_close(const solve_job *job, FILE *stream)
     close_bodies *list;
     int count = find_close(job, &list);
     double margin = job->avoided.constraints[0].margin;
-    bool has_own = false; // two bodies of the model
+    bool has_own = false, has_obstacle = false; // two bodies of the model; one that overlaps with an obstacle
     for (int i = 0; i < count; ++i) {
-        has_own = has_own || (strncmp(list[i].a, "obstacle ", 9) != 0 && strncmp(list[i].b, "obstacle ", 9) != 0);
+        bool is_own = strncmp(list[i].a, "obstacle ", 9) != 0 && strncmp(list[i].b, "obstacle ", 9) != 0;
+        has_own = has_own || is_own;
+        has_obstacle = has_obstacle || (!is_own && list[i].distance < 0);
         if (i < SHOWN) {
             fprintf(stream, "%s%s and %s (%s%.4g %s)", i == 0 ? " In the way here: " : ", ", list[i].a, list[i].b,
                     list[i].distance < 0 ? "overlap by " : "", fabs(list[i].distance), job->length_unit);
@@ -169,6 +171,9 @@ static void add_close(const solve_job *job, FILE *stream)
     if (has_own) {
         fprintf(stream, " Bodies that touch by design are left alone by --neighbours %d or --srdf FILE.",
                 job->avoided.neighbours + 1);
+    }
+    if (has_obstacle) {
+        fputs(" An obstacle that a body never leaves, as a floor under a base, has to be moved by as much.", stream);
     }
     if (margin > 0) {
         fprintf(stream, " A --margin below %.4g %s asks for less.", margin, job->length_unit);
