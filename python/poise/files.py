@@ -151,6 +151,11 @@ def read(path: str | os.PathLike, *, model: _poise.Model | None = None, floating
     return file
 
 
+def opened(source: Any) -> Any:
+    """What a path names, read; anything else as it is."""
+    return read(source) if isinstance(source, (str, os.PathLike)) else source
+
+
 def load(path: str | os.PathLike, *, floating: bool = False, meshes: bool = False) -> _poise.Model:
     """The skeleton in a file, with its loops and collision shapes: a robot, a character.
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from typing import Any, NamedTuple, Sequence
 
 import numpy as np
 
 from . import _poise
-from .files import _UP, Clip, File
+from .files import _UP, Clip, File, opened
 from .recordings import Finding
 
 _FEET = ("auto", "follow", "plant")
@@ -66,7 +67,12 @@ class Retargeted:
 
 
 def _parts(source: Any, what: str) -> tuple[_poise.Model, Clip, str]:
-    model, clip, up = (source.model, source.clip, source.up) if isinstance(source, File) else (*source, "")
+    if isinstance(source, File):
+        model, clip, up = source.model, source.clip, source.up
+    elif isinstance(source, (tuple, list)) and len(source) == 2:
+        model, clip, up = *source, ""
+    else:
+        raise TypeError(f"{what}: a file with a motion, its path, or (model, clip) is wanted, not {source!r}")
     if model is None or clip is None:
         raise _poise.Error(f"{what}: there is no motion with its skeleton")
     return model, clip, up
@@ -83,8 +89,8 @@ def _map_text(roles: Sequence[Role] | str | None) -> str | None:
 
 
 def retarget(
-    model: _poise.Model | File,
-    motion: File | tuple[_poise.Model, Clip],
+    model: _poise.Model | File | str | os.PathLike,
+    motion: File | tuple[_poise.Model, Clip] | str | os.PathLike,
     *,
     map: Sequence[Role] | str | None = None,
     feet: str = "auto",
@@ -97,13 +103,14 @@ def retarget(
 ) -> Retargeted:
     """The motion of one skeleton on another: all that `poise retarget` does.
 
-    `motion` is a file that holds one, or a model with its clip. Bodies find each other by names and by the tree; `map` says it
+    `motion` is a file that holds one, its path, or a model with its clip. Bodies find each other by names and by the tree; `map` says it
     instead, as `roles` of an earlier call or as a text. `feet` are planted where the actor's rest ("plant"), or follow
     ("follow"). Joint limits and the velocities that a URDF gives hold, and `velocity` for all joints but a free root, unless
     `limits` is false.
 
     A doubtful answer raises nothing: look at its verdict.
     """
+    model, motion = opened(model), opened(motion)
     target, target_up = (model.model, model.up) if isinstance(model, File) else (model, "")
     if target is None:
         raise _poise.Error("there is no skeleton in this file; give one to be moved")
@@ -159,7 +166,7 @@ class Edited:
 
 
 def edit(
-    motion: File | tuple[_poise.Model, Clip],
+    motion: File | tuple[_poise.Model, Clip] | str | os.PathLike,
     *,
     pins: Sequence[str | dict[str, Any]] = (),
     clean_feet: bool = False,
@@ -179,6 +186,7 @@ def edit(
     `clean_feet` pins feet where they rest; others stay on their path with `keep_feet`. Mirror, reverse, speed, append and loop
     come before pins, in this order. The motion that was given stays as it was.
     """
+    motion = opened(motion)
     model, clip, its_up = _parts(motion, "motion")
     its_metres = motion.metres if isinstance(motion, File) else 0.0
     axis, worst = _UP.index(up or its_up), 0.0

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, NamedTuple, Sequence
 
 import numpy as np
 
 from . import _poise
-from .files import _UP, Clip, File, Markers
+from .files import _UP, Clip, File, Markers, opened
 
 
 class Finding(NamedTuple):
@@ -88,8 +89,8 @@ def _skeleton(model: _poise.Model | File, metres: float, up: str) -> File:
 
 
 def track(
-    model: _poise.Model | File,
-    recording: Markers | File | tuple[_poise.Model, Clip],
+    model: _poise.Model | File | str | os.PathLike,
+    recording: Markers | File | tuple[_poise.Model, Clip] | str | os.PathLike,
     *,
     placements: dict[str, tuple[int | str, Sequence[float], float]] | None = None,
     labels: str | None = None,
@@ -105,7 +106,7 @@ def track(
     """A motion of `model` that follows a recording, with a verdict: all that `poise track` does.
 
     `model` is a skeleton, or the file that it came from, which knows marker places, unit and axes as well. `recording` is
-    markers, a file that holds some or a motion, or a model with its clip. `placements`, label -> (body, point, weight), say
+    markers, a file that holds some or a motion, or a model with its clip; paths are read. `placements`, label -> (body, point, weight), say
     where markers sit; those that they do not name are placed by their common names, and calibrated. `subject` chooses among
     several people. `thresholds`, such as {"moved": (1.5, 3), "held": 0.05}, say beyond which values the track is doubtful, and
     failed; the others are those of docs/recordings.md. Options: first, last, rate, fit ("decide", "none", "places", "uniform", "segments"), whole, knot, noise,
@@ -114,11 +115,13 @@ def track(
 
     A doubtful fit raises nothing: look at the track's verdict.
     """
-    skeleton = _skeleton(model, metres, up)
-    source: Any = recording
+    skeleton = _skeleton(opened(model), metres, up)
+    source: Any = opened(recording)
     if isinstance(source, tuple):
         source = _skeleton(source[0], source_metres, source_up)
         source.clip = recording[1]  # type: ignore[index]
+    if not isinstance(source, (File, Markers)):
+        raise TypeError(f"recording: poise.Markers, a file, its path, or (model, clip) is wanted, not {source!r}")
     markers = source if isinstance(source, Markers) else source.markers
     if markers is None and (source.clip is None or source.model is None):
         raise _poise.Error("there is nothing to follow: neither markers, nor a motion with its skeleton")
@@ -142,6 +145,6 @@ def _limits(value: float | tuple[float, float]) -> tuple[float, float]:
 
 
 def _body(model: Any, body: int | str) -> int:
-    if isinstance(body, str):
-        return model.bodies.index(body)
-    return body
+    if isinstance(body, str) and body not in model.bodies:
+        raise _poise.Error(f'placements: no body is called "{body}"')
+    return model.bodies.index(body) if isinstance(body, str) else body

@@ -98,5 +98,6 @@ def solve(model: _poise.Model, body: Any, targets: torch.Tensor, q: Any = None, 
     `q` are starts, as solve_batch takes them. Gradients flow to the targets. Targets on a CUDA device are solved there.
     """
     if not isinstance(targets, torch.Tensor) or targets.ndim != 2 or targets.shape[1] != 7:
-        raise ValueError("targets: a tensor of shape (N, 7) is wanted")
+        given = tuple(targets.shape) if isinstance(targets, torch.Tensor) else type(targets)
+        raise ValueError(f"targets: a tensor of shape (N, 7) is wanted, x y z and a quaternion x y z w, not {given}")
     return _Solve.apply(targets, model, body, q, options)

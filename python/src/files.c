@@ -353,7 +353,11 @@ static PyObject *scene(PyObject *module, PyObject *name)
     if (!text) {
         return NULL;
     }
-    return scene_create(text, NULL, &model, &error) == POISE_OK ? model_wrap(model) : raise_refusal(&error);
+    poise_status status = scene_create(text, NULL, &model, &error);
+    if (status == POISE_ERROR_NOT_FOUND) {
+        return PyErr_Format(error_type, "no scene is called \"%s\"; poise.scenes() lists them", text);
+    }
+    return status == POISE_OK ? model_wrap(model) : raise_refusal(&error);
 }
 
 static PyObject *scenes(PyObject *module, PyObject *unused)

@@ -70,3 +70,16 @@ def test_time_and_mirror(body, clip):
     assert mirrored and abs(mirrored.q[-1, right] - clip.q[-1, right]) > 0.5
     assert len(poise.edit((body, clip), append=clip, blend=0.2, up="y").clip) > len(clip)
     assert len(poise.edit((body, clip), loop=True, blend=0.2, up="y").clip) < len(clip)
+
+
+def test_paths_will_do(tmp_path):
+    body = poise.scene("humanoid-euler")
+    poise.save(tmp_path / "walk.json", body, clip=poise.Clip(np.zeros((5, body.nq)), 0.01), metres=1, up="y")
+    assert len(poise.retarget(body, tmp_path / "walk.json", up="y").clip) == 5
+    assert len(poise.edit(str(tmp_path / "walk.json"), reverse=True).clip) == 5
+    assert len(poise.track(tmp_path / "walk.json", tmp_path / "walk.json").clip) == 5
+    for wrong in (lambda: poise.retarget(body, body), lambda: poise.edit(3), lambda: poise.track(body, [1])):
+        with pytest.raises(TypeError, match="is wanted, not"):
+            wrong()
+    with pytest.raises(poise.Error, match='"arm8"; poise.scenes'):
+        poise.scene("arm8")
