@@ -1,8 +1,8 @@
 // Sine, cosine and arc tangent without a library: the same bits from every compiler and machine.
 //
 // Operations are IEEE 754 doubles, rounded to nearest, never contracted to fused multiply-adds (-ffp-contract=off). The
-// constants and the bounds in the comments come from tools/tables/fit_trig.py. Largest errors found in 20 million arguments each:
-// 0.61 ulp of the sine and cosine, 0.64 ulp of atan2.
+// constants and the bounds in the comments come from tools/tables/fit_trig.py. Largest errors found in 20 million arguments
+// each: 0.61 ulp of the sine and cosine, 0.64 ulp of atan2.
 #include "math/trig.h"
 
 #include "base/cpu.h"

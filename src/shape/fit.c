@@ -112,8 +112,8 @@ static void reach_out(pz_outline *o, int k, double reach, vec3 corner)
     }
 }
 
-// The first half of the directions and how far a piece reaches along them and against them, four by four: of many corners few
-// are farther out than all before. What is beyond the last direction is out of reach.
+// The first half of the directions and how far a piece reaches along them and against them, four by four: of many corners
+// few are farther out than all before. What is beyond the last direction is out of reach.
 #define PAIRED (PZ_DIRECTIONS / 2)
 #define FOURS  ((PAIRED + 3) / 4)
 

@@ -1,8 +1,9 @@
 // Six-vectors and symmetric 6 x 6 matrices of reals (real.h), for the sweeps along a tree.
 //
 // With the width 1 they are in registers of two doubles, which every target of today has (SSE2, NEON, wasm), or for a source
-// that defines REAL_PACKED in one of four and one of two; matrices are full, and symmetric to the last bit. In lanes every entry is a number of its own, and half of a matrix will do; so on a
-// graphics processor, which has no vectors (PZ_HAS_VECTORS of base/build.h). All do the same operations in the same order.
+// that defines REAL_PACKED in one of four and one of two; matrices are full, and symmetric to the last bit. In lanes every
+// entry is a number of its own, and half of a matrix will do; so on a graphics processor, which has no vectors
+// (PZ_HAS_VECTORS of base/build.h). All do the same operations in the same order.
 #ifndef PZ_SIMD_SIX_H
 #define PZ_SIMD_SIX_H
 

@@ -1,7 +1,7 @@
 // dL/dx = (J J^T)^-1 J dL/dq (sensitivity_poses.c) in lanes. To be included once by a source that defines REAL_WIDTH.
 //
-// World axes, lengths over L = chain.unit, from the origin of the chain's base: J = [L J' ; a], so that the part of dL/dx that
-// belongs to the translation comes out times L.
+// World axes, lengths over L = chain.unit, from the origin of the chain's base: J = [L J' ; a], so that the part of dL/dx
+// that belongs to the translation comes out times L.
 #ifndef PZ_SOLVE_POSE_GRADIENTS_KERNEL_H
 #define PZ_SOLVE_POSE_GRADIENTS_KERNEL_H
 

@@ -239,8 +239,8 @@ static void find_rest(poise_sensitivity *s, const double *b, const double *x, do
     }
 }
 
-// x = the least solution of H x = b, in place; held coordinates and those that no goal sees are 0. With joints to spare small
-// pivots come before the one that vanishes, and what they lost of the answer is found again from what is left of b.
+// x = the least solution of H x = b, in place; held coordinates and those that no goal sees are 0. With joints to spare
+// small pivots come before the one that vanishes, and what they lost of the answer is found again from what is left of b.
 static void solve(poise_sensitivity *s, double *x)
 {
     size_t bytes = (size_t)s->rows.nv * sizeof *x;

@@ -1,6 +1,7 @@
 // Derivatives of many answers to one POSE goal, by its targets.
 //
-// An answer that meets its target moves with it: J dq = dx, with J the six rows of the frame's motion. The least such step is dq = J^T (J J^T)^-1 dx, so that
+// An answer that meets its target moves with it: J dq = dx, with J the six rows of the frame's motion. The least such step
+// is dq = J^T (J J^T)^-1 dx, so that
 //
 //   dL/dx = (J J^T)^-1 J dL/dq
 //
