@@ -403,6 +403,17 @@ static bool load(pz_tree_lanes *t, int lane, poise_problem *problem)
     return true;
 }
 
+// Goals are large, and most of them come from far: fetch those of the next problem while this one is worked on.
+static void fetch_next(const pz_tree_lanes *t)
+{
+    enum { LINE = 64, MOST = 512 * LINE }; // more would not stay in the cache
+    const poise_problem *next = t->next < t->queue_count ? t->queue[t->next] : NULL;
+    size_t size = next ? (size_t)next->goal_count * sizeof *next->goals : 0;
+    for (size_t at = 0; at < size && at < MOST; at += LINE) {
+        PZ_FETCH((const char *)next->goals + at);
+    }
+}
+
 // The next problem of this layout goes into a lane, or the lane is idle.
 static void refill(pz_tree_lanes *t, int lane)
 {
@@ -413,6 +424,7 @@ static void refill(pz_tree_lanes *t, int lane)
             *taken |= bit;
             if (load(t, lane, problem)) {
                 t->next += 1;
+                fetch_next(t);
                 return;
             }
         }
