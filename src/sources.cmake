@@ -155,6 +155,7 @@ set(poise_sources
     src/motion/sequence_linear.c
     src/motion/sequence.c
     src/motion/track_whole.c
+    src/motion/recording/live_tracker.c
     src/motion/points.c
     src/motion/retarget.c
     src/motion/retarget/role_table.c

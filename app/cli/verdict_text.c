@@ -100,11 +100,13 @@ void verdict_print(const poise_verdict *verdict, const poise_finding *findings, 
 
 // ---- For machines --------------------------------------------------------------------------------------------------------
 
-json_node *verdict_as_json(const poise_verdict *verdict, const poise_finding *findings)
+json_node *verdict_as_json(const poise_verdict *verdict, const poise_finding *findings, verdict_subject subject)
 {
     json_node *reasons = json_new(JSON_ARRAY), *joints = json_new(JSON_ARRAY), *left = json_new(JSON_ARRAY);
     json_node *values = json_new(JSON_OBJECT);
-    for (int i = 0; i < POISE_FINDING_JOINT; ++i) {
+    bool is_track = subject == VERDICT_OF_TRACK;
+    int first = is_track ? 0 : POISE_FINDING_UNMATCHED, end = is_track ? POISE_FINDING_JOINT : POISE_FINDING_KIND_COUNT;
+    for (int i = first; i < end; ++i) {
         json_set(values, poise_finding_name((poise_finding_kind)i), json_from_number(verdict->worst[i]));
     }
     for (int i = 0; i < verdict->count; ++i) {

@@ -175,8 +175,8 @@ static json_node *as_json(const poise_osim_scaled *s, const judgement *j, const 
     json_node *markers =
         json_make("{s:i, s:f, s:f, s:f}", "placed", s->placed, "weighted_rms", s->weighted, "rms", s->rms, "max", s->worst);
     return json_make("{s:o, s:o, s:o, s:o, s:o}", "model", json_from_text(arguments_at(args, 0)), "static",
-                     json_from_text(arguments_at(args, 1)), "verdict", verdict_as_json(&j->verdict, j->findings), "markers",
-                     markers, "factors", factors);
+                     json_from_text(arguments_at(args, 1)), "verdict",
+                     verdict_as_json(&j->verdict, j->findings, VERDICT_OF_TRACK), "markers", markers, "factors", factors);
 }
 
 // ---- The command ---------------------------------------------------------------------------------------------------------

@@ -35,6 +35,11 @@ static void print_roles(const retarget_job *j, FILE *stream)
     table_end(t, stream);
 }
 
+static const char *plural(int count)
+{
+    return count == 1 ? "" : "s";
+}
+
 // Hips and feet, in millimetres where the target's unit is known, else as shares of its leg.
 static void print_legs(const retarget_job *j, FILE *stream)
 {
@@ -53,12 +58,11 @@ static void print_legs(const retarget_job *j, FILE *stream)
     } else {
         fputs("no contact found", stream);
     }
-    fprintf(stream, "; sunk %.2f %s\n", fmax(times * o->sunk, 0), unit);
-}
-
-static const char *plural(int count)
-{
-    return count == 1 ? "" : "s";
+    fprintf(stream, "; sunk %.2f %s", fmax(times * o->sunk, 0), unit);
+    if (o->released > 0) {
+        fprintf(stream, "; let go in %d frame%s", o->released, plural(o->released));
+    }
+    fputc('\n', stream);
 }
 
 void retarget_print(const retarget_job *j, const char *out, FILE *stream)
@@ -118,12 +122,13 @@ json_node *retarget_as_json(const retarget_job *j, const char *out)
                   "frames", j->clip->frames, "frame_time", j->clip->frame_time, "roles_followed", o->roles,
                   "bodies_followed", o->bodies, "factor", o->factor, "same_proportions", (int)o->same, "planted",
                   (int)o->planted, "leg", o->leg, "frames_per_second", j->clip->frames / fmax(j->seconds, 1e-9));
-    json_node *more = json_make(
-        "{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:i, s:f, s:i, s:o, s:o}", "bone_mean", o->bone_mean,
-        "bone_worst", o->bone_worst, "turn_mean", o->turn_mean, "turn_worst", o->turn_worst, "hips_mean", o->hips_mean,
-        "hips_worst", o->hips_worst, "contact", o->contact, "skate_mean", o->skate_mean, "skate_worst", o->skate_worst,
-        "sunk", fmax(o->sunk, 0), "turn_most", o->turn_most, "jumps", o->jumps, "outside", o->outside, "velocity",
-        o->velocity, "late", o->late, "verdict", verdict_as_json(&j->verdict, j->findings), "roles", roles_as_json(j));
+    json_node *more =
+        json_make("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:f, s:f, s:i, s:i, s:f, s:i, s:o, s:o}", "bone_mean",
+                  o->bone_mean, "bone_worst", o->bone_worst, "turn_mean", o->turn_mean, "turn_worst", o->turn_worst,
+                  "hips_mean", o->hips_mean, "hips_worst", o->hips_worst, "contact", o->contact, "skate_mean", o->skate_mean,
+                  "skate_worst", o->skate_worst, "released", o->released, "sunk", fmax(o->sunk, 0), "turn_most",
+                  o->turn_most, "jumps", o->jumps, "outside", o->outside, "velocity", o->velocity, "late", o->late,
+                  "verdict", verdict_as_json(&j->verdict, j->findings, VERDICT_OF_RETARGETING), "roles", roles_as_json(j));
     if (made && more) {
         json_merge(made, more);
     }

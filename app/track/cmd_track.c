@@ -51,6 +51,7 @@ static void read_tracking(const arguments *args, bool has_tasks, poise_recording
     p->whole = option_given(args, "whole");
     p->sequence.knot = option_count(args, "knot", p->sequence.knot);
     p->sequence.noise = option_number(args, "noise", 0);
+    p->lag = option_count(args, "lag", -1);
     p->velocity = option_number(args, "velocity", 0);
     p->acceleration = option_number(args, "acceleration", 0);
 }
@@ -313,7 +314,8 @@ static app_exit run_list(job *j, const arguments *args)
 // What frames keep to is held frame by frame, from markers, by one method.
 static bool check_clearance(const arguments *args)
 {
-    static const char *const kept[] = {"avoid", "obstacle", "floor", "balance"}, *const alone[] = {"whole", "sensors"};
+    static const char *const kept[] = {"avoid", "obstacle", "floor", "balance"}, *const alone[] = {"whole", "lag",
+                                                                                                   "sensors"};
     const char *asked = NULL;
     for (size_t i = 0; i < sizeof kept / sizeof kept[0] && !asked; ++i) {
         asked = option_given(args, kept[i]) ? kept[i] : NULL;
@@ -352,10 +354,15 @@ static bool check_use(const arguments *args)
     }
     static const char *const only_whole[] = {"knot", "noise", "velocity", "acceleration"};
     for (size_t i = 0; i < sizeof only_whole / sizeof only_whole[0]; ++i) {
-        if (option_given(args, only_whole[i]) && !option_given(args, "whole")) {
+        bool is_live = i < 2 && option_given(args, "lag");
+        if (option_given(args, only_whole[i]) && !option_given(args, "whole") && !is_live) {
             complain("track: --%s is for --whole, which solves all frames at once", only_whole[i]);
             return false;
         }
+    }
+    if (option_given(args, "lag") && option_given(args, "whole")) {
+        complain("track: --lag gives what comes out live, --whole what the whole recording tells; choose one");
+        return false;
     }
     const char *report = option_text(args, "report", NULL); // of a list, a folder
     if (report && !list && !arguments_check_output(args, report, NULL)) {
@@ -446,6 +453,9 @@ static const app_option options[] = {
     {"smoothness", 0, OPTION_NUMBER, "W", .lowest = 0, .highest = 1e9,
      .help = "weight of staying near the last frame, against 1 for a marker (0)"},
     {"whole", .help = "solve all frames at once, as splines in time: smooth, with gaps bridged and nothing lagging"},
+    {"lag", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 100000,
+     .help = "smooth as it would be live, N frames behind: 32 at 120 a second are nearly as good as --whole, 3 knots the "
+             "least"},
     {"knot", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 64, .help = "with --whole: frames from knot to knot at most (4)"},
     {"noise", 0, OPTION_NUMBER, "D", .lowest = 0, .highest = 1,
      .help = "with --whole: metres by which a marker is off in each direction (found from the recording)"},

@@ -408,11 +408,11 @@ static json_node *data_of(const track_result *r, const arguments *args)
                   "frames", r->made->markers->frames, "gaps", r->made->summary.gaps, "first", r->made->first, "rate",
                   r->made->markers->rate, "dofs", poise_model_info(r->made->model).nv, "placed", r->made->placement_count,
                   "up", (int)likely_up(r), "from_motion", (int)r->made->from_motion);
-    json_node *tables =
-        json_make("{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "verdict",
-                  verdict_as_json(&r->made->verdict, r->made->findings), "sure", track_sureness_as_json(r), "notes", notes,
-                  "summary", summary_as_json(r, per), "flagged", flagged, "flagged_frames", frames, "flagged_rows", runs,
-                  "markers", markers_as_json(r, per), "series", series_as_json(r, per), "play", play_as_json(r));
+    json_node *tables = json_make("{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "verdict",
+                                  verdict_as_json(&r->made->verdict, r->made->findings, VERDICT_OF_TRACK), "sure",
+                                  track_sureness_as_json(r), "notes", notes, "summary", summary_as_json(r, per), "flagged",
+                                  flagged, "flagged_frames", frames, "flagged_rows", runs, "markers",
+                                  markers_as_json(r, per), "series", series_as_json(r, per), "play", play_as_json(r));
     if (!o || !tables) {
         json_release(o);
         json_release(tables);

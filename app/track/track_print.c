@@ -228,7 +228,7 @@ json_node *track_as_json(const track_result *r, const char *out, const char *rep
                   json_from_text(r->source_name), "frames", r->made->markers->frames, "first_frame", r->made->first, "rate",
                   r->made->markers->rate, "method", poise_method_name(r->problem.track.solver.method), "failed_frames",
                   frames_with(r, POISE_TRACK_HELD));
-    json_set(o, "verdict", verdict_as_json(&r->made->verdict, r->made->findings));
+    json_set(o, "verdict", verdict_as_json(&r->made->verdict, r->made->findings, VERDICT_OF_TRACK));
     json_set(o, "error",
              json_make("{s:f, s:f, s:f, s:s, s:i, s:o}", "mean", r->made->summary.mean * per, "max",
                        r->made->summary.worst * per, "rms", r->made->summary.rms * per, "unit",

@@ -73,6 +73,7 @@ typedef struct poise_recording_problem {
                                      // posture are set here. `user` is handed to on_stage, too
     bool whole;                      // false: all frames at once (sequence.h), by
     poise_sequence_options sequence; // these options, `noise` in metres; velocity and acceleration are set here
+    int lag;                         // -1: as a live tracker gives it, so many frames behind; < 0: none
     double velocity;                 // 0: limit of all joints but a free root, radians or metres a second; 0: none
     double acceleration;             // 0: the same, a second squared
     bool deviations;                 // false: compute the deviation of every degree of freedom in every frame

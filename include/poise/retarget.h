@@ -160,6 +160,7 @@ typedef struct poise_retarget_outcome {
     double skate_mean;      // speed of planted points along the ground
     double skate_worst;     // largest
     int skate_frame;        // when
+    int released;           // frames in which no foot was planted, since hips and legs could not have gone along
     double sunk;            // depth of a sole below the ground, largest
     double turn_most;       // largest turn of any body from frame to frame
     int jumps;              // frames in which a body turns by 0.5 radians more than the one it follows
@@ -177,8 +178,9 @@ typedef struct poise_retarget_outcome {
 POISE_API poise_status poise_retarget(const poise_retarget_task *task, const poise_allocator *allocator, poise_clip **clip,
                                       unsigned char *contacts, poise_retarget_outcome *outcome, poise_error *error);
 
-// Judge it, by the thresholds of poise_thresholds_default: UNMATCHED, POSE, BONES, LIMB, HIPS, SKATE, SUNK, JUMPED, LATE,
-// REVERSED. Angles are in radians, lengths shares of the target's leg. `findings` takes up to `capacity`, the worst first.
+// Judge it, by the thresholds of poise_thresholds_default: UNMATCHED, POSE, BONES, LIMB, HIPS, SKATE, SLIPPED, RELEASED,
+// SUNK, JUMPED, LATE, REVERSED. Angles are in radians, lengths shares of the target's leg. `findings` takes up to
+// `capacity`, the worst first.
 POISE_API poise_status poise_retarget_judge(const poise_retarget_task *task, const poise_retarget_outcome *outcome,
                                             const poise_thresholds *thresholds, poise_verdict *verdict,
                                             poise_finding *findings, int capacity, poise_error *error);

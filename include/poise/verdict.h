@@ -84,6 +84,8 @@ typedef enum poise_finding_kind {
     POISE_FINDING_LATE,      // retargeting: share of frames that velocity limits held back
     POISE_FINDING_LIMB,      // retargeting: one limb points elsewhere than the one it follows: mean angle, radians
     POISE_FINDING_REVERSED,  // retargeting: feet point backwards, by the names of the hips: value 1
+    POISE_FINDING_SLIPPED,   // retargeting: a planted foot slips: largest speed over the leg's length, per second
+    POISE_FINDING_RELEASED,  // retargeting: share of frames in which feet could not be planted as the actor's are
     POISE_FINDING_KIND_COUNT
 } poise_finding_kind;
 
@@ -99,7 +101,7 @@ typedef struct poise_thresholds {
 // miss 0.010, 0.015; given 0.012, 0.024; far 0.024; places 0.7, 1; moved 1.2, 2.5; unequal 0.027, 0.048; swapped 9; size
 // 1.25, 1.6; stretched 1.15, 1.35; sides 1.1, 1.25; unseen 0.55, 0.75; bare 0.6, 0.9; held 0, 0.5; let_go 0.2; turned 0.2,
 // 0.5; absent 0; unmatched 0, 1; pose 0; bones 0.2, 0.6; hips 0.08, 0.3; skate 0.02, 0.3; sunk 0.01, 0.06; jumped 0, 0.1;
-// late 0.05, 0.5; limb 0.5, 1.2; reversed 0.
+// late 0.05, 0.5; limb 0.5, 1.2; reversed 0; slipped 0.3, 3; released 0.1.
 // Without a second number: never failed.
 POISE_API poise_thresholds poise_thresholds_default(void);
 

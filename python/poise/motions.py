@@ -31,7 +31,8 @@ class Retargeted:
     `verdict` is "good", "doubtful" or "failed"; `findings` say why, the worst first. The object is true where it is good.
     `clip` moves `model`. `roles` say who follows whom; edit them and hand them back as `map`. `contacts` (frames, 4) are left
     heel, left toe, right heel and right toe on the ground. `skate_mean` and `skate_worst` are speeds of planted feet, `sunk` the
-    depth of a sole below the ground, in the model's unit; `bone_mean` is in radians.
+    depth of a sole below the ground, in the model's unit; `bone_mean` is in radians. In `released` frames no foot was planted, since
+    hips and legs could not have gone along.
     """
 
     def __init__(self, model: _poise.Model, parts: dict[str, Any]):
@@ -52,6 +53,7 @@ class Retargeted:
         self.jumps: int = parts["jumps"]
         self.late: int = parts["late"]
         self.outside: int = parts["outside"]
+        self.released: int = parts["released"]
 
     @property
     def q(self) -> np.ndarray:

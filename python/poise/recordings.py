@@ -109,7 +109,7 @@ def track(
     markers, a file that holds some or a motion, or a model with its clip; paths are read. `placements`, label -> (body, point, weight), say
     where markers sit; those that they do not name are placed by their common names, and calibrated. `subject` chooses among
     several people. `thresholds`, such as {"moved": (1.5, 3), "held": 0.05}, say beyond which values the track is doubtful, and
-    failed; the others are those of docs/recordings.md. Options: first, last, rate, fit ("decide", "none", "places", "uniform", "segments"), whole, knot, noise,
+    failed; the others are those of docs/recordings.md. Options: first, last, rate, fit ("decide", "none", "places", "uniform", "segments"), whole, lag, knot, noise,
     velocity, acceleration, limits, robust, outlier, smoothness, max_turn, least_markers, calibration_frames, only_placements,
     keep_size, chunk, threads.
 

@@ -52,12 +52,12 @@ static PyObject *outcome_out(const poise_retarget_task *task, const poise_clip *
         return raise_refusal(&error);
     }
     int count = verdict.count < MOST_FINDINGS ? verdict.count : MOST_FINDINGS;
-    return Py_BuildValue("{s:N,s:y#,s:s,s:N,s:N,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:i,s:i,s:i}", "clip", clip_out(clip),
+    return Py_BuildValue("{s:N,s:y#,s:s,s:N,s:N,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:i,s:i,s:i,s:i}", "clip", clip_out(clip),
                          "contacts", (const char *)contacts, (Py_ssize_t)clip->frames, "verdict",
                          poise_verdict_name(verdict.level), "findings", findings_out(findings, count), "roles",
                          roles_out(task), "factor", o->factor, "bone_mean", o->bone_mean, "hips_mean", o->hips_mean,
                          "skate_mean", o->skate_mean, "skate_worst", o->skate_worst, "sunk", fmax(o->sunk, 0), "velocity",
-                         o->velocity, "jumps", o->jumps, "late", o->late, "outside", o->outside);
+                         o->velocity, "jumps", o->jumps, "late", o->late, "outside", o->outside, "released", o->released);
 }
 
 // Velocities of the model's joints, and one for all but a free root; NULL: none.

@@ -41,6 +41,7 @@ static const option option_table[] = {
     RECORDING("only_placements", only_placements, OPTION_FLAG),
     RECORDING("keep_size", keep_size, OPTION_FLAG),
     RECORDING("whole", whole, OPTION_FLAG),
+    RECORDING("lag", lag, OPTION_INTEGER),
     RECORDING("knot", sequence.knot, OPTION_INTEGER),
     RECORDING("noise", sequence.noise, OPTION_NUMBER),
     RECORDING("velocity", velocity, OPTION_NUMBER),

@@ -59,6 +59,11 @@ static const struct {
                             1},
     [POISE_FINDING_REVERSED] = {"reversed", 0, NEVER,
                                 "the feet of @ point backwards: its left and right may have each other's names", 1, 0},
+    [POISE_FINDING_SLIPPED] = {"slipped", 0.3, 3, "a planted foot slips by ~ % of the leg's length a second in one frame",
+                               100, 0},
+    [POISE_FINDING_RELEASED] = {"released", 0.1, NEVER,
+                                "in ~ % of the frames feet are not planted: hips could not have followed above them", 100,
+                                1},
 };
 
 const char *poise_verdict_name(poise_verdict_level level)

@@ -133,6 +133,77 @@ TEST_ROWS(a_bad_day_is_averaged_over_time, (int)TEST_COUNT(rows))
     free(frames);
 }
 
+// Live, with a lag: errors in between those by frame and those of the whole clip, less with a longer lag, without a seam.
+TEST_ROWS(live_tracking_comes_near_to_the_whole, (int)TEST_COUNT(rows))
+{
+    take t;
+    scene_recording how = scene_recording_noisy();
+    record(&t, rows[test_row].scene, rows[test_row].motion, &how);
+    poise_sequence_options o = poise_sequence_options_default();
+    double whole = miss_of(&t, solve(&t, &o, NULL, NULL), NULL), single = miss_of(&t, track(&t), NULL), last = single;
+    static const int lags[] = {12, 32};
+    for (int i = 0; i < 2; ++i) {
+        poise_clip *clip = NULL;
+        poise_error error = {0};
+        poise_track_frame *frames = calloc((size_t)t.seen->frames, sizeof *frames);
+        poise_status status = poise_track_live(&t.problem, &o, lags[i], NULL, &clip, frames, &error);
+        ck_assert_msg(status == POISE_OK, "%s", error.text);
+        own_clip(clip);
+        double turn, miss = miss_of(&t, clip, &turn);
+        ck_assert_int_eq(clip->frames, t.seen->frames);
+        ck_assert_double_lt(miss, last);
+        ck_assert_double_le(turn, 0.2);
+        for (int f = 0; f < clip->frames; ++f) {
+            ck_assert(poise_model_within_limits(t.model, clip->q + (size_t)f * (size_t)t.nq));
+            ck_assert_int_eq(frames[f].flags & POISE_TRACK_JUMP, 0);
+        }
+        last = miss;
+        free(frames);
+    }
+    ck_assert_double_le(last, 0.7 * whole + 0.3 * single);
+}
+
+// Frames come out in order, so many behind, and all of them in the end.
+TEST(live_frames_are_so_many_behind)
+{
+    enum { LAG = 13 };
+    take t;
+    scene_recording how = scene_recording_noisy();
+    record(&t, "humanoid", "walk", &how);
+    poise_sequence_options o = poise_sequence_options_default();
+    poise_live *live = NULL;
+    poise_error error = {0};
+    double *q = calloc((size_t)t.nq, sizeof *q);
+    int frames = 50, frame = 0, next = 0;
+    ck_assert_int_eq(poise_live_create(&t.problem, &o, t.seen->rate, LAG, NULL, &live, &error), POISE_OK);
+    for (int f = 0; f < frames; ++f) {
+        poise_vec3 seen[MARKERS];
+        for (int i = 0; i < MARKERS; ++i) {
+            seen[i] = t.seen->position[(size_t)f * MARKERS + (size_t)poise_markers_find(t.seen, t.placements[i].label)];
+        }
+        ck_assert_int_eq(poise_live_next(live, seen, q, &frame, NULL, &error), POISE_OK);
+        ck_assert_int_eq(frame, f < LAG ? POISE_NONE : next++);
+    }
+    for (; next < frames; ++next) {
+        ck_assert_int_eq(poise_live_next(live, NULL, q, &frame, NULL, &error), POISE_OK);
+        ck_assert_int_eq(frame, next);
+    }
+    ck_assert_int_eq(poise_live_next(live, NULL, q, &frame, NULL, &error), POISE_OK);
+    ck_assert_int_eq(frame, POISE_NONE);
+    poise_live_destroy(live);
+    double *fast = malloc((size_t)t.nv * sizeof *fast);
+    for (int i = 0; i < t.nv; ++i) {
+        fast[i] = 1.0;
+    }
+    o.velocity = fast;
+    ck_assert_int_eq(poise_live_create(&t.problem, &o, t.seen->rate, LAG, NULL, &live, &error), POISE_ERROR_UNSUPPORTED);
+    o.velocity = NULL;
+    ck_assert_int_eq(poise_live_create(&t.problem, &o, t.seen->rate, 11, NULL, &live, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_live_next(NULL, NULL, q, &frame, NULL, &error), POISE_ERROR_ARGUMENT);
+    free(fast);
+    free(q);
+}
+
 // Before the person has come and after they left, the clip holds the first and the last pose that was measured.
 TEST(nobody_there_is_a_pose_that_holds)
 {

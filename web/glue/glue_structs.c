@@ -133,7 +133,7 @@ STRUCT(poise_finding, M(kind), M(level), M(name), M(other), M(value))
 STRUCT(poise_recording_problem, M(only_placements), M(labels), M(from_scale), M(pairs), M(pair_count), M(keep_size),
        M(subject), M(first), M(last), M(rate), M(fit), M(calibration_frames), M(track.solver), M(track.restarts),
        M(track.least_markers), M(track.robust), M(track.outlier), M(track.smoothness), M(track.max_turn), M(track.chunk),
-       M(whole), M(sequence.knot), M(sequence.noise), M(velocity), M(acceleration), M(deviations), M(thresholds))
+       M(whole), M(lag), M(sequence.knot), M(sequence.noise), M(velocity), M(acceleration), M(deviations), M(thresholds))
 STRUCT(poise_recording_result, M(markers), M(placements), M(placement_count), M(scale), M(first), M(from_motion), M(match),
        M(named), M(fitted), M(calibrated), M(calibration), M(clip), M(frames), M(distances), M(summary), M(deviation),
        M(verdict), M(findings))

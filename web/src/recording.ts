@@ -34,6 +34,8 @@ export interface RecordingOptions extends TrackerOptions {
     onlyPlacements?: boolean;
     /** [false] all frames at once, as splines in time, */
     whole?: boolean;
+    /** or as it would come live, so many frames behind; [-1: not] */
+    lag?: number;
     /** with [4] frames from knot to knot, */
     knot?: number;
     /** metres by which a marker is off, [0: found], */

@@ -141,12 +141,15 @@ static const double *limits_of(const poise_recording_result *r, double limit, do
     return limit > 0.0 ? numbers : NULL;
 }
 
-// All frames at once. `limits` has room for 2 nv numbers.
+// All frames at once, or those that come within the lag. `limits` has room for 2 nv numbers.
 static poise_status track_whole(const poise_recording_problem *problem, const poise_track_problem *track, double *limits,
                                 poise_recording_result *r, poise_error *error)
 {
     poise_sequence_options o = problem->sequence;
     o.noise *= units_per_metre(r);
+    if (problem->lag >= 0) {
+        return poise_track_live(track, &o, problem->lag, pz_recording_memory(r), &r->clip, r->frames, error);
+    }
     o.velocity = limits_of(r, problem->velocity, limits);
     o.acceleration = limits_of(r, problem->acceleration, limits + poise_model_info(r->model).nv);
     return poise_track_whole(track, &o, pz_recording_memory(r), &r->clip, r->frames, &r->sequence, error);
@@ -166,8 +169,8 @@ static poise_status track(const poise_recording_problem *problem, double *number
     }
     track.posture = r->named > 0 ? posture : NULL;
     begin_stage(problem, POISE_STAGE_TRACK, r->markers->frames);
-    status = problem->whole ? track_whole(problem, &track, numbers, r, error)
-                            : poise_track(&track, pz_recording_memory(r), &r->clip, r->frames, error);
+    status = problem->whole || problem->lag >= 0 ? track_whole(problem, &track, numbers, r, error)
+                                                 : poise_track(&track, pz_recording_memory(r), &r->clip, r->frames, error);
     if (status != POISE_OK) {
         return status;
     }

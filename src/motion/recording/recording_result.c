@@ -12,6 +12,7 @@ poise_recording_problem poise_recording_problem_default(void)
                                      .calibration_frames = 50,
                                      .track = poise_track_problem_default(),
                                      .sequence = poise_sequence_options_default(),
+                                     .lag = -1,
                                      .thresholds = poise_thresholds_default()};
 }
 

@@ -31,6 +31,7 @@ typedef struct pz_ground {
     double leg;    // of the target
     int frames;
     double frame_time;
+    bool *released; // by frame: no foot is planted
 } pz_ground;
 
 void pz_foot_plant(pz_foot *foot, const pz_ground *ground, poise_vec3 *offset);

@@ -14,6 +14,7 @@
 #define GRIP  0.15 // seconds in which a foot comes to be held, and is let go
 #define TILT  0.6  // radians: beyond it a sole is not flat on the ground, and beyond twice that not on it
 #define DRIFT 0.08 // of the leg: farther from its place in a step a foot is not at rest
+#define PIVOT 0.3  // radians: nor is one that is turned farther than that from its turn in the middle of the step
 
 // 0 to 1 with zero first and second derivatives at both ends.
 static double ease(double x)
@@ -79,7 +80,7 @@ static bool counts(const pz_foot *foot, const step *s, int f)
     return !s->has_flat || foot->contact[f] == (PZ_HEEL | PZ_TOE);
 }
 
-// Mean of the frames that count, and how far the farthest is from it.
+// Mean of the frames that count, and how far the farthest is from it, as a share of what a foot at rest may be.
 static poise_pose place_of_step(const pz_foot *foot, const step *s, const pz_ground *g, double *farthest)
 {
     vec3 sum = v3(0, 0, 0);
@@ -96,11 +97,17 @@ static poise_pose place_of_step(const pz_foot *foot, const step *s, const pz_gro
     for (int f = s->first; f < s->last; ++f) {
         if (counts(foot, s, f)) {
             vec3 away = v3_sub(poise_pose_transform(foot->path[f], pz_foot_point(foot, foot->contact[f])), mean);
-            *farthest = max2(*farthest, v3_norm(v3_mad(away, -v3_dot(away, g->up), g->up)));
+            *farthest = max2(*farthest, v3_norm(v3_mad(away, -v3_dot(away, g->up), g->up)) / (DRIFT * g->leg));
             middle = 2 * ++seen <= count + 1 ? f : middle;
         }
     }
     poise_pose place = {.rotation = flat_turn(foot, foot->path[middle].rotation, g->up)};
+    for (int f = s->first; f < s->last; ++f) {
+        if (counts(foot, s, f) && foot->contact[f] == (PZ_HEEL | PZ_TOE)) {
+            quat turned = quat_mul(quat_conj(place.rotation), flat_turn(foot, foot->path[f].rotation, g->up));
+            *farthest = max2(*farthest, poise_quat_angle(turned) / PIVOT);
+        }
+    }
     vec3 point = quat_rotate(place.rotation, pz_foot_point(foot, foot->contact[middle]));
     place.position = v3_sub(mean, point);
     double above = v3_dot(place.position, g->up) + v3_dot(quat_rotate(place.rotation, foot->heel), g->up) - g->height;
@@ -156,7 +163,7 @@ static void drop_tilted(pz_foot *foot, const pz_ground *g)
     }
 }
 
-// Contacts in which the foot drifts are cut in the middle, where it moves fastest, until none does.
+// Contacts in which the foot drifts or pivots are cut in the middle, where it moves fastest, until none does.
 static void cut_drifts(pz_foot *foot, const pz_ground *g)
 {
     step s;
@@ -167,11 +174,13 @@ static void cut_drifts(pz_foot *foot, const pz_ground *g)
         int length = s.last - s.first, at = s.first + length / 2;
         double fastest = 0.0;
         for (int f = s.first + length / 4; f + 1 < s.last - length / 4; ++f) {
-            double moved = v3_norm(v3_sub(foot->path[f + 1].position, foot->path[f].position));
+            poise_pose now = foot->path[f], then = foot->path[f + 1];
+            double moved = v3_norm(v3_sub(then.position, now.position)) / (DRIFT * g->leg) +
+                           poise_quat_angle(quat_mul(quat_conj(now.rotation), then.rotation)) / PIVOT;
             at = moved > fastest ? f : at;
             fastest = max2(fastest, moved);
         }
-        if (farthest > DRIFT * g->leg && length > 2) {
+        if (farthest > 1.0 && length > 2) {
             for (int f = at - gap / 2; f <= at + gap / 2; ++f) {
                 if (f >= s.first && f < s.last) {
                     foot->contact[f] = 0;
@@ -223,6 +232,9 @@ void pz_foot_plant(pz_foot *foot, const pz_ground *g, poise_vec3 *offset)
 {
     poise_vec3 *turn = offset, *move = offset + g->frames;
     level_soles(foot, g);
+    for (int f = 0; f < g->frames; ++f) {
+        foot->contact[f] = g->released[f] ? 0 : foot->contact[f];
+    }
     drop_tilted(foot, g);
     cut_drifts(foot, g);
     hold_turns(foot, g, turn);

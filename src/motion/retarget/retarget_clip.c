@@ -131,6 +131,10 @@ static poise_status take_memory(pz_retarget_work *w, const poise_allocator *allo
         w->slow = pz_arena_take(&arena, (size_t)to.nq + 1, sizeof *w->slow);
         w->locked = pz_arena_take(&arena, nv + 1, sizeof *w->locked);
         w->hips = pz_arena_take(&arena, frames + 1, sizeof *w->hips);
+        w->strained = pz_arena_take(&arena, frames + 1, sizeof *w->strained);
+        w->ground.released = pz_arena_take(&arena, frames + 1, sizeof *w->ground.released);
+        w->late = pz_arena_take(&arena, frames + 1, sizeof *w->late);
+        w->changed = pz_arena_take(&arena, frames + 1, sizeof *w->changed);
         for (int side = 0; side < 2; ++side) {
             w->foot[side].path = pz_arena_take(&arena, frames + 1, sizeof *w->foot[side].path);
             w->foot[side].contact = pz_arena_take(&arena, frames + 1, sizeof *w->foot[side].contact);
@@ -143,6 +147,7 @@ static poise_status take_memory(pz_retarget_work *w, const poise_allocator *allo
     for (int side = 0; side < 2; ++side) {
         memset(w->foot[side].contact, 0, frames + 1);
     }
+    memset(w->ground.released, 0, (frames + 1) * sizeof *w->ground.released);
     return POISE_OK;
 }
 
@@ -161,8 +166,11 @@ static poise_status prepare(pz_retarget_work *w, const poise_allocator *allocato
                             "say which body is which in a map (--write-map, --map)",
                             w->followed.count, LEAST_BODIES);
     }
-    w->ground =
-        (pz_ground){.up = w->to.up, .leg = w->to.leg, .frames = task->clip->frames, .frame_time = task->clip->frame_time};
+    w->ground = (pz_ground){.up = w->to.up,
+                            .leg = w->to.leg,
+                            .frames = task->clip->frames,
+                            .frame_time = task->clip->frame_time,
+                            .released = w->ground.released};
     for (int i = 0; i < poise_model_info(w->to.model).nv && task->velocity; ++i) {
         w->velocity[i] = task->velocity[i] * (1.0 - 1e-9);
     }

@@ -3,7 +3,8 @@
 
 #include "math/trig.h"
 
-#define JUMP 0.5 // radians in a frame, beyond what the source turns
+#define JUMP   0.5  // radians in a frame, beyond what the source turns
+#define STRAIN 0.15 // of the leg: hips that planted feet take farther from their path
 
 static double turn_between(quat a, quat b)
 {
@@ -73,6 +74,7 @@ void pz_retarget_measure(pz_retarget_work *w, int frame, poise_retarget_outcome 
         double off = v3_norm(v3_sub(hips, w->hips[frame]));
         o->hips_mean += off;
         o->hips_worst = max2(o->hips_worst, off);
+        w->strained[frame] = off > STRAIN * w->to.leg && (w->foot[0].contact[frame] || w->foot[1].contact[frame]);
         measure_feet(w, frame, o);
     }
 }

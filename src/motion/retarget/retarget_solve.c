@@ -2,8 +2,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "motion/retarget/retarget_work.h"
-
-#include <poise/solve.h>
+#include "solve/solver_state.h"
 
 #include <string.h>
 
@@ -22,6 +21,8 @@
 #define HELD_WEIGHT    1e6   // of joints that are as fast as they may be
 #define LATE           0.1   // radians or metres: what is farther behind is late
 #define MOST_ROUNDS    4     // in which more such joints are found
+#define KNOWN          1e-7  // an answer that differs by less from an earlier one goes on as that did
+#define ROUNDING       1e-9  // of the way to an end of such an interval
 #define MOST_STEPS     30    // iterations of a frame
 
 // ---- Goals ---------------------------------------------------------------------------------------------------------------
@@ -216,7 +217,7 @@ static double speed_share(pz_retarget_work *w, const double *before, const doubl
 }
 
 // A frame that is too fast, with w->v as long as it would need it: is a joint left behind, and which one the farthest?
-static void count_late(const pz_retarget_work *w, poise_retarget_outcome *outcome)
+static bool is_late(const pz_retarget_work *w, poise_retarget_outcome *outcome)
 {
     double most = 0.0;
     for (int k = 0; k < poise_model_info(w->to.model).joints; ++k) {
@@ -230,7 +231,7 @@ static void count_late(const pz_retarget_work *w, poise_retarget_outcome *outcom
             }
         }
     }
-    outcome->late += most > LATE;
+    return most > LATE;
 }
 
 // Cut w->v to the velocities, and with `holds` give the joints that were too fast the weight that holds them.
@@ -250,7 +251,33 @@ static void cut_velocities(pz_retarget_work *w, bool holds)
     }
 }
 
-// A frame that is too fast: joints go as far as they may, are held there, and the others make up for it.
+// What is within reach of `before` in a frame, as an interval of each dof that has a number of its own; or all that its
+// limits leave.
+static void narrow(const pz_retarget_work *w, poise_solver *solver, const double *before, bool narrows)
+{
+    const poise_model *model = w->to.model;
+    for (int i = 0; i < model->nv; ++i) {
+        pz_box *box = &solver->box[i];
+        if (box->q >= 0 && w->velocity[i] < INFINITY) {
+            double reach = narrows ? (1.0 - ROUNDING) * w->velocity[i] * w->ground.frame_time : INFINITY;
+            box->lower = max2(w->task->use_limits ? model->lower[box->q] : -INFINITY, before[box->q] - reach);
+            box->upper = min2(w->task->use_limits ? model->upper[box->q] : INFINITY, before[box->q] + reach);
+        }
+    }
+}
+
+// A frame that is too fast, with hinges and slides kept within what they may go: the others make up for it.
+static poise_status keep_back(pz_retarget_work *w, poise_solver *solver, int count, const double *before, double *q,
+                              poise_error *error)
+{
+    memcpy(q, before, (size_t)poise_model_info(w->to.model).nq * sizeof *q);
+    narrow(w, solver, before, true);
+    poise_status status = poise_solve(solver, w->goals, count, q, NULL, error);
+    narrow(w, solver, before, false);
+    return status;
+}
+
+// Joints of which the solver keeps no intervals, such as balls, are held where they may go to; the others make up for it.
 static poise_status hold_back(pz_retarget_work *w, poise_solver *solver, int count, const double *before, double *q,
                               poise_error *error)
 {
@@ -303,15 +330,31 @@ static bool has_same_numbers(const poise_model *a, const poise_model *b)
     return same;
 }
 
+// Would a frame come out as it did before? Its goals are the same, and so is the frame before, but for what its velocities
+// may not exceed.
+static bool is_known(pz_retarget_work *w, int f, const double *before, size_t nq)
+{
+    double most = 0.0;
+    for (size_t i = 0; i < nq && f > 0 && w->old; ++i) {
+        most = max2(most, fabs(before[i] - w->old[(size_t)(f - 1) * nq + i]));
+    }
+    return w->old && !w->changed[f] && most <= KNOWN && (f == 0 || speed_share(w, before, w->old + (size_t)f * nq) <= 1.0);
+}
+
 static poise_status solve_frame(pz_retarget_work *w, poise_solver *solver, int f, poise_clip *clip, bool copies,
                                 poise_retarget_outcome *outcome, poise_error *error)
 {
     size_t nq = (size_t)clip->nq;
     double *q = clip->q + (size_t)f * nq;
     const double *before = q - nq;
-    poise_report report;
+    poise_report report = {.iterations = 0};
     poise_status status = POISE_OK;
+    if (is_known(w, f, before, nq)) {
+        memcpy(q, w->old + (size_t)f * nq, nq * sizeof *q);
+        return POISE_OK;
+    }
     int count = make_goals(w, f, before);
+    w->late[f] = false;
     if (copies) {
         memcpy(q, w->task->clip->q + (size_t)f * nq, nq * sizeof *q);
     } else if (f > 0) {
@@ -321,15 +364,21 @@ static poise_status solve_frame(pz_retarget_work *w, poise_solver *solver, int f
     }
     status = status == POISE_OK ? poise_solve(solver, w->goals, count, q, &report, error) : status;
     if (status == POISE_OK && f > 0 && speed_share(w, before, q) > 1.0) {
-        count_late(w, outcome);
-        status = hold_back(w, solver, count, before, q, error);
+        w->late[f] = is_late(w, outcome);
+        status = keep_back(w, solver, count, before, q, error);
+        status = status == POISE_OK ? hold_back(w, solver, count, before, q, error) : status;
     }
-    if (status == POISE_OK) {
-        outcome->iterations += report.iterations;
-        outcome->velocity = f > 0 ? max2(outcome->velocity, speed_share(w, before, q)) : 0.0;
-        outcome->outside += w->task->use_limits && !poise_model_within_limits(w->to.model, q);
-    }
+    outcome->iterations += report.iterations;
     return status;
+}
+
+// What a frame says of limits.
+static void measure_limits(pz_retarget_work *w, int f, const poise_clip *clip, poise_retarget_outcome *outcome)
+{
+    const double *q = clip->q + (size_t)f * (size_t)clip->nq;
+    outcome->velocity = f > 0 ? max2(outcome->velocity, speed_share(w, q - clip->nq, q)) : 0.0;
+    outcome->outside += w->task->use_limits && !poise_model_within_limits(w->to.model, q);
+    outcome->late += w->late[f];
 }
 
 poise_status pz_retarget_solve(pz_retarget_work *w, const poise_allocator *allocator, poise_clip *clip,
@@ -364,6 +413,7 @@ poise_status pz_retarget_solve(pz_retarget_work *w, const poise_allocator *alloc
         status = status == POISE_OK ? solve_frame(w, solver, f, clip, copies, outcome, error) : status;
         if (status == POISE_OK) {
             status = poise_kinematics_update(w->to.kin, clip->q + (size_t)f * (size_t)clip->nq, error);
+            measure_limits(w, f, clip, outcome);
             pz_retarget_measure(w, f, outcome);
         }
         for (int side = 0; side < 2 && w->loose && status == POISE_OK; ++side) {

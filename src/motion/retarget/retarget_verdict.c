@@ -144,6 +144,8 @@ poise_status poise_retarget_judge(const poise_retarget_task *task, const poise_r
     }
     if (outcome->leg > 0 && outcome->planted) {
         pz_weigh(&found, POISE_FINDING_SKATE, NULL, outcome->skate_mean / outcome->leg, false);
+        pz_weigh(&found, POISE_FINDING_SLIPPED, NULL, outcome->skate_worst / outcome->leg, false);
+        pz_weigh(&found, POISE_FINDING_RELEASED, NULL, outcome->released / frames, false);
         pz_weigh(&found, POISE_FINDING_SUNK, NULL, max2(outcome->sunk, 0.0) / outcome->leg, false);
     }
     *verdict = found.verdict;

@@ -26,6 +26,10 @@ typedef struct pz_retarget_work {
     double *held;      // nv: weights of joints that are as fast as they may be,
     double *slow;      // and nq: where they are held
     double *velocity;  // nv: limits for a step; NULL: none
+    bool *strained;    // by frame: planted feet take the hips far from their path
+    bool *late;        // by frame: velocity limits leave a joint behind
+    const double *old; // an answer for the same frames with other feet; NULL: none
+    bool *changed;     // by frame: with that, where the feet are to go elsewhere
 } pz_retarget_work;
 
 // Where hips and feet are to go, by frame, and when feet rest; with `plants` they are planted there.
