@@ -15,8 +15,7 @@ typedef struct pz_pose_lanes {
 } pz_pose_lanes;
 
 // dL by translation and rotation of the target, six numbers to a row, of the first `count` rows. Returns bits: the rows that
-// meet their target and are not near a singular configuration; the others are left as they were. nv numbers of dL_dq to a
-// row.
+// meet their target and are not near a singular configuration; the others are left as they were.
 unsigned pz_pose_gradients_4(const pz_pose_lanes *rows, const poise_pose *targets, const double *q, const double *dL_dq,
                              int count, double *gradients);
 unsigned pz_pose_gradients_8(const pz_pose_lanes *rows, const poise_pose *targets, const double *q, const double *dL_dq,

@@ -6,8 +6,8 @@
 #define REAL_WIDTH 4
 #include "solve/pose_gradients_kernel.h"
 
-unsigned pz_pose_gradients_4(const pz_pose_lanes *rows, const poise_pose *targets, const double *q, const double *dL_dq,
-                             int count, double *gradients)
+REAL_TARGET unsigned pz_pose_gradients_4(const pz_pose_lanes *rows, const poise_pose *targets, const double *q,
+                                         const double *dL_dq, int count, double *gradients)
 {
     return gradients_of(rows, targets, q, dL_dq, count, gradients);
 }

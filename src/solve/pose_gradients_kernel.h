@@ -34,8 +34,8 @@ REAL_FN void aim(const pz_arm_chain *chain, const poise_pose *targets, int count
     *t = real3_scale(real3_sub(at, real3_of(chain->base_at)), real_of(1.0 / chain->unit));
 }
 
-REAL_TARGET static unsigned gradients_of(const pz_pose_lanes *rows, const poise_pose *targets, const double *q,
-                                         const double *dL_dq, int count, double *gradients)
+REAL_FN unsigned gradients_of(const pz_pose_lanes *rows, const poise_pose *targets, const double *q, const double *dL_dq,
+                              int count, double *gradients)
 {
     const pz_arm_chain *chain = &rows->chain;
     int n = chain->n;

@@ -17,7 +17,7 @@ import numpy as np
 import poise
 from mathutils import Matrix, Quaternion
 
-from .constraints import add_anchors, close_loops
+from .ties import add_anchors, close_loops
 
 AXES = "xyz"
 EULER_MODES = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")

@@ -12,7 +12,7 @@ from bpy.app.handlers import persistent
 from poise.command import find_command
 
 from .armature import Rig
-from .constraints import constraints_of
+from .ties import constraints_of
 
 AXIS = {"X": (1, 0, 0), "Y": (0, 1, 0), "Z": (0, 0, 1), "-X": (-1, 0, 0), "-Y": (0, -1, 0), "-Z": (0, 0, -1)}
 _rigs = {}  # by name of the armature, with the text of its model
