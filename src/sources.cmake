@@ -196,7 +196,8 @@ set(poise_sources
     src/motion/uncertainty.c
     src/motion/findings.c
     src/motion/scaling_verdict.c
-    src/motion/swaps.c
+    src/motion/verdict/astray.c
+    src/motion/verdict/swaps.c
     src/motion/verdict.c
     src/motion/recording/recording_result.c
     src/motion/recording/recording_match.c

@@ -418,16 +418,47 @@ static app_exit list_scenes(bool json)
     return APP_DONE;
 }
 
+// A row of the table with its part and numbers below those of the others; what is none as it is.
+static void print_marker_row(const char *text, size_t length)
+{
+    enum { TAIL = 7 }; // words behind the names
+    size_t at[TAIL], names = length;
+    bool is_row = length > 0 && *text != '#' && strncmp(text, "set ", 4) != 0 && strncmp(text, "stiff ", 6) != 0;
+    for (int i = TAIL - 1; is_row && i >= 0; --i) {
+        while (names > 0 && text[names - 1] != ' ') {
+            --names;
+        }
+        at[i] = names;
+        names -= names > 0;
+    }
+    if (!is_row || at[0] == 0) {
+        printf("%.*s\n", (int)length, text);
+        return;
+    }
+    static const int width[TAIL] = {9, 6, 4, 5, 6, 4, 0};
+    printf("%-38.*s ", (int)names, text);
+    for (int i = 0; i < TAIL; ++i) {
+        size_t end = i + 1 < TAIL ? at[i + 1] - 1 : length;
+        printf("%-*.*s%s", width[i], (int)(end - at[i]), text + at[i], i + 1 < TAIL ? " " : "\n");
+    }
+}
+
 // The built-in table of marker places.
 static app_exit print_marker_sets(bool json)
 {
     json_node *list = json ? json_new(JSON_ARRAY) : NULL;
     const char *text;
+    if (!json) {
+        puts("# names                                part      from   along fwd  outw   deviations\n");
+    }
     for (int i = 0; (text = poise_marker_sets(i)) != NULL; ++i) {
         if (json) {
             json_append(list, json_from_text(text));
-        } else {
-            fputs(text, stdout);
+            continue;
+        }
+        for (size_t length; *text; text += length + (text[length] == '\n')) {
+            length = strcspn(text, "\n");
+            print_marker_row(text, length);
         }
     }
     return !json || json_print(json_make("{s:o}", "marker_sets", list)) ? APP_DONE : APP_BAD;

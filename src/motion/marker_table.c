@@ -6,6 +6,7 @@
 //   stiff NAME NAME
 //
 // The first row that names a label counts. Names have no side; a label's is found in it: RKNE, R.Knee, Knee_R, KneeRight.
+// What all labels begin with, such as a subject without a colon, may be left away: "S1_LASI".
 // A name that ends in # stands for any number there.
 #include "motion/marker_table.h"
 
@@ -16,7 +17,7 @@
 
 #define CLUSTER 45.0 // thousandths of the stature: places that deviate by more are those of clusters
 
-enum { MOST_WORDS = 40, NUMBERS = 6, LINE_LONGEST = 512 };
+enum { MOST_WORDS = 40, NUMBERS = 6, LINE_LONGEST = 512, READINGS = 8, FEW_LABELS = 8 };
 
 typedef struct word {
     const char *text;
@@ -199,7 +200,7 @@ static bool take_side(const pz_plain_name *name, const char *text, pz_side side,
 }
 
 // All ways to read a label, the likeliest first; returns how many.
-static int read_label(const char *label, reading readings[8])
+static int read_label(const char *label, reading readings[READINGS])
 {
     int count = read_words(label, &readings[0]);
     reading whole;
@@ -213,6 +214,36 @@ static int read_label(const char *label, reading readings[8])
     count += take_side(&plain, "l", PZ_LEFT, false, &readings[count]);
     count += take_side(&plain, "r", PZ_RIGHT, false, &readings[count]);
     return count;
+}
+
+// How much all labels have in common at their beginning: a subject, or the side of a recording of one. Points that were not
+// labelled do not count; 0 where there are too few to tell.
+static size_t common_start(const poise_markers *markers)
+{
+    const char *first = NULL;
+    size_t length = 0;
+    int count = 0;
+    for (int i = 0; markers && i < markers->count; ++i) {
+        const char *label = markers->label[i];
+        if (!is_upper(*label) && !is_lower(*label)) {
+            continue;
+        }
+        length = first ? length : strlen(label);
+        first = first ? first : label;
+        count += 1;
+        for (size_t k = 0; k < length; ++k) {
+            length = label[k] == first[k] ? length : k;
+        }
+    }
+    return count < FEW_LABELS ? 0 : length;
+}
+
+// The ways to read a label of a recording, those without what all its labels begin with last.
+static int read_among(const pz_marker_table *t, const char *label, reading readings[2 * READINGS])
+{
+    int count = read_label(label, readings);
+    size_t common = common_start(t->markers);
+    return common > 0 && strlen(label) > common ? count + read_label(label + common, readings + count) : count;
 }
 
 // Is the name that of a word of the table, without case and punctuation? # stands for digits.
@@ -316,8 +347,8 @@ static void find_in(const pz_marker_table *t, const char *text, const reading *r
 
 bool pz_marker_table_find(const pz_marker_table *table, const char *label, pz_marker_row *row)
 {
-    reading readings[8];
-    int count = read_label(label, readings), best = count;
+    reading readings[2 * READINGS];
+    int count = read_among(table, label, readings), best = count;
     find_in(table, table->own, readings, &best, row);
     bool is_own = best < count;
     for (int i = 0; i < PZ_MARKER_SETS && !is_own; ++i) {
@@ -350,14 +381,14 @@ static bool stiff_in(const char *text, const reading *a, int na, const reading *
 
 bool pz_marker_table_stiff(const pz_marker_table *table, const char *a, const char *b)
 {
-    reading ra[8], rb[8];
-    int na = read_label(a, ra), nb = read_label(b, rb);
+    reading ra[2 * READINGS], rb[2 * READINGS];
+    int na = read_among(table, a, ra), nb = read_among(table, b, rb);
     return stiff_in(table->own, ra, na, rb, nb) || stiff_in(pz_marker_sets[PZ_STIFF_SET], ra, na, rb, nb);
 }
 
 bool pz_labels_mirror(const char *a, const char *b)
 {
-    reading ra[8], rb[8];
+    reading ra[READINGS], rb[READINGS];
     int na = read_label(a, ra), nb = read_label(b, rb);
     for (int i = 0; i < na * nb; ++i) {
         const reading *x = &ra[i / nb], *y = &rb[i % nb];
@@ -367,4 +398,37 @@ bool pz_labels_mirror(const char *a, const char *b)
         }
     }
     return false;
+}
+
+// One of four labels LFEO, LFEA, LFEL, LFEP?
+static bool is_frame(const poise_markers *markers, const char *label)
+{
+    static const char ends[] = "OALP";
+    char other[PZ_NAME_LONGEST];
+    size_t length = strlen(label);
+    if (length < 2 || length >= sizeof other || !strchr(ends, label[length - 1])) {
+        return false;
+    }
+    memcpy(other, label, length + 1);
+    bool is_whole = true;
+    for (int i = 0; i < 4 && is_whole; ++i) {
+        other[length - 1] = ends[i];
+        is_whole = poise_markers_find(markers, other) >= 0;
+    }
+    return is_whole;
+}
+
+bool pz_label_is_computed(const poise_markers *markers, const char *label)
+{
+    static const char *const words[] = {"angle", "force", "moment", "power"};
+    pz_plain_name plain = pz_plain_name_of(label);
+    for (size_t i = 0; i < sizeof words / sizeof *words; ++i) {
+        size_t length = strlen(words[i]);
+        for (size_t k = 0; k + length <= plain.length; ++k) {
+            if (memcmp(plain.text + k, words[i], length) == 0) {
+                return true;
+            }
+        }
+    }
+    return is_frame(markers, label);
 }

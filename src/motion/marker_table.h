@@ -35,6 +35,10 @@ bool pz_marker_table_find(const pz_marker_table *table, const char *label, pz_ma
 // Is one of these labels the other's on the other side of the body?
 bool pz_labels_mirror(const char *a, const char *b);
 
+// Is it no marker, but something that Plug-in Gait computes? One of four labels LFEO, LFEA, LFEL, LFEP, the frame of a
+// segment, or angles, forces, moments, powers.
+bool pz_label_is_computed(const poise_markers *markers, const char *label);
+
 // Do markers of these two labels keep their distance, by a line "stiff" of the table?
 bool pz_marker_table_stiff(const pz_marker_table *table, const char *a, const char *b);
 

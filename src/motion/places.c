@@ -60,31 +60,13 @@ static bool is_repeated(const poise_markers *markers, int marker)
     return poise_markers_find(markers, markers->label[marker]) != marker;
 }
 
-// Is this one of four labels LFEO, LFEA, LFEL, LFEP? Those are the frames of segments that Plug-in Gait computes, no
-// markers.
-static bool is_frame(const poise_markers *markers, const char *label)
-{
-    static const char ends[] = "OALP";
-    char other[PZ_NAME_LONGEST];
-    size_t length = strlen(label);
-    if (length < 2 || length >= sizeof other || !strchr(ends, label[length - 1])) {
-        return false;
-    }
-    memcpy(other, label, length + 1);
-    bool is_whole = true;
-    for (int i = 0; i < 4 && is_whole; ++i) {
-        other[length - 1] = ends[i];
-        is_whole = poise_markers_find(markers, other) >= 0;
-    }
-    return is_whole;
-}
-
 static void place_all(placing *p, poise_placement *placements, poise_place_prior *priors, int capacity)
 {
     for (int i = 0; i < p->markers->count; ++i) {
         const char *label = p->markers->label[i];
         pz_marker_row row;
-        if (!pz_marker_table_find(&p->table, label, &row) || is_repeated(p->markers, i) || is_frame(p->markers, label)) {
+        if (!pz_marker_table_find(&p->table, label, &row) || is_repeated(p->markers, i) ||
+            pz_label_is_computed(p->markers, label)) {
             continue;
         }
         const pz_segment *part = &p->anatomy.part[row.part][row.side];

@@ -5,9 +5,10 @@
 #include "base/error.h"
 #include "math/vec3.h"
 #include "motion/anatomy.h"
+#include "motion/verdict/astray.h"
 #include "motion/findings.h"
 #include "motion/marker_table.h"
-#include "motion/swaps.h"
+#include "motion/verdict/swaps.h"
 #include "motion/uncertainty.h"
 
 #define TOLD  0.4   // of a degree of freedom: what markers tell less of is not seen; two joints may share what is
@@ -275,6 +276,9 @@ poise_status poise_verdict_find(const poise_verdict_problem *problem, const pois
         j.told && by_marker ? prepare(&j, allocator, error) : pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     if (status == POISE_OK && problem->priors && problem->calibration) {
         status = pz_weigh_swaps(problem, allocator, &j.found, error);
+    }
+    if (status == POISE_OK && problem->places) {
+        status = pz_weigh_astray(problem, j.stature, allocator, &j.found, error);
     }
     if (status == POISE_OK) {
         judge_places(&j);

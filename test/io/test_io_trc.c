@@ -34,6 +34,7 @@ TEST(dialects_give_the_same_markers)
         {"tabs", document_trc},
         {"no empty line", START NAMES AXES ROWS},
         {"no line of axes", START NAMES ROWS},
+        {"times instead of time", START "Frame#\tTimes\t\tleft\t\ts:right one\n\t" AXES "\n" ROWS},
         {"two cells to a name, one more before the first", START "Frame#\tTime\t\tleft\t\ts:right one\n\t" AXES "\n" ROWS},
         {"tabs behind", START NAMES AXES "\n7\t0.12\t1\t2\t3\t4\t5\t6\t\t\t\n8\t0.14\t\t\t\t-4e1\t5.25\t6\t\n"},
         {"blanks around numbers", START NAMES AXES "\n7\t 0.12\t  1\t 2 \t3\t4\t5\t6\n  8 \t0.14\t \t\t \t-40.0\t5.25\t 6"},

@@ -73,6 +73,21 @@ static const struct {
     {"V.Sacral", "pelvis"},
     {"LateralEpicondyleL", "left_upper_arm"},
     {"RFAradius", "right_radius"},
+    {"L_wrist_radius", "left_radius"}, // OpenCap's laboratory
+    {"R_wrist_ulna", "right_radius"},
+    {"R_humerus", "right_upper_arm"},
+    {"L_Sternum", "thorax"},
+    {"r_shank_antsup", "right_shin"},
+    {"RWR", "right_radius"}, // sprinters
+    {"LARM", "left_upper_arm"},
+    {"RTHAP", "right_thigh"},
+    {"LTILAT", "left_shin"},
+    {"RP5MT", "right_foot"},
+    {"RSH", NULL}, // a shoulder or a shank
+    {"LMKN", "left_thigh"},
+    {"RLAK", "right_shin"},
+    {"R.TibTubercle", "right_shin"},
+    {"R.Clavicle", "thorax"},
     {"HEEL", NULL}, // of which side?
     {"LHipAngles", NULL},
     {"LFEO", NULL},
@@ -95,6 +110,39 @@ TEST_ROWS(labels_find_their_bodies_however_they_are_spelt, TEST_COUNT(spellings)
         ck_assert_msg(strcmp(body, spellings[test_row].body) == 0, "%s on %s", spellings[test_row].label, body);
         ck_assert(isfinite(placement.local.x) && placement.local.x == prior.place.x && prior.along > 0 && prior.across > 0);
     }
+    poise_markers_destroy(markers);
+}
+
+TEST(what_all_labels_begin_with_may_be_left_away)
+{
+    static const char *const labels[] = {"LRFHD",  "LLFHD",  "LCLAV",  "LCV7", "LR_IAS", "LL_IAS",
+                                         "LR_FLE", "LL_FLE", "LR-SK1", "*12",  "LLUA1"}; // one person, "L" before all
+    static const char *const bodies[] = {"head",   "head",        "thorax",     "thorax",     "pelvis",
+                                         "pelvis", "right_thigh", "left_thigh", "right_shin", "left_upper_arm"};
+    const poise_model *model = humanoid();
+    poise_placement placements[TEST_COUNT(labels)];
+    poise_places_report report;
+    poise_markers *markers = labelled(labels, TEST_COUNT(labels));
+    ck_assert_int_eq(poise_places_by_name(model, markers, NULL, placements, NULL, TEST_COUNT(labels), &report, NULL),
+                     POISE_OK);
+    ck_assert_int_eq(report.placed, TEST_COUNT(bodies));
+    for (int i = 0; i < report.placed; ++i) {
+        ck_assert_str_eq(poise_model_joint_info(model, placements[i].body).body, bodies[i]);
+    }
+    poise_markers_destroy(markers);
+}
+
+TEST(epicondyles_are_the_knee_s_where_the_elbow_has_another_name)
+{
+    static const char *const labels[] = {"RLEPI", "RELB", "RSH"};
+    const poise_model *model = humanoid();
+    poise_placement placements[3];
+    poise_places_report report;
+    poise_markers *markers = labelled(labels, 3);
+    ck_assert_int_eq(poise_places_by_name(model, markers, NULL, placements, NULL, 3, &report, NULL), POISE_OK);
+    ck_assert_int_eq(report.placed, 3);
+    ck_assert_str_eq(poise_model_joint_info(model, placements[0].body).body, "right_thigh");
+    ck_assert_str_eq(poise_model_joint_info(model, placements[2].body).body, "right_clavicle");
     poise_markers_destroy(markers);
 }
 

@@ -171,6 +171,35 @@ TEST(a_marker_far_from_its_given_place_is_named)
     ck_assert(finds(t, POISE_FINDING_FAR, POISE_VERDICT_DOUBTFUL, "LWRA"));
 }
 
+// Give markers names that nobody knows.
+static void forget_names(take *t, int first, int last)
+{
+    static char names[MOST][8];
+    for (int i = first; i <= last; ++i) {
+        snprintf(names[i], sizeof names[i], "zzz%d", i);
+        t->markers->label[i] = names[i];
+    }
+}
+
+TEST(a_marker_of_unknown_name_tells_of_an_arm_that_is_elsewhere)
+{
+    take *t = record(gait, TEST_COUNT(gait));
+    forget_names(t, 9, 14); // below the left shoulder
+    follow(t, false, NULL);
+    ck_assert_int_eq(t->verdict.level, POISE_VERDICT_DOUBTFUL);
+    ck_assert(finds(t, POISE_FINDING_ASTRAY, POISE_VERDICT_DOUBTFUL, "zzz10")); // LELB, which goes with LSHO
+    ck_assert(finds(t, POISE_FINDING_LEFT_OUT, POISE_VERDICT_GOOD, "zzz12"));
+}
+
+TEST(a_marker_of_unknown_name_on_the_body_is_no_fault)
+{
+    take *t = record(gait, TEST_COUNT(gait));
+    forget_names(t, 28, 28); // LTIB
+    follow(t, false, NULL);
+    ck_assert_msg(t->verdict.level == POISE_VERDICT_GOOD, "astray %g", t->verdict.worst[POISE_FINDING_ASTRAY]);
+    ck_assert(finds(t, POISE_FINDING_LEFT_OUT, POISE_VERDICT_GOOD, "zzz28"));
+}
+
 TEST(a_marker_that_hardly_weighs_does_not_spoil_given_places)
 {
     take *t = record(gait, TEST_COUNT(gait));

@@ -107,7 +107,7 @@ static poise_status read_names(trc *t, pz_scan *scan)
     }
     pz_cells cells = pz_cells_of(line);
     bool begins = pz_cells_next(&cells, &cell) && pz_word_is_like(cell, "Frame#");
-    if (!begins || !pz_cells_next(&cells, &cell) || !pz_word_is_like(cell, "Time")) {
+    if (!begins || !pz_cells_next(&cells, &cell) || !(pz_word_is_like(cell, "Time") || pz_word_is_like(cell, "Times"))) {
         return pz_input_fail(t->input, POISE_ERROR_FORMAT, 4, "\"Frame#\" and \"Time\" expected, then the names of markers");
     }
     while (pz_cells_next(&cells, &cell)) {

@@ -106,6 +106,9 @@ static poise_status add_named(const poise_recording_problem *problem, poise_reco
 poise_status pz_recording_place(const poise_recording_problem *problem, poise_recording_result *r, poise_error *error)
 {
     size_t room = (size_t)problem->placement_count + (size_t)r->markers->count;
+    if (r->markers->count == 0) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "holds no markers");
+    }
     r->placements = pz_recording_take(r, room, sizeof *r->placements, error);
     poise_status status = r->placements ? take_given(problem, r, error) : POISE_ERROR_MEMORY;
     if (status == POISE_OK && !problem->only_placements) {

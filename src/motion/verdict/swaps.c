@@ -7,7 +7,7 @@
 // n what a marker misses its place by, s how far that may be off, d what joints deviate by. Where the names are right J
 // rises by the exchange. Where it falls by more than the threshold in the mean of the frames they are taken to be swapped.
 // Only markers whose places are sure are looked at, on one body, or left and right.
-#include "motion/swaps.h"
+#include "motion/verdict/swaps.h"
 
 #include "base/arena.h"
 #include "base/error.h"

@@ -1,0 +1,12 @@
+// Markers without a place that lie where the skeleton is not.
+#ifndef PZ_MOTION_ASTRAY_H
+#define PZ_MOTION_ASTRAY_H
+
+#include "motion/findings.h"
+
+// Weigh markers whose names nobody knows, that keep their distance from one that has a place, and that are far from all
+// bones: ASTRAY. MEMORY is all that can go wrong.
+poise_status pz_weigh_astray(const poise_verdict_problem *problem, double stature, const poise_allocator *allocator,
+                             pz_findings *found, poise_error *error);
+
+#endif
