@@ -37,7 +37,7 @@ static const struct {
     [POISE_FINDING_BARE] = {"bare", 0.6, 0.9, "~ % of the body carries no marker", 100, 0},
     [POISE_FINDING_HELD] = {"held", 0, 0.5, "~ % of the frames could not be trusted and hold the last good pose", 100, 1},
     [POISE_FINDING_LET_GO] = {"let_go", 0.2, NEVER, "@ fitted no pose in ~ % of the frames", 100, 0},
-    [POISE_FINDING_ASTRAY] = {"astray", 0.1, NEVER,
+    [POISE_FINDING_ASTRAY] = {"astray", 0.12, NEVER,
                               "nobody knows @, which goes with & and is ~ % of the stature from the skeleton", 100, 0},
     [POISE_FINDING_TURNED] = {"turned", 0.2, 0.5, "sensors miss the orientations of their bodies by ~ degrees",
                               57.29577951308232, 1},

@@ -5,11 +5,11 @@
 #include "base/error.h"
 #include "math/vec3.h"
 #include "motion/anatomy.h"
-#include "motion/verdict/astray.h"
 #include "motion/findings.h"
 #include "motion/marker_table.h"
-#include "motion/verdict/swaps.h"
 #include "motion/uncertainty.h"
+#include "motion/verdict/astray.h"
+#include "motion/verdict/swaps.h"
 
 #define TOLD  0.4   // of a degree of freedom: what markers tell less of is not seen; two joints may share what is
 #define SURE  0.020 // of the stature: places that deviate by less are compared from side to side
@@ -278,7 +278,7 @@ poise_status poise_verdict_find(const poise_verdict_problem *problem, const pois
         status = pz_weigh_swaps(problem, allocator, &j.found, error);
     }
     if (status == POISE_OK && problem->places) {
-        status = pz_weigh_astray(problem, j.stature, allocator, &j.found, error);
+        status = pz_weigh_astray(problem, j.stature, j.anatomy.part[PZ_HEAD][PZ_MIDDLE].body, allocator, &j.found, error);
     }
     if (status == POISE_OK) {
         judge_places(&j);

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/letters.h"
 #include "math/scalar.h"
 #include "math/vec3.h"
 #include "motion/marker_table.h"
@@ -26,6 +27,7 @@ typedef struct stray {
     double *far; // by marker: sum of distances from the nearest bone
     int *seen;   // by marker: frames in which it was; POISE_NONE: its name is known, or it is no marker
     int *placed; // by placement: its marker, or POISE_NONE
+    int head;    // body, or POISE_NONE
     double near, stiff;
 } stray;
 
@@ -78,7 +80,9 @@ static void choose(stray *s)
         s->far[k] = 0.0;
         const char *label = track->markers->label[k];
         pz_marker_row row;
-        bool is_known = pz_label_is_computed(track->markers, label) || pz_marker_table_find(&table, label, &row);
+        bool has_name = is_upper(*label) || is_lower(*label); // "*12" has none
+        bool is_known =
+            !has_name || pz_label_is_computed(track->markers, label) || pz_marker_table_find(&table, label, &row);
         s->seen[k] = is_known ? POISE_NONE : 0;
     }
     for (int i = 0; i < track->placement_count; ++i) {
@@ -120,7 +124,8 @@ static void weigh(const stray *s, double stature, pz_findings *found)
     int looks = (s->problem->clip->frames + s->every - 1) / s->every;
     for (int k = 0; k < track->markers->count; ++k) {
         for (int i = 0; i < track->placement_count && 2 * s->seen[k] >= looks && s->seen[k] > 0; ++i) {
-            if (s->placed[i] >= 0 && goes_with(s, k, s->placed[i])) {
+            bool is_head = track->placements[i].body == s->head; // whose bone has no end to be far from
+            if (s->placed[i] >= 0 && !is_head && goes_with(s, k, s->placed[i])) {
                 pz_weigh_two(found, POISE_FINDING_ASTRAY, track->markers->label[k], track->placements[i].label,
                              s->far[k] / s->seen[k] / stature);
                 break;
@@ -129,8 +134,8 @@ static void weigh(const stray *s, double stature, pz_findings *found)
     }
 }
 
-poise_status pz_weigh_astray(const poise_verdict_problem *problem, double stature, const poise_allocator *allocator,
-                             pz_findings *found, poise_error *error)
+poise_status pz_weigh_astray(const poise_verdict_problem *problem, double stature, int head,
+                             const poise_allocator *allocator, pz_findings *found, poise_error *error)
 {
     const poise_track_problem *track = problem->track;
     size_t count = (size_t)track->markers->count + 1, placements = (size_t)track->placement_count + 1;
@@ -139,6 +144,7 @@ poise_status pz_weigh_astray(const poise_verdict_problem *problem, double statur
                .far = pz_allocate(allocator, count * sizeof *s.far),
                .seen = pz_allocate(allocator, count * sizeof *s.seen),
                .placed = pz_allocate(allocator, placements * sizeof *s.placed),
+               .head = head,
                .near = NEAR * stature,
                .stiff = STIFF * stature};
     poise_status status = s.far && s.seen && s.placed ? POISE_OK : pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");

@@ -5,8 +5,8 @@
 #include "motion/findings.h"
 
 // Weigh markers whose names nobody knows, that keep their distance from one that has a place, and that are far from all
-// bones: ASTRAY. MEMORY is all that can go wrong.
-poise_status pz_weigh_astray(const poise_verdict_problem *problem, double stature, const poise_allocator *allocator,
-                             pz_findings *found, poise_error *error);
+// bones: ASTRAY. What goes with the head, a body or POISE_NONE, tells nothing. MEMORY is all that can go wrong.
+poise_status pz_weigh_astray(const poise_verdict_problem *problem, double stature, int head,
+                             const poise_allocator *allocator, pz_findings *found, poise_error *error);
 
 #endif
