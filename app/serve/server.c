@@ -20,7 +20,7 @@
 enum { MOST_REQUEST = 8192, MOST_CONNECTIONS = 64, PATIENCE = 5 }; // bytes; at a time; seconds
 
 typedef struct entry {
-    char *path, *file;
+    char *path, *file; // file is NULL where there is none
 } entry;
 
 struct server {
@@ -62,7 +62,7 @@ void server_add_file(server *s, const char *path, const char *file)
         s->room = s->room > 0 ? 2 * s->room : 32;
         s->entries = needed(realloc(s->entries, sizeof *s->entries * (size_t)s->room));
     }
-    s->entries[s->count++] = (entry){.path = needed(strdup(path)), .file = needed(strdup(file))};
+    s->entries[s->count++] = (entry){.path = needed(strdup(path)), .file = file ? needed(strdup(file)) : NULL};
 }
 
 void server_set_socket(server *s, const char *path, void (*serve)(void *user, int connection, const char *key), void *user)
@@ -115,6 +115,11 @@ static const entry *find(const server *s, const char *path)
     return NULL;
 }
 
+bool server_knows(const server *s, const char *path)
+{
+    return find(s, path) != NULL;
+}
+
 // ---- Requests ------------------------------------------------------------------------------------------------------------
 
 static const char *media_type(const char *name)
@@ -164,6 +169,10 @@ static void send_text(int connection, const char *status, bool body)
 static void send_file(int connection, const entry *e, const entry *zipped, bool body)
 {
     file_bytes bytes;
+    if (!e->file) {
+        send_head(connection, "204 No Content", "text/plain", "", 0);
+        return;
+    }
     if (!file_read(zipped ? zipped->file : e->file, &bytes)) {
         send_text(connection, "404 Not Found", body);
         return;

@@ -194,6 +194,26 @@ def check_live(poise, studio):
             check("an interrupt ends it well, live", server.wait(20) == 0)
 
 
+def check_robot(poise, studio, folder):
+    """Meshes with what they name are there, what is missing is known, and nothing else is given out."""
+    files = {"arm/arm.urdf": '<robot name="arm"><link name="a"><visual><geometry><mesh filename="package:///arm/m/a.obj"/></geometry></visual>'
+                             '<visual><geometry><mesh filename="package://arm/m/gone.stl"/></geometry></visual></link></robot>',
+             "arm/m/a.obj": "mtllib a.mtl\nv 0 0 0\n", "arm/m/a.mtl": "newmtl x\nmap_Kd ../p/a.png\n", "arm/p/a.png": "picture", "arm/p/b.png": "other"}
+    for name, text in files.items():
+        os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
+        with open(os.path.join(folder, name), "w") as file:
+            file.write(text)
+    command = [poise, "view", "--no-open", "--json", "--studio", studio, os.path.join(folder, "arm/arm.urdf")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server, Ended(server):
+        answer = json.loads(server.stdout.readline())
+        at = urllib.parse.urlsplit(answer["address"]).query.removeprefix("file=").rsplit("/", 1)[0]
+        for name, wanted in (("arm/m/a.obj", 200), ("arm/m/a.mtl", 200), ("arm/m/p/a.png", 200), ("arm/m/gone.stl", 204), ("arm/p/b.png", 404)):
+            status = ask(answer["port"], f"{at}/{name}")[0]
+            check(f"{name} is answered by {wanted}, not {status}", status == wanted)
+        server.send_signal(signal.SIGINT)
+        server.wait(20)
+
+
 def main():
     poise = sys.argv[1]
     with tempfile.TemporaryDirectory() as folder:
@@ -218,6 +238,7 @@ def main():
             server.send_signal(signal.SIGINT)
             check("an interrupt ends it well", server.wait(20) == 0)
         check_live(poise, studio)
+        check_robot(poise, studio, folder)
         missing = subprocess.run([poise, "view", "--no-open", "--studio", studio, "nothing.bvh"], capture_output=True, text=True)
         check("a missing file is said at once", missing.returncode == 2 and "nothing.bvh" in missing.stderr)
     print(f"{len(failures)} claims failed")

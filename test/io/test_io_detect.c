@@ -157,6 +157,7 @@ TEST(named_files_have_places)
         {"u", "package://arm/m/a.stl", 18, NULL},
         {"u", "package://a.stl", 8, "u/../../../../../../../../a.stl"},
         {"u", "package://a.stl", 9, NULL},
+        {"u", "package:///arm/m/a.stl", 2, "u/../arm/m/a.stl"},
         {"u", "a.stl", -1, NULL},
         {"a folder that is too long for the path", "a.stl", 0, NULL},
     };

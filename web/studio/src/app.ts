@@ -222,6 +222,11 @@ export class App {
     this.panel.refresh();
   }
 
+  setFrames(on: boolean): void {
+    this.viewport.showFrames(on);
+    this.panel.refresh();
+  }
+
   setMethod(method: Method): void {
     if (this.session) {
       this.session.method = method;

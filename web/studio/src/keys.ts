@@ -88,6 +88,7 @@ export const keys: readonly Key[] = [
   { show: 'H', what: 'Show everything', match: plain('h'), run: (app) => app.home() },
   { show: 'Shift+X/Y/Z', what: 'Look along an axis; once more: from the other side', match: (event) => /^[xyz]$/i.test(event.key) && isPlain(event) && event.shiftKey, run: (app, event) => app.viewport.lookAlong(event.key.toLowerCase() as 'x' | 'y' | 'z') },
   { show: 'V', what: 'Without perspective, or with it', match: plain('v'), run: (app) => app.setFlat(!app.viewport.eye.isFlat) },
+  { show: 'Q', what: 'Coordinate frames of all bodies', match: plain('q'), run: (app) => app.setFrames(!app.viewport.showsFrames) },
   { show: 'D', what: 'Dark or light', match: plain('d'), run: (app) => app.switchTheme() },
   { show: 'G', what: 'Scenes as pictures', match: plain('g'), run: (app) => void app.gallery() },
   { show: 'O', what: 'Open a file', match: plain('o'), run: () => document.querySelector<HTMLInputElement>('input[type=file]')?.click() },

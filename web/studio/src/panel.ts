@@ -138,10 +138,9 @@ export class Panel {
     return element(
       'div',
       { className: 'row wrap', role: 'group', 'aria-label': 'Arrows of the selected goal' },
-      element('span', { className: 'hint' }, 'Arrows:'),
       turns && option('translate', 'Move the goal (W)', 'move'),
       turns && option('rotate', 'Turn the goal (E)', 'turn'),
-      turns && button("Along the goal's own axes, or the world's (X)", () => app.setArrowsLocal(!handles.isLocal), 'own axes', { 'aria-pressed': handles.isLocal, className: handles.isLocal ? 'on' : '' }),
+      turns && button("Along the goal's own axes, or the world's (X)", () => app.setArrowsLocal(!handles.isLocal), 'local', { 'aria-pressed': handles.isLocal, className: handles.isLocal ? 'on' : '' }),
       button(`Snap to ${length(handles.step, session.stage.scale.metres)} and 15° (M)`, () => app.setSnap(!handles.snaps), 'snap', { 'aria-pressed': handles.snaps, className: handles.snaps ? 'on' : '' }),
     );
   }
@@ -226,8 +225,7 @@ export class Panel {
           app.commit();
         },
       ),
-      element('div', { className: 'row' }, button('Race all methods (R)', () => app.drawer.race(), 'Race methods')),
-      app.answers.isThere(session) && app.answers.make(session),
+      element('div', { className: 'row wrap' }, button('Race all methods (R)', () => app.drawer.race(), 'Race methods'), app.answers.isThere(session) && app.answers.make(session)),
     );
   }
 
@@ -334,6 +332,7 @@ export class Panel {
         session.stage.scale = { ...session.stage.scale, up: value === 'y' ? 'y' : 'z' };
         app.home();
       }),
+      session.hasSkeleton && toggle('Coordinate frames (Q)', app.viewport.showsFrames, (on) => app.setFrames(on)),
       toggle('Without perspective (V)', app.viewport.eye.isFlat, (on) => app.setFlat(on)),
       session.model.nv > 0 &&
         element(

@@ -416,9 +416,9 @@ export class Session {
     return diagonal(this.hasSkeleton ? this.standing() : this.landmarks());
   }
 
-  /** False where there are markers only. */
+  /** False where there are markers only. A robot of one link that nothing moves is one, too. */
   get hasSkeleton(): boolean {
-    return this.model.nv > 0 || this.model.joints.length > 1;
+    return this.model.nv > 0 || this.model.joints.length > 1 || !this.stage.markers;
   }
 
   /** Where bodies and tools are now, three numbers each. */

@@ -1,6 +1,8 @@
 /** Colours, dark and light. The page's own are in style.css; these are for what is drawn on canvases. */
 export interface Colours {
   stage: string;
+  /** Behind the middle of the stage. */
+  glow: string;
   grid: string;
   /** How dark the shadow on the floor is, from 0 to 1. */
   shadow: number;
@@ -21,9 +23,10 @@ export interface Colours {
 
 // Colour-blind safe (Okabe & Ito 2008), darkened for a light ground.
 const light: Colours = {
-  stage: '#f4f5f7',
-  grid: '#c3c8d1',
-  shadow: 0.22,
+  stage: '#e9ecf1',
+  glow: '#fbfcfd',
+  grid: '#b4bbc7',
+  shadow: 0.26,
   bone: '#9aa7b8',
   ball: '#5d6b7e',
   tip: '#3b4754',
@@ -41,8 +44,9 @@ const light: Colours = {
 };
 
 const dark: Colours = {
-  stage: '#14181f',
-  grid: '#39424f',
+  stage: '#12161c',
+  glow: '#2b333f',
+  grid: '#5a6677',
   shadow: 0.5,
   bone: '#8793a5',
   ball: '#b9c3d1',

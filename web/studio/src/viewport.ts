@@ -5,7 +5,10 @@ import { Body, meshesOf } from './body/body.js';
 import type { Look, Looks } from './body/looks.js';
 import { CollisionShapes } from './body/collision_shapes.js';
 import { Figure, type Part } from './view/figure.js';
+import { Backdrop } from './view/backdrop.js';
 import { Floor } from './view/floor.js';
+import { Frames } from './view/frames.js';
+import { drawsPlainly } from './view/graphics.js';
 import { Light } from './view/light.js';
 import { Limits } from './view/limits.js';
 import type { Measured } from './measure.js';
@@ -55,14 +58,18 @@ export class Viewport {
   /** Further points that a whole view shows, three numbers each. */
   around: readonly number[] = [];
   #scene = new THREE.Scene();
+  #backdrop = new Backdrop();
   #floor = new Floor();
-  #light = new Light();
+  #light: Light;
+  #plain: boolean;
   #world = new THREE.Group(); // model units inside, about one unit of size outside
   #figure: Figure | null = null;
   #body: Looks | null = null;
   #shapes: CollisionShapes | null = null;
   #look: Look = 'solid';
   #limits: Limits | null = null;
+  #frames: Frames | null = null;
+  #showsFrames = false;
   #session: Session | null = null;
   #colours: Colours;
   #selectedJoint = -1;
@@ -84,6 +91,8 @@ export class Viewport {
     this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
+    this.#plain = drawsPlainly(this.renderer);
+    this.#light = new Light(this.#plain);
     const changed = () => this.#spoil();
     this.eye = new Eye(canvas, changed);
     this.handles = new Handles(this.camera, canvas, { drag: events.drag, held: (on) => (this.eye.orbit.enabled = !on), changed });
@@ -116,17 +125,20 @@ export class Viewport {
   show(session: Session, planar: boolean): void {
     this.#figure?.dispose();
     this.#limits?.dispose();
+    this.#frames?.dispose();
     this.#session = session;
     this.#selectedJoint = -1;
     this.#planar = planar;
     this.#size = session.size();
     this.#figure = new Figure(session.model, this.#size);
     this.#limits = new Limits(session.model, 0.09 * this.#size);
+    this.#frames = new Frames(session.model.joints.length + session.model.tools.length, 0.07 * this.#size);
+    this.#frames.lines.visible = this.#showsFrames;
     this.#body?.dispose();
     this.#body = null;
     this.#setShapes(session);
     this.#showFigure();
-    this.#world.add(this.#figure.group, this.#limits.group);
+    this.#world.add(this.#figure.group, this.#limits.group, this.#frames.lines);
     this.#world.scale.setScalar(1 / this.#size);
     this.markers.show(session);
     this.#ground = planar ? 0 : groundOf(session, this.up) / this.#size;
@@ -147,6 +159,7 @@ export class Viewport {
   /** More of the looks has arrived; at the end the view is made to hold all of it. */
   dressed(whole = false): void {
     this.#body?.setLook(this.#look);
+    this.#setShadows();
     this.#showFigure();
     this.place();
     const corners = whole && this.#body && !this.#planar ? this.#body.corners() : [];
@@ -176,6 +189,24 @@ export class Viewport {
     if (this.#shapes) {
       this.#shapes.group.visible = on;
       this.#shapes.setMargin(on ? (this.#session?.collisions?.margin ?? 0) : 0);
+      this.place();
+    }
+  }
+
+  get showsFrames(): boolean {
+    return this.#showsFrames;
+  }
+
+  /** Begin and end of every axis that is drawn, three numbers each. */
+  get frameAxes(): number[] {
+    return this.#showsFrames ? Array.from(this.#frames?.lines.geometry.attributes['position']!.array ?? []) : [];
+  }
+
+  /** Coordinate frames of all bodies and tools. */
+  showFrames(on: boolean): void {
+    this.#showsFrames = on;
+    if (this.#frames) {
+      this.#frames.lines.visible = on;
       this.place();
     }
   }
@@ -217,15 +248,32 @@ export class Viewport {
     return this.#body ? meshesOf(this.#body.group).length : 0;
   }
 
+  /** Meshes with a picture on them. */
+  get pictureCount(): number {
+    const materials = this.#body ? meshesOf(this.#body.group).map((mesh) => [mesh.material].flat()) : [];
+    return materials.filter((list) => list.some((material) => (material as THREE.MeshStandardMaterial).map)).length;
+  }
+
   /** Low and high corner of all shapes, in the model's space. */
   get bodyBox(): number[] {
     const box = new THREE.Box3().setFromArray(this.#body?.corners() ?? []);
     return [...box.min.toArray(), ...box.max.toArray()];
   }
 
+  /** Shadows of parts on parts. */
+  #setShadows(): void {
+    for (const mesh of this.#body && !this.#plain ? meshesOf(this.#body.group) : []) {
+      mesh.receiveShadow = this.#look !== 'xray';
+    }
+  }
+
+  get showsBones(): boolean {
+    return this.#figure?.group.visible ?? false;
+  }
+
   #showFigure(): void {
     if (this.#figure) {
-      this.#figure.group.visible = (this.#session?.hasSkeleton ?? false) && this.look !== 'solid';
+      this.#figure.group.visible = (this.#session?.hasSkeleton ?? false) && (this.look !== 'solid' || (this.#body?.isSparse ?? false));
     }
   }
 
@@ -242,13 +290,15 @@ export class Viewport {
   paint(colours: Colours): void {
     this.#spoil();
     this.#colours = colours;
-    this.#scene.background = new THREE.Color(colours.stage);
-    this.#floor.paint(colours.grid, colours.stage);
+    this.#backdrop.paint(colours.stage, colours.glow);
+    this.#scene.background = this.#plain ? new THREE.Color(colours.stage) : this.#backdrop.texture;
+    this.#floor.paint(colours.grid);
     this.#light.paint(colours.shadow);
     this.handles.paint(colours);
     this.triad.paint(colours.axes);
     this.#figure?.paint(colours);
     this.#limits?.paint(colours.limit);
+    this.#frames?.paint(colours.axes);
     this.#shapes?.paint(colours);
     this.markers.paint(colours);
   }
@@ -377,6 +427,7 @@ export class Viewport {
     this.#body?.hold(held, this.#colours.limit);
     this.#shapes?.place(kinematics.poses);
     this.#limits?.place(kinematics.poses, session.q, (joint) => this.showLimits === 'all' || (this.showLimits === 'picked' && joint === this.#selectedJoint));
+    this.#frames?.place(kinematics.poses, kinematics.toolPoses);
     this.handles.place(session);
     this.markers.place(session);
   }

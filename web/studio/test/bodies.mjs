@@ -155,6 +155,7 @@ test('meshes of every kind come with their robot, singly and in an archive', on(
 test('a mesh that did not come is told', on('?scene=arm6', {}, async (page) => {
   await drop(page, { name: 'boxer.urdf', bytes: Buffer.from(withMeshes) });
   await page.getByText('4 meshes, such as a.stl, did not come with the robot').waitFor();
+  assert.equal(await probe(page, 'showsBones'), true); // they say more than what is left of its shapes
   assert.match((await notice(page)).text, /select all files together with Open; or let poise view boxer\.urdf find them/);
   await page.keyboard.press('ArrowUp'); // a remark goes with the next action
   assert.equal((await notice(page)).text, '');
@@ -171,6 +172,32 @@ test('an MJCF shows its geoms, with classes, ends and meshes', on('?scene=arm6',
   near((await probe(page, 'look')).box, [-0.5, -1, 0.9, 3.5, 1, 3.25]);
 }));
 
+// a world with a shape of its own, a body without a name, a picture by a material of the file, and one by the mesh's own
+const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==', 'base64');
+const painted = 'mtllib p.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0 1\nusemtl paint\nf 1/1 2/2 3/3\n';
+const inPictures = `<mujoco><compiler assetdir="parts"/><asset><texture name="t" type="2d" file="p.png"/><material name="m" texture="t"/><mesh name="bare" file="bare.obj"/><mesh name="own" file="own.obj"/></asset>
+<worldbody><geom type="box" size="1 1 0.5" pos="0 0 -0.5"/><body pos="0 0 1"><joint axis="0 1 0"/><geom type="mesh" mesh="bare" material="m"/><body pos="0 0 1"><joint axis="0 1 0"/><geom type="mesh" mesh="own"/></body></body></worldbody></mujoco>`;
+const parts = { 'parts/bare.obj': painted.replace('p.mtl', 'gone.mtl'), 'parts/own.obj': painted, 'parts/p.mtl': 'newmtl paint\nKd 1 1 1\nmap_Kd p.png\n', 'parts/p.png': png };
+const isSeen = async (page) => {
+  await until(page, () => globalThis.studio.look().meshes === 3 && globalThis.studio.look().pictures === 2);
+  near((await probe(page, 'look')).box, [-1, -1, -1, 1, 1, 2]);
+};
+
+test('pictures lie on meshes, shapes of the world and of nameless bodies are there; what is empty, or one link, is no harm', on('?scene=arm6', {}, async (page) => {
+  const zip = zipSync(Object.fromEntries([['two/two.xml', strToU8(inPictures)], ...Object.entries(parts).map(([name, content]) => [`two/${name}`, Buffer.from(content)])]));
+  await drop(page, { name: 'two.zip', bytes: Buffer.from(zip) });
+  await isSeen(page);
+  const empty = dae.replace('<instance_geometry url="#g"/>', '');
+  await drop(page, { name: 'boxer.urdf', bytes: Buffer.from(robot(visual('<mesh filename="empty.dae"/>', '0 0 0'))) }, { name: 'empty.dae', bytes: Buffer.from(empty) });
+  await until(page, () => globalThis.studio.look().meshes === 3 && globalThis.studio.rests());
+  near((await probe(page, 'look')).box, [-1, -2, 0, 1, 2, 8.7]);
+  assert.ok(Number.isFinite((await probe(page, 'project', [0, 0, 0])).x), 'the camera stands somewhere');
+  await drop(page, { name: 'stone.urdf', bytes: Buffer.from(`<robot name="stone"><link name="base">${visual('<box size="2 4 6"/>', '0 0 3')}</link></robot>`) });
+  assert.equal((await notice(page)).bad, false);
+  await until(page, () => globalThis.studio.look().meshes === 1);
+  near((await probe(page, 'look')).box, [-1, -2, 0, 1, 2, 6]);
+}));
+
 test('1.2 MB are enough for the first drag', on('', {}, async (page) => {
   const sizes = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name, transferSize }) => [name, transferSize]));
   const all = sizes.reduce((sum, [, size]) => sum + size, 0);
@@ -182,17 +209,21 @@ test('poise view finds the meshes of a robot on disk, and what an MJCF includes'
   const folder = mkdtempSync(join(tmpdir(), 'poise-robot-'));
   const files = { 'boxer/urdf/boxer.urdf': withMeshes, 'one/scene.xml': '<mujoco><include file="one.xml"/></mujoco>', 'one/one.xml': mjcf, 'one/parts/a.stl': stl, 'leg/Geometry/femur.vtp': vtp, 'leg/leg.osim': osim };
   Object.entries(meshes).forEach(([name, text]) => (files[`boxer/meshes/${name}`] = text));
+  Object.entries({ 'two.xml': inPictures, ...parts }).forEach(([name, content]) => (files[`two/${name}`] = content));
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), text);
   }
   try {
-    for (const [name, count] of [['boxer/urdf/boxer.urdf', 7], ['one/scene.xml', 3], ['leg/leg.osim', 3]]) {
+    for (const [name, count] of [['boxer/urdf/boxer.urdf', 7], ['one/scene.xml', 3], ['leg/leg.osim', 3], ['two/two.xml', 3]]) {
       const { address, end } = await serve(join(folder, name));
       try {
         const { page, finish } = await open(address);
         await until(page, (wanted) => globalThis.studio.look().meshes === wanted, count);
-        await finish();
+        if (name === 'two/two.xml') {
+          await isSeen(page);
+        }
+        await finish(); // no word in the console of gone.mtl
       } finally {
         end();
       }

@@ -83,6 +83,16 @@ test('a goal moves by keyframes, a drag is recorded, parts are played; views, sn
   await page.screenshot({ path: `${shots}/orthographic.png` });
   await page.keyboard.press('v');
 
+  // frames of bodies, at their places
+  await page.keyboard.press('q');
+  const axes = await probe(page, 'frames');
+  const places = Object.values(await probe(page, 'bodies'));
+  near(axes.slice(0, 3), places[0], 1e-5);
+  assert.ok(axes.length >= (18 * places.length) / 2);
+  await page.screenshot({ path: `${shots}/frames.png` });
+  await page.keyboard.press('q');
+  assert.equal((await probe(page, 'frames')).length, 0);
+
   // snapping
   await page.getByLabel('Scene', { exact: true }).selectOption('arm6');
   await page.locator('canvas.stage').focus();

@@ -1,24 +1,29 @@
 /** The shapes of a robot on its bodies: primitives at once, meshes as they arrive. */
 import type { Model, Pose } from 'poise-ik';
 import * as THREE from 'three';
+import { RoundedBoxGeometry } from 'three/addons/geometries/RoundedBoxGeometry.js';
 import type { Part } from '../view/figure.js';
 import { type Look, type Looks, lookThrough } from './looks.js';
-import { loadMesh, UNPAINTED } from './meshes.js';
-import type { Find } from './named_files.js';
+import { loadMesh, loadPicture, UNPAINTED } from './meshes.js';
+import { beside, type Find } from './named_files.js';
 import type { Colour, Form, Visual } from './visuals.js';
 
 const GREY: Colour = [0.72, 0.74, 0.78, 1];
+const WHITE: Colour = [1, 1, 1, 1];
 const GLOW = 0.45; // of a picked body
 const BLACK = new THREE.Color(0);
+const EDGE = 0.1; // radius of edges, as a part of the least half side
 
 function geometryOf(form: Form): THREE.BufferGeometry | null {
   switch (form.kind) {
     case 'box':
-      return new THREE.BoxGeometry(2 * form.half[0]!, 2 * form.half[1]!, 2 * form.half[2]!);
+      return boxShape(form.half);
     case 'ellipsoid':
       return new THREE.SphereGeometry(1, 32, 20).scale(form.radii[0]!, form.radii[1]!, form.radii[2]!);
     case 'cylinder':
-      return new THREE.CylinderGeometry(form.top ?? form.radius, form.radius, 2 * form.half, 32, 1, form.top !== undefined).rotateX(Math.PI / 2);
+      return form.top === undefined
+        ? drumShape(form.radius, form.half)
+        : new THREE.CylinderGeometry(form.top, form.radius, 2 * form.half, 32, 1, true).rotateX(Math.PI / 2);
     case 'capsule':
       return new THREE.CapsuleGeometry(form.radius, 2 * form.half, 8, 24).rotateX(Math.PI / 2);
     case 'limb':
@@ -26,6 +31,21 @@ function geometryOf(form: Form): THREE.BufferGeometry | null {
     case 'mesh':
       return null;
   }
+}
+
+/** Edges are a little round: sharp ones catch no light. */
+function boxShape(half: readonly number[]): THREE.BufferGeometry {
+  const least = Math.min(...half);
+  return new RoundedBoxGeometry(2 * half[0]!, 2 * half[1]!, 2 * half[2]!, 2, EDGE * least);
+}
+
+/** A cylinder along z, its edges a little round. */
+function drumShape(radius: number, half: number): THREE.BufferGeometry {
+  const edge = EDGE * Math.min(radius, half);
+  const arc = [0, 1, 2, 3].map((i) => (i / 3) * (Math.PI / 2));
+  const below = arc.map((a) => new THREE.Vector2(radius - edge * (1 - Math.sin(a)), -half + edge * (1 - Math.cos(a))));
+  const profile = [new THREE.Vector2(0, -half), new THREE.Vector2(0.999 * (radius - edge), -half), ...below];
+  return new THREE.LatheGeometry([...profile, ...[...profile].reverse().map(({ x, y }) => new THREE.Vector2(x, -y))], 40).rotateX(Math.PI / 2);
 }
 
 /** Round at both ends, straight between: along z. */
@@ -37,7 +57,7 @@ function limbShape(radius: number, top: number, half: number): THREE.BufferGeome
 }
 
 function materialOf([red, green, blue, alpha]: Colour): THREE.MeshStandardMaterial {
-  const material = new THREE.MeshStandardMaterial({ roughness: 0.6, metalness: 0.1, opacity: alpha, transparent: alpha < 1 });
+  const material = new THREE.MeshStandardMaterial({ roughness: 0.48, metalness: 0.08, opacity: alpha, transparent: alpha < 1 });
   material.color.setRGB(red, green, blue, THREE.SRGBColorSpace);
   material.side = THREE.DoubleSide; // meshes of robots are often mirrored or open
   return material;
@@ -46,6 +66,12 @@ function materialOf([red, green, blue, alpha]: Colour): THREE.MeshStandardMateri
 function put(object: THREE.Object3D, { position, rotation }: Pose): void {
   object.position.set(...position);
   object.quaternion.set(...rotation);
+}
+
+/** The eight corners of a box, three numbers each; none where it is empty or not finite. */
+export function cornersOf({ min, max }: THREE.Box3): number[] {
+  const isSound = min.toArray().every((x, i) => Number.isFinite(x) && x <= max.getComponent(i) && Number.isFinite(max.getComponent(i)));
+  return isSound ? [min.x, max.x].flatMap((x) => [min.y, max.y].flatMap((y) => [min.z, max.z].flatMap((z) => [x, y, z]))) : [];
 }
 
 /** Every mesh of an object. */
@@ -59,6 +85,7 @@ export class Body implements Looks {
   readonly group = new THREE.Group();
   /** Meshes that were not to be had. */
   readonly missing: string[] = [];
+  #found = 0; // files of meshes
   #holders: THREE.Group[];
   #world = new THREE.Group();
   #picked = -1;
@@ -74,6 +101,11 @@ export class Body implements Looks {
   /** Take these shapes on. Files are found and read once each, however often they are used. */
   async add(visuals: readonly Visual[], find: Find, arrived: () => void): Promise<void> {
     const files = new Map<string, Promise<THREE.Object3D | null>>();
+    const pictures = new Map<string, Promise<THREE.Texture | null>>();
+    const pictureOf = ({ picture }: Visual) => {
+      const loading = picture ? (pictures.get(picture) ?? find(picture).then(loadPicture)) : Promise.resolve(null);
+      return picture ? pictures.set(picture, loading).get(picture)! : loading;
+    };
     const bodies = new Map(this.model.joints.map((joint) => [joint.body, joint.index]));
     const waiting = visuals.map(async (visual) => {
       const holder = visual.body === '' ? this.#world : this.#holders[bodies.get(visual.body) ?? -1];
@@ -91,7 +123,7 @@ export class Body implements Looks {
         files.set(form.file, loading);
         const object = await loading;
         if (object) {
-          holder.add(dressed(object, visual, form.scale));
+          holder.add(dressed(object, visual, form.scale, await pictureOf(visual)));
           arrived();
         }
       }
@@ -103,13 +135,20 @@ export class Body implements Looks {
     try {
       const bytes = await find(file);
       if (bytes) {
-        return await loadMesh(file, bytes, find);
+        const mesh = await loadMesh(file, bytes, beside(file, find));
+        this.#found += 1;
+        return mesh;
       }
     } catch (error) {
       console.info(file, error);
     }
     this.missing.push(file);
     return null;
+  }
+
+  /** More meshes are missing than there are: bones say more. */
+  get isSparse(): boolean {
+    return this.missing.length > this.#found;
   }
 
   get isEmpty(): boolean {
@@ -169,8 +208,7 @@ export class Body implements Looks {
     this.group.updateWorldMatrix(true, true);
     const inverse = this.group.parent ? this.group.parent.matrixWorld.clone().invert() : new THREE.Matrix4();
     for (const holder of [...this.#holders, this.#world].filter((one) => one.children.length > 0)) {
-      const { min, max } = new THREE.Box3().setFromObject(holder).applyMatrix4(inverse);
-      points.push(...min.toArray(), ...max.toArray());
+      points.push(...cornersOf(new THREE.Box3().setFromObject(holder).applyMatrix4(inverse)));
     }
     return points;
   }
@@ -179,18 +217,27 @@ export class Body implements Looks {
     this.group.removeFromParent();
     for (const mesh of meshesOf(this.group)) {
       mesh.geometry.dispose();
-      [mesh.material].flat().forEach((material) => material.dispose());
+      [mesh.material].flat().forEach((material) => {
+        (material as THREE.MeshStandardMaterial).map?.dispose();
+        material.dispose();
+      });
     }
   }
 }
 
-/** A mesh as a visual wears it: scaled, in its place, and in its colour where the mesh has none. */
-function dressed(object: THREE.Object3D, visual: Visual, scale: readonly number[]): THREE.Object3D {
+/** A mesh as a visual wears it: scaled, in its place, and in its picture or colour where the mesh has none. */
+function dressed(object: THREE.Object3D, visual: Visual, scale: readonly number[], picture: THREE.Texture | null): THREE.Object3D {
   const holder = new THREE.Group();
   const own = object.clone(true);
   for (const mesh of meshesOf(own)) {
     const given = [mesh.material].flat();
     const bare = given.every((material) => material.name === UNPAINTED || (material as THREE.MeshBasicMaterial).isMeshBasicMaterial);
+    const isPainted = picture && mesh.geometry.attributes['uv'];
+    if (isPainted) {
+      mesh.material = materialOf(visual.colour ?? WHITE);
+      (mesh.material as THREE.MeshStandardMaterial).map = picture;
+      continue;
+    }
     mesh.material = bare || visual.colour ? materialOf(visual.colour ?? GREY) : given.length === 1 ? given[0]!.clone() : given.map((material) => material.clone());
   }
   holder.add(own);

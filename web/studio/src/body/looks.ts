@@ -11,6 +11,8 @@ export interface Looks {
   /** In the model's space. */
   readonly group: THREE.Group;
   readonly isEmpty: boolean;
+  /** Too little of it is there to stand for the skeleton. */
+  readonly isSparse?: boolean;
   /** Follow the bodies: seven numbers each. */
   place(poses: Float64Array): void;
   setLook(look: Look): void;

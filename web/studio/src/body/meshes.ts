@@ -29,11 +29,24 @@ async function managerFor(text: string, find: Find): Promise<{ manager: THREE.Lo
 
 const BLANK = 'data:image/gif;base64,R0lGODlhAQABAIAAAMzMzAAAACH5BAAAAAAALAAAAAABAAEAAAICRAEAOw==';
 
+/** A picture as a texture, or null where it cannot be read. */
+export async function loadPicture(bytes: Uint8Array | null): Promise<THREE.Texture | null> {
+  try {
+    const image = bytes && (await createImageBitmap(new Blob([bytes.slice()]), { imageOrientation: 'flipY' }));
+    const texture = image && new THREE.Texture(image);
+    if (texture) {
+      Object.assign(texture, { flipY: false, colorSpace: THREE.SRGBColorSpace, wrapS: THREE.RepeatWrapping, wrapT: THREE.RepeatWrapping, needsUpdate: true });
+    }
+    return texture;
+  } catch {
+    return null;
+  }
+}
+
 /** A mesh without a material of its own gets none: its visual has one. */
 const plain = (shape: THREE.BufferGeometry): THREE.Object3D => {
-  if (!shape.attributes['normal']) {
-    shape.computeVertexNormals();
-  }
+  shape.deleteAttribute('normal'); // STL files have them wrong, or zero, now and then
+  shape.computeVertexNormals();
   return new THREE.Mesh(shape);
 };
 
@@ -45,8 +58,9 @@ async function loadObj(bytes: Uint8Array, find: Find): Promise<THREE.Object3D> {
   const materials = library ? await find(library) : null;
   if (materials) {
     const { MTLLoader } = await import('three/addons/loaders/MTLLoader.js');
-    const { manager } = await managerFor(textOf(materials), find);
-    loader.setMaterials(new MTLLoader(manager).parse(textOf(materials), ''));
+    const words = textOf(materials).replace(/^\s*Tr\s+1(\.0*)?\s*$/gm, ''); // some write 1 for what is not transparent
+    const { manager } = await managerFor(words, find);
+    loader.setMaterials(new MTLLoader(manager).parse(words, ''));
   }
   const group = loader.parse(text);
   if (!materials) {
@@ -74,15 +88,11 @@ async function loadDae(bytes: Uint8Array, find: Find): Promise<THREE.Object3D> {
   const { ColladaLoader } = await import('three/addons/loaders/ColladaLoader.js');
   const text = textOf(bytes);
   const { manager } = await managerFor(text, find);
-  const made = new ColladaLoader(manager).parse(text.replace(/<up_axis>[^<]*<\/up_axis>/, '<up_axis>Y_UP</up_axis>'), '');
+  const bare = text.replace(/<instance_(camera|light)\b[^>]*?(\/>|>[^]*?<\/instance_\1>)/g, '');
+  const made = new ColladaLoader(manager).parse(bare.replace(/<up_axis>[^<]*<\/up_axis>/, '<up_axis>Y_UP</up_axis>'), '');
   if (!made) {
     throw new Error('this COLLADA file cannot be read');
   }
-  made.scene.traverse((object) => {
-    if ((object as THREE.Light).isLight || (object as THREE.Camera).isCamera) {
-      object.visible = false;
-    }
-  });
   return made.scene;
 }
 

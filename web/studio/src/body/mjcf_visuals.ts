@@ -1,6 +1,6 @@
 /**
- * The geoms of an MJCF: with default classes, frames, compiler settings and includes. Of a model that has both, collision geoms
- * (group 3 and above) are left out.
+ * The geoms of an MJCF: with default classes, frames, compiler settings, pictures and includes. Of a model that has both,
+ * collision geoms (group 3 and above) are left out; so are planes.
  */
 import { identityPose, type Pose, type Quat, type Vec3 } from 'poise-ik';
 import { compose } from '../spatial.js';
@@ -8,6 +8,10 @@ import { axisTurn, turnOf, turnOfAxes, turnOfZ } from './turns.js';
 import { type Colour, childrenOf, type Form, numbersOf, parseXml, type Visual } from './visuals.js';
 
 type Attributes = Record<string, string>;
+
+/** What a default class sets. */
+const INHERITED = ['geom', 'mesh', 'material'] as const;
+type Defaults = Record<(typeof INHERITED)[number], Attributes>;
 
 const HIDDEN_GROUP = 3;
 const DEGREES = Math.PI / 180;
@@ -29,23 +33,31 @@ function include(document: Document, load: (name: string) => string | null, dept
   }
 }
 
+/** A file's name without folders and kind. */
+const nameOf = (file: string): string => file.split('/').at(-1)!.replace(/\.[^.]*$/, '');
+
 class Reader {
   #visuals: { visual: Visual; group: number }[] = [];
-  /** By class: what geoms and meshes of it begin with. */
-  #defaults = new Map<string, { geom: Attributes; mesh: Attributes }>();
+  /** By class: what geoms, meshes and materials of it begin with. */
+  #defaults = new Map<string, Defaults>();
   #meshes = new Map<string, Attributes>();
-  #materials = new Map<string, Colour>();
+  #textures = new Map<string, string>(); // files
+  #materials = new Map<string, { colour?: Colour; picture?: string }>();
   #settings: Attributes = {};
+  #names: Set<string>;
+  #unnamed = 0;
 
   constructor(readonly root: Element) {
     for (const compiler of childrenOf(root, 'compiler')) {
       Object.assign(this.#settings, attributesOf(compiler));
     }
-    childrenOf(root, 'default').forEach((node) => this.#default(node, 'main', { geom: {}, mesh: {} }));
-    for (const asset of childrenOf(root, 'asset')) {
-      childrenOf(asset, 'mesh').forEach((node) => this.#mesh(node));
-      childrenOf(asset, 'material').forEach((node) => this.#material(node));
-    }
+    this.#names = new Set(Array.from(root.querySelectorAll('worldbody body[name]'), (node) => node.getAttribute('name')!));
+    childrenOf(root, 'default').forEach((node) => this.#default(node, 'main', { geom: {}, mesh: {}, material: {} }));
+    const assets = childrenOf(root, 'asset');
+    const each = (tag: string, take: (node: Element) => void) => assets.flatMap((asset) => childrenOf(asset, tag)).forEach(take);
+    each('mesh', (node) => this.#mesh(node));
+    each('texture', (node) => this.#texture(node));
+    each('material', (node) => this.#material(node));
   }
 
   read(): Visual[] {
@@ -54,26 +66,48 @@ class Reader {
     return (seen.length > 0 ? seen : this.#visuals).map(({ visual }) => visual);
   }
 
-  #default(node: Element, otherwise: string, above: { geom: Attributes; mesh: Attributes }): void {
-    const own = { geom: { ...above.geom }, mesh: { ...above.mesh } };
-    childrenOf(node, 'geom').forEach((geom) => Object.assign(own.geom, attributesOf(geom)));
-    childrenOf(node, 'mesh').forEach((mesh) => Object.assign(own.mesh, attributesOf(mesh)));
+  #default(node: Element, otherwise: string, above: Defaults): void {
+    const own: Defaults = { geom: { ...above.geom }, mesh: { ...above.mesh }, material: { ...above.material } };
+    INHERITED.forEach((tag) => childrenOf(node, tag).forEach((child) => Object.assign(own[tag], attributesOf(child))));
     this.#defaults.set(node.getAttribute('class') ?? otherwise, own);
     childrenOf(node, 'default').forEach((child) => this.#default(child, otherwise, own));
+  }
+
+  /** A file as the compiler finds it: in the folder for its kind, or in that of all assets. */
+  #inFolder(file: string, kind: 'meshdir' | 'texturedir'): string {
+    const folder = this.#settings[kind] ?? this.#settings['assetdir'];
+    return folder ? `${folder}/${file}` : file;
   }
 
   #mesh(node: Element): void {
     const own = attributesOf(node);
     const file = own['file'] ?? '';
-    const name = own['name'] ?? file.split('/').at(-1)!.replace(/\.[^.]*$/, '');
-    const folder = this.#settings['meshdir'] ?? this.#settings['assetdir'];
-    this.#meshes.set(name, { ...this.#defaults.get(own['class'] ?? 'main')?.mesh, ...own, file: folder ? `${folder}/${file}` : file });
+    const name = own['name'] ?? nameOf(file);
+    this.#meshes.set(name, { ...this.#defaults.get(own['class'] ?? 'main')?.mesh, ...own, file: this.#inFolder(file, 'meshdir') });
+  }
+
+  #texture(node: Element): void {
+    const file = node.getAttribute('file');
+    if (file && (node.getAttribute('type') ?? 'cube') === '2d') {
+      this.#textures.set(node.getAttribute('name') ?? nameOf(file), this.#inFolder(file, 'texturedir'));
+    }
   }
 
   #material(node: Element): void {
-    const rgba = node.getAttribute('rgba');
-    if (rgba) {
-      this.#materials.set(node.getAttribute('name') ?? '', numbersOf(rgba, [0.5, 0.5, 0.5, 1]) as unknown as Colour);
+    const own = { ...this.#defaults.get(node.getAttribute('class') ?? 'main')?.material, ...attributesOf(node) };
+    const layer = childrenOf(node, 'layer').find((one) => one.getAttribute('role') === 'rgb')?.getAttribute('texture');
+    const picture = this.#textures.get(own['texture'] ?? layer ?? '');
+    const colour = own['rgba'] ? (numbersOf(own['rgba'], [0.5, 0.5, 0.5, 1]) as unknown as Colour) : null;
+    this.#materials.set(own['name'] ?? '', { ...(colour ? { colour } : {}), ...(picture ? { picture } : {}) });
+  }
+
+  /** Bodies without a name have those that the engine gives them. */
+  #nameOf(body: Element): string {
+    const given = body.getAttribute('name');
+    for (let name = given; ; name = ++this.#unnamed === 1 ? 'body' : `body.${this.#unnamed}`) {
+      if (name !== null && (name === given || !this.#names.has(name))) {
+        return name;
+      }
     }
   }
 
@@ -85,7 +119,7 @@ class Reader {
       } else if (child.localName === 'frame') {
         this.#body(child, name, compose(frame, this.#pose(attributesOf(child))), className);
       } else if (child.localName === 'body') {
-        this.#body(child, child.getAttribute('name') ?? '', identityPose, className);
+        this.#body(child, this.#nameOf(child), identityPose, className);
       }
     }
   }
@@ -94,15 +128,16 @@ class Reader {
     const own = { ...this.#defaults.get(node.getAttribute('class') ?? className)?.geom, ...attributesOf(node) };
     const ends = own['fromto'] ? numbersOf(own['fromto'], [0, 0, 0, 0, 0, 0]) : null;
     const form = this.#form(own, ends);
-    if (!form || !body) {
+    if (!form) {
       return;
     }
-    const colour = own['rgba'] ? (numbersOf(own['rgba'], [0.5, 0.5, 0.5, 1]) as unknown as Colour) : this.#materials.get(own['material'] ?? '');
+    const material = this.#materials.get(own['material'] ?? '');
+    const colour = own['rgba'] ? (numbersOf(own['rgba'], [0.5, 0.5, 0.5, 1]) as unknown as Colour) : material?.colour;
     if (colour && colour[3] === 0) {
       return;
     }
     const pose = compose(frame, ends ? along(ends) : this.#pose(own));
-    this.#visuals.push({ visual: { body, pose, form, ...(colour ? { colour } : {}) }, group: Number(own['group'] ?? 0) });
+    this.#visuals.push({ visual: { body, pose, form, ...(colour ? { colour } : {}), ...(material?.picture ? { picture: material.picture } : {}) }, group: Number(own['group'] ?? 0) });
   }
 
   #form(own: Attributes, ends: number[] | null): Form | null {

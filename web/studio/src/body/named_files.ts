@@ -58,8 +58,11 @@ export async function withIncludes(file: NamedFile, find: Find): Promise<NamedFi
   return files;
 }
 
-/** From the server: it offers what the robot's file names, beside that file. */
+/** What a file names by a path from where it is itself. */
+export const beside = (file: string, find: Find): Find => (name) => find(/^[a-z]+:\/\//i.test(name) ? name : file.slice(0, file.lastIndexOf('/') + 1) + name);
+
+/** From the server: it offers what the robot's file names, beside that file; nothing (204) for what is not there. */
 export const fromServer = (folder: string): Find => async (name) => {
   const response = await fetch([folder, ...partsOf(name).map(encodeURIComponent)].join('/'));
-  return response.ok ? new Uint8Array(await response.arrayBuffer()) : null;
+  return response.status === 200 ? new Uint8Array(await response.arrayBuffer()) : null;
 };

@@ -20,6 +20,8 @@ export interface Visual {
   pose: Pose;
   form: Form;
   colour?: Colour;
+  /** File of a picture that is laid on the mesh. */
+  picture?: string;
 }
 
 /** The numbers of an attribute; what is missing or no number is as in `otherwise`. */

@@ -16,23 +16,22 @@ export class Floor {
     }
     const shape = new THREE.BufferGeometry();
     shape.setAttribute('position', new THREE.Float32BufferAttribute(points.map((x) => x * CELL), 3));
-    shape.setAttribute('color', new THREE.Float32BufferAttribute(new Float32Array(points.length), 3));
-    this.lines = new THREE.LineSegments(shape, new THREE.LineBasicMaterial({ vertexColors: true }));
+    shape.setAttribute('color', new THREE.Float32BufferAttribute(new Float32Array((4 * points.length) / 3), 4));
+    this.lines = new THREE.LineSegments(shape, new THREE.LineBasicMaterial({ vertexColors: true, transparent: true, depthWrite: false }));
     this.lines.frustumCulled = false;
   }
 
-  /** From the colour of the grid in the middle to that of the ground; each fourth line is stronger. */
-  paint(grid: string, ground: string): void {
+  /** In the colour of the grid, which fades away from the middle; each fourth line is stronger. */
+  paint(grid: string): void {
     const position = this.lines.geometry.attributes['position'] as THREE.BufferAttribute;
     const colour = this.lines.geometry.attributes['color'] as THREE.BufferAttribute;
-    const [near, far, at] = [new THREE.Color(grid), new THREE.Color(ground), new THREE.Color()];
+    const { r, g, b } = new THREE.Color(grid);
     for (let i = 0; i < position.count; i++) {
       const first = i - (i % 2); // a piece lies along the coordinate that its two ends do not share
       const across = position.getX(first) === position.getX(first + 1) ? position.getX(i) : position.getZ(i);
       const strong = Math.round(across / CELL) % 4 === 0;
       const away = Math.hypot(position.getX(i), position.getZ(i)) / (CELL * CELLS);
-      at.copy(near).lerp(far, Math.min(1, (strong ? 0 : 0.5) + away));
-      colour.setXYZ(i, at.r, at.g, at.b);
+      colour.setXYZW(i, r, g, b, Math.max(0, (strong ? 1 : 0.45) - away) ** 1.3);
     }
     colour.needsUpdate = true;
   }

@@ -1,25 +1,34 @@
-/** Soft light from the sky, a sun whose shadow falls on the floor, and a faint light from behind that draws the edges. */
+/**
+ * Soft light from the sky, a sun whose shadow falls on everything, a lamp overhead for the shadow at the feet, one at the side for what
+ * the sun leaves dark, and one behind that draws the edges.
+ */
 import * as THREE from 'three';
 
 const REACH = 1.6; // half the side of what the sun lights, in sizes of the skeleton
 
 export class Light {
   readonly group = new THREE.Group();
-  #sun = new THREE.DirectionalLight(0xfff6e8, 2.1);
-  #rim = new THREE.DirectionalLight(0xbcd2ff, 0.9);
-  #sky = new THREE.HemisphereLight(0xf3f7ff, 0x8d8a86, 1.7);
+  #sun = new THREE.DirectionalLight(0xfff6e8, 1.9);
+  #lamp = new THREE.DirectionalLight(0xffffff, 0.3);
+  #side = new THREE.DirectionalLight(0xe8f0ff, 0.8);
+  #rim = new THREE.DirectionalLight(0xbcd2ff, 1.6);
+  #sky = new THREE.HemisphereLight(0xf3f7ff, 0xa29c94, 1.55);
   #ground: THREE.Mesh<THREE.PlaneGeometry, THREE.ShadowMaterial>;
 
-  constructor() {
-    this.#sun.castShadow = true;
-    this.#sun.shadow.mapSize.set(1024, 1024);
-    this.#sun.shadow.radius = 5;
-    this.#sun.shadow.bias = -0.0008;
-    const { camera } = this.#sun.shadow;
-    [camera.left, camera.right, camera.top, camera.bottom, camera.near, camera.far] = [-REACH, REACH, REACH, -REACH, 0.1, 8];
+  /** `plain`: one shadow, on the floor, and no light at the side: what a processor without a graphics card can draw. */
+  constructor(readonly plain = false) {
+    for (const [light, side, radius] of [[this.#sun, 1024, 3], [this.#lamp, 256, 6]] as const) {
+      light.castShadow = light === this.#sun || !plain;
+      light.shadow.mapSize.set(side, side);
+      light.shadow.radius = radius;
+      light.shadow.bias = -0.0008;
+      light.shadow.normalBias = 0.012;
+      const { camera } = light.shadow;
+      [camera.left, camera.right, camera.top, camera.bottom, camera.near, camera.far] = [-REACH, REACH, REACH, -REACH, 0.1, 8];
+    }
     this.#ground = new THREE.Mesh(new THREE.PlaneGeometry(2 * REACH, 2 * REACH), new THREE.ShadowMaterial({ depthWrite: false }));
     this.#ground.receiveShadow = true;
-    this.group.add(this.#sky, this.#sun, this.#sun.target, this.#rim, this.#rim.target, this.#ground);
+    this.group.add(this.#sky, this.#sun, this.#sun.target, this.#lamp, this.#lamp.target, this.#side, this.#side.target, this.#rim, this.#rim.target, this.#ground);
   }
 
   paint(shadow: number): void {
@@ -28,6 +37,8 @@ export class Light {
 
   dispose(): void {
     this.#sun.dispose();
+    this.#lamp.dispose();
+    this.#side.dispose();
     this.#rim.dispose();
     this.#ground.geometry.dispose();
     this.#ground.material.dispose();
@@ -40,9 +51,15 @@ export class Light {
     this.#sky.position.set(0, up === 'y' ? 1 : 0, up === 'y' ? 0 : 1);
     this.#sun.target.position.copy(at);
     this.#sun.position.copy(at).add(away);
+    this.#lamp.target.position.copy(at);
+    this.#lamp.position.copy(at).addScaledVector(this.#sky.position, 3);
+    this.#lamp.visible = !planar;
     this.#rim.target.position.copy(at);
     this.#rim.position.copy(at).add(up === 'y' ? new THREE.Vector3(-1.6, 1.1, -2) : new THREE.Vector3(-1.6, 2, 1.1));
     this.#rim.visible = !planar;
+    this.#side.target.position.copy(at);
+    this.#side.position.copy(at).add(up === 'y' ? new THREE.Vector3(-2, 0.6, 1.6) : new THREE.Vector3(-1, -2.2, 0.6));
+    this.#side.visible = !planar && !this.plain;
     this.#ground.visible = !planar;
     this.#ground.rotation.x = isFlat ? -Math.PI / 2 : 0;
     this.#ground.position.copy(at);
