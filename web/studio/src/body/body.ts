@@ -238,7 +238,7 @@ function dressed(object: THREE.Object3D, visual: Visual, scale: readonly number[
       (mesh.material as THREE.MeshStandardMaterial).map = picture;
       continue;
     }
-    mesh.material = bare || visual.colour ? materialOf(visual.colour ?? GREY) : given.length === 1 ? given[0]!.clone() : given.map((material) => material.clone());
+    mesh.material = bare || (visual.repaints && visual.colour) ? materialOf(visual.colour ?? GREY) : given.length === 1 ? given[0]!.clone() : given.map((material) => material.clone());
   }
   holder.add(own);
   holder.scale.set(scale[0]!, scale[1]!, scale[2]!);

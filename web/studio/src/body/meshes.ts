@@ -9,8 +9,8 @@ const kindOf = (file: string): string => file.slice(file.lastIndexOf('.') + 1).t
 const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 const bufferOf = (bytes: Uint8Array): ArrayBuffer => bytes.slice().buffer as ArrayBuffer;
 
-/** Files that a mesh names (textures, buffers) as addresses of their bytes. */
-async function managerFor(text: string, find: Find): Promise<{ manager: THREE.LoadingManager; release: () => void }> {
+/** Files that a mesh names (textures, buffers) as addresses of their bytes. `settled`: when all that was begun is loaded. */
+async function managerFor(text: string, find: Find): Promise<{ manager: THREE.LoadingManager; release: () => void; settled: () => Promise<void> }> {
   const names = [...new Set(text.match(/[^"'<>\s]+\.(png|jpe?g|bin|bmp|tga|webp)/gi) ?? [])];
   const found = new Map<string, string>();
   for (const name of names) {
@@ -24,7 +24,10 @@ async function managerFor(text: string, find: Find): Promise<{ manager: THREE.Lo
     const name = names.find((one) => address.endsWith(one));
     return address.startsWith('blob:') || address.startsWith('data:') ? address : ((name && found.get(name)) ?? BLANK);
   });
-  return { manager, release: () => found.forEach((address) => URL.revokeObjectURL(address)) };
+  let isBusy = false;
+  manager.onStart = () => (isBusy = true);
+  const loaded = new Promise<void>((done) => (manager.onLoad = done));
+  return { manager, release: () => found.forEach((address) => URL.revokeObjectURL(address)), settled: () => (isBusy ? loaded : Promise.resolve()) };
 }
 
 const BLANK = 'data:image/gif;base64,R0lGODlhAQABAIAAAMzMzAAAACH5BAAAAAAALAAAAAABAAEAAAICRAEAOw==';
@@ -59,8 +62,12 @@ async function loadObj(bytes: Uint8Array, find: Find): Promise<THREE.Object3D> {
   if (materials) {
     const { MTLLoader } = await import('three/addons/loaders/MTLLoader.js');
     const words = textOf(materials).replace(/^\s*Tr\s+1(\.0*)?\s*$/gm, ''); // some write 1 for what is not transparent
-    const { manager } = await managerFor(words, find);
-    loader.setMaterials(new MTLLoader(manager).parse(words, ''));
+    const { manager, release, settled } = await managerFor(words, find);
+    const library = new MTLLoader(manager).parse(words, '');
+    library.preload();
+    loader.setMaterials(library);
+    await settled();
+    release();
   }
   const group = loader.parse(text);
   if (!materials) {
@@ -87,13 +94,26 @@ export async function parseGltf(bytes: Uint8Array, find: Find): Promise<GLTF> {
 async function loadDae(bytes: Uint8Array, find: Find): Promise<THREE.Object3D> {
   const { ColladaLoader } = await import('three/addons/loaders/ColladaLoader.js');
   const text = textOf(bytes);
-  const { manager } = await managerFor(text, find);
+  const { manager, release, settled } = await managerFor(text, find);
   const bare = text.replace(/<instance_(camera|light)\b[^>]*?(\/>|>[^]*?<\/instance_\1>)/g, '');
   const made = new ColladaLoader(manager).parse(bare.replace(/<up_axis>[^<]*<\/up_axis>/, '<up_axis>Y_UP</up_axis>'), '');
   if (!made) {
     throw new Error('this COLLADA file cannot be read');
   }
+  for (const material of meshesIn(made.scene).flatMap((mesh) => [mesh.material].flat())) {
+    if (material.opacity < 0.01) { // exporters confuse 0 and 1 here, and nobody draws what is not seen
+      Object.assign(material, { opacity: 1, transparent: false });
+    }
+  }
+  await settled();
+  release();
   return made.scene;
+}
+
+function meshesIn(object: THREE.Object3D): THREE.Mesh[] {
+  const list: THREE.Mesh[] = [];
+  object.traverse((part) => part instanceof THREE.Mesh && list.push(part));
+  return list;
 }
 
 /** An object in the file's own frame; throws where the file is broken or of no kind that is known. */

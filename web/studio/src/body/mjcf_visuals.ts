@@ -137,7 +137,7 @@ class Reader {
       return;
     }
     const pose = compose(frame, ends ? along(ends) : this.#pose(own));
-    this.#visuals.push({ visual: { body, pose, form, ...(colour ? { colour } : {}), ...(material?.picture ? { picture: material.picture } : {}) }, group: Number(own['group'] ?? 0) });
+    this.#visuals.push({ visual: { body, pose, form, ...(colour ? { colour, repaints: true } : {}), ...(material?.picture ? { picture: material.picture } : {}) }, group: Number(own['group'] ?? 0) });
   }
 
   #form(own: Attributes, ends: number[] | null): Form | null {

@@ -20,6 +20,8 @@ export interface Visual {
   pose: Pose;
   form: Form;
   colour?: Colour;
+  /** The colour also replaces what a mesh brings along. */
+  repaints?: boolean;
   /** File of a picture that is laid on the mesh. */
   picture?: string;
 }
