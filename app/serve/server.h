@@ -18,8 +18,8 @@ void server_destroy(server *s);
 // All files of a folder and those below it, as "/name". False after one line on standard error.
 bool server_add_folder(server *s, const char *folder);
 
-// One file, under `path` ("/file/walk.bvh"). It is read again for each request. NULL: it is known that there is none, and the
-// answer is 204, of which a browser does not complain.
+// One file, under `path` ("/file/walk.bvh"). It is read again for each request. NULL: it is known that there is none,
+// and the answer is 204, of which a browser does not complain.
 void server_add_file(server *s, const char *path, const char *file);
 
 // Is there an answer for this path?

@@ -11,7 +11,7 @@ export class Light {
   #sun = new THREE.DirectionalLight(0xfff6e8, 1.9);
   #lamp = new THREE.DirectionalLight(0xffffff, 0.3);
   #side = new THREE.DirectionalLight(0xe8f0ff, 0.8);
-  #rim = new THREE.DirectionalLight(0xbcd2ff, 1.6);
+  #rim = new THREE.DirectionalLight(0xcfdcff, 1.0);
   #sky = new THREE.HemisphereLight(0xf3f7ff, 0xa29c94, 1.55);
   #ground: THREE.Mesh<THREE.PlaneGeometry, THREE.ShadowMaterial>;
 
