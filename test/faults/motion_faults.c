@@ -126,6 +126,25 @@ static poise_status track_whole(const poise_allocator *a, poise_error *e)
     FINISH(status, made, poise_clip_destroy);
 }
 
+static poise_status live_create(const poise_allocator *a, poise_error *e)
+{
+    poise_live *made = UNTOUCHED;
+    poise_track_problem problem = tracking();
+    poise_sequence_options options = poise_sequence_options_default();
+    poise_status status = poise_live_create(&problem, &options, 100, 12, a, &made, e);
+    FINISH(status, made, poise_live_destroy);
+}
+
+static poise_status track_live(const poise_allocator *a, poise_error *e)
+{
+    poise_clip *made = UNTOUCHED;
+    poise_track_problem problem = tracking();
+    poise_sequence_options options = poise_sequence_options_default();
+    problem.q_start = stage.q;
+    poise_status status = poise_track_live(&problem, &options, 12, a, &made, NULL, e);
+    FINISH(status, made, poise_clip_destroy);
+}
+
 static const poise_goal *same_goal(void *user, int frame, int *count)
 {
     (void)frame;
@@ -262,6 +281,7 @@ const fault_row motion_faults[] = {
     {"poise_clip_trim", clip_trim, false},
     {"poise_joint_angles", joint_angles, false},
     {"poise_joint_centres", joint_centres, true},
+    {"poise_live_create", live_create, false},
     {"poise_markers_create", markers_create, false},
     {"poise_markers_from_clip", markers_from_clip, false},
     {"poise_markers_resample", markers_resample, false},
@@ -273,6 +293,7 @@ const fault_row motion_faults[] = {
     {"poise_roles_match", roles_match, false},
     {"poise_sequence_solve", sequence_solve, false},
     {"poise_track", track, false},
+    {"poise_track_live", track_live, false},
     {"poise_track_measure", track_measure, false},
     {"poise_track_recording", track_recording, false},
     {"poise_track_uncertainty", track_uncertainty, false},
