@@ -11,6 +11,18 @@ static double turn_between(quat a, quat b)
     return poise_quat_angle(quat_mul(quat_conj(a), b));
 }
 
+static double between_bones(quat is, quat wanted, vec3 bone)
+{
+    vec3 a = quat_rotate(is, bone), b = quat_rotate(wanted, bone);
+    return poise_atan2(v3_norm(v3_cross(a, b)), v3_dot(a, b));
+}
+
+// Is this one of those whose bones are compared? On the same skeleton all are, by their whole turn.
+static bool counts(const pz_retarget_work *w, const pz_pair *p)
+{
+    return p->has_bone || w->followed.same;
+}
+
 // Sums go into the means until pz_retarget_measured divides them.
 static void measure_pairs(pz_retarget_work *w, int frame, poise_retarget_outcome *o)
 {
@@ -21,9 +33,8 @@ static void measure_pairs(pz_retarget_work *w, int frame, poise_retarget_outcome
         double off = turn_between(w->turn[i], is);
         o->turn_mean += off;
         o->turn_worst = max2(o->turn_worst, off);
-        if (p->has_bone) {
-            vec3 a = quat_rotate(is, p->bone), b = quat_rotate(w->turn[i], p->bone);
-            double bone = poise_atan2(v3_norm(v3_cross(a, b)), v3_dot(a, b));
+        if (counts(w, p)) {
+            double bone = p->has_bone ? between_bones(is, w->turn[i], p->bone) : off;
             o->bone_mean += bone;
             p->bone_off += bone;
             if (bone > o->bone_worst) {
@@ -85,7 +96,7 @@ void pz_retarget_measured(const pz_retarget_work *w, poise_retarget_outcome *o)
     for (int i = 0; i < w->followed.count; ++i) {
         const pz_pair *p = &w->followed.pair[i];
         double mean = frames > 0 ? p->bone_off / frames : 0.0;
-        bones += p->has_bone;
+        bones += counts(w, p);
         if (p->role >= 0 && mean > o->limb_mean) {
             o->limb_mean = mean;
             o->limb_role = p->role;

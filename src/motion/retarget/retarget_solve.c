@@ -24,6 +24,7 @@
 #define KNOWN          1e-7  // an answer that differs by less from an earlier one goes on as that did
 #define ROUNDING       1e-9  // of the way to an end of such an interval
 #define MOST_STEPS     30    // iterations of a frame
+#define FIRST_RESTARTS 50    // of the first frame on the same skeleton
 
 // ---- Goals ---------------------------------------------------------------------------------------------------------------
 
@@ -362,6 +363,8 @@ static poise_status solve_frame(pz_retarget_work *w, poise_solver *solver, int f
     } else {
         status = place_root(w, solver, q, error);
     }
+    // every pose of the same skeleton can be met, but not from everywhere by other coordinates
+    solver->options.restarts = f == 0 && w->followed.same && !copies ? FIRST_RESTARTS : 0;
     status = status == POISE_OK ? poise_solve(solver, w->goals, count, q, &report, error) : status;
     if (status == POISE_OK && f > 0 && speed_share(w, before, q) > 1.0) {
         w->late[f] = is_late(w, outcome);
