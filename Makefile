@@ -77,7 +77,10 @@ python:
 	cmake --build build -j $(JOBS) --target poise_python
 	@python3 python/build_poise.py build build/python/poise/_poise.abi3.so | sed 's,^,build/,'
 
-install: all
+# libraries and tool alone: neither tests nor benchmarks
+install:
+	@$(call configure,release,build)
+	cmake --build build -j $(JOBS) --target installed
 	tools/install.sh build $(PREFIX)
 
 uninstall:

@@ -1,4 +1,4 @@
-// poise-bench: how fast Poise is, and how well it does what it does. `poise-bench --help` says how to ask.
+// poise-bench: speed and accuracy of Poise. `poise-bench --help` lists suites and options.
 #define _POSIX_C_SOURCE 200809L
 
 #include "draw_report.h"
@@ -34,7 +34,7 @@ static const bench_suite suites[] = {
     {"markers", "a whole body that follows 41 markers", "clean noise", suite_markers},
     {"marker-batches", "frames on their own by the thousand: lanes and threads", "clean noise cold", suite_marker_batches},
     {"hdm05", "a recorded motion, all methods and starts", "warm amc batch made cold limits fixed", suite_hdm05},
-    {"fits", "a skeleton fitted to a recording, spoilt recordings tracked", "calibration tracking", suite_fits},
+    {"fits", "calibration of a skeleton, tracking of corrupted recordings", "calibration tracking", suite_fits},
     {"files", "reading and writing of motion files", "formats", suite_files},
     {"erik", "ERIK's own evaluation on skeletons A to G", "iterations errors", suite_erik},
     {"expressive", "ERIK beside its successor: samples and paths", "wide narrow", suite_expressive},
@@ -47,6 +47,8 @@ static const bench_suite suites[] = {
     {"gpu-expressive", "ERIK's successor on a CUDA device", "samples", ON_DEVICE(suite_gpu_expressive)},
     {"gpu-markers", "whole bodies with markers on a CUDA device", "cold warm noise noise-warm exact",
      ON_DEVICE(suite_gpu_markers)},
+    {"gpu-clips", "clips of markers on a CUDA device, frame after frame", "clips", ON_DEVICE(suite_gpu_clips)},
+    {"gpu-tips", "robots with several tips on a CUDA device", "tips", ON_DEVICE(suite_gpu_tips)},
 };
 
 #define DEVICE_SUITES "gpu" // stands for all whose name begins so
@@ -80,37 +82,38 @@ static const struct {
     option_kind kind;
     const char *help;
 } options[] = {
-    {"--peers", NULL, FLAG, "run the baselines too, where they are built in"},
-    {"--quick", NULL, FLAG, "all suites in seconds: to see that they work, not to quote"},
+    {"--peers", NULL, FLAG, "also run the baselines that are built in"},
+    {"--quick", NULL, FLAG, "run in seconds: to see that it works, not to quote"},
     {"--json", NULL, FLAG, "JSON instead of tables"},
     {"--markdown", NULL, FLAG, "Markdown instead of tables"},
-    {"--save", "FILE", TEXT, "write the JSON there, whatever is printed"},
+    {"--save", "FILE", TEXT, "also write the results as JSON"},
     {"--draw", "FILE", TEXT, "run nothing: draw saved JSON of gpu-arms, as SVG to -o FILE"},
-    {"--list", NULL, FLAG, "name the suites and their tables"},
-    {"--help", NULL, FLAG, "this text"},
-    {"--version", NULL, FLAG, "the version"},
-    {"--tables", "A,B", TEXT, "these tables only"},
-    {"--rounds", "N", NUMBER, "runs, of which the fastest counts"},
-    {"--threads", "N", NUMBER, "threads of arm-batches, marker-batches, erik, gpu-*"},
-    {"--targets", "N", NUMBER, "arms, arm-batches, tips, constraints, gpu-arms, gpu-apart"},
+    {"--list", NULL, FLAG, "list the suites and their tables"},
+    {"--help", NULL, FLAG, "print this help"},
+    {"--version", NULL, FLAG, "print the version"},
+    {"--tables", "A,B", TEXT, "only these tables of the suites"},
+    {"--rounds", "N", NUMBER, "number of runs; the fastest counts"},
+    {"--threads", "N", NUMBER, "arm-batches, marker-batches, erik, gpu-*: threads"},
+    {"--targets", "N", NUMBER, "arms, arm-batches, tips, constraints, gpu-*: targets"},
     {"--peer-targets", "N", NUMBER, "arms: targets of slower baselines"},
-    {"--robots", "FOLDER", TEXT, "kinematics, arms, arm-batches, steps, gpu-arms"},
-    {"--urdf", "FOLDER", TEXT, "tips, constraints: baxter.urdf ..."},
+    {"--robots", "FOLDER", TEXT, "kinematics, arms, arm-batches, steps, gpu-arms: robots"},
+    {"--urdf", "FOLDER", TEXT, "tips, constraints, gpu-tips: baxter.urdf ..."},
     {"--skeleton", "FILE", TEXT, "markers, marker-batches: bodies and markers"},
+    {"--clips", "N", NUMBER, "gpu-clips: clips per call"},
     {"--frames", "N", NUMBER, "methods, markers, marker-batches, gpu-markers: frames"},
     {"--takes", "N", NUMBER, "marker-batches: copies of the motion, each with its noise"},
     {"--data", "FOLDER", TEXT, "hdm05, fits: the recordings"},
     {"--take", "NAME", TEXT, "hdm05, fits: one of them"},
     {"--every", "K", NUMBER, "hdm05, fits: every K-th frame of amc, limits, calibration"},
     {"--samples", "N", NUMBER, "erik, expressive: samples of each skeleton"},
-    {"--skeletons", "ABC", TEXT, "erik, expressive, gpu-erik, gpu-expressive: which"},
+    {"--skeletons", "ABC", TEXT, "erik, expressive, gpu-erik, gpu-expressive: skeletons"},
     {"--postures", "N", NUMBER, "gpu-erik, gpu-expressive: postures that the host solves"},
     {"--aggravation", "X", TEXT, "erik, expressive: growth of the weights along the chain"},
     {"--paths", "N", NUMBER, "expressive: paths of 360 steps"},
     {"--full", NULL, FLAG, "erik: every posture and orientation, 288 million samples"},
     {"--angles", "yxz", TEXT, "erik: order of the orientations' angles, or yxy"},
     {"--two-task", "N", NUMBER, "erik: samples of damped least squares with two tasks"},
-    {"--progress", "FILE", TEXT, "erik: keep finished parts, and go on from there"},
+    {"--progress", "FILE", TEXT, "erik: keep finished parts and resume from them"},
     {"--csv", "FOLDER", TEXT, "erik: write the numbers and histograms"},
     {"--seconds", "N", NUMBER, "warps, steps: length of the run"},
     {"--humanoid", "FILE", TEXT, "steps: a robot with hands and feet, such as G1's URDF"},
@@ -229,12 +232,12 @@ static void print_suites(FILE *file, bool with_tables)
 static void print_help(void)
 {
     printf("poise bench [SUITE...] [OPTION...]\n\n"
-           "Measures how fast Poise is and how well it does what it does; all suites when\n"
-           "none is named. Times are CPU time of one thread unless a column says otherwise.\n"
-           "A ratio is the time of its row over that of Poise's first row of the same case.\n"
-           "Tables leave out columns that do not fit; JSON and Markdown have them all.\n\n");
+           "Measures speed and accuracy. Runs all suites unless some are named. Times are\n"
+           "CPU time of one thread unless a column says otherwise. A ratio is the time of\n"
+           "its row over that of Poise's first row of the same case. Tables leave out\n"
+           "columns that do not fit; JSON and Markdown have them all.\n\n");
     print_suites(stdout, false);
-    printf("\nOptions:\n");
+    printf("\nOptions; those of single suites begin with their names:\n");
     for (int i = 0; i < OPTIONS; ++i) {
         char name[32];
         snprintf(name, sizeof name, "%s%s%s", options[i].name, options[i].value ? " " : "",

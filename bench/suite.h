@@ -42,9 +42,11 @@ void suite_steps(const bench *b);
 void suite_sequences(const bench *b);
 void suite_gpu_apart(const bench *b);
 void suite_gpu_arms(const bench *b);
+void suite_gpu_clips(const bench *b);
 void suite_gpu_erik(const bench *b);
 void suite_gpu_expressive(const bench *b);
 void suite_gpu_markers(const bench *b);
+void suite_gpu_tips(const bench *b);
 
 // What an option says, or else what is usual, or what a quick run takes.
 int bench_number(const bench *b, const char *option, int usual, int quick);

@@ -1,4 +1,4 @@
-// Exact derivatives: the composite route against Algorithms 2-4 of Erleben & Andrews (2018), and how the cost grows.
+// Exact derivatives: the composite route against Algorithms 2-4 of Erleben & Andrews (2019), and how the cost grows.
 //
 // The difference is the largest between the two Hessians over many poses, relative to the largest entry.
 #include "reference/plain.h"

@@ -214,6 +214,7 @@ static void run_paths(const setting *s, int64_t paths)
 static bool make_contenders(setting *s)
 {
     poise_expressive_options o = poise_expressive_options_default();
+    o.symmetric_endpoint = true; // as ERIK has it
     o.body = s->options.body;
     o.tip = s->options.tip;
     o.aggravation = s->options.aggravation;

@@ -126,6 +126,7 @@ void suite_warps(const bench *b)
     poise_model *model = NULL;
     poise_expressive *expressive = NULL;
     poise_expressive_options options = poise_expressive_options_default();
+    options.symmetric_endpoint = true;
     options.mode = POISE_EXPRESSIVE_SHAPE;
     if (scene_create("erik-g", NULL, &model, NULL) != POISE_OK) {
         bench_fail("no scene erik-g");

@@ -8,13 +8,13 @@ if(BUILD_TESTING AND POISE_BUILD_IO AND NOT POISE_SANITIZE AND NOT POISE_COVERAG
     add_test(NAME web_studio_build COMMAND ${PROJECT_SOURCE_DIR}/web/studio/build.sh ${studio})
     add_test(NAME web_studio COMMAND ${PROJECT_SOURCE_DIR}/web/studio/test.sh
         $<TARGET_FILE:poise> ${studio} ${CMAKE_BINARY_DIR}/studio-pictures)
-    set_tests_properties(web_studio_build web_studio PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1500 LABELS web)
-    set_tests_properties(web_studio_build PROPERTIES RESOURCE_LOCK web FIXTURES_REQUIRED web FIXTURES_SETUP studio)
+    set_tests_properties(web_studio_build web_studio PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3000 LABELS web)
+    set_tests_properties(web_studio_build PROPERTIES RESOURCE_LOCK "web;studio" FIXTURES_REQUIRED web FIXTURES_SETUP studio)
     # the browser draws without a graphics card, on all cores
     set_tests_properties(web_studio PROPERTIES FIXTURES_REQUIRED studio PROCESSORS 2)
     # what `poise help view` shows
     add_test(NAME app_examples_view COMMAND
         sh -c [[test -f "$0/index.html" || { echo "skipped: the studio is not built (make web)"; exit 77; }; exec "$@"]] ${studio}
         ${PROJECT_SOURCE_DIR}/tools/run_transcript.py --poise $<TARGET_FILE:poise> --examples view)
-    set_tests_properties(app_examples_view PROPERTIES FIXTURES_REQUIRED studio SKIP_RETURN_CODE 77 TIMEOUT 60 LABELS app)
+    set_tests_properties(app_examples_view PROPERTIES FIXTURES_REQUIRED studio SKIP_RETURN_CODE 77 TIMEOUT ${timeout} LABELS app)
 endif()

@@ -5,20 +5,10 @@
 #include <poise/filter.h>
 #include <poise/track.h>
 
-#define FRAMES 5
+#include <math.h>
 
-static poise_clip *take_clip(fuzz_bytes *bytes, const poise_model *model)
-{
-    int nq = poise_model_info(model).nq;
-    poise_clip *clip = NULL;
-    if (poise_clip_create(fuzz_index(bytes, FRAMES + 1), nq, fuzz_number_or(bytes, 0.01), NULL, &clip, NULL) == POISE_OK) {
-        clip->start_time = fuzz_number_or(bytes, 0.0);
-        for (int f = 0; f < clip->frames; ++f) {
-            fuzz_configuration(bytes, model, clip->q + (size_t)f * (size_t)nq);
-        }
-    }
-    return clip;
-}
+#define FRAMES 6
+#define STEPS  4 // of the filter, in each frame
 
 // Every number of a clip that was made of sound frames is finite.
 static void check_clip(const poise_model *model, const poise_clip *clip)
@@ -53,7 +43,7 @@ static void cut(fuzz_bytes *bytes, const poise_model *model, const poise_clip *c
 
 static void retarget(fuzz_bytes *bytes, const poise_model *from, const poise_clip *clip)
 {
-    static const char *const pairs[] = {"j0=j1", "j1=nothing"};
+    static const char *const pairs[] = {"a=b", "b=nothing"};
     poise_model *to = fuzz_model(bytes, NULL, 0);
     if (!to) {
         return;
@@ -100,9 +90,20 @@ static void filter(fuzz_bytes *bytes, const poise_model *model, const poise_clip
     for (int f = 0; f < clip->frames; ++f) {
         const double *setpoint = clip->q + (size_t)f * (size_t)clip->nq;
         poise_status status = f == 0 ? poise_filter_reset(made, setpoint, NULL) : POISE_OK;
-        if (status == POISE_OK && poise_filter_step(made, setpoint, fuzz_number_or(bytes, 0.02), q, NULL) == POISE_OK) {
-            fuzz_check_answer(model, q, true);
+        for (int step = 0; step < STEPS && status == POISE_OK; ++step) {
+            if (poise_filter_step(made, setpoint, fuzz_number_or(bytes, 0.02), q, NULL) == POISE_OK) {
+                fuzz_check_answer(model, q, true);
+            }
         }
+        int number = fuzz_index(bytes, FUZZ_JOINTS + 1); // beyond the model's: refused
+        poise_filter_set_joint(made, number, &joints[number % FUZZ_JOINTS], NULL);
+    }
+    double x[FUZZ_NUMBERS] = {0}, velocity[FUZZ_NUMBERS] = {0}, acceleration[FUZZ_NUMBERS] = {0}, left[FUZZ_NUMBERS];
+    bool rests = poise_filter_rests(made);
+    poise_filter_state(made, x, velocity, acceleration, left);
+    for (int i = 0; i < poise_model_info(model).nv; ++i) {
+        fuzz_require(isfinite(x[i]) && isfinite(velocity[i]) && isfinite(acceleration[i]), "the state is not finite");
+        fuzz_require(!rests || fabs(velocity[i]) <= 1e-3, "at rest, and moving");
     }
     poise_filter_destroy(made);
 }
@@ -112,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_bytes bytes = {data, data + size};
     int kind = fuzz_index(&bytes, 3);
     poise_model *model = fuzz_model(&bytes, NULL, 0);
-    poise_clip *clip = model ? take_clip(&bytes, model) : NULL;
+    poise_clip *clip = model ? fuzz_clip(&bytes, model, 0, FRAMES, 0.01) : NULL;
     if (clip && kind == 0) {
         cut(&bytes, model, clip);
     } else if (clip && kind == 1) {

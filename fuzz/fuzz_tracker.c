@@ -69,6 +69,16 @@ static void follow(fuzz_bytes *bytes, const task *t)
     poise_clip_destroy(clip);
 }
 
+// Where the placements are, more or less, along a bone that lies along x.
+static void take_priors(fuzz_bytes *bytes, const task *t, poise_place_prior *priors)
+{
+    for (int i = 0; i < t->count; ++i) {
+        priors[i] = (poise_place_prior){.place = t->placements[i].local, .axis = {1, 0, 0}, .outward = {0, i % 2, 0}};
+        priors[i].along = fuzz_number_or(bytes, 0.05);
+        priors[i].across = fuzz_number_or(bytes, 0.02);
+    }
+}
+
 static void calibrate(fuzz_bytes *bytes, task *t)
 {
     poise_calibration problem = poise_calibration_default();
@@ -81,6 +91,19 @@ static void calibrate(fuzz_bytes *bytes, task *t)
     problem.rounds = 1 + fuzz_index(bytes, 3);
     problem.scaling = (poise_scaling)fuzz_index(bytes, 3);
     problem.scale_prior = fuzz_number_or(bytes, problem.scale_prior);
+    int features = fuzz_byte(bytes);
+    poise_place_prior priors[MARKERS];
+    double q[FUZZ_NUMBERS];
+    if (features & 1) {
+        take_priors(bytes, t, priors);
+        problem.priors = priors;
+        problem.noise = fuzz_number_or(bytes, 0.0);
+        problem.size = fuzz_number_or(bytes, 1.0);
+    }
+    if (features & 2) {
+        fuzz_configuration(bytes, t->model, q);
+        problem.q = q;
+    }
     poise_model *fitted = NULL;
     poise_error error = {.text = ""};
     poise_status status = poise_calibrate(&problem, NULL, &fitted, NULL, &error);
@@ -88,6 +111,9 @@ static void calibrate(fuzz_bytes *bytes, task *t)
     for (int i = 0; i < t->count && status == POISE_OK; ++i) {
         poise_vec3 p = t->placements[i].local;
         fuzz_require(isfinite(p.x) && isfinite(p.y) && isfinite(p.z), "an offset is not finite");
+    }
+    if (status == POISE_OK && problem.q) {
+        fuzz_check_answer(fitted ? fitted : t->model, q, true);
     }
     poise_model_destroy(fitted);
 }

@@ -199,6 +199,32 @@ void fuzz_configuration(fuzz_bytes *bytes, const poise_model *model, double *q)
     }
 }
 
+poise_clip *fuzz_clip(fuzz_bytes *bytes, const poise_model *model, int least, int most, double frame_time)
+{
+    poise_model_summary size = poise_model_info(model);
+    poise_clip *clip = NULL;
+    double v[FUZZ_CLIP_NUMBERS] = {0};
+    int frames = least + fuzz_index(bytes, most - least + 1);
+    if (poise_clip_create(frames, size.nq, fuzz_number_or(bytes, frame_time), NULL, &clip, NULL) != POISE_OK) {
+        return NULL;
+    }
+    clip->start_time = fuzz_number_or(bytes, 0.0);
+    for (int f = 0; f < frames; ++f) {
+        double *q = clip->q + (size_t)f * (size_t)size.nq;
+        int features = fuzz_byte(bytes);
+        for (int i = 0; i < size.nv; ++i) {
+            v[i] = features & 1 ? (fuzz_byte(bytes) - 128) / 200.0 : i % 7 * 0.02;
+        }
+        if (f == 0 || poise_retract(model, q - size.nq, v, q, NULL) != POISE_OK) {
+            poise_model_neutral(model, q);
+        }
+        for (int i = 0; i < size.nq && (features & 6) == 6; ++i) {
+            q[i] = fuzz_number_or(bytes, q[i]);
+        }
+    }
+    return clip;
+}
+
 void fuzz_check_answer(const poise_model *model, const double *q, bool limited)
 {
     for (int i = 0; i < poise_model_info(model).nq; ++i) {

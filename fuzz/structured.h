@@ -2,11 +2,14 @@
 #ifndef POISE_FUZZ_STRUCTURED_H
 #define POISE_FUZZ_STRUCTURED_H
 
+#include <poise/motion.h>
 #include <poise/poise.h>
 
 #define FUZZ_JOINTS  8
 #define FUZZ_NUMBERS (7 * FUZZ_JOINTS) // room for q and for a step
 #define FUZZ_GOALS   6
+
+#define FUZZ_CLIP_NUMBERS 128 // room for a step of any model that has a clip
 
 // Bytes to be used up; zeros follow the last one.
 typedef struct fuzz_bytes {
@@ -40,6 +43,10 @@ poise_goal fuzz_goal(fuzz_bytes *bytes, const double *q);
 
 // nq numbers.
 void fuzz_configuration(fuzz_bytes *bytes, const poise_model *model, double *q);
+
+// A clip of `least` to `most` frames, each a step of about a byte for each degree of freedom from the one before, or any
+// numbers. Bytes that are 0 give one that moves, with the frame time given. NULL: the bytes describe none.
+poise_clip *fuzz_clip(fuzz_bytes *bytes, const poise_model *model, int least, int most, double frame_time);
 
 // q must be finite and, with `limited`, within the limits of the model.
 void fuzz_check_answer(const poise_model *model, const double *q, bool limited);

@@ -54,7 +54,7 @@ def parts(folder):
 
 
 def ranks_of(pid):
-    """Processes below mpirun, by number."""
+    """Processes below mpirun that have become poise-mpi, by number."""
     found = []
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -63,7 +63,8 @@ def ranks_of(pid):
                     text = file.read()
             except OSError:
                 continue
-            if int(text[text.rindex(")") + 2:].split()[1]) == pid:
+            command, rest = text[text.index("(") + 1:text.rindex(")")], text[text.rindex(")") + 2:].split()
+            if command == os.path.basename(poise_mpi) and int(rest[1]) == pid:
                 found.append(int(name))
     return sorted(found)
 
@@ -86,6 +87,7 @@ def run_and_kill(samples, folder):
     victims = []
     while process.poll() is None and len(victims) < 2:
         victims = ranks_of(process.pid)
+        time.sleep(0.002)
     while process.poll() is None and parts(folder)[1] < 2:
         time.sleep(0.002)
     if process.poll() is None:
@@ -104,9 +106,9 @@ def kill_one(samples):
     check(2 <= kept < whole, f"a rank was killed when {kept} of {whole} parts were finished")
     for folder in ("alone", "cut"):
         shutil.copytree("killed", folder)
-    # as if the last line had been cut off while it was written
+    # as if the last whole line had been cut off while it was written
     with open("cut/erik-evaluation.progress", "rb+") as file:
-        file.truncate(os.path.getsize("cut/erik-evaluation.progress") - 100)
+        file.truncate(file.read().rindex(b" end\n") - 100)
     for folder, ranks, found in (("killed", 2, kept), ("alone", 0, kept), ("cut", 3, kept - 1)):
         result = run(*EVALUATION, samples, "-o", folder, ranks=ranks)
         there = sum(int(n) for n in re.findall(r"Going on: (\d+) of", result.stdout))

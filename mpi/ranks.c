@@ -243,7 +243,7 @@ bool ranks_start(int *count, char ***words)
         ranks_must(freopen("/dev/null", "w", stdout));
     }
     if (given < MPI_THREAD_SERIALIZED) {
-        complain("this MPI cannot serve a program with threads (MPI_THREAD_SERIALIZED)");
+        complain("this MPI does not support threads (MPI_THREAD_SERIALIZED)");
         return false;
     }
     if (world.size > 1) {

@@ -1,4 +1,4 @@
-// Algorithms 1-4 of Erleben & Andrews 2018. Where a line departs from the printed one, a comment starting with "Slip" says
+// Algorithms 1-4 of Erleben & Andrews 2019. Where a line departs from the printed one, a comment starting with "Slip" says
 // from what and why. Each was found by comparing with central differences.
 #include "plain.h"
 

@@ -1,4 +1,4 @@
-// The problem of Erleben & Andrews 2018 on their own data: HDM05, actor dg, markers and motion of one take.
+// The problem of Erleben & Andrews 2019 on their own data: HDM05, actor dg, markers and motion of one take.
 //
 // The skeleton and its poses come from an ASF and an AMC, the markers from the C3D of the same take, read through poise_io.
 // Lengths in cm, y up, angles in radians: the authors take an inch for 2.5189 cm, and so does this. Thumbs stay at zero.

@@ -1,4 +1,4 @@
-// The experiments of Erleben & Andrews 2018 (Solving inverse kinematics using exact Hessian matrices) on a recording or on a
+// The experiments of Erleben & Andrews 2019 (Solving inverse kinematics using exact Hessian matrices) on a recording or on a
 // motion that stands in for it: hdm05_task.h says what the problem is. Markers are at own places, so that f = 0 can be
 // reached. Frames are counted from 0 here; f is in cm^2.
 //

@@ -315,6 +315,6 @@ const experiment erik_experiments[] = {
     {"erik-fig13", "Distributions of the errors of ERIK and DLS", ERIK_SOURCE ", Fig. 13", false, erik_draw_normals, true},
     {"erik-aggravation", "Errors and iterations against the aggravation", ERIK_SOURCE ", eq. 21", false,
      erik_print_aggravation, true},
-    {"erik-fit", "One setting against all that is printed", ERIK_SOURCE ", Tables 8-9", false, erik_print_fit, true},
+    {"erik-fit", "The defaults against the printed numbers", ERIK_SOURCE ", Tables 8-9", false, erik_print_fit, true},
     {0},
 };

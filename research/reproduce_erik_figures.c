@@ -352,8 +352,8 @@ bool erik_draw_histograms(reproduce *r, const experiment *e)
     if (!run) {
         return false;
     }
-    plot *p =
-        plot_create(r->now->title, "ERIK. The scale of A differs.", reproduce_foot(r), 3, EVALUATE_SKELETONS, 230.0, 90.0);
+    plot *p = plot_create(r->now->title, "ERIK. The scale of A differs; largest errors beyond 0.16 are not drawn.",
+                          reproduce_foot(r), 3, EVALUATE_SKELETONS, 230.0, 90.0);
     for (int i = 0; i < EVALUATE_SKELETONS; ++i) {
         rows[i] = &run->rows[i];
         for (int k = 0; k < 3; ++k) {

@@ -142,7 +142,7 @@ static bool print_fit(reproduce *r, const erik_run *run)
     add_fit(s, "C", "orientation, SD", p->orientation_deviation, evaluate_statistics_deviation(&x->orientation));
     add_fit(s, "C", "posture x 0.2, mean", p->posture, x->posture.mean);
     add_fit(s, "C", "posture x 0.2, SD", p->posture_deviation, evaluate_statistics_deviation(&x->posture));
-    return reproduce_sheet(r, s, "The defaults against all that is printed", "");
+    return reproduce_sheet(r, s, "The defaults against the printed numbers", "");
 }
 
 // Of the orders that section 4 states, how many come out otherwise: combined and posture error fall from A or C by E, D and

@@ -1,7 +1,7 @@
-// Erleben & Andrews 2018, "Solving inverse kinematics using exact Hessian matrices": convergence (Figs. 3-5 and 7).
+// Erleben & Andrews 2019, "Solving inverse kinematics using exact Hessian matrices": convergence (Figs. 3-5 and 7).
 //
 // Their Figs. 3-5 are of walking, punching and kicking in dg_03-02_01, Fig. 7 of mm_03-05_02: hessian/paper_scenes.c says
-// what stands in where these are not at hand; curves can be compared in shape only then. Frames are counted from 1 in all
+// what stands in where these are missing; curves can be compared in shape only then. Frames are counted from 1 in all
 // output.
 #include "reproduce_hessian.h"
 

@@ -4,7 +4,7 @@
 
 #include "reproduce.h"
 
-#define HESSIAN_SOURCE "Erleben & Andrews 2018"
+#define HESSIAN_SOURCE "Erleben & Andrews 2019"
 
 // ---- Solvers (reproduce_hessian.c) ---------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-// Erleben & Andrews 2018: calls until f < 1e-2 (Table 3), a whole motion (Table 4), conjugate gradients (Fig. 8).
+// Erleben & Andrews 2019: calls until f < 1e-2 (Table 3), a whole motion (Table 4), conjugate gradients (Fig. 8).
 #include "reproduce_hessian.h"
 
 #include "cli/memory.h"

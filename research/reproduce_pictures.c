@@ -1,4 +1,4 @@
-// Pictures: frames of motions and the arm of two links of Erleben & Andrews 2018 (Figs. 2, 6, A.9, A.10), and gradient
+// Pictures: frames of motions and the arm of two links of Erleben & Andrews 2019 (Figs. 2, 6, A.9, A.10), and gradient
 // descent in the plane.
 #include "reproduce_hessian.h"
 

@@ -8,7 +8,6 @@
 #include "cli/threads.h"
 #include "reproduce.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,7 +79,7 @@ static app_exit list_experiments(bool json)
         return json_print(json_make("{s:o}", "experiments", list)) ? APP_DONE : APP_BAD;
     }
     table_end(t, stdout);
-    printf("\npoise reproduce NAME... makes them again, poise reproduce all makes all of them.\n");
+    printf("\n\"poise reproduce NAME...\" makes some of them, \"poise reproduce all\" all of them.\n");
     return APP_DONE;
 }
 
@@ -104,22 +103,6 @@ static bool device_can_help(const arguments *args)
     return false;
 }
 
-// Go on as the program that has the device. Comes back when that fails, after one line on standard error.
-static void become_device_program(const arguments *args)
-{
-    static const char *const places[] = {"poise-cuda", NULL};
-    char path[PATH_MAX];
-    int count;
-    char *const *words = arguments_words(args, &count);
-    if (!ranks_are_unset()) {
-        complain("--device cuda is for one process: poise reproduce, not poise-mpi");
-    } else if (!find_beside_program(places, path, sizeof path)) {
-        complain("there is no poise-cuda beside this program: build with a CUDA compiler, -DPOISE_BUILD_CUDA=ON");
-    } else {
-        become_program(path, "poise-cuda", "reproduce", count, words);
-    }
-}
-
 // False after one line on standard error.
 static bool find_device(const arguments *args, const device **found)
 {
@@ -131,7 +114,7 @@ static bool find_device(const arguments *args, const device **found)
         return false;
     }
     if (!device_now()) {
-        become_device_program(args);
+        become_device_program(args, "reproduce");
         return false;
     }
     *found = device_now();

@@ -84,7 +84,7 @@ typedef struct node {
 
 typedef struct effector {
     int body;          // the node it is fixed to
-    poise_vec3 coords; // in that node's frame at first; in the frame of the node at hand during the traversal
+    poise_vec3 coords; // in that node's frame at first; in the frame of the current node during the traversal
 } effector;
 
 // A trunk with a head and two arms. The chest has turned beyond pi, so its vector will be reparameterised.

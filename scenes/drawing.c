@@ -1,11 +1,18 @@
 // Drawing whole skeletons.
 #include "drawing.h"
 
+#include <poise/retarget.h>
+
 #include <math.h>
 
 static double part(poise_vec3 v, int axis)
 {
     return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
+}
+
+static double dot(poise_vec3 a, poise_vec3 b)
+{
+    return a.x * b.x + a.y * b.y + a.z * b.z;
 }
 
 static poise_vec3 unit(int axis)
@@ -36,57 +43,95 @@ static bool is_still(const poise_model *model, int body)
     return !moves;
 }
 
-// A free joint leaves what never moves behind: what leads there is no bone.
+static int children(const poise_model *model, int body)
+{
+    int count = 0, end = body + poise_model_joint_info(model, body).subtree;
+    for (int k = body + 1; k < end; ++k) {
+        count += poise_model_joint_info(model, k).parent == body;
+    }
+    return count;
+}
+
+// A body that carries nothing but the next one, as all above it: a reference that stands on the ground below a figure.
+static bool is_carrier(const poise_model *model, int body)
+{
+    bool carries = true;
+    for (int k = body; k != POISE_WORLD && carries; k = poise_model_joint_info(model, k).parent) {
+        carries = children(model, k) == 1;
+    }
+    return carries;
+}
+
+// A free joint leaves behind what never moves, and what only carries a figure that branches: what leads there is no bone.
 static bool leaves_parent(const poise_model *model, int joint)
 {
     poise_joint_info info = poise_model_joint_info(model, joint);
-    return info.nv == 6 && info.parent != POISE_WORLD && is_still(model, info.parent);
+    return info.nv == 6 && info.parent != POISE_WORLD &&
+           (is_still(model, info.parent) || (is_carrier(model, info.parent) && children(model, joint) > 1));
 }
 
-// What never moves in a file whose figure is free of it: the scene around a character.
+// What a figure leaves behind: the scene around a character, a reference on the ground.
 static bool is_scenery(const poise_model *model, int body)
 {
-    bool is_left = false;
-    for (int k = 0; k < poise_model_info(model).joints && !is_left && is_still(model, body); ++k) {
-        is_left = leaves_parent(model, k);
+    bool is_left = false, can_be = is_still(model, body) || is_carrier(model, body);
+    for (int k = 0; k < poise_model_info(model).joints && !is_left && can_be; ++k) {
+        is_left = leaves_parent(model, k) && k != body;
     }
     return is_left;
 }
 
-void drawing_box_add_skeleton(drawing_box *box, const poise_model *model, const poise_kinematics *kinematics)
+// Points are added as they are, or, with a view, as that sees them.
+static void add_skeleton(drawing_box *box, const picture_view *view, const poise_model *model,
+                         const poise_kinematics *kinematics)
 {
-    for (int k = 0; k < poise_model_info(model).joints; ++k) {
-        if (!is_scenery(model, k)) {
-            drawing_box_add(box, poise_kinematics_body_pose(kinematics, k).position);
+    int joints = poise_model_info(model).joints, tools = poise_model_info(model).tools;
+    for (int k = 0; k < joints + tools; ++k) {
+        if (k < joints && is_scenery(model, k)) {
+            continue;
         }
-    }
-    for (int i = 0; i < poise_model_info(model).tools; ++i) {
-        drawing_box_add(box, poise_kinematics_tool_pose(kinematics, i).position);
+        poise_vec3 v = k < joints ? poise_kinematics_body_pose(kinematics, k).position
+                                  : poise_kinematics_tool_pose(kinematics, k - joints).position;
+        drawing_box_add(box, view ? poise_vec3_make(dot(view->right, v), dot(view->up, v), 0) : v);
     }
 }
 
-// The largest extent of the eight corners in the picture's two directions gives the scale.
-picture_view drawing_view(const drawing_box *box, poise_vec3 up, double x, double y, double width, double height)
+void drawing_box_add_skeleton(drawing_box *box, const poise_model *model, const poise_kinematics *kinematics)
 {
-    bool is_y = up.y > 0.5; // figures with y up look along +z, robots with z up stand before -y
-    picture_view view = picture_look(is_y ? poise_vec3_make(0.55, 0.3, 1) : poise_vec3_make(0.45, -1, 0.35), up);
+    add_skeleton(box, NULL, model, kinematics);
+}
+
+void drawing_box_add_seen(drawing_box *box, const picture_view *view, const poise_model *model,
+                          const poise_kinematics *kinematics)
+{
+    add_skeleton(box, view, model, kinematics);
+}
+
+// The largest extent of the eight corners in the picture's two directions gives the scale.
+void drawing_fit_view(picture_view *view, const drawing_box *box, double x, double y, double width, double height)
+{
     double right[2] = {INFINITY, -INFINITY}, above[2] = {INFINITY, -INFINITY};
     for (int corner = 0; corner < 8; ++corner) {
         poise_vec3 c = poise_vec3_make(corner & 1 ? box->most.x : box->least.x, corner & 2 ? box->most.y : box->least.y,
                                        corner & 4 ? box->most.z : box->least.z);
-        double r = c.x * view.right.x + c.y * view.right.y + c.z * view.right.z;
-        double u = c.x * view.up.x + c.y * view.up.y + c.z * view.up.z;
+        double r = dot(c, view->right), u = dot(c, view->up);
         right[0] = fmin(right[0], r);
         right[1] = fmax(right[1], r);
         above[0] = fmin(above[0], u);
         above[1] = fmax(above[1], u);
     }
-    view.center = poise_vec3_make((box->least.x + box->most.x) / 2, (box->least.y + box->most.y) / 2,
-                                  (box->least.z + box->most.z) / 2);
-    view.x = x;
-    view.y = y;
+    view->center = poise_vec3_make((box->least.x + box->most.x) / 2, (box->least.y + box->most.y) / 2,
+                                   (box->least.z + box->most.z) / 2);
+    view->x = x;
+    view->y = y;
     double wide = right[1] - right[0], high = above[1] - above[0];
-    view.scale = wide > 0 || high > 0 ? fmin(width / fmax(wide, 1e-12), height / fmax(high, 1e-12)) : 100;
+    view->scale = wide > 0 || high > 0 ? fmin(width / fmax(wide, 1e-12), height / fmax(high, 1e-12)) : 100;
+}
+
+picture_view drawing_view(const drawing_box *box, poise_vec3 up, double x, double y, double width, double height)
+{
+    bool is_y = up.y > 0.5; // figures with y up look along +z, robots with z up stand before -y
+    picture_view view = picture_look(is_y ? poise_vec3_make(0.55, 0.3, 1) : poise_vec3_make(0.45, -1, 0.35), up);
+    drawing_fit_view(&view, box, x, y, width, height);
     return view;
 }
 
@@ -133,10 +178,53 @@ static double scale_of(const picture *p)
     return sqrt(sum / 2); // an orthonormal frame in a parallel projection: the squares add up to twice the scale's
 }
 
+// The body that is a person's head; POISE_NONE: there is none.
+static int head_of(const poise_model *model)
+{
+    poise_clip *neutral = NULL;
+    poise_role_map map = {.role[POISE_ROLE_HEAD].from = POISE_NONE};
+    if (poise_clip_create(1, poise_model_info(model).nq, 1, NULL, &neutral, NULL) == POISE_OK) {
+        poise_retarget_task task = poise_retarget_task_default();
+        poise_model_neutral(model, neutral->q);
+        task.from = task.to = model;
+        task.clip = neutral;
+        poise_roles_match(&task, NULL, &map, NULL);
+    }
+    poise_clip_destroy(neutral);
+    return map.role[POISE_ROLE_HEAD].from;
+}
+
+static poise_vec3 farther(poise_vec3 from, poise_vec3 a, poise_vec3 b)
+{
+    return distance(from, a) < distance(from, b) ? b : a;
+}
+
+static poise_vec3 between(poise_vec3 a, poise_vec3 b, double share)
+{
+    return poise_vec3_make(a.x + share * (b.x - a.x), a.y + share * (b.y - a.y), a.z + share * (b.z - a.z));
+}
+
+// A head reaches from its joint to what is farthest from there of its tools and the bodies on it, and hides its tools.
+static void draw_head(picture *p, const poise_model *model, const poise_kinematics *kinematics, int head, const char *color)
+{
+    poise_vec3 here = poise_kinematics_body_pose(kinematics, head).position, crown = here;
+    for (int k = head + 1; k < head + poise_model_joint_info(model, head).subtree; ++k) {
+        crown = farther(here, crown, poise_kinematics_body_pose(kinematics, k).position);
+    }
+    for (int i = 0; i < poise_model_info(model).tools; ++i) {
+        if (poise_model_tool_info(model, i).body == head) {
+            crown = farther(here, crown, poise_kinematics_tool_pose(kinematics, i).position);
+        }
+    }
+    double size = distance(here, crown);
+    picture_limb(p, between(here, crown, 0.35), 0.27 * size, between(here, crown, 0.65), 0.35 * size, color);
+}
+
 void drawing_skeleton(picture *p, const poise_model *model, const poise_kinematics *kinematics, double thickness,
                       const char *bone, const char *joint)
 {
     double radius = thickness / fmax(scale_of(p), 1e-12);
+    int head = head_of(model);
     for (int k = 0; k < poise_model_info(model).joints; ++k) {
         poise_vec3 here = poise_kinematics_body_pose(kinematics, k).position;
         int parent = poise_model_joint_info(model, k).parent;
@@ -155,31 +243,57 @@ void drawing_skeleton(picture *p, const poise_model *model, const poise_kinemati
         }
     }
     for (int i = 0; i < poise_model_info(model).tools; ++i) {
-        poise_vec3 from = poise_kinematics_body_pose(kinematics, poise_model_tool_info(model, i).body).position;
-        draw_bone(p, from, poise_kinematics_tool_pose(kinematics, i).position, 0.8 * radius, bone);
+        int body = poise_model_tool_info(model, i).body;
+        if (body != head) {
+            draw_bone(p, poise_kinematics_body_pose(kinematics, body).position,
+                      poise_kinematics_tool_pose(kinematics, i).position, 0.8 * radius, bone);
+        }
     }
+    if (head != POISE_NONE) {
+        draw_head(p, model, kinematics, head, bone);
+    }
+}
+
+enum { CELLS = 8 }; // of the ground, on its longer side
+
+// A grid of square cells below the box, of the longer side by CELLS cells, with room around the figures.
+drawing_box drawing_footprint(const drawing_box *box, poise_vec3 up, double ground)
+{
+    enum { LEAST_CELLS = 4 };
+    int vertical = up.y > 0.5 ? 1 : 2, side[2] = {0, 3 - vertical};
+    double size[2], least[3], most[3];
+    for (int i = 0; i < 2; ++i) {
+        size[i] = part(box->most, side[i]) - part(box->least, side[i]);
+    }
+    double cell = fmax(size[0], size[1]) / CELLS;
+    for (int i = 0; i < 2; ++i) {
+        double middle = (part(box->most, side[i]) + part(box->least, side[i])) / 2;
+        double cells = fmin(fmax(ceil(size[i] / cell) + 1, LEAST_CELLS), CELLS), half = cells * cell / 2;
+        least[side[i]] = middle - (cell > 0 ? half : 0);
+        most[side[i]] = middle + (cell > 0 ? half : 0);
+    }
+    least[vertical] = most[vertical] = ground;
+    return (drawing_box){poise_vec3_make(least[0], least[1], least[2]), poise_vec3_make(most[0], most[1], most[2])};
 }
 
 void drawing_ground(picture *p, const drawing_box *box, poise_vec3 up, double ground, const char *color)
 {
-    enum { CELLS = 8 };
-    int vertical = up.y > 0.5 ? 1 : 2, a = 0, b = 3 - vertical;
-    double size = fmax(part(box->most, a) - part(box->least, a), part(box->most, b) - part(box->least, b));
-    double middle_a = (part(box->most, a) + part(box->least, a)) / 2,
-           middle_b = (part(box->most, b) + part(box->least, b)) / 2;
-    for (int i = 0; i <= CELLS; ++i) {
-        double at = size * ((double)i / CELLS - 0.5), end = size * 0.5;
-        for (int turn = 0; turn < 2; ++turn) {
-            double u[2] = {turn ? at : -end, turn ? at : end}, v[2] = {turn ? -end : at, turn ? end : at};
-            poise_vec3 line[2];
-            for (int k = 0; k < 2; ++k) {
-                double place[3];
-                place[a] = middle_a + u[k];
-                place[b] = middle_b + v[k];
-                place[vertical] = ground;
-                line[k] = poise_vec3_make(place[0], place[1], place[2]);
-            }
-            picture_line(p, PICTURE_FLOOR, line[0], line[1], 0.8, color, NULL);
+    drawing_box foot = drawing_footprint(box, up, ground);
+    int vertical = up.y > 0.5 ? 1 : 2, side[2] = {0, 3 - vertical};
+    double cell =
+        fmax(part(foot.most, side[0]) - part(foot.least, side[0]), part(foot.most, side[1]) - part(foot.least, side[1])) /
+        CELLS;
+    for (int i = 0; i < 2 && cell > 0; ++i) { // lines across side i, along the other
+        int across = side[i], along = side[1 - i];
+        int count = (int)((part(foot.most, across) - part(foot.least, across)) / cell + 0.5);
+        for (int k = 0; k <= count; ++k) {
+            double from[3] = {0}, to[3] = {0};
+            from[across] = to[across] = part(foot.least, across) + k * cell;
+            from[along] = part(foot.least, along);
+            to[along] = part(foot.most, along);
+            from[vertical] = to[vertical] = ground;
+            picture_line(p, PICTURE_FLOOR, poise_vec3_make(from[0], from[1], from[2]), poise_vec3_make(to[0], to[1], to[2]),
+                         0.8, color, NULL);
         }
     }
 }

@@ -34,6 +34,7 @@ set(poise_sources
     src/kin/kinematics.c
     src/kin/jacobian.c
     src/kin/tensor.c
+    src/kin/put_rotation.c
     src/kin/retract.c
     src/shape/segments.c
     src/shape/boxes.c
@@ -59,18 +60,24 @@ set(poise_sources
     src/goal/callback.c
     src/goal/goal_table.c
     src/goal/goal_check.c
+    src/goal/goal_reach.c
     src/goal/marker_sums.c
     src/goal/objective.c
+    src/goal/objective_wide.c
     src/goal/hessian.c
     src/goal/packed_factor.c
     src/goal/inverse_diagonal.c
     src/solve/pose_gradients_4.c
     src/solve/pose_gradients_8.c
     src/solve/sensitivity_goals.c
+    src/solve/sensitivity_open.c
+    src/solve/sensitivity_pose.c
+    src/solve/sensitivity_pose_wide.c
     src/solve/sensitivity_poses.c
     src/solve/sensitivity.c
     src/solve/method_table.c
     src/solve/stepping.c
+    src/solve/second_look.c
     src/solve/restarts.c
     src/solve/tree/tree_step.c
     src/solve/tree/tree_step_wide.c
@@ -144,14 +151,17 @@ set(poise_sources
     src/motion/clip.c
     src/motion/contacts.c
     src/motion/markers.c
+    src/motion/limits/nearest_path.c
     src/motion/units.c
     src/motion/tracker.c
     src/motion/turns.c
     src/motion/track.c
+    src/motion/track_ahead.c
     src/motion/track_measure.c
     src/motion/sequence_spline.c
     src/motion/sequence_walls.c
     src/motion/sequence_weights.c
+    src/motion/limits/sequence_within.c
     src/motion/sequence_linear.c
     src/motion/sequence.c
     src/motion/track_whole.c
@@ -175,6 +185,7 @@ set(poise_sources
     src/motion/anatomy.c
     src/motion/edit/goal_mix.c
     src/motion/edit/least_change.c
+    src/motion/edit/moving_root.c
     src/motion/edit/editor.c
     src/motion/edit/edit_smooth.c
     src/motion/edit/edit_measure.c
@@ -182,6 +193,7 @@ set(poise_sources
     src/motion/edit/pins.c
     src/motion/edit/feet_pins.c
     src/motion/edit/clip_time.c
+    src/motion/edit/clip_up.c
     src/motion/edit/clip_join.c
     src/motion/edit/clip_mirror.c
     src/motion/marker_sets.c
@@ -197,6 +209,8 @@ set(poise_sources
     src/motion/findings.c
     src/motion/scaling_verdict.c
     src/motion/verdict/astray.c
+    src/motion/verdict/limb_turns.c
+    src/motion/verdict/lost.c
     src/motion/verdict/swaps.c
     src/motion/verdict.c
     src/motion/recording/recording_result.c
@@ -243,10 +257,12 @@ set(poise_io_sources
     src/io/mjcf/mjcf_masses.c
     src/io/mjcf/mjcf_settings.c
     src/io/mjcf/mjcf_geoms.c
+    src/io/mjcf/mjcf_pairs.c
     src/io/mjcf/mjcf_keys.c
     src/io/mjcf/mjcf_loops.c
     src/io/mesh/mesh_files.c
     src/io/mesh/mesh_cover.c
+    src/io/mesh/collada.c
     src/io/bone_tips.c
     src/io/bvh/bvh_read.c
     src/io/bvh/bvh_model.c

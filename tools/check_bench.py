@@ -34,6 +34,8 @@ COLUMNS = {
     "gpu-erik": [],
     "gpu-expressive": [],
     "gpu-markers": ["batch", "wrong", "ms", "per_second"],
+    "gpu-clips": ["clips", "ms", "per_second"],
+    "gpu-tips": [],
 }
 
 failures = []

@@ -2,7 +2,7 @@
 # check_first.sh BUILD: what a first try may run into.
 #
 #   configure    a configuration that failed does not stand in the way of the next
-#   setup        without root and sudo: one line says which packages are missing; where the tool can be built, it goes on
+#   setup        without root and sudo: one line says which packages are missing, to make as well; where the tool can be built, it goes on
 #   install      make uninstall removes what make install put there, whatever CPack has listed since
 set -euo pipefail
 build=$(cd "$1" && pwd)
@@ -40,9 +40,12 @@ cp -P "$place/few"/* "$place/tool/"
 ln -s /bin/true "$place/tool/cmake"
 ln -s /bin/true "$place/tool/cc"
 said=$(setup_in "$place/few" tool) && fail "it went on without a compiler: $said"
-grep -q 'that needs root or sudo: cmake gcc libc6-dev' <<<"$said" || fail "$said"
-grep -q 'apt-get install cmake gcc libc6-dev' <<<"$said" || fail "$said"
+grep -q 'neither root nor sudo; ask an administrator for apt-get install cmake gcc libc6-dev' <<<"$said" || fail "$said"
 grep -q 'any CMake from 3.22 on and any C compiler will do' <<<"$said" || fail "$said"
+said=$(PATH=$place/few /bin/sh "$tools/configure.sh" "$place/none" --preset release 2>&1) && fail "it went on without CMake: $said"
+grep -q 'CMake or a C compiler is missing: make demo' <<<"$said" || fail "$said"
+said=$(setup_in "$place/few" web) && fail "it went on without a compiler: $said"
+grep -q 'apt-get install .*libc6-dev clang lld nodejs npm' <<<"$said" || fail "$said"
 said=$(setup_in "$place/tool" test) || fail "it stopped though the tool can be built: $said"
 grep -q 'going on without' <<<"$said" || fail "$said"
 

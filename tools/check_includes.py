@@ -3,7 +3,8 @@
 
 check_includes.py [ROOT]
 
-Only names that can come from one header are looked for, so that nothing depends on what headers include each other.
+Only names that can come from one header are looked for, so that nothing depends on what headers include each other. The library
+calls none of BARRED.
 """
 import os
 import re
@@ -36,6 +37,9 @@ NAMES = {
               "nanosleep strftime gmtime localtime clock_t gmtime_r localtime_r CLOCK_REALTIME time",
     "locale.h": "setlocale LC_ALL LC_NUMERIC localeconv",
 }
+
+# MinGW's warn of a double that becomes a float.
+BARRED = {"isfinite": "is_finite", "isnan": "x != x", "isinf": "is_finite"}
 
 THINGS = {"stdout", "stderr", "stdin", "errno", "timespec", "time_t", "clock_t", "va_list"}
 
@@ -78,6 +82,8 @@ def check(root, path, own_headers):
             faults.append(f"uses {', '.join(sorted(used))} without <{header}>")
         if header in includes and path.endswith(".c") and not mentions(body, names):
             faults.append(f"includes <{header}> and uses nothing of it")
+    if path.startswith("src" + os.sep):
+        faults += [f"uses {name}: {BARRED[name]} serves on every system" for name in sorted(calls(body, set(BARRED)))]
     return [f"{path}: {fault}" for fault in faults]
 
 

@@ -31,11 +31,11 @@ CLIENTS = {
     "python": ["scenes", "app/cli/threads.h"],
     "scenes": [],
     "reference": [],
-    "research": ["scenes", "app/cli", "app/system", "reference", "cuda/lib/cuda_evaluate.h"],
+    "research": ["scenes", "app/cli", "app/system", "reference"],
     "samples": ["scenes"],
     "bench": ["scenes", "reference", "research", "app/cli", "test/support/constraint_check.h"],
     "mpi": ["app", "research"],
-    "cuda": ["src", "scenes", "bench", "research", "test"],  # compiles sources of the library a second time
+    "cuda": ["src", "scenes", "bench", "research", "app", "test"],  # compiles sources of the library a second time
 }
 
 # Single files that need private headers.

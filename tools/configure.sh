@@ -7,5 +7,9 @@ shift
 if [ -f "$build/build.ninja" ] || [ -f "$build/Makefile" ]; then
     exit 0
 fi
+if ! command -v cmake >/dev/null || ! { command -v "${CC:-cc}" || command -v gcc || command -v clang; } >/dev/null; then
+    echo "CMake or a C compiler is missing: make demo installs them, or apt-get install cmake gcc libc6-dev" >&2
+    exit 1
+fi
 rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"
 exec cmake -G "$(command -v ninja >/dev/null && echo Ninja || echo Unix Makefiles)" "$@"

@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.."
 declare -A runs=(
     [number]=500000 [bvh]=45000 [asf]=40000 [amc]=75000 [c3d]=6500 [trc]=70000 [mot]=75000 [dh]=55000
     [json]=40000 [gltf]=65000 [urdf]=100000 [mjcf]=60000 [osim]=40000 [solve]=3500 [erik]=10000 [tracker]=2700 [goals]=100000
-    [motion]=20000 [xml_oracle]=150000 [json_oracle]=150000)
+    [motion]=20000 [figure]=500 [xml_oracle]=150000 [json_oracle]=150000)
 build=${POISE_FUZZ_BUILD:-build-fuzz}
 seconds=60
 action=run

@@ -2,16 +2,17 @@
 """Mutation check: break one formula at a time and see whether the tests notice.
 
 mutate.py [--seed N] [--count N] [--folders kin,goal,...] [--build BUILD] [--report FILE] [--list] [--only FILE:LINE] [--again]
+          [--longest SECONDS]
 
 Takes the sources of the folders, finds every place where a formula could be wrong by a sign, a neighbour, an axis, an operand or
 a missing term, and draws --count of them by --seed, as many from each source as its share. Each is compiled alone, linked before
-the libraries of BUILD (a release build with its tests), and the unit tests of its folder are run until one fails. One that may
-step past the end of an array, and any in a reader, is compiled with the address sanitizer. One that all tests pass survives:
-either no test looks, or the change makes no difference (tools/mutants_equal.txt holds those, each with its reason). The golden
-hash is left out: it notices any changed bit, whether right or wrong.
+the libraries of BUILD (a release build with its tests), and the suites that run its line are run, the quickest first, until one
+fails. Which suites run a line is counted once (BUILD/mutation). One that may step past the end of an array, and any in a reader, is
+compiled with the address sanitizer. One that all tests pass survives: either no test looks, or the change makes no difference
+(tools/mutants_equal.txt holds those, each with its reason).
 
 --report FILE appends to the file and does not run again what it holds; --again runs its survivors, and nothing else; --chosen FILE
-runs mutants that somebody chose.
+runs mutants that somebody chose; --longest SECONDS leaves out suites that take longer.
 
 Exits with 1 when a mutant survives that is not listed.
 """
@@ -29,82 +30,8 @@ import tempfile
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 FOLDERS = ["base", "math", "model", "shape", "kin", "goal", "solve", "express", "motion", "batch", "io", "simd"]
 
-# Suites by folder or source, the longest prefix first; within a row the quick ones first. Those of the prefixes above follow.
-# app_*: what the command prints, by the transcripts.
-TESTS = {
-    "base": ["base", "builder", "io_number"],
-    "math": ["math", "trig", "so3", "expmap", "base", "dense", "spectral", "kinematics", "retract", "joints", "goal_kinds", "filter",
-             "methods"],
-    "model": ["builder", "curve", "model", "limits", "joints", "scenes", "kinematics", "retract", "curves", "methods", "io_json",
-              "io_dh", "io_osim"],
-    "shape": ["shapes", "fcl", "constraint_rows", "within", "within_random", "io_shapes", "app_avoid"],
-    "kin": ["kinematics", "retract", "joints", "tensor", "curves", "goal_kinds", "objective", "plain_model", "solver", "scenes",
-            "batch_tree"],
-    "goal": ["goals", "goal_kinds", "objective", "rows", "solver", "second_order_parts", "row_methods", "joints", "methods", "tracker",
-             "hdm05", "batch_tree", "retarget"],
-    "simd": ["second_order_parts", "batch_tree", "batch_arm", "arm", "methods"],
-    "solve": ["solver", "control_step", "curves", "second_order_parts", "rows", "second_order", "arm", "row_methods", "row_levels",
-              "geometric", "reach", "batch_arm", "batch_tree", "extremes", "methods", "tracker", "tips"],
-    "solve/arm": ["arm", "arm_solve", "arm_all", "batch_arm", "methods"],
-    "solve/constrained": ["constraint_rows", "within", "within_random", "app_avoid", "app_constraints"],
-    "solve/rows": ["rows", "row_methods", "row_levels", "control_step", "methods"],
-    "solve/sensitivity.c": ["sensitivity"],
-    "solve/sensitivity_goals.c": ["sensitivity"],
-    "solve/sensitivity_poses.c": ["sensitivity"],
-    "solve/geometric": ["geometric", "reach", "methods"],
-    "solve/classic": ["second_order_parts", "second_order", "solver", "methods"],
-    "solve/tips": ["tips", "app_solve"],
-    "solve/tree": ["second_order_parts", "second_order", "solver", "methods", "batch_tree"],
-    "express": ["filter", "erik_parts", "erik_contract", "expressive_models", "erik", "expressive", "expressive_path", "erik_paper"],
-    "express/filter.c": ["filter"],
-    "express/filter_map.c": ["filter", "app_stream", "app_warp"],
-    "express/nutty_filter.c": ["filter", "app_warp"],
-    "express/erik": ["erik_parts", "erik_contract", "erik"],
-    "express/successor": ["expressive_models", "expressive", "expressive_path"],
-    "motion": ["motion", "recording", "verdict", "places", "uncertainty", "clinical", "track_recording", "retarget", "pins", "edit",
-               "tracker", "sequence", "calibrate", "app_track", "app_convert", "app_smooth", "app_change", "app_edit", "app_report"],
-    "motion/calibrate.c": ["calibrate"],
-    "motion/calibrate_equations.c": ["calibrate"],
-    "motion/clinical.c": ["clinical"],
-    "motion/edit": ["pins", "edit", "motion", "app_edit", "app_change", "app_smooth"],
-    "motion/places.c": ["places"],
-    "motion/recording": ["track_recording", "recording", "app_track"],
-    "motion/retarget": ["retarget", "retarget_files", "app_retarget"],
-    "motion/retarget.c": ["motion", "retarget"],
-    "motion/scaling_verdict.c": ["verdict", "opensim_scale", "app_scale"],
-    "motion/sequence.c": ["sequence"],
-    "motion/sequence_linear.c": ["sequence"],
-    "motion/sequence_spline.c": ["sequence"],
-    "motion/sequence_walls.c": ["sequence"],
-    "motion/sequence_weights.c": ["sequence"],
-    "motion/tracker.c": ["tracker"],
-    "motion/track.c": ["tracker", "track_recording"],
-    "motion/turns.c": ["clinical", "opensim_sensors", "app_sensors"],
-    "motion/uncertainty.c": ["uncertainty"],
-    "motion/verdict.c": ["verdict"],
-    "batch": ["batch_arm", "batch_tree", "arm_batch"],
-    "io": ["readers", "io_detect", "joint_files", "goal_text", "faults", "app_convert"],
-    "io/acclaim": ["io_asf", "io_asf_files"],
-    "io/bvh": ["io_bvh", "io_bvh_files"],
-    "io/c3d": ["io_c3d", "io_c3d_files"],
-    "io/dh": ["io_dh"],
-    "io/edit_euler.c": ["edit", "app_edit"],
-    "io/edit_file.c": ["edit", "app_edit"],
-    "io/file_constraints.c": ["io_shapes", "app_avoid", "app_constraints"],
-    "io/gltf": ["io_gltf", "io_gltf_write", "io_gltf_files"],
-    "io/goals": ["goal_text", "pin_text", "app_edit"],
-    "io/json": ["parsers", "io_json", "io_gltf"],
-    "io/local_pose.c": ["io_bvh", "io_gltf_write", "io_asf"],
-    "io/mesh": ["io_shapes", "app_avoid", "app_constraints"],
-    "io/mjcf": ["io_mjcf", "io_shapes", "mujoco"],
-    "io/opensim": ["io_trc", "io_mot", "io_osim", "opensim_ik", "opensim_scale", "opensim_sensors", "app_sensors", "app_scale"],
-    "io/poise": ["io_json", "io_shapes", "joint_files", "goal_text"],
-    "io/recording_files.c": ["track_recording", "app_track"],
-    "io/text": ["io_number", "io_trc", "io_bvh"],
-    "io/urdf": ["io_urdf", "io_shapes"],
-    "io/xml": ["parsers", "io_urdf"],
-    "io/zero_gaps.c": ["io_trc", "io_c3d", "app_track"],
-}
+# Left out: a hash notices any changed bit, whether right or wrong; these wait, or stop the program at random moments.
+LEFT_OUT = {"golden", "golden_suite", "app_faults", "app_interrupt", "app_speed", "app_stream_loop", "app_view_server"}
 # A test gets --timeout seconds of processor time, and WAIT times as long by the clock, for the machine may be busy.
 LIMITED = ["sh", "-c", 'ulimit -t "$0" && exec "$@"']
 WAIT = 20
@@ -229,7 +156,7 @@ class Build:
         for test in json.loads(listed.stdout)["tests"]:
             words = test.get("command", [])
             program = next((w for w in words if re.search(r"/bin/(tests_\w+|poise)$", w)), None)
-            if program:
+            if program and test["name"] not in LEFT_OUT:
                 found[test["name"]] = (program, words)
         return found
 
@@ -251,12 +178,92 @@ class Build:
         return self.links[program]
 
 
-def tests_for(path):
-    """From those of the source itself to those of its folder."""
-    inner = path[len("src/"):]
-    rows = [row for row in TESTS if inner == row or inner.startswith(row + "/")]
-    names = [name for row in sorted(rows, key=len, reverse=True) for name in TESTS[row]]
-    return list(dict.fromkeys(names))
+def without_dependencies(command):
+    return re.sub(r" -MD -MT \S+ -MF \S+", "", command).replace(" -Werror", "").replace("ccache ", "")
+
+
+def is_newer(path, than):
+    return os.path.exists(path) and os.path.getmtime(path) > os.path.getmtime(than)
+
+
+class Map:
+    """Which suites run a line, and how long each takes. Made once, in BUILD/mutation, and again for programs that are newer."""
+
+    def __init__(self, build, longest):
+        self.build, self.longest = build, longest
+        self.folder = os.path.join(build.folder, "mutation")
+        os.makedirs(self.folder, exist_ok=True)
+        self.suites, self.known = {}, {}
+        library = None
+        for name in sorted(build.tests):
+            path = os.path.join(self.folder, name + ".json")
+            if not is_newer(path, build.tests[name][0]):
+                library = library or self.compile()
+                self.measure(name, library, path)
+            with open(path, encoding="utf-8") as file:
+                found = json.load(file)
+            if found["seconds"] is None or found["seconds"] > longest:
+                print(f"{name} fails, or takes more than {longest} s of processor time; left out", file=sys.stderr)
+                continue
+            self.suites[name] = (found["seconds"], {path: set(lines) for path, lines in found["ran"].items()})
+            for path, lines in found["known"].items():
+                self.known.setdefault(path, set()).update(lines)
+
+    def compile(self):
+        """The library with counters: what the build's own objects are made from, where those are newer."""
+        library = os.path.join(self.folder, "libcounted.a")
+        objects = []
+        for made, (source, command) in sorted(self.build.compiles.items()):
+            objects.append(os.path.join(self.folder, source.replace("/", "-") + ".o"))
+            if not is_newer(objects[-1], os.path.join(self.build.folder, made)):
+                command = re.sub(r" -o \S+ -c (\S+)$", f" -O1 -w --coverage -o {objects[-1]} -c \\1", without_dependencies(command))
+                subprocess.run(command, shell=True, cwd=self.build.folder, check=True)
+        if os.path.exists(library):
+            os.remove(library)
+        subprocess.run(["ar", "rcs", library, *objects], check=True)
+        return library
+
+    def measure(self, name, library, path):
+        """Run a suite over the counted library, and keep the lines that ran."""
+        program, words = self.build.tests[name]
+        found = {"seconds": None, "ran": {}, "known": {}}
+        with tempfile.TemporaryDirectory() as work:
+            own = os.path.join(work, os.path.basename(program))
+            link = re.sub(r" -o \S+ (.*?)(\S*libpoise)", rf" --coverage -o {own} \1{library} \2", self.build.link(program), count=1)
+            subprocess.run(link, shell=True, cwd=self.build.folder, check=True)
+            counts = os.path.join(work, "counts")
+            before = os.times()
+            result = subprocess.run([*LIMITED, str(self.longest), *(own if word == program else word for word in words)], cwd=work,
+                                    capture_output=True, check=False, env=dict(os.environ, GCOV_PREFIX=counts)).returncode
+            after = os.times()
+            if result in (0, 77):
+                found["seconds"] = after.children_user + after.children_system - before.children_user - before.children_system
+                self.read_counts(counts, found)
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(found, file)
+
+    def read_counts(self, counts, found):
+        inner = counts + self.folder
+        if not os.path.isdir(inner):  # it was skipped, or runs nothing of the library
+            return
+        names = [name for name in os.listdir(inner) if name.endswith(".gcda")]
+        for name in names:
+            notes = name[:-len("da")] + "no"
+            os.symlink(os.path.join(self.folder, notes), os.path.join(inner, notes))
+        output = subprocess.run(["gcov", "--json-format", "--stdout", *names], cwd=inner, capture_output=True, text=True, check=False)
+        for document in output.stdout.splitlines():
+            for source in json.loads(document)["files"]:
+                path = os.path.relpath(os.path.join(self.build.folder, source["file"]), ROOT)
+                if path.startswith("src/"):
+                    known, ran = found["known"].setdefault(path, []), found["ran"].setdefault(path, [])
+                    known += [line["line_number"] for line in source["lines"]]
+                    ran += [line["line_number"] for line in source["lines"] if line["count"] > 0]
+
+    def tests_for(self, path, number):
+        """The suites that run a line, the quickest first. A line without code of its own belongs to the one before that has."""
+        line = max((n for n in self.known.get(path, []) if n <= number), default=None)
+        found = [(seconds, name) for name, (seconds, ran) in self.suites.items() if line in ran.get(path, ())]
+        return [name for _, name in sorted(found)]
 
 
 def compile_mutant(mutant, build, work, sanitize):
@@ -273,17 +280,18 @@ def compile_mutant(mutant, build, work, sanitize):
         source, command = build.compiles[made]
         objects.append(f"{work}/{len(objects)}.o")
         # -O1 gives the same bits and builds in half the time
-        command = re.sub(r" -MD -MT \S+ -MF \S+", "", command).replace(" -Werror", "").replace("ccache ", "")
-        command = command.replace(f"-I{ROOT}/src", f"-I{work}/src")
+        command = without_dependencies(command).replace(f"-I{ROOT}/src", f"-I{work}/src")
         command = re.sub(r" -o \S+ -c \S+$", f" -O1 -w {sanitize} -o {objects[-1]} -c {work}/{source}", command)
         if subprocess.run(command, shell=True, cwd=build.folder, capture_output=True, check=False).returncode != 0:
             return None
     return objects
 
 
-def run(mutant, build, timeout):
+def run(mutant, build, tests, timeout):
     """What became of a mutant: (verdict, test)."""
     path, _, kind, line, new = mutant
+    if not tests:
+        return "survived", "no test runs it"
     may_step_out = kind == "bound" or new.count(" + 1") > line.count(" + 1")
     sanitize = "-fsanitize=address" if may_step_out or path.startswith("src/io/") else ""
     with tempfile.TemporaryDirectory() as work:
@@ -291,12 +299,8 @@ def run(mutant, build, timeout):
         if objects is None:
             return "does not compile", ""
         linked = {}
-        for test in tests_for(path):
-            if test not in build.tests:
-                continue
+        for test in tests:
             program, words = build.tests[test]
-            if path.startswith("src/io/") and "libpoise_io.a" not in build.link(program):
-                continue
             own = linked.setdefault(program, os.path.join(work, str(len(linked)), os.path.basename(program)))
             if not os.path.exists(own):
                 os.mkdir(os.path.dirname(own))
@@ -313,7 +317,7 @@ def run(mutant, build, timeout):
                 return "noticed", test + " (no end)"
             if result not in (0, 77) and build.passes(test):
                 return "noticed", test + (" (no end)" if result in ENDED else "")
-    return ("survived", "") if linked else ("no test", "")
+    return "survived", f"{len(tests)} suites"
 
 
 def known_equal():
@@ -338,7 +342,7 @@ def verdicts_in(report):
     lines = open(report, encoding="utf-8").read().split("\n")
     found = {}
     for i, line in enumerate(lines):
-        match = re.match(r"(noticed|survived|equal|no test|does not compile|does not link) +(\S+?):(\d+) ", line + " ")
+        match = re.match(r"(noticed|survived|equal|does not compile|does not link) +(\S+?):(\d+) ", line + " ")
         if match and i + 2 < len(lines):
             found[(match.group(2), match.group(3), lines[i + 1].strip(), lines[i + 2].strip())] = match.group(1)
     return found
@@ -388,6 +392,7 @@ def main():
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout", type=int, default=180)
+    parser.add_argument("--longest", type=int, default=60, help="leave out suites that take longer, in seconds of processor time")
     parser.add_argument("--report", help="append to this file; what it holds already is not run again")
     parser.add_argument("--again", action="store_true", help="run what survived in the report")
     parser.add_argument("--chosen", help="run those of this file, such as tools/mutants_chosen.txt")
@@ -409,9 +414,10 @@ def main():
             verdict = done[key_of(mutant)]
             counts[verdict] = counts.get(verdict, 0) + 1
     equal = known_equal()
+    lines = Map(build, given.longest)
     report = open(given.report, "a", encoding="utf-8") if given.report else sys.stdout
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
-        futures = {pool.submit(run, m, build, given.timeout): m for m in left}
+        futures = {pool.submit(run, m, build, lines.tests_for(m[0], m[1] + 1), given.timeout): m for m in left}
         for future in concurrent.futures.as_completed(futures):
             path, number, kind, line, new = futures[future]
             verdict, test = future.result()
@@ -421,7 +427,7 @@ def main():
             print(f"{verdict:9} {path}:{number + 1} {kind} {test}\n    {line.strip()}\n    {new.strip()}", file=report, flush=True)
     print(f"{len(chosen)} of {total} mutants, seed {given.seed}: " + ", ".join(f"{n} {v}" for v, n in sorted(counts.items())),
           file=report, flush=True)
-    return 1 if counts.get("survived") or counts.get("no test") else 0
+    return 1 if counts.get("survived") else 0
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ blender_addon() {
 # the Python package: no reference is left behind by any call, and memory stays flat over a million
 python_endurance() {
     command -v python3-dbg >/dev/null || tools/setup.sh debug || return 77
-    python3-dbg python/test/endurance.py 20 && /usr/bin/python3 python/test/endurance.py 25000
+    python3-dbg python/test/endurance.py 20 && /usr/bin/python3 python/test/endurance.py 15000
 }
 
 # all that users are given, installed and used
@@ -78,7 +78,7 @@ release() {
 jobs=${JOBS:-$(nproc)}
 wanted=$*
 # a program of the user's finds the installed library, and a package made since does not keep make uninstall from its work
-install_and_remove='make install && cc samples/hello_ik.c -lpoise -lm -o hello && ./hello && (cd build && cpack >/dev/null) && make uninstall &&
+install_and_remove='make install && cc test/install/main.c -lpoise -lm -o hello && ./hello && (cd build && cpack >/dev/null) && make uninstall &&
     test -z "$(find /usr/local -iname "*poise*")"'
 check bare tools/check_bare.sh 'make demo' 'make test' "$install_and_remove"
 check bare_13 tools/check_bare.sh --suite trixie --user 'make demo' 'make test'

@@ -393,7 +393,7 @@ def main():
     parser.add_argument("--write", action="store_true", help="put what came out into the files")
     parser.add_argument("--examples", action="store_true", help="run the examples of commands")
     parser.add_argument("--pages", action="store_true", help="check help and manual pages")
-    parser.add_argument("--timeout", type=float, default=240, help="seconds for one file or one command's examples")
+    parser.add_argument("--timeout", type=float, default=800, help="seconds for one file or one command's examples")
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
     poise = os.path.abspath(args.poise)

@@ -71,27 +71,36 @@ if [ -z "$missing" ]; then
     exit 0
 fi
 
-# cannot REASON: go on without the packages if the tool can be built all the same
+# cannot REASON WAY: go on without the packages if the tool can be built all the same
 cannot() {
-    echo "setup: not installed, because $1: $missing"
+    echo "setup: $1; $2 $missing"
     if [ -n "$(lacking $for_tool)" ]; then
-        echo "setup: ask an administrator for: apt-get install $(lacking $for_tool)"
-        echo "setup: any CMake from 3.22 on and any C compiler will do: cmake -B build && cmake --build build --target poise"
+        echo "setup: the tool alone needs $(lacking $for_tool); any CMake from 3.22 on and any C compiler will do: cmake -B build && cmake --build build --target poise"
         exit 1
     fi
     echo "setup: going on without; what needs them is left out"
     exit 0
 }
 
-command -v apt-get >/dev/null || cannot "this is not Debian or Ubuntu"
+command -v apt-get >/dev/null || cannot "this is not Debian or Ubuntu" "install by other means what these packages hold:"
 as_root=""
 if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null || cannot "that needs root or sudo"
+    command -v sudo >/dev/null || cannot "neither root nor sudo" "ask an administrator for apt-get install"
     as_root="sudo"
 fi
 export DEBIAN_FRONTEND=noninteractive
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
+
+# tell_size PACKAGES...: how much there is to wait for. The last two words are those of apt 3.
+tell_size() {
+    $as_root env LC_ALL=C apt-get install --assume-no --no-install-recommends "$@" 2>/dev/null | awk '
+        /^Need to get /           { download = $4 " " $5 }
+        /^After this operation, / { disk = $4 " " $5 }
+        /Download size: /         { download = $3 " " $4 }
+        /Space needed: /          { disk = $3 " " $4 }
+        END { if (download) print "setup: " download " to download, " disk " on disk" }'
+}
 
 # install: what is missing and known here; other releases lack a package or two
 install() {
@@ -100,10 +109,13 @@ install() {
     for package in $missing; do
         ! apt-cache show "$package" >/dev/null || known="$known $package"
     done
+    tell_size $known >&3
     $as_root apt-get install -q -y --no-install-recommends $known
 }
+
 echo "setup: installing $missing"
+exec 3>&1
 if ! install >"$log" 2>&1; then
     tail -n 20 "$log"
-    cannot "apt-get failed"
+    cannot "apt-get failed" "missing:"
 fi

@@ -199,7 +199,7 @@ static aim_end guess_end(const poise_model *model)
     }
     int count = list_ends(model, best.name, others, sizeof others);
     if (count > 0) {
-        warn("%s is aimed, of %d ends; -b chooses another: %s", best.name, count + 1, others);
+        warn("%s is aimed; it is one of %d ends, and -b chooses another: %s", best.name, count + 1, others);
     }
     return best;
 }
@@ -212,7 +212,7 @@ static bool check_moves(const poise_model *model, const aim_end *end)
         return true;
     }
     list_ends(model, NULL, ends, sizeof ends);
-    complain("%s: no joint moves it, so that it cannot turn to anything%s%s", end->name, ends[0] ? "; -b takes " : "", ends);
+    complain("%s: no joint moves it, so it cannot be aimed%s%s", end->name, ends[0] ? "; -b takes " : "", ends);
     return false;
 }
 
@@ -235,7 +235,7 @@ bool aim_find_end(const poise_model *model, const char *name, const char *axis, 
         end->axis = poise_vec3_make(a[0], a[1], a[2]);
     }
     if (!(length(end->axis) > 0 && isfinite(length(end->axis)))) {
-        complain("--axis \"%s\" is no direction: three numbers, not all 0", axis);
+        complain("--axis \"%s\" is not a direction: give three numbers, not all 0", axis);
         return false;
     }
     end->axis = unit(end->axis);
@@ -263,18 +263,19 @@ static bool posture_from_points(const poise_file *file, const aim_end *end, cons
     bool works = poise_erik_create(file->model, &options, NULL, &erik, &error) == POISE_OK;
     int wanted = works ? 3 * (poise_erik_joints(erik).count + 1) : 0;
     if (works && count != wanted) {
-        char found[48] = "something in it is not a number";
+        char found[48] = "it contains something that is not a number";
         if (count >= 0) {
             snprintf(found, sizeof found, "%d numbers", count);
         }
-        snprintf(error.text, sizeof error.text, "%s, but %d joints and the tip take %d", found, wanted / 3 - 1, wanted);
+        snprintf(error.text, sizeof error.text, "%s, but %d joints and the tip need %d", found, wanted / 3 - 1, wanted);
         works = false;
     }
     works = works && poise_erik_posture_from_positions(erik, points, count / 3, q, &misfit, &error) == POISE_OK;
     poise_erik_destroy(erik);
     misfit *= DEGREES_PER_RADIAN;
     if (works && misfit > poor) {
-        snprintf(error.text, sizeof error.text, "this chain cannot be drawn so: its segments stay %.0f degrees off", misfit);
+        snprintf(error.text, sizeof error.text, "the chain cannot take these directions: its segments stay %.0f degrees off",
+                 misfit);
         works = false;
     }
     if (!works) {
@@ -298,7 +299,7 @@ static void warn_of_limits(const poise_model *model, const char *name, const dou
     if (count > 0) {
         char label[96];
         coordinate_label(model, first, label, sizeof label);
-        warn("posture %.40s%s is beyond the limits in %d number%s: %s is %.4g, from %.4g to %.4g allowed", name,
+        warn("posture %.40s%s exceeds the limits in %d number%s: %s is %.4g, allowed is %.4g to %.4g", name,
              strlen(name) > 40 ? "..." : "", count, count == 1 ? "" : "s", label, q[first], lower[first], upper[first]);
     }
 }

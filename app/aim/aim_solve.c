@@ -16,9 +16,13 @@ static const double jump = 20 * PI / 180;
 
 // ---- Settings ------------------------------------------------------------------------------------------------------------
 
-aim_settings aim_settings_default(const aim_end *end)
+aim_settings aim_settings_default(const aim_end *end, const aim_path *path)
 {
-    aim_settings s = {.symmetric = true,
+    bool may_roll = true;
+    for (int i = 0; path && i < path->count; ++i) {
+        may_roll = may_roll && path->targets[i].kind != AIM_ORIENTATION;
+    }
+    aim_settings s = {.symmetric = may_roll,
                       .expressive = poise_expressive_options_default(),
                       .erik = poise_erik_options_default(),
                       .two_task = two_task_options_default()};
@@ -160,7 +164,7 @@ bool aim_set(aim_settings *settings, const char *assignment)
     if (!found) {
         char names[512];
         list_settings(method, names, sizeof names);
-        complain("--set %s: %s; there are: %s", assignment, equals ? "no such setting of this method" : "has no value",
+        complain("--set %s: %s; there are: %s", assignment, equals ? "the method has no such setting" : "has no value",
                  names);
     }
     return found;

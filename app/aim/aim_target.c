@@ -47,7 +47,7 @@ const char *aim_make_target(aim_kind kind, const double *numbers, int count, aim
             return "an orientation is four numbers x y z w, or three degrees of roll, pitch and yaw";
         }
         if (count == 4 && !(largest > 0)) {
-            return "the quaternion 0 0 0 0 is no orientation";
+            return "the quaternion 0 0 0 0 is not an orientation";
         }
         target->rotation = quat_of(numbers, count);
         return NULL;
@@ -58,7 +58,7 @@ const char *aim_make_target(aim_kind kind, const double *numbers, int count, aim
     target->vector = poise_vec3_make(numbers[0], numbers[1], numbers[2]);
     if (kind == AIM_DIRECTION) {
         if (!(largest > 0)) {
-            return "the direction 0 0 0 is none";
+            return "0 0 0 is not a direction";
         }
         target->vector = unit(poise_vec3_make(numbers[0] / largest, numbers[1] / largest, numbers[2] / largest));
     }
@@ -70,7 +70,8 @@ static bool parse_target(const char *where, aim_kind kind, const char *text, aim
 {
     double numbers[4];
     int count = parse_numbers(text, numbers, 4);
-    const char *wrong = count < 0 ? "something in it is not a number" : aim_make_target(kind, numbers, count, target);
+    const char *wrong =
+        count < 0 ? "it contains something that is not a number" : aim_make_target(kind, numbers, count, target);
     if (wrong) {
         complain("%s \"%s\": %s", where, text, wrong);
     }
@@ -211,7 +212,7 @@ static const char *read_line(char *line, int *kind_so_far, aim_target *target, b
     }
     if (((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z'))) {
         if (!aim_kind_by_name(c, word, &kind)) {
-            return "begins with a word that is none of: orientation direction at";
+            return "must begin with one of: orientation direction at";
         }
         *kind_so_far = (int)kind;
         c += word;
@@ -222,7 +223,7 @@ static const char *read_line(char *line, int *kind_so_far, aim_target *target, b
         return NULL; // a word on a line of its own
     }
     if (count < 0) {
-        return "something in it is not a number";
+        return "it contains something that is not a number";
     }
     *is_target = true;
     kind = *kind_so_far >= 0 ? (aim_kind)*kind_so_far : count == 4 ? AIM_ORIENTATION : AIM_DIRECTION;
@@ -261,7 +262,7 @@ static const char *read_item(const json_node *item, aim_target *target)
     if (json_is(item, JSON_OBJECT)) {
         const char *key = item->first ? item->first->key : "";
         if (item->count != 1 || !aim_kind_by_name(key, strlen(key), &kind)) {
-            return "is an object with another member than one of: orientation direction at";
+            return "is an object with a member other than: orientation direction at";
         }
         item = item->first;
     }
@@ -269,7 +270,7 @@ static const char *read_item(const json_node *item, aim_target *target)
     int i = 0;
     for (const json_node *n = item->first; n && i < 4; n = n->next) {
         if (!json_is_number(n)) {
-            return "something in it is not a number";
+            return "it contains something that is not a number";
         }
         numbers[i++] = n->number;
     }

@@ -96,7 +96,8 @@ typedef struct aim_settings {
 // Radians or lengths: how far a joint goes in one step of a path while the answer is left for a better one.
 #define AIM_STRIDE 0.1
 
-aim_settings aim_settings_default(const aim_end *end);
+// An orientation among the targets of `path` (NULL: not known yet) is met as it is, without half a turn more.
+aim_settings aim_settings_default(const aim_end *end, const aim_path *path);
 
 // "name=value", a setting of `settings->method` or one that all methods have. False after one line on standard error.
 bool aim_set(aim_settings *settings, const char *assignment);

@@ -80,7 +80,8 @@ static bool read_word(const poise_model *model, char *word, poise_filter_joint *
     }
     poise_filter_joint trial = poise_filter_joint_default();
     if (!set_member(&trial, name, value)) {
-        complain("--filter: no \"%s\"; there are velocity, acceleration, jerk, smoothness, responsiveness, soft", name);
+        complain("--filter: there is no \"%s\"; there are velocity, acceleration, jerk, smoothness, responsiveness, soft",
+                 name);
         return false;
     }
     poise_filter *made = NULL;

@@ -28,8 +28,8 @@ struct arguments {
 
 // Options that every command has.
 static const app_option common_options[] = {
-    {.name = "json", .help = "print JSON for machines instead of a table"},
-    {.name = "help", .letter = 'h', .help = "print this page"},
+    {.name = "json", .help = "print JSON instead of a table"},
+    {.name = "help", .letter = 'h', .help = "print this help"},
     {0},
 };
 
@@ -136,7 +136,9 @@ static void complain_of_option(const app_command *command, const char *word, siz
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)length, word);
     const char *near = length > 2 ? poise_nearest_name(name + 2, option_name, command, count) : NULL;
-    if (near) {
+    if (strcmp(name, "-o") == 0 && strcmp(command->name, "convert") == 0) {
+        complain("convert: no option -o; the output is the second argument: poise convert IN OUT");
+    } else if (near) {
         complain("%s: no option %s; did you mean --%s?", command->name, name, near);
     } else {
         complain("%s: no option %s; try \"poise help %s\"", command->name, name, command->name);
@@ -235,14 +237,14 @@ bool arguments_check_output(const arguments *args, const char *name, const char 
         return true;
     }
     if (extensions && !has_extension(name, extensions)) {
-        complain("%s: the extension names no format that can be written; one of %s", name, extensions);
+        complain("%s: the extension is not that of a format that can be written; use one of %s", name, extensions);
         return false;
     }
     for (int i = 0; i < args->argument_count + args->given_count; ++i) {
         const given *g = i < args->argument_count ? NULL : &args->given[i - args->argument_count];
         const char *other = g ? g->text : args->argument[i];
         if (other != name && (!g || g->option->kind == OPTION_FILE) && files_are_same(name, other)) {
-            complain("%s: is read, too, and would be lost; write to another file", name);
+            complain("%s: is also an input and would be overwritten; write to another file", name);
             return false;
         }
     }

@@ -5,16 +5,16 @@
 
 // What help shows; poise-bench reads them itself, and has more.
 static const app_option options[] = {
-    {"peers", .help = "run the baselines too, where they are built in"},
-    {"quick", .help = "all suites in seconds: to see that they work, not to quote"},
-    {"list", .help = "name the suites and their tables"},
-    {"tables", 0, OPTION_TEXT, "A,B", .help = "these tables of the suites only"},
-    {"rounds", 0, OPTION_COUNT, "N", .help = "runs, of which the fastest counts"},
-    {"threads", 0, OPTION_COUNT, "N", .help = "threads of the suites that use several"},
+    {"peers", .help = "also run the baselines that are built in"},
+    {"quick", .help = "run in seconds: to see that it works, not to quote"},
+    {"list", .help = "list the suites and their tables"},
+    {"tables", 0, OPTION_TEXT, "A,B", .help = "only these tables of the suites"},
+    {"rounds", 0, OPTION_COUNT, "N", .help = "number of runs; the fastest counts"},
+    {"threads", 0, OPTION_COUNT, "N", .help = "threads for suites that use several"},
     {"data", 0, OPTION_FILE, "FOLDER", .help = "recordings for hdm05 and fits"},
     {"robots", 0, OPTION_FILE, "FOLDER", .help = "robots for kinematics, arms, arm-batches and gpu-arms"},
     {"markdown", .help = "print Markdown instead of tables"},
-    {"save", 0, OPTION_OUTPUT, "FILE", .help = "write the JSON there, whatever is printed"},
+    {"save", 0, OPTION_OUTPUT, "FILE", .help = "also write the results as JSON"},
     {"draw", 0, OPTION_FILE, "FILE",
      .help = "run nothing: throughput against batch size from JSON of gpu-arms, as SVG to -o"},
     {"output", 'o', OPTION_OUTPUT, "FILE", .help = "where --draw writes"},
@@ -22,8 +22,8 @@ static const app_option options[] = {
 };
 
 static const app_example examples[] = {
-    {"The suites", "poise bench --list"},
-    {"One of them, just to see it work", "poise bench scaling --quick"},
+    {"List the suites", "poise bench --list"},
+    {"Try one", "poise bench scaling --quick"},
     {0},
 };
 
@@ -31,12 +31,12 @@ const app_command cmd_bench = {
     .name = "bench",
     .synopsis = "[SUITE ...]",
     .most = -1,
-    .summary = "how fast and how good: tables, with baselines in the same run",
+    .summary = "measure speed and accuracy beside other solvers",
     .description =
-        "Runs suites of benchmarks, all unless some are named. Every row has quality beside speed. \"gpu\" stands "
-        "for all suites of a CUDA device, gpu-arms and so on; without a device they say so.\n\n"
-        "\"poise-bench --help\" lists the options of single suites; docs/performance.md and docs/scale.md explain "
-        "the tables.",
+        "Runs benchmark suites, all unless some are named. Every row shows quality beside speed. \"gpu\" stands for all "
+        "suites of a CUDA device (gpu-arms and so on); without a device they say so.\n\n"
+        "\"poise-bench --help\" lists the options of single suites; docs/performance.md and docs/scale.md explain the "
+        "tables.",
     .options = options,
     .examples = examples,
     .program = "poise-bench",

@@ -8,20 +8,20 @@ static const app_option options[] = {
      .help =
          "recordings of HDM05 (HDM_dg.asf, HDM_dg_03-02_01_120.amc and .c3d ...); what is not there is replaced, and the "
          "output says by what"},
-    {"output", 'o', OPTION_FILE, "FOLDER", .help = "where CSV and SVG files go (reproduce)"},
-    {"full", .help = "all frames and samples; the ERIK evaluation goes on where it was stopped"},
+    {"output", 'o', OPTION_FILE, "FOLDER", .help = "folder for CSV and SVG files (reproduce)"},
+    {"full", .help = "all frames and samples; an interrupted ERIK evaluation continues"},
     {"every", 0, OPTION_COUNT, "K", .lowest = 1, .highest = 1000000,
      .help = "hessian tables and sweep: one frame in K; of a motion, pieces spread over it"},
     {"samples", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 1000000000,
      .help = "samples of each ERIK skeleton (100000); frames of each convergence panel"},
-    {"threads", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 256, .help = "how many to use (all)"},
+    {"threads", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 256, .help = "number of threads (all)"},
     {"device", 0, OPTION_CHOICE, "NAME", .choices = "cpu cuda",
      .help = "where ERIK's samples are solved: cpu, or cuda, which needs the program poise-cuda (cpu)"},
     {0},
 };
 
 static const app_example examples[] = {
-    {.what = "What there is", .command = "poise reproduce"},
+    {.what = "List what is available", .command = "poise reproduce"},
     {.what = "Definiteness of the Hessian of two links", .command = "poise reproduce hessian-a10 -o figures"},
     {.what = "A quick look at the errors of ERIK", .command = "poise reproduce erik-table9 --samples 2000 -o figures"},
     {0},
@@ -31,16 +31,15 @@ const app_command cmd_reproduce = {
     .name = "reproduce",
     .synopsis = "[NAME... | all]",
     .most = -1,
-    .summary = "tables and figures of the papers, ours beside the printed ones",
+    .summary = "reproduce the papers' tables and figures",
     .description =
-        "Makes tables and figures of the papers again: prints ours beside the printed numbers and writes CSV and SVG files. "
-        "Without a name: what there is.\n\n"
-        "By default a sample is taken, which needs seconds; --full takes everything. The same command gives the same files, "
-        "whatever the number of threads; times of the machine are kept apart, in files that end in -times.csv.\n\n"
-        "A full ERIK evaluation leaves *.progress files in the output folder; stopped and run again it goes on where it "
-        "was.\n\n"
-        "With --device cuda the samples of ERIK are solved on a CUDA device, all 289 million of them in seconds, to the "
-        "same statistics; its baselines stay on the processors.",
+        "Reproduces tables and figures of the papers: prints our numbers beside the printed ones and writes CSV and SVG "
+        "files. Without a name, it lists what is available.\n\n"
+        "By default it takes a sample, which needs seconds; --full takes everything. The same command gives the same "
+        "files for any number of threads; machine-dependent times go into separate files that end in -times.csv.\n\n"
+        "A full ERIK evaluation leaves *.progress files in the output folder; an interrupted run continues from them.\n\n"
+        "With --device cuda, ERIK's samples are solved on a CUDA device, all 289 million in seconds, with the same "
+        "statistics; its baselines run on the CPU.",
     .options = options,
     .examples = examples,
     .program = "poise-reproduce",

@@ -60,16 +60,26 @@ static void print_options(FILE *stream, const app_option *options)
     }
 }
 
-// A line of a shell goes on after a backslash; it is cut between words, not inside quotes.
+// How long the first word of a command is, quotes and all.
+static int word_size(const char *c)
+{
+    char quote = '\0';
+    int size = 0;
+    for (; c[size] && (quote || c[size] != ' '); ++size) {
+        quote = c[size] == quote ? '\0' : !quote && (c[size] == '"' || c[size] == '\'') ? c[size] : quote;
+    }
+    return size;
+}
+
+// A line of a shell goes on after a backslash; it is cut between words, not inside quotes nor between an option and its
+// value.
 void help_example(FILE *stream, const char *command, int indent, int columns, const char *backslash)
 {
     int column = fprintf(stream, "%*s", indent, "");
     for (const char *c = command; *c;) {
-        char quote = '\0';
-        int size = 0; // of the next word, quotes and all
-        for (; c[size] && (quote || c[size] != ' '); ++size) {
-            quote = c[size] == quote ? '\0' : !quote && (c[size] == '"' || c[size] == '\'') ? c[size] : quote;
-        }
+        int size = word_size(c);
+        bool has_value = c[0] == '-' && c[size] == ' ' && c[size + 1] != '-';
+        size += has_value ? 1 + word_size(c + size + 1) : 0;
         if (column > indent && column + 1 + size + 2 > columns) {
             fprintf(stream, " %s\n%*s", backslash, indent + 4, "");
             column = indent + 4;
@@ -86,7 +96,8 @@ void help_command(FILE *stream, const app_command *command)
 {
     fprintf(stream, "poise %s: %s\n\n", command->name, command->summary);
     help_head(stream, "Usage");
-    fprintf(stream, "  poise %s %s%s\n\n", command->name, command->synopsis, command->options ? " [OPTIONS]" : "");
+    fprintf(stream, "  poise %s%s%s%s\n\n", command->name, command->synopsis[0] ? " " : "", command->synopsis,
+            command->options ? " [OPTIONS]" : "");
     print_wrapped(stream, command->description, 0, page_columns(stream));
     fprintf(stream, "\n");
     help_head(stream, "Options");

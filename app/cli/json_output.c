@@ -122,7 +122,7 @@ static bool finish(FILE *stream, json_node *value, json_layout layout)
 {
     bool works = json_write(stream, value, layout, JSON_DIGITS);
     if (!works) {
-        complain("JSON could not be printed: no memory left, or standard output is closed");
+        complain("JSON could not be printed: out of memory, or standard output is closed");
     }
     putc('\n', stream);
     json_release(value);

@@ -7,6 +7,7 @@
 #include "whole_files.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 // ---- Files that a file names ---------------------------------------------------------------------------------------------
@@ -76,7 +77,7 @@ static void print_error(const char *name, const poise_error *error)
 
 static void miss_skeleton(const char *name)
 {
-    complain("%s: moves a skeleton that it does not hold; give it with --model FILE (track: --source-model FILE)", name);
+    complain("%s: does not contain the skeleton it moves; give it with --model FILE (track: --source-model FILE)", name);
 }
 
 // OpenSense's table of sensors, which looks like a motion.
@@ -113,6 +114,7 @@ static poise_file *read_bytes(const char *name, const file_bytes *bytes, const l
     how.model = options->model;
     how.floating = options->floating;
     how.animation = options->animation;
+    how.animation_name = options->animation_name;
     how.meshes = options->meshes;
     how.load = load_named;
     how.user = &named;
@@ -123,14 +125,13 @@ static poise_file *read_bytes(const char *name, const file_bytes *bytes, const l
         complain("%s: holds orientations of sensors; \"poise track MODEL.osim %s --sensors PLACER.xml\" follows them", name,
                  path_base(name));
     } else if (!how.model && format == POISE_FORMAT_SRDF) {
-        complain(
-            "%s: is about a robot that it does not hold; give it with -m ROBOT.urdf (solve: ROBOT.urdf --avoid --srdf %s)",
-            name, path_base(name));
+        complain("%s: does not contain its robot; give it with -m ROBOT.urdf (solve: ROBOT.urdf --avoid --srdf %s)", name,
+                 path_base(name));
     } else if (!how.model && (format == POISE_FORMAT_AMC || format == POISE_FORMAT_MOT)) {
         miss_skeleton(name);
     } else if (poise_read(bytes->bytes, bytes->size, &how, NULL, &file, &error) != POISE_OK) {
         if (is_utf16(bytes)) {
-            complain("%s: is text in UTF-16; save it as UTF-8: iconv -f UTF-16 -t UTF-8", name);
+            complain("%s: is UTF-16 text; convert it to UTF-8: iconv -f UTF-16 -t UTF-8", name);
         } else {
             print_error(name, &error);
         }
@@ -159,7 +160,7 @@ poise_file *load_file(const char *name, const load_options *options)
     if (file && !options->quiet) {
         print_warnings(shown, file);
         if (file->loop_count > 0 && !options->holds_loops) {
-            warn("%s: closes %d loop%s, which only \"poise solve\", and \"poise track\" without --whole, hold", shown,
+            warn("%s: closes %d loop%s; only \"poise solve\", and \"poise track\" without --whole, keep loops closed", shown,
                  file->loop_count, file->loop_count > 1 ? "s" : "");
         }
     }
@@ -238,9 +239,10 @@ bool load_any(const char *name, const char *model_name, const load_options *opti
     return found != NULL;
 }
 
-poise_file *load_motion_for(const char *name, const poise_file *model, const char *model_name)
+poise_file *load_motion_for(const char *name, const char *animation, const poise_file *model, const char *model_name)
 {
     load_options options = {.model = model->model};
+    load_animation(animation, &options);
     poise_file *motion = load_file(name, &options);
     int nq = poise_model_info(model->model).nq;
     if (!motion) {
@@ -249,10 +251,10 @@ poise_file *load_motion_for(const char *name, const poise_file *model, const cha
     if (!motion->clip) {
         complain("%s: holds no motion; a motion comes from BVH, AMC, MOT, glTF or JSON", name);
     } else if (motion->clip->nq != nq) {
-        complain(
-            "%s: moves another skeleton, with %d numbers a frame where %s takes %d; bring it over first: poise track %s "
-            "%s -o motion.json",
-            name, motion->clip->nq, model_name, nq, model_name, name);
+        complain("%s: moves another skeleton, with %d numbers per frame where %s has %d; retarget it first: poise %s %s "
+                 "%s -o motion.json",
+                 name, motion->clip->nq, model_name, nq, motion->model ? "retarget" : "track",
+                 motion->model ? name : model_name, motion->model ? model_name : name);
     } else if (motion->clip->frames == 0) {
         complain("%s: its motion has no frames", name);
     } else {
@@ -262,9 +264,26 @@ poise_file *load_motion_for(const char *name, const poise_file *model, const cha
     return NULL;
 }
 
-bool load_motion(const char *name, const char *model_name, poise_file **motion, poise_file **skeleton)
+void load_animation(const char *choice, load_options *options)
 {
-    if (!load_any(name, model_name, NULL, motion, skeleton)) {
+    bool is_number = choice && *choice && strlen(choice) < 9 && strspn(choice, "0123456789") == strlen(choice);
+    options->animation = is_number ? atoi(choice) : 0;
+    options->animation_name = is_number ? NULL : choice;
+}
+
+bool load_can_choose(const char *choice, const poise_file *file, const char *name)
+{
+    bool has_any = file->format == POISE_FORMAT_GLTF || file->format == POISE_FORMAT_GLB;
+    if (choice && !has_any) {
+        complain("%s: is no glTF and holds one motion at most; leave --animation out", name);
+    }
+    return !choice || has_any;
+}
+
+bool load_motion(const char *name, const char *model_name, const load_options *options, poise_file **motion,
+                 poise_file **skeleton)
+{
+    if (!load_any(name, model_name, options, motion, skeleton)) {
         return false;
     }
     if ((*motion)->clip && ((*motion)->model || *skeleton)) {
@@ -288,7 +307,7 @@ bool load_subject(const char *name, const char *subject, poise_file *file)
         return true;
     }
     if (!file->markers) {
-        complain("%s: holds no markers, of which --subject could choose some", name);
+        complain("%s: holds no markers for --subject to choose from", name);
         return false;
     }
     if (poise_markers_select(file->markers, subject, NULL, &part, &error) != POISE_OK) {
@@ -306,7 +325,7 @@ poise_format format_by_name(const char *name)
 {
     poise_format format = poise_format_detect(NULL, 0, name);
     if (format == POISE_FORMAT_UNKNOWN) {
-        complain("%s: the extension names no format that can be written; one of " WRITTEN_FILES, name);
+        complain("%s: the extension is not that of a format that can be written; use one of " WRITTEN_FILES, name);
     }
     return format;
 }
@@ -321,6 +340,24 @@ static bool can_hold(const poise_file *file, poise_format format, poise_error *e
         poise_bytes_release(NULL, bytes);
     }
     return works;
+}
+
+void name_of_motion(const poise_file *file, const char *path, char *name, size_t size)
+{
+    const poise_carried *c = file->carried;
+    if (c && c->animations > 1 && c->animation_name[c->animation][0]) {
+        snprintf(name, size, "%s", c->animation_name[c->animation]);
+        return;
+    }
+    const char *slash = strrchr(path, '/');
+    snprintf(name, size, "%s", slash ? slash + 1 : path);
+    char *dot = strrchr(name, '.');
+    if (dot && dot > name) {
+        *dot = '\0';
+    }
+    if (name[0] == '\0' || strcmp(name, "-") == 0) {
+        snprintf(name, size, "motion");
+    }
 }
 
 bool motion_can_be_written(const poise_file *given, const char *name)
@@ -353,8 +390,8 @@ bool motion_can_be_written(const poise_file *given, const char *name)
     }
     poise_clip_destroy(file.clip);
     if (!works) {
-        complain("%s: %s; this motion can be written as%s", name, is_motion ? error.text : "such a file holds no motion",
-                 able);
+        complain("%s: %s; this motion can be written as%s", name,
+                 is_motion ? error.text : "such a file cannot hold a motion", able);
     }
     return works;
 }
@@ -379,7 +416,7 @@ bool save_file(const char *name, const poise_file *file)
         warn("%s: %s", name, warnings[i].text);
     }
     if (count > SHOWN) {
-        warn("%s: %d more things were not carried over", name, count - SHOWN);
+        warn("%s: %d more things were lost", name, count - SHOWN);
     }
     bool works = file_write(name, bytes, size);
     poise_bytes_release(NULL, bytes);
@@ -400,7 +437,7 @@ bool save_skeleton_of(const char *amc, const poise_file *file, const char *input
     }
     bool works = save_file(path, &skeleton);
     if (works) {
-        warn("%s: an AMC holds no skeleton; this one's is in %s", amc, path);
+        warn("%s: an AMC holds no skeleton; its skeleton is in %s", amc, path);
     }
     return works;
 }

@@ -19,10 +19,11 @@
 typedef struct load_options {
     const poise_model *model; // the skeleton that an AMC or MOT moves, or an SRDF is about
     bool floating;
-    int animation;
-    bool meshes;      // collision meshes are loaded, too
-    bool holds_loops; // the command holds loops of the model; others say that they do not
-    bool quiet;       // do not print the file's warnings on standard error
+    int animation;              // of a glTF
+    const char *animation_name; // NULL; the same by its name
+    bool meshes;                // collision meshes are loaded, too
+    bool holds_loops;           // the command holds loops of the model; others say that they do not
+    bool quiet;                 // do not print the file's warnings on standard error
 } load_options;
 
 // The path of a file that one in `folder` names (poise_named_file). False: there is none.
@@ -43,11 +44,22 @@ bool load_any(const char *name, const char *model_name, const load_options *opti
               poise_file **skeleton);
 
 // The same, and there is a motion in it, and a model in one of the two.
-bool load_motion(const char *name, const char *model_name, poise_file **motion, poise_file **skeleton);
+bool load_motion(const char *name, const char *model_name, const load_options *options, poise_file **motion,
+                 poise_file **skeleton);
+
+// The animation that `choice`, a number or a name, asks for; NULL: none is asked for.
+void load_animation(const char *choice, load_options *options);
+
+// Is a choice of that kind about a file that has animations? False after one line on standard error.
+bool load_can_choose(const char *choice, const poise_file *file, const char *name);
 
 // A motion of the skeleton in `model`, which is called `model_name`. One of another skeleton is refused with the command
 // that brings it over. NULL after one line on standard error.
-poise_file *load_motion_for(const char *name, const poise_file *model, const char *model_name);
+poise_file *load_motion_for(const char *name, const char *animation, const poise_file *model, const char *model_name);
+
+// What a motion out of `file`, read from `path`, is called where it joins others: the animation's own name if the file has
+// several, otherwise the name of the file without folder and extension.
+void name_of_motion(const poise_file *file, const char *path, char *name, size_t size);
 
 // Extensions of files that save_file writes.
 #define WRITTEN_FILES ".bvh .asf .amc .c3d .trc .mot .sto .gltf .glb .csv .json"
@@ -71,8 +83,13 @@ bool save_file(const char *name, const poise_file *file);
 bool save_skeleton_of(const char *amc, const poise_file *file, const char *input);
 
 // The named posture of a file, one of its model's built-in ones, "neutral", "FILE", "FILE@FRAME" (a frame of a motion), or
-// numbers separated by spaces or commas. Fills q (nq numbers); false after one line on standard error.
+// numbers separated by spaces or commas, with "deg" at the end where angles are in degrees. Fills q (nq numbers); false
+// after one line on standard error.
 bool load_posture(const poise_file *model, const char *posture, double *q);
+
+// The numbers of a posture: how many there are, of which q takes up to nq; -1: something else is in the text. Radians that
+// are degrees by the look of them are warned of.
+int posture_numbers(const poise_model *model, const char *text, double *q);
 
 // Postures of a file beside those of the skeleton's own, such as {"poise": 1, "postures": {"nod": [...]}} for a URDF, which
 // has none, or the states of an SRDF.

@@ -2,11 +2,14 @@
 #include "load.h"
 
 #include "arguments.h"
+#include "degrees.h"
 #include "memory.h"
+#include "parse_text.h"
 #include "terminal.h"
 #include "whole_files.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,7 +67,7 @@ bool load_more_postures(const char *name, poise_file *model, more_postures *more
     load_options options = {.model = model->model};
     more->file = load_file(name, &options);
     if (more->file && more->file->posture_count == 0) {
-        complain("%s: holds no postures; {\"poise\": 1, \"postures\": {\"nod\": [...]}} does", name);
+        complain("%s: holds no postures; write {\"poise\": 1, \"postures\": {\"nod\": [...]}}", name);
     }
     if (!more->file || more->file->posture_count == 0) {
         release_more_postures(more);
@@ -92,6 +95,45 @@ void release_more_postures(more_postures *more)
     *more = (more_postures){0};
 }
 
+// An angle beyond the limits of its joint, or of more than three turns where it has none, may have been written in degrees.
+static void ask_for_unit(const poise_model *model, const char *text, const double *q)
+{
+    const double turn = 6.3, turns = 20, none = 1e6;
+    for (int i = 0; i < poise_model_info(model).nq; ++i) {
+        poise_coordinate c = poise_model_coordinate(model, i);
+        poise_joint_info info = poise_model_joint_info(model, c.joint);
+        bool is_angle = c.unit == POISE_UNIT_ANGLE && info.type != POISE_JOINT_FREE;
+        double lower = info.given->lower[i - info.q], upper = info.given->upper[i - info.q];
+        bool is_limited = lower > -none && upper < none;
+        if (is_angle && fabs(q[i]) > (is_limited ? turn : turns) && (!is_limited || q[i] < lower || q[i] > upper)) {
+            warn("\"%s\": %g rad for joint \"%s\": are these degrees? write \"%s deg\"", text, q[i], info.name, text);
+            return;
+        }
+    }
+}
+
+int posture_numbers(const poise_model *model, const char *text, double *q)
+{
+    char numbers[4096];
+    size_t length = strlen(text);
+    static const char *const words[] = {"degrees", "deg"};
+    bool is_degrees = false;
+    for (size_t i = 0; i < 2 && !is_degrees; ++i) {
+        size_t size = strlen(words[i]);
+        is_degrees = length > size && strcmp(text + length - size, words[i]) == 0;
+        length -= is_degrees ? size : 0;
+    }
+    snprintf(numbers, sizeof numbers, "%.*s", (int)length, text);
+    int nq = poise_model_info(model).nq, count = length < sizeof numbers ? parse_numbers(numbers, q, nq) : -1;
+    for (int i = 0; is_degrees && i < count && i < nq; ++i) {
+        q[i] /= poise_model_coordinate(model, i).unit == POISE_UNIT_ANGLE ? DEGREES_PER_RADIAN : 1;
+    }
+    if (count == nq && !is_degrees) {
+        ask_for_unit(model, text, q);
+    }
+    return count;
+}
+
 bool load_posture(const poise_file *model, const char *posture, double *q)
 {
     int nq = poise_model_info(model->model).nq;
@@ -105,7 +147,7 @@ bool load_posture(const poise_file *model, const char *posture, double *q)
             return true;
         }
     }
-    int count = parse_numbers(posture, q, nq);
+    int count = posture_numbers(model->model, posture, q);
     if (count == nq && nq > 0) {
         return true;
     }
@@ -124,7 +166,7 @@ bool load_posture(const poise_file *model, const char *posture, double *q)
         return frame_of_motion(model, posture, 0, q);
     }
     const char *near = poise_nearest_name(posture, posture_name, model, model->posture_count);
-    complain("no posture is called \"%s\"%s%s%s; \"neutral\", FILE@FRAME or %d numbers will do, too", posture,
+    complain("no posture is called \"%s\"%s%s%s; \"neutral\", FILE@FRAME or %d numbers also work", posture,
              near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "", nq);
     return false;
 }

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// What malloc and its like returned. Where that is NULL the program ends: one line on standard error, exit status 2.
+// What malloc and similar calls returned. Where that is NULL the program ends, with one line on standard error, exit status
+// 2.
 void *needed(void *memory);
 
 // A copy of so many bytes, ended by a zero.

@@ -2,6 +2,7 @@
 #include "programs.h"
 
 #include "memory.h"
+#include "ranks_seam.h"
 #include "system/system.h"
 #include "terminal.h"
 
@@ -41,4 +42,20 @@ void become_program(const char *path, const char *name, const char *command, int
     system_become(path, all);
     complain("%s: cannot be run: %s", path, strerror(errno));
     free(all);
+}
+
+void become_device_program(const arguments *args, const char *command)
+{
+    static const char *const places[] = {"poise-cuda", NULL};
+    char path[PATH_MAX];
+    int count;
+    char *const *words = arguments_words(args, &count);
+    if (!ranks_are_unset()) {
+        complain("--device cuda is for one process: poise %s, not poise-mpi", command);
+    } else if (!find_beside_program(places, path, sizeof path)) {
+        complain("there is no poise-cuda beside this program: build with a CUDA compiler, -DPOISE_BUILD_CUDA=ON, or leave "
+                 "--device cuda out");
+    } else {
+        become_program(path, "poise-cuda", command, count, words);
+    }
 }

@@ -2,6 +2,8 @@
 #ifndef APP_PROGRAMS_H
 #define APP_PROGRAMS_H
 
+#include "arguments.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -12,5 +14,9 @@ bool find_beside_program(const char *const *places, char *path, size_t size);
 // Become another program, called `name`, with the arguments `command` (unless NULL) and `words`. Returns only when that
 // fails, after one line on standard error.
 void become_program(const char *path, const char *name, const char *command, int count, char *const *words);
+
+// Go on with `command` as poise-cuda, the program that has the device. Returns only when that fails, after one line on
+// standard error.
+void become_device_program(const arguments *args, const char *command);
 
 #endif

@@ -1,8 +1,12 @@
 // A single process.
 #include "ranks_seam.h"
 
+#include "memory.h"
+
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static atomic_int counter;
 
@@ -40,21 +44,37 @@ static void collect(int count, const bool *mine, void *items, size_t size)
     (void)size;
 }
 
+// What pieces have said before those ahead of them: messages and output, each with its end.
+static struct {
+    char **text;
+    int count, printed;
+} said;
+
 static void listen(int count)
 {
-    (void)count;
+    said.text = needed(calloc((size_t)count + 1, sizeof *said.text));
+    said.count = count;
+    said.printed = 0;
 }
 
 static void say(int piece, const char *messages, const char *output)
 {
-    (void)piece;
-    fputs(messages, stderr);
-    fputs(output, stdout);
-    fflush(stdout);
+    size_t first = strlen(messages) + 1, second = strlen(output) + 1;
+    said.text[piece] = needed(malloc(first + second));
+    memcpy(said.text[piece], messages, first);
+    memcpy(said.text[piece] + first, output, second);
+    for (char *text; said.printed < said.count && (text = said.text[said.printed]) != NULL; ++said.printed) {
+        fputs(text, stderr);
+        fputs(text + strlen(text) + 1, stdout);
+        fflush(stdout);
+        free(text);
+    }
 }
 
 static void hear_out(void)
 {
+    free(said.text);
+    said.text = NULL;
 }
 
 static const ranks alone = {0, 1, start, next, most, agree, share, collect, listen, say, hear_out};

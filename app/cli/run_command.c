@@ -33,8 +33,8 @@ static app_exit run_program(const app_command *command, int count, char **words)
     if (find_beside_program(places, path, sizeof path)) {
         become_program(path, name, NULL, count, words);
     } else {
-        complain("%s: there is no %s beside this program; it is not installed: run build/bin/%s", command->name,
-                 command->program, name);
+        complain("%s: there is no %s beside this program; \"make\" in a clone of Poise builds it, in build/bin",
+                 command->name, command->program);
     }
     return APP_BAD;
 }

@@ -27,7 +27,7 @@ static void print_message(const char *before, const char *format, va_list values
     if (!messages) {
         progress_erase();
     }
-    fprintf(messages ? messages : stderr, "%s%s\n", before, text);
+    print_line(messages ? messages : stderr, 2, "%s%s", before, text);
 }
 
 static char *captured; // NULL: complaints are printed
@@ -174,6 +174,26 @@ void print_wrapped(FILE *stream, const char *text, int indent, int columns)
     }
 }
 
+void print_line(FILE *stream, int indent, const char *format, ...)
+{
+    char text[4096];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    bool is_wrapped = system_terminal_columns(stream) > 0 && text_columns(text) > terminal_columns(stream);
+    if (is_wrapped) {
+        size_t first = strspn(text, " ");
+        first += strcspn(text + first, " "); // with the spaces before it
+        fwrite(text, 1, first, stream);
+        const char *rest = text + first + strspn(text + first, " ");
+        print_words(stream, rest, strlen(rest), columns_of(text, first), indent, terminal_columns(stream));
+        fputc('\n', stream);
+    } else {
+        fprintf(stream, "%s\n", text);
+    }
+}
+
 void print_fact(FILE *stream, const char *head, const char *text, bool is_list)
 {
     enum { BESIDE = 14, WIDEST = 100 };
@@ -182,4 +202,16 @@ void print_fact(FILE *stream, const char *head, const char *text, bool is_list)
     fprintf(stream, "  %s%*s", head, BESIDE - 1 - column, ""); // the first word brings a space along
     print_words(stream, text, strlen(text), BESIDE - 1, BESIDE, is_wrapped && columns > WIDEST ? WIDEST : columns);
     fputc('\n', stream);
+}
+
+void print_written(const char *const files[], int count, FILE *stream)
+{
+    const char *before = "\nwrote ";
+    for (int i = 0; i < count; ++i) {
+        if (files[i] && strcmp(files[i], "-") != 0) {
+            fprintf(stream, "%s%s", before, files[i]);
+            before = ", ";
+        }
+    }
+    fputs(before[0] == ',' ? "\n" : "", stream);
 }

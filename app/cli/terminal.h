@@ -9,7 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-// One line on standard error, "poise: ..." with a newline; control characters of what is printed are shown as '?'.
+// One line on standard error, "poise: ..." with a newline; on a terminal it goes on below itself (print_line). Control
+// characters of what is printed are shown as '?'.
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 // Until called with NULL, complaints go to `text` instead, which keeps the last one: for callers that report them in their
@@ -42,15 +43,23 @@ int text_columns(const char *text);
 // Print paragraphs, words wrapped at `columns`, each line after `indent` spaces. Lines that begin with a space are kept.
 void print_wrapped(FILE *stream, const char *text, int indent, int columns);
 
+// Print a line that goes on below itself, `indent` spaces in, where a terminal is too narrow. In a file or a pipe it stays
+// one line, for grep.
+void print_line(FILE *stream, int indent, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
 // Print a fact: two spaces, `head`, and from column 14 on `text`, wrapped at the terminal's width, or at 100. In a file or
 // a pipe a sentence stays in one line, for grep; what `is_list` goes on after 80 columns there, too.
 void print_fact(FILE *stream, const char *head, const char *text, bool is_list);
+
+// An empty line and the names of files that were written; those that are NULL or "-" were not.
+void print_written(const char *const files[], int count, FILE *stream);
 
 // ---- Tables --------------------------------------------------------------------------------------------------------------
 
 // A table whose columns are as wide as they need to be. `head` holds the columns' names separated by tabs, with a '>' before
 // those that are flush right: "joint\ttype\t>lower\t>upper"; names that are all empty are not printed. Control characters
-// in cells are shown as '?'. On a terminal that is too narrow a last column that is flush left goes on below itself.
+// in cells are shown as '?'. On a terminal that is too narrow columns move together, a last column that is flush left goes
+// on below itself, and the longest names are shortened in their middle.
 typedef struct table table;
 table *table_create(const char *head);
 void table_row(table *t, const char *format, ...) __attribute__((format(printf, 2, 3))); // cells separated by tabs

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_COLUMNS = 24, GAP = 2, LEAST_WIDTH = 20 };
+enum { MOST_COLUMNS = 24, GAP = 2, LEAST_WIDTH = 20, LEAST_NAME = 12 };
 
 struct table {
     int columns, rows, room;
+    int gap; // between columns
     bool right[MOST_COLUMNS], has_head;
     char *head;
     char **cell; // rows x columns, each its own allocation
@@ -93,16 +94,62 @@ static void print_last(FILE *stream, const char *text, int start, int columns)
     }
 }
 
+// The start of a text of UTF-8 that takes so many columns, in bytes.
+static size_t bytes_of(const char *text, int columns)
+{
+    size_t size = 0;
+    for (; text[size] && (columns > 0 || ((unsigned char)text[size] & 0xC0) == 0x80); ++size) {
+        columns -= ((unsigned char)text[size + 1] & 0xC0) != 0x80;
+    }
+    return size;
+}
+
+// A text in a column that is too narrow for it: its beginning and its end, with ".." between them.
+static void print_cell(FILE *stream, const char *text, int width)
+{
+    int columns = text_columns(text), end = 3 * (width - 2) / 4; // names differ at their ends
+    if (columns <= width) {
+        fputs(text, stream);
+    } else {
+        fprintf(stream, "%.*s..%s", (int)bytes_of(text, width - 2 - end), text, text + bytes_of(text, columns - end));
+    }
+}
+
+// Make a table fit a terminal of `columns` columns: smaller gaps, then names shortened, the widest first.
+static void narrow(table *t, int *width, int columns)
+{
+    int total = 0, last = t->columns - 1;
+    for (int i = 0; i < t->columns; ++i) {
+        bool goes_on = i == last && !t->right[i] && width[i] > LEAST_WIDTH;
+        total += (goes_on ? LEAST_WIDTH : width[i]) + (i > 0 ? GAP : 0);
+    }
+    if (total > columns) {
+        t->gap = 1;
+        total -= last;
+    }
+    for (; total > columns; --total) {
+        int widest = -1;
+        for (int i = 0; i < last; ++i) {
+            bool is_name = !t->right[i] && width[i] > LEAST_NAME;
+            widest = is_name && (widest < 0 || width[i] > width[widest]) ? i : widest;
+        }
+        if (widest < 0) {
+            break;
+        }
+        width[widest] -= 1;
+    }
+}
+
 // Cells after each other; on a terminal of `columns` columns (0: none) a last cell that is flush left goes on below itself.
 static void print_row(const table *t, FILE *stream, int row, const int *width, int columns)
 {
     int pending = 0, start = 0; // spaces that only matter when something follows; where a column begins
     for (int i = 0; i < t->columns; ++i) {
         const char *text = cell_text(t, row, i);
-        int space = width[i] - text_columns(text);
-        pending += i > 0 ? GAP : 0;
+        int space = width[i] > text_columns(text) ? width[i] - text_columns(text) : 0;
+        pending += i > 0 ? t->gap : 0;
         pending += t->right[i] ? space : 0;
-        start += i > 0 ? width[i - 1] + GAP : 0;
+        start += i > 0 ? width[i - 1] + t->gap : 0;
         if (!text[0]) {
             pending += t->right[i] ? 0 : width[i];
             continue;
@@ -111,7 +158,7 @@ static void print_row(const table *t, FILE *stream, int row, const int *width, i
         if (i + 1 == t->columns && !t->right[i] && start + width[i] > columns && start + LEAST_WIDTH <= columns) {
             print_last(stream, text, start, columns);
         } else {
-            fputs(text, stream);
+            print_cell(stream, text, width[i]);
         }
         pending = t->right[i] ? 0 : space;
     }
@@ -128,6 +175,10 @@ void table_end(table *t, FILE *stream)
         }
     }
     int columns = is_terminal(stream) ? terminal_columns(stream) : 0;
+    t->gap = GAP;
+    if (columns > 0) {
+        narrow(t, width, columns);
+    }
     if (t->has_head) {
         fputs(stream == stdout ? style_code(STYLE_BOLD) : "", stream);
         print_row(t, stream, 0, width, columns);

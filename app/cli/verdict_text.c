@@ -87,7 +87,8 @@ void verdict_print(const poise_verdict *verdict, const poise_finding *findings, 
             poise_verdict_name(verdict->level), is_styled ? style_code(STYLE_PLAIN) : "");
     for (int i = 0; i < verdict->count; ++i) {
         char text[256];
-        if (findings[i].level != POISE_VERDICT_GOOD || findings[i].kind == POISE_FINDING_UNMATCHED) {
+        poise_finding_kind kind = findings[i].kind;
+        if (findings[i].level != POISE_VERDICT_GOOD || kind == POISE_FINDING_UNMATCHED || kind == POISE_FINDING_APART) {
             bool has_failed = findings[i].level == POISE_VERDICT_FAILED;
             poise_finding_describe(&findings[i], text, sizeof text - sizeof FAILED);
             text_make_printable(text);
@@ -108,6 +109,12 @@ json_node *verdict_as_json(const poise_verdict *verdict, const poise_finding *fi
     int first = is_track ? 0 : POISE_FINDING_UNMATCHED, end = is_track ? POISE_FINDING_JOINT : POISE_FINDING_KIND_COUNT;
     for (int i = first; i < end; ++i) {
         json_set(values, poise_finding_name((poise_finding_kind)i), json_from_number(verdict->worst[i]));
+    }
+    static const poise_finding_kind of_motions[] = {POISE_FINDING_BONES, POISE_FINDING_LIMB};
+    for (int i = 0; is_track && i < 2; ++i) {
+        if (verdict->worst[of_motions[i]] > 0) { // another skeleton was followed
+            json_set(values, poise_finding_name(of_motions[i]), json_from_number(verdict->worst[of_motions[i]]));
+        }
     }
     for (int i = 0; i < verdict->count; ++i) {
         const poise_finding *f = &findings[i];

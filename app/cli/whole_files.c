@@ -21,13 +21,32 @@ static bool fail(const char *name, const char *what)
     return false;
 }
 
+// No file of the formats here is this long; a device or a pipe without an end is.
+#define LONGEST ((size_t)1 << 31)
+
+// How many of `size` bytes to read or write at once: Windows counts them in 32 bits.
+static unsigned piece_of(size_t size)
+{
+    const unsigned most = 1u << 30;
+    return size < most ? (unsigned)size : most;
+}
+
+static bool is_too_long(const char *name)
+{
+    complain("%s: is larger than 2 GB; is it the right file?", name);
+    return false;
+}
+
 // Read to the end. `expected` bytes are likely to come; a file that grows or shrinks meanwhile is read as far as it goes.
 static bool read_all(int descriptor, const char *name, size_t expected, file_bytes *file)
 {
+    if (expected > LONGEST) {
+        return is_too_long(name);
+    }
     size_t room = expected + 1, size = 0; // one more, so that the end is seen without growing
     char *bytes = malloc(room);
     while (bytes) {
-        ssize_t got = read(descriptor, bytes + size, room - size);
+        ssize_t got = read(descriptor, bytes + size, piece_of(room - size));
         if (got == 0) {
             bytes[size] = '\0';
             *file = (file_bytes){.bytes = bytes, .size = size};
@@ -38,6 +57,10 @@ static bool read_all(int descriptor, const char *name, size_t expected, file_byt
             return fail(name, "cannot be read");
         }
         size += got > 0 ? (size_t)got : 0;
+        if (size > LONGEST) {
+            free(bytes);
+            return is_too_long(name);
+        }
         if (size == room) {
             char *more = realloc(bytes, room *= 2);
             if (!more) {
@@ -46,7 +69,7 @@ static bool read_all(int descriptor, const char *name, size_t expected, file_byt
             bytes = more;
         }
     }
-    complain("%s: no memory left for it", name);
+    complain("%s: out of memory", name);
     return false;
 }
 
@@ -103,7 +126,7 @@ void files_clean_up_on_signals(void)
 static bool write_all(int descriptor, const char *bytes, size_t size)
 {
     while (size > 0) {
-        ssize_t put = write(descriptor, bytes, size);
+        ssize_t put = write(descriptor, bytes, piece_of(size));
         if (put < 0 && errno != EINTR) {
             return false;
         }
@@ -176,7 +199,7 @@ bool file_can_be_written(const char *name)
     int length = (int)(path_base(target) - target);
     snprintf(folder, sizeof folder, "%.*s", length > 0 ? length : 1, length > 0 ? target : ".");
     if (system_path_kind(folder, true) == PATH_MISSING) {
-        complain("%s: there is no folder %s; make it first", name, folder);
+        complain("%s: there is no folder %s; create it first", name, folder);
         return false;
     }
     return access(folder, W_OK | X_OK) == 0 || fail(name, "cannot be written");
@@ -231,7 +254,7 @@ bool text_close(text_file *file, const char *name)
 {
     bool whole = system_memory_close(file);
     if (!whole) {
-        complain("%s: no memory left for it", name);
+        complain("%s: out of memory", name);
     }
     whole = whole && file_write(name, file->text, file->size);
     free(file->text);
@@ -265,7 +288,7 @@ bool folder_make(const char *name)
         }
     }
     if (!system_make_folder(path) && system_path_kind(path, true) != PATH_FOLDER) {
-        return fail(name, "this folder cannot be made");
+        return fail(name, "this folder cannot be created");
     }
     return true;
 }

@@ -287,6 +287,7 @@ bool aim_save_motion(const aim_job *job, const char *name, double rate)
     memcpy(clip->q, job->q, (size_t)job->path.count * (size_t)nq * sizeof *clip->q);
     poise_file file = *job->file;
     file.clip = clip;
+    file.motion = "aim";
     file.markers = NULL;
     bool works = save_file(name, &file);
     poise_clip_destroy(clip);

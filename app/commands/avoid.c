@@ -64,7 +64,7 @@ static bool read_obstacle(const avoid_asked *asked, const char *text, poise_shap
     }
     poise_error error;
     if (count != obstacles[kind].count || at[strspn(at, " ")] != '\0') {
-        complain("%s: --obstacle \"%s\": a %s takes %d numbers: %s", asked->command, text, word, obstacles[kind].count,
+        complain("%s: --obstacle \"%s\": a %s needs %d numbers: %s", asked->command, text, word, obstacles[kind].count,
                  obstacles[kind].numbers);
         return false;
     }
@@ -85,11 +85,28 @@ static void add_shapes(avoided *a, const poise_shape *shapes, int count)
     a->obstacle_count += count;
 }
 
+static bool names_file(const char *text)
+{
+    const char *dot = strrchr(text, '.');
+    return dot && strcmp(dot, ".json") == 0;
+}
+
+bool avoid_check_obstacles(const avoid_asked *asked, const arguments *args)
+{
+    const char *text;
+    poise_shape shape;
+    for (int i = 0; (text = option_text_at(args, "obstacle", i)); ++i) {
+        if (!names_file(text) && !read_obstacle(asked, text, &shape)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // One obstacle in words, or those of a file.
 static bool add_obstacles(avoided *a, const avoid_asked *asked, const char *text)
 {
-    const char *dot = strrchr(text, '.');
-    if (!dot || strcmp(dot, ".json") != 0) {
+    if (!names_file(text)) {
         poise_shape shape;
         bool works = read_obstacle(asked, text, &shape);
         add_shapes(a, &shape, works);
@@ -114,13 +131,13 @@ static bool add_obstacles(avoided *a, const avoid_asked *asked, const char *text
 
 // ---- Pairs ---------------------------------------------------------------------------------------------------------------
 
-bool avoid_load_srdf(poise_file *model, const arguments *args, more_postures *srdf)
+bool avoid_load_srdf(poise_file *model, const arguments *args, bool quiet, more_postures *srdf)
 {
     const char *name = option_text(args, "srdf", NULL);
-    load_options how = {.model = model->model};
+    load_options how = {.model = model->model, .quiet = quiet};
     *srdf = (more_postures){.file = name ? load_file(name, &how) : NULL};
     if (srdf->file && srdf->file->format != POISE_FORMAT_SRDF) {
-        complain("%s: is no SRDF file: it has no <disable_collisions>", name);
+        complain("%s: is not an SRDF file: it has no <disable_collisions>", name);
         release_more_postures(srdf);
     }
     if (srdf->file) {
@@ -192,7 +209,7 @@ static bool collect_polygon(avoided *a, const avoid_asked *asked, const char *te
     double x[2 * MOST], area = 0;
     int count = parse_numbers(text, x, 2 * MOST);
     if (count < 6 || count > 2 * MOST || count % 2 != 0) {
-        complain("%s: --balance \"%s\": three corners or more, two numbers each: \"-0.1 -0.1 0.1 -0.1 0.1 0.1\"",
+        complain("%s: --balance \"%s\": needs at least three corners of two numbers each: \"-0.1 -0.1 0.1 -0.1 0.1 0.1\"",
                  asked->command, text);
         return false;
     }
@@ -230,7 +247,7 @@ bool avoid_check_use(const arguments *args, const char *command, bool has_shapes
     has_shapes = has_shapes || option_given(args, "avoid") || option_given(args, "obstacle");
     for (size_t i = 0; i < sizeof needs_shapes / sizeof needs_shapes[0]; ++i) {
         if (!has_shapes && option_given(args, needs_shapes[i])) {
-            complain("%s: --%s is about shapes: add --avoid", command, needs_shapes[i]);
+            complain("%s: --%s needs --avoid", command, needs_shapes[i]);
             return false;
         }
     }
@@ -289,7 +306,7 @@ void avoid_name(const avoided *a, int constraint, int item, char *text, size_t s
     poise_constraint_describe(&a->constraints[constraint], item, a->file, text, size);
 }
 
-// ---- Pairs that always touch ---------------------------------------------------------------------------------------------
+// ---- Pairs that touch in most poses --------------------------------------------------------------------------------------
 
 // Is this the first pair of its two bodies? Of several shapes on a body there are many.
 static bool is_first_of_bodies(const poise_constraint *c, int pair)
@@ -311,8 +328,8 @@ void avoid_describe_touching(const avoided *a, char *text, size_t size)
     if (pairs == 0) {
         return;
     }
-    size_t used = (size_t)snprintf(text, size, "%d pair%s of shapes that always touch%s, on ", pairs, pairs == 1 ? "" : "s",
-                                   pairs == 1 ? "es" : "");
+    size_t used = (size_t)snprintf(text, size, "%d pair%s of shapes that touch%s in most poses, on ", pairs,
+                                   pairs == 1 ? "" : "s", pairs == 1 ? "es" : "");
     for (int i = 0; i < pairs; ++i) {
         if (is_first_of_bodies(a->touching, i) && ++bodies <= SHOWN && used < size) {
             char name[300];

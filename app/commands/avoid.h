@@ -16,17 +16,17 @@
          .repeats = true,                                                                                                   \
          .help = "keep clear of \"box X Y Z SX SY SZ\" (its centre and full sides), \"sphere X Y Z R\", \"capsule X Y Z "   \
                  "X Y Z R\" (both ends of its axis), \"floor HEIGHT\", or the shapes of a FILE.json; implies --avoid"},     \
-        {"srdf", 0, OPTION_FILE, "FILE", .help = "of MoveIt: pairs of links that may touch, and postures for --from"},      \
-        {"margin", 0, OPTION_NUMBER, "D", .highest = 1e9, .help = "keep shapes so far apart; the default is 0"},            \
+        {"srdf", 0, OPTION_FILE, "FILE", .help = "MoveIt's SRDF: pairs of links that may touch, and postures for --from"},  \
+        {"margin", 0, OPTION_NUMBER, "D", .highest = 1e9, .help = "least distance between shapes; the default is 0"},       \
         {"self-margin",  0,                                                                                                 \
          OPTION_NUMBER,  "D",                                                                                               \
-         .highest = 1e9, .help = "the same between shapes of the model itself; the default is --margin"},                   \
+         .highest = 1e9, .help = "least distance between shapes of the model itself; the default is --margin"},             \
         {"balance", 0, OPTION_TEXT, "POLYGON",                                                                              \
          .help = "keep the centre of mass above \"X Y X Y X Y ...\", corners on the ground (X Z where y is up)"},           \
-        {"allow-missing", .help = "go on where collision meshes of the model could not be read"},                           \
+        {"allow-missing", .help = "continue if collision meshes cannot be read"},                                           \
     {                                                                                                                       \
         "neighbours", 0, OPTION_COUNT, "N",                                                                                 \
-            .highest = 100, .help = "shapes on bodies with at most N joints in between may touch; the default is 1"         \
+            .highest = 100, .help = "ignore collisions between bodies at most N joints apart; the default is 1"             \
     }
 
 // Whose constraints the options above are about.
@@ -44,7 +44,7 @@ typedef struct avoided {
     poise_shape *obstacles;        // of --obstacle; NULL: none
     int obstacle_count;            // of those
     poise_constraint *clearance;   // of the file's shapes, then the obstacles; NULL: not asked for
-    poise_constraint *touching;    // the pairs that it leaves out because they always touch; NULL: not asked for
+    poise_constraint *touching;    // the pairs that it leaves out because they touch in most poses; NULL: not asked for
     double *margins;               // of its pairs; NULL: one for all
     poise_vec3 *polygon;           // of --balance; NULL: none
     poise_constraint *constraints; // the clearance, if there are shapes, the polygon, if there is one, the model's loops
@@ -55,9 +55,12 @@ typedef struct avoided {
     int neighbours;                // bodies with at most so many joints in between may touch
 } avoided;
 
-// The file of --srdf, if there is one, whose states become postures of the model. False after one line on standard error;
-// release it, before the model, all the same.
-bool avoid_load_srdf(poise_file *model, const arguments *args, more_postures *srdf);
+// The file of --srdf, if there is one, whose states become postures of the model; `quiet` leaves out its warnings. False
+// after one line on standard error; release it, before the model, all the same.
+bool avoid_load_srdf(poise_file *model, const arguments *args, bool quiet, more_postures *srdf);
+
+// Are the obstacles that are given in words understood? False after one line on standard error.
+bool avoid_check_obstacles(const avoid_asked *asked, const arguments *args);
 
 // Are options about shapes given where shapes are? `has_shapes` where others than those of the options are asked for. False
 // after one line on standard error.
@@ -77,7 +80,7 @@ void avoid_name(const avoided *a, int constraint, int item, char *text, size_t s
 // How far apart a watched pair must be.
 double avoid_margin(const avoided *a, int pair);
 
-// "3 pairs of shapes that always touch, on hand and palm, ...", each two bodies once; "" where no pair is left out for that.
+// "3 pairs of shapes that touch in most poses, on hand and palm, ...", each two bodies once; "" where no pair is left out.
 void avoid_describe_touching(const avoided *a, char *text, size_t size);
 
 // The same bodies, for machines.

@@ -14,7 +14,7 @@
 static bool read_settings(const arguments *args, aim_job *job)
 {
     const char *method = option_text(args, "method", "expressive");
-    job->settings = aim_settings_default(&job->end);
+    job->settings = aim_settings_default(&job->end, &job->path);
     if (!aim_read_holds(args, job->model, &job->settings.holds)) {
         return false;
     }
@@ -43,7 +43,7 @@ static bool solve_path(aim_job *job, aim_solver *solver)
             memcpy(q, q - nq, nq * sizeof *q);
         }
         if (!aim_solve(solver, &job->path.targets[i], job->posture, i > 0, q, &job->results[i])) {
-            complain("target %d could not be solved for: its numbers are too large", i);
+            complain("target %d could not be solved: its numbers are too large", i);
             return false;
         }
         job->jumped[i] = i > 0 && aim_has_jumped(job->model, q - nq, q);
@@ -155,7 +155,7 @@ static app_exit run(const arguments *args)
         return status;
     }
     if (option_given(args, "compare") && (option_given(args, "output") || option_given(args, "picture"))) {
-        complain("--compare makes a table of all methods; -o and --picture are for the answer of one, --method");
+        complain("--compare prints a table of all methods; -o and --picture need one --method");
         poise_file_destroy(file);
         return status;
     }
@@ -185,37 +185,36 @@ static app_exit run(const arguments *args)
 
 static const app_option options[] = {
     {"posture", 'p', OPTION_TEXT, "POSTURE",
-     .help = "what to hold: a posture's name, FILE@FRAME of a motion, numbers, or points:x,y,z,... (\"neutral\")"},
+     .help = "posture to hold: a name, FILE@FRAME of a motion, numbers, or points:x,y,z,... (\"neutral\")"},
     AIM_OPTION_POSTURES,
     {"orientation", 0, OPTION_TEXT, "X,Y,Z,W",
-     .help = "the rotation that the tip shall have: a quaternion, or roll, pitch and yaw in degrees"},
-    {"direction", 0, OPTION_TEXT, "X,Y,Z", .help = "the direction that the tip shall point along"},
-    {"at", 0, OPTION_TEXT, "X,Y,Z", .help = "the place that the tip shall point at"},
-    {"path", 0, OPTION_FILE, "FILE", .help = "targets in a row, or \"circle\", \"circle:TILT\""},
-    {"steps", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 1000000, .help = "how many steps a circle has (120)"},
-    {"method", 0, OPTION_CHOICE, "METHOD", .choices = "expressive erik two-task", .help = "how to solve (expressive)"},
+     .help = "target orientation of the tip: a quaternion, or roll, pitch and yaw in degrees"},
+    {"direction", 0, OPTION_TEXT, "X,Y,Z", .help = "target direction of the tip"},
+    {"at", 0, OPTION_TEXT, "X,Y,Z", .help = "point the tip should face"},
+    {"path", 0, OPTION_FILE, "FILE", .help = "a sequence of targets from a file, or \"circle\", \"circle:TILT\""},
+    {"steps", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 1000000, .help = "number of steps of a circle (120)"},
+    {"method", 0, OPTION_CHOICE, "METHOD", .choices = "expressive erik two-task", .help = "solver (expressive)"},
     {"mode", 0, OPTION_CHOICE, "MODE", .choices = "metric shape",
-     .help = "what expressive keeps: metric, how far joints bend; shape, which way as well (shape)"},
-    {"set", 0, OPTION_TEXT, "NAME=VALUE", .repeats = true, .help = "a setting of the method, see above"},
+     .help = "what expressive preserves: metric, how far joints bend; shape, also which way (shape)"},
+    {"set", 0, OPTION_TEXT, "NAME=VALUE", .repeats = true, .help = "set an option of the method, see above"},
     AIM_OPTION_BODY,
     AIM_OPTION_AXIS,
     AIM_OPTION_HOLD,
-    {"compare", .help = "all methods side by side, on the same targets"},
+    {"compare", .help = "compare all methods on the same targets"},
     {"output", 'o', OPTION_OUTPUT, "FILE", .choices = WRITTEN_FILES, .help = "write the answers as a motion"},
-    {"rate", 0, OPTION_NUMBER, "HZ", .lowest = 1e-3, .highest = 1e6,
-     .help = "steps of the path for each second of that motion (30)"},
+    {"rate", 0, OPTION_NUMBER, "HZ", .lowest = 1e-3, .highest = 1e6, .help = "path steps per second of that motion (30)"},
     {"picture", 0, OPTION_OUTPUT, "FILE.svg", .choices = ".svg", .help = "draw the posture and the answer"},
     {0},
 };
 
 static const app_example examples[] = {
-    {"A lamp looks curious, and to the side", "poise aim scene:lamp --posture curious --direction 1,0,1"},
-    {"At a place, in the measure of the paper", "poise aim scene:lamp -p shy --at 0.4,0.1,0.3 --mode metric"},
-    {"Once around, as a motion", "poise aim scene:lamp -p curious --path circle:100 -o circle.json"},
-    {"A path of one's own ...", "printf '%s\\n' direction 0,0,1 1,0,1 1,0,0 > look.csv"},
+    {"A curious lamp looks to the side", "poise aim scene:lamp --posture curious --direction 1,0,1"},
+    {"At a point, with the paper's measure", "poise aim scene:lamp -p shy --at 0.4,0.1,0.3 --mode metric"},
+    {"Around a circle, as a motion", "poise aim scene:lamp -p curious --path circle:100 -o circle.json"},
+    {"Your own path ...", "printf '%s\\n' direction 0,0,1 1,0,1 1,0,0 > look.csv"},
     {"... from direction to direction", "poise aim scene:lamp --path look.csv"},
-    {"All methods side by side", "poise aim scene:erik-g -p bow --orientation 0.5,0,0,0.8 --compare"},
-    {"Another posture than a named one", "poise aim scene:lamp -p circle.json@30 --direction 0,0,1 --json"},
+    {"Compare all methods", "poise aim scene:erik-g -p bow --orientation 0.5,0,0,0.8 --compare"},
+    {"A posture taken from a motion", "poise aim scene:lamp -p circle.json@30 --direction 0,0,1 --json"},
     {0},
 };
 
@@ -224,25 +223,25 @@ const app_command cmd_aim = {
     .synopsis = "MODEL",
     .least = 1,
     .most = 1,
-    .summary = "expressive: hold a posture while the end faces something",
+    .summary = "hold a posture while facing a target (expressive IK)",
     .description =
-        "Finds joint values within the limits whose end faces a direction, a place or has an orientation, with the "
-        "least change of a posture. Methods: expressive, for any skeleton, from the last answer along a path, in two "
-        "measures of shape; erik (Ribeiro & Paiva 2019), for chains of hinges; two-task, the damped least squares that "
-        "paper compares with. The last two take orientations only: a place within their reach may be missed. Along a path "
-        "erik goes on from its last answer (warm), two-task takes each target by itself.\n\n"
-        "The combined error is that of the paper: orientation_weight (1) times sqrt(2) sin(angle / 4), plus "
-        "posture_weight (0.2) times the weighted mean change of the cosines of the bends. A target is reached when the "
-        "first part is within the threshold (0.04, or 6.5 degrees); exit status 1 when one is not.\n\n"
-        "A posture may be drawn: points: and the places of the chain's joints and of the tip, root first, at any scale. "
-        "Names come from the skeleton's file or, for a URDF, from --postures.\n\n"
-        "A file of targets has one on each line: three numbers are a direction, four an orientation (x y z w). A word "
-        "before them, or on a line above, says what they are: direction, orientation or at. JSON: a list of lists of "
-        "numbers, or of objects such as {\"at\": [1, 0, 0]}.\n\n"
+        "Finds joint values within the limits for which the tip faces a direction or a point, or has an orientation, with "
+        "the least change of a posture. Methods: expressive, for any skeleton, continuing from the previous answer along "
+        "a path, with two measures of shape; erik (Ribeiro & Paiva 2019), for chains of hinges; two-task, the damped "
+        "least squares that paper compares with. The last two take orientations only and may miss a point within reach. "
+        "Along a path erik continues from its previous answer (warm), two-task solves each target on its own.\n\n"
+        "The combined error is the paper's: orientation_weight (1) times sqrt(2) sin(angle / 4), plus posture_weight "
+        "(0.2) times the weighted mean change of the cosines of the bends. A target is reached if the first part is "
+        "within the threshold (0.04, or 6.5 degrees); the exit status is 1 if one is not.\n\n"
+        "A posture may be drawn: points: followed by the positions of the chain's joints and the tip, root first, at any "
+        "scale. Posture names come from the skeleton's file or, for a URDF, from --postures.\n\n"
+        "A file of targets has one per line: three numbers are a direction, four an orientation (x y z w). A word before "
+        "them, or on a line above, says what they are: direction, orientation or at. JSON: a list of lists of numbers, or "
+        "of objects such as {\"at\": [1, 0, 0]}.\n\n"
         "Settings of all methods, with defaults:\n"
         "  orientation_weight=1 posture_weight=0.2 threshold=0.04\n"
-        "  aggravation=1.46 (how much more a bend counts than the one before it)\n"
-        "  symmetric_endpoint=on (the end may be rolled by half a turn)\n"
+        "  aggravation=1.46 (how much more each bend counts than the one before)\n"
+        "  symmetric_endpoint=off (on: an orientation may be rolled by half a turn)\n"
         "of expressive:\n"
         "  max_iterations=25 searches=4 gain=0.02 stride=0.1\n"
         "  inertia=0.05 exact=on length_scale=1 use_erik=off\n"

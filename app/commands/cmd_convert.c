@@ -1,12 +1,15 @@
 // poise convert: from one format to another.
 #include "cli/json_output.h"
 #include "cli/load.h"
+#include "cli/memory.h"
+#include "cli/save_table.h"
 #include "cli/scale_words.h"
 #include "cli/terminal.h"
 #include "cli/whole_files.h"
 #include "commands.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_LOSSES = 64 };
@@ -18,6 +21,7 @@ typedef struct job {
     poise_warning losses[MOST_LOSSES]; // what could not be carried over
     int loss_count;                    // may be more than that
     size_t size;                       // bytes written
+    bool is_table;                     // of joint values, a row a frame
     int changed;                       // joints that became Euler angles, without limits
 } job;
 
@@ -55,7 +59,7 @@ static void assume(const job *j, poise_scale wanted, poise_scale *assumed)
         poise_model_figure(j->file->model, &f, NULL);
     }
     if (said.metres > 0 && !(assumed->metres > 0) && is_no_person(&f, said.metres)) {
-        warn("%s: in units of %g m, as it says, the person is %.3g m tall; in %s it would be %.3g m", j->input, said.metres,
+        warn("%s: in its units of %g m the person is %.3g m tall; in %s it would be %.3g m", j->input, said.metres,
              f.height * said.metres, unit_name(f.metres, unit), f.height * f.metres);
     }
     needs_unit = needs_unit && f.metres > 0;
@@ -63,7 +67,7 @@ static void assume(const job *j, poise_scale wanted, poise_scale *assumed)
     assumed->metres = needs_unit ? f.metres : assumed->metres;
     assumed->up = needs_up ? f.up : assumed->up;
     if (needs_unit || needs_up) {
-        warn("%s: taken as %s%s%s%s, by the figure; --from-unit and --from-up say otherwise", j->input,
+        warn("%s: %s%s%s%s assumed from the figure; --from-unit and --from-up override this", j->input,
              needs_unit ? unit_name(f.metres, unit) : "", needs_unit && needs_up ? ", " : "", needs_up ? up_name(f.up) : "",
              needs_up ? " up" : "");
     }
@@ -87,11 +91,78 @@ static bool change(job *j, const arguments *args)
     poise_status status = poise_file_edit(j->file, &edit, &j->changed, &error);
     if (status == POISE_ERROR_UNSUPPORTED) {
         bool is_unit = strstr(error.text, "unit") != NULL;
-        complain("%s: %s; say it with --from-%s", j->input, error.text, is_unit ? "unit" : "up");
+        complain("%s: %s; give it with --from-%s", j->input, error.text, is_unit ? "unit" : "up");
     } else if (status != POISE_OK) {
         complain("%s: %s", j->input, error.text);
     }
+    if (edit.scale.up != POISE_UP_UNKNOWN && (j->format == POISE_FORMAT_BVH || j->format == POISE_FORMAT_ASF)) {
+        j->file->scale.up = POISE_UP_UNKNOWN; // as asked for, not as the format has it by custom
+    }
     return status == POISE_OK;
+}
+
+// ---- One chain -----------------------------------------------------------------------------------------------------------
+
+// The joints from the root to a body, the first of them first. Returns how many.
+static int path_to(const poise_model *model, int body, int *path)
+{
+    int count = 0;
+    for (int k = body; k >= 0; k = poise_model_joint_info(model, k).parent) {
+        path[count++] = k;
+    }
+    for (int i = 0; i < count / 2; ++i) {
+        int other = path[i];
+        path[i] = path[count - 1 - i];
+        path[count - 1 - i] = other;
+    }
+    return count;
+}
+
+// The model without what is not on the way to --tip, which a table of one chain has no place for.
+static bool keep_chain(job *j, const char *tip)
+{
+    const poise_model *model = j->file->model;
+    poise_pose local = poise_pose_identity();
+    int body = model ? find_body(model, tip, &local) : POISE_NONE;
+    if (!model || body < 0) {
+        if (!model) {
+            complain("%s: holds no skeleton to take --tip from", j->input);
+        }
+        return false;
+    }
+    int *path = needed(calloc((size_t)poise_model_info(model).joints, sizeof *path)), count = path_to(model, body, path);
+    poise_builder *builder;
+    poise_model *chain = NULL;
+    poise_error error;
+    char name[PATH_MAX];
+    need(poise_builder_create(NULL, &builder, NULL) == POISE_OK);
+    poise_status status = POISE_OK;
+    for (int i = 0; i < count && status == POISE_OK; ++i) {
+        poise_joint joint = *poise_model_joint_info(model, path[i]).given;
+        status = poise_builder_add_joint(builder, &joint, &error);
+    }
+    snprintf(name, sizeof name, "%s.tip", poise_model_joint_info(model, body).body);
+    poise_tool tool = {.name = name, .body = poise_model_joint_info(model, body).body, .pose = local};
+    status = status == POISE_OK ? poise_builder_add_tool(builder, &tool, &error) : status;
+    status = status == POISE_OK ? poise_model_create(builder, NULL, &chain, &error) : status;
+    poise_builder_destroy(builder);
+    free(path);
+    if (status != POISE_OK) {
+        complain("%s: --tip %s: %s", j->input, tip, error.text);
+        return false;
+    }
+    poise_model_destroy(j->file->model);
+    j->file->model = chain;
+    return true;
+}
+
+static int moving_joints(const poise_model *model)
+{
+    int count = 0;
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
+        count += poise_model_joint_info(model, k).type != POISE_JOINT_FIXED;
+    }
+    return count;
 }
 
 // ---- Writing -------------------------------------------------------------------------------------------------------------
@@ -128,12 +199,16 @@ static bool write_skeleton(const job *j)
 
 static bool write_output(job *j)
 {
+    if (j->is_table) {
+        return save_joint_table(j->file->model, j->file->clip, j->output);
+    }
     void *bytes;
     poise_error error = {0};
     j->loss_count = MOST_LOSSES;
     poise_status status = poise_write(j->file, j->format, NULL, &bytes, &j->size, j->losses, &j->loss_count, &error);
     if (status != POISE_OK) {
-        complain("%s: %s", j->output, error.text);
+        bool has_branches = j->format == POISE_FORMAT_DH && strstr(error.text, "one chain");
+        complain("%s: %s%s", j->output, error.text, has_branches ? "; --tip NAME says where it ends" : "");
         return false;
     }
     bool works = file_write(j->output, bytes, j->size);
@@ -150,7 +225,7 @@ static void warn_of_losses(const job *j)
         warn("%s: %d joints became Euler angles, without limits; their motion is the same", shown, j->changed);
     }
     if (j->file->loop_count > 0 && j->format != POISE_FORMAT_JSON) {
-        warn("%s: is written without the loops of the model, which only Poise's JSON holds", shown);
+        warn("%s: is written without the loops of the model; only Poise's JSON holds them", shown);
     }
     for (int i = 0; i < j->loss_count && i < MOST_LOSSES; ++i) {
         warn("%s: %s", shown, j->losses[i].text);
@@ -177,17 +252,28 @@ static bool holds_markers(poise_format format)
     return format == POISE_FORMAT_C3D || format == POISE_FORMAT_TRC || format == POISE_FORMAT_JSON;
 }
 
+// Joints of the skeleton as OUT holds it: a Denavit-Hartenberg table has a row for each that moves.
+static int joints_written(const job *j)
+{
+    const poise_model *model = j->file->model;
+    return !model || j->is_table || !holds_skeleton(j->format) ? 0
+           : j->format == POISE_FORMAT_DH                      ? moving_joints(model)
+                                                               : poise_model_info(model).joints;
+}
+
 static void print_people(const job *j)
 {
     const poise_file *file = j->file;
-    printf("%s: %s", j->output, poise_format_name(j->format));
-    if (file->model && holds_skeleton(j->format)) {
-        printf(", %d joints", poise_model_info(file->model).joints);
+    int joints = joints_written(j);
+    printf("%s: %s", j->output, j->is_table ? "joint values" : poise_format_name(j->format));
+    if (joints > 0) {
+        printf(", %d joint%s", joints, joints == 1 ? "" : "s");
     }
-    if (file->clip && holds_motion(j->format)) {
-        printf(", %d frames at %.6g per second", file->clip->frames, 1 / file->clip->frame_time);
+    if (file->clip && (j->is_table || holds_motion(j->format))) {
+        printf(", %d frame%s at %.6g per second", file->clip->frames, file->clip->frames == 1 ? "" : "s",
+               1 / file->clip->frame_time);
     }
-    if (file->markers && holds_markers(j->format)) {
+    if (file->markers && !j->is_table && holds_markers(j->format)) {
         printf(", %d marker%s in %d frame%s", file->markers->count, file->markers->count == 1 ? "" : "s",
                file->markers->frames, file->markers->frames == 1 ? "" : "s");
     }
@@ -206,11 +292,11 @@ static app_exit print_machine(const job *j)
     for (int i = 0; i < j->loss_count && i < MOST_LOSSES; ++i) {
         json_append(losses, json_from_text(j->losses[i].text));
     }
-    bool clip = file->clip && holds_motion(j->format), markers = file->markers && holds_markers(j->format);
+    bool clip = file->clip && (j->is_table || holds_motion(j->format)), markers = file->markers && holds_markers(j->format);
     json_node *o =
         json_make("{s:o, s:o, s:s, s:I, s:i, s:i, s:i, s:o}", "input", json_from_text(j->input), "output",
-                  json_from_text(j->output), "format", poise_format_name(j->format), "bytes", (long long)j->size, "joints",
-                  file->model && holds_skeleton(j->format) ? poise_model_info(file->model).joints : 0, "frames",
+                  json_from_text(j->output), "format", j->is_table ? "joint values" : poise_format_name(j->format), "bytes",
+                  (long long)j->size, "joints", joints_written(j), "frames",
                   clip      ? file->clip->frames
                   : markers ? file->markers->frames
                             : 0,
@@ -230,22 +316,31 @@ static app_exit run(const arguments *args)
         return APP_BAD;
     }
     if (to_stdout && arguments_json(args)) {
-        complain("convert: standard output takes the file or --json, not both");
+        complain("convert: standard output can take the file or --json, not both");
         return APP_BAD;
     }
     if (!arguments_check_output(args, j.output, NULL)) {
         return APP_BAD;
     }
-    load_options how = {.floating = option_given(args, "floating"),
-                        .animation = option_count(args, "animation", 0),
-                        .meshes = j.format == POISE_FORMAT_JSON,
-                        .holds_loops = true};
+    load_options how = {
+        .floating = option_given(args, "floating"), .meshes = j.format == POISE_FORMAT_JSON, .holds_loops = true};
+    const char *animation = option_text(args, "animation", NULL);
+    load_animation(animation, &how);
     if (!load_any(j.input, option_text(args, "model", NULL), &how, &j.file, &j.skeleton)) {
         return APP_BAD;
     }
     join_skeleton(&j);
     app_exit result = APP_BAD;
-    if (load_subject(j.input, option_text(args, "subject", NULL), j.file) && change(&j, args) && write_output(&j)) {
+    const char *tip = option_text(args, "tip", NULL);
+    if (tip && j.format != POISE_FORMAT_DH) {
+        complain("convert: --tip is about a table of one chain: write a .csv");
+        poise_file_destroy(j.file);
+        poise_file_destroy(j.skeleton);
+        return result;
+    }
+    j.is_table = j.format == POISE_FORMAT_DH && !tip && !option_given(args, "to-format") && j.file->clip && j.file->model;
+    if ((!tip || keep_chain(&j, tip)) && load_can_choose(animation, j.file, j.input) &&
+        load_subject(j.input, option_text(args, "subject", NULL), j.file) && change(&j, args) && write_output(&j)) {
         result = APP_DONE;
         if (arguments_json(args)) {
             result = print_machine(&j);
@@ -263,29 +358,29 @@ static app_exit run(const arguments *args)
 
 static const app_option options[] = {
     {"to-format", 0, OPTION_CHOICE, "FORMAT", .choices = "bvh asf amc c3d trc mot gltf glb dh json",
-     .help = "the format to write, whatever the name of OUT; needed where that is -"},
-    {"model", 'm', OPTION_FILE, "FILE", .help = "the skeleton that an AMC or MOT moves"},
-    {"from", 0, OPTION_COUNT, "K", .highest = INT_MAX, .help = "the first frame to keep; 0 is the first"},
-    {"to", 0, OPTION_COUNT, "K", .highest = INT_MAX, .help = "the last frame to keep"},
-    {"rate", 0, OPTION_NUMBER, "HZ", .lowest = 1e-3, .highest = 1e6,
-     .help = "frames per second; joints turn the shortest way in between"},
-    {"unit", 0, OPTION_UNIT, "UNIT", .help = "the unit of lengths in OUT: m cm mm in ft, or a number of metres"},
-    {"from-unit", 0, OPTION_UNIT, "UNIT", .help = "the unit of IN where that does not say it, such as BVH"},
-    {"up", 0, OPTION_CHOICE, "AXIS", .choices = "x y z", .help = "the axis that points up in OUT"},
-    {"from-up", 0, OPTION_CHOICE, "AXIS", .choices = "x y z", .help = "the one of IN where that does not say it"},
-    {"subject", 0, OPTION_TEXT, "NAME", .help = "only this one of several people in a recording"},
-    {"animation", 0, OPTION_COUNT, "N", .highest = INT_MAX, .help = "glTF: which animation; 0 is the first"},
-    {"floating", .help = "URDF, MJCF: let the root move freely instead of fixing it to the world"},
+     .help = "output format, whatever the extension of OUT; required when OUT is -"},
+    {"tip", 0, OPTION_TEXT, "NAME", .help = "Denavit-Hartenberg table: the body or tool at the end of the chain"},
+    {"model", 'm', OPTION_FILE, "FILE", .help = "skeleton of an AMC or MOT file"},
+    {"from", 0, OPTION_COUNT, "K", .highest = INT_MAX, .help = "first frame to keep, counted from 0"},
+    {"to", 0, OPTION_COUNT, "K", .highest = INT_MAX, .help = "last frame to keep"},
+    {"rate", 0, OPTION_NUMBER, "HZ", .lowest = 1e-3, .highest = 1e6, .help = "resample to HZ frames per second"},
+    {"unit", 0, OPTION_UNIT, "UNIT", .help = "unit of length in OUT: m cm mm in ft, or a number of metres"},
+    {"from-unit", 0, OPTION_UNIT, "UNIT", .help = "unit of length in IN, for formats that do not state it, such as BVH"},
+    {"up", 0, OPTION_CHOICE, "AXIS", .choices = "x y z", .help = "upward axis of OUT"},
+    {"from-up", 0, OPTION_CHOICE, "AXIS", .choices = "x y z", .help = "upward axis of IN, for formats that do not state it"},
+    {"subject", 0, OPTION_TEXT, "NAME", .help = "use only this person of several in the recording"},
+    {"animation", 0, OPTION_TEXT, "WHICH", .help = "glTF: which animation, by its name or counted from 0"},
+    {"floating", .help = "URDF, MJCF: leave the root free instead of fixing it to the world"},
     {0},
 };
 
 static const app_example examples[] = {
     {"A built-in motion as BVH", "poise convert scene:humanoid/walk walk.bvh"},
-    {"A piece of it, at 30 frames per second", "poise convert walk.bvh part.bvh --from 20 --to 100 --rate 30"},
-    {"Centimetres and z up, where BVH says nothing",
+    {"Part of it, at 30 frames per second", "poise convert walk.bvh part.bvh --from 20 --to 100 --rate 30"},
+    {"To centimetres and z up; BVH states neither",
      "poise convert walk.bvh walk.json --from-unit m --from-up y --unit cm --up z"},
     {"Markers as a table", "poise convert scene:humanoid/walk walk.trc"},
-    {"To another program", "poise convert scene:arm6 - --to-format json | head -n 5"},
+    {"Pipe into another program", "poise convert scene:arm6 - --to-format json | head -n 5"},
     {0},
 };
 
@@ -294,11 +389,14 @@ const app_command cmd_convert = {
     .synopsis = "IN OUT",
     .least = 2,
     .most = 2,
-    .summary = "from one file format to another, telling what gets lost",
+    .summary = "convert between file formats and report what is lost",
     .description =
-        "Reads IN and writes OUT in the format that its name ends with (\"poise help formats\"). What OUT's format "
-        "cannot hold is left out, with a warning. Joints that a format does not know are written as ones it "
-        "knows: the motion stays the same to the last digits, only the numbers differ.",
+        "Reads IN and writes OUT in the format given by its extension (\"poise help formats\"). Whatever that format "
+        "cannot hold is left out with a warning. A .csv holds a Denavit-Hartenberg table of a skeleton, or the joint values "
+        "of a "
+        "motion, a row a frame. "
+        "Joint types it lacks are replaced by ones it has: the motion stays the "
+        "same to the last digits, only the numbers differ.",
     .options = options,
     .examples = examples,
     .run = run,

@@ -109,11 +109,11 @@ static void print_people(const demo_tally *tallies, const char *folder, double s
     table_end(t, stdout);
     const poise_track_summary *a = &cartwheel.r.made->summary, *b = &walk.r.made->summary;
     printf("\ntrack   a body of 58 degrees of freedom follows 41 markers with %.0f mm of noise;\n"
-           "        gaps in %d of %d frames, knees swapped in %d; errors are against the truth\n",
+           "        gaps in %d of %d frames, knees swapped in %d; errors against the truth\n",
            NOISE * 1e3, a->gaps + b->gaps, tallies[CARTWHEEL].count + tallies[WALK].count, a->outliers + b->outliers);
     printf("aim     a lamp lights its way round a circle and holds a posture: its joints are\n"
-           "        %.0f degrees off it on average where it is hardest, and move %.2f degrees a\n"
-           "        step at most\n",
+           "        %.0f degrees off it on average where it is hardest, and move by at most\n"
+           "        %.2f degrees a step\n",
            lamp.largest_bend * DEGREES, lamp.largest_step * DEGREES);
     printf("reach   an arm of 7 joints, position and rotation; %.0e degrees off at most\n", arm.largest_angle * DEGREES);
     printf("limits  broken in %d of %d answers\n", outside, answers);
@@ -178,12 +178,12 @@ static app_exit run(const arguments *args)
 }
 
 static const app_option options[] = {
-    {"output", 'o', OPTION_FILE, "FOLDER", .help = "where files go (demo-output)"},
+    {"output", 'o', OPTION_FILE, "FOLDER", .help = "output folder (demo-output)"},
     {0},
 };
 
 static const app_example examples[] = {
-    {"All jobs, with pictures and motions in demo-output", "poise demo"},
+    {"All jobs; pictures and motions go to demo-output", "poise demo"},
     {0},
 };
 
@@ -192,12 +192,12 @@ const app_command cmd_demo = {
     .synopsis = "",
     .least = 0,
     .most = 0,
-    .summary = "the main jobs on built-in scenes, with pictures",
+    .summary = "run the main jobs on built-in scenes, with pictures",
     .description =
-        "Tracks two noisy, gappy recordings with a whole body, aims an expressive lamp round a circle while it holds a "
-        "posture, and reaches a thousand poses with an arm. Prints how well and how fast, and writes the motions, a page "
-        "about the tracking, and a picture of each job.\n\n"
-        "Exit status: 0, all is as promised; 1, something is not, and is named.",
+        "Tracks two noisy recordings with gaps, aims an expressive lamp round a circle while it holds a posture, and "
+        "reaches a thousand poses with an arm. Prints accuracy and speed, and writes the motions, a report on the "
+        "tracking and a picture of each job.\n\n"
+        "The exit status is 1 if any result is not as promised; the output names it.",
     .options = options,
     .examples = examples,
     .run = run,

@@ -9,8 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MIRRORED 1e-3 // radians that a body may be off in the mirror
-
 // ---- Pins ----------------------------------------------------------------------------------------------------------------
 
 // A posture by its name in the file, or from another file; poise_goal_words.posture.
@@ -175,7 +173,7 @@ static void replace_clip(edit_job *job, poise_clip *clip)
     poise_clip_destroy(job->file->clip);
     job->file->clip = clip;
     if (job->file->markers) { // they were recorded with the motion as it was
-        warn("%s: its markers are left out, they do not go with the motion any more", job->input);
+        warn("%s: its markers are left out because they no longer match the motion", job->input);
         poise_markers_destroy(job->file->markers);
         job->file->markers = NULL;
     }
@@ -197,30 +195,26 @@ static bool mirror(const arguments *args, edit_job *job)
     return true;
 }
 
-// The axis that points up, by the file or by the figure in it.
-static poise_up up_of(const edit_job *job)
-{
-    poise_figure figure = {.up = POISE_UP_UNKNOWN};
-    poise_model_figure(job->file->model, &figure, NULL);
-    return job->file->scale.up != POISE_UP_UNKNOWN ? job->file->scale.up : figure.up;
-}
-
 // A clip of another person may have the same joints. Its angles go over as they are, so that hands and feet end elsewhere.
 static void compare_bones(const edit_job *job, const poise_file *next, const char *name)
 {
     const poise_model *a = job->file->model, *b = next->model;
     const double tolerance = 0.01; // of a bone
+    double size = 0;
+    for (int k = 1; k < poise_model_info(a).joints; ++k) {
+        poise_vec3 p = poise_model_joint_info(a, k).given->offset.position;
+        size = fmax(size, sqrt(p.x * p.x + p.y * p.y + p.z * p.z));
+    }
     bool is_other = false;
     for (int k = 0; b && !is_other && k < poise_model_info(a).joints && k < poise_model_info(b).joints; ++k) {
         poise_joint_info one = poise_model_joint_info(a, k), two = poise_model_joint_info(b, k);
         poise_vec3 p = one.given->offset.position, q = two.given->offset.position;
         double own = sqrt(p.x * p.x + p.y * p.y + p.z * p.z), other = sqrt(q.x * q.x + q.y * q.y + q.z * q.z);
-        is_other = one.parent >= 0 && fabs(other - own) > tolerance * own;
+        is_other = one.parent >= 0 && fabs(other - own) > tolerance * own + 1e-6 * size;
         if (is_other) {
-            warn(
-                "%s: its bones have other lengths (that to \"%s\" %.4g, here %.4g), so that feet slip; bring it over first: "
-                "poise retarget %s %s -o motion.bvh",
-                name, one.body, other, own, name, job->input);
+            warn("%s: its bones have other lengths (that to \"%s\" %.4g, here %.4g), so feet would slip; retarget it first: "
+                 "poise retarget %s %s -o motion.bvh",
+                 name, one.body, other, own, name, job->input);
         }
     }
 }
@@ -232,20 +226,30 @@ static bool join(const arguments *args, edit_job *job)
     poise_error error = {.text = ""};
     poise_clip *made;
     double blend = option_number(args, "blend", 0.3);
-    poise_file *next = name ? load_motion_for(name, job->file, job->input) : NULL;
-    bool works = !name || next;
-    if (next) {
+    const char *animation = option_text(args, "append-animation", NULL);
+    if (animation && !name) {
+        complain("edit: --append-animation is about another clip: add --append CLIP");
+        return false;
+    }
+    poise_file *next = name ? load_motion_for(name, animation, job->file, job->input) : NULL;
+    bool works = !name || (next && load_can_choose(animation, next, name));
+    if (next && works) {
         compare_bones(job, next, name);
-        works = poise_clip_append(job->file->model, job->file->clip, next->clip, blend, up_of(job), NULL, &made, &error) ==
+        works = poise_clip_append(job->file->model, job->file->clip, next->clip, blend, edit_up(job), NULL, &made, &error) ==
                 POISE_OK;
         if (works) {
             replace_clip(job, made);
         }
     }
     if (works && option_given(args, "loop")) {
-        works = poise_clip_loop(job->file->model, job->file->clip, blend, up_of(job), NULL, &made, &error) == POISE_OK;
+        double length = job->file->clip->frames * job->file->clip->frame_time;
+        works = poise_clip_loop(job->file->model, job->file->clip, blend, edit_up(job), NULL, &made, &error) == POISE_OK;
         if (works) {
             replace_clip(job, made);
+            if (blend > 0.25 * length) {
+                warn("%s: the blend of %g s takes %.0f %% of a clip of %g s; --blend sets a shorter one", job->input, blend,
+                     100 * blend / length, length);
+            }
         }
     }
     if (!works && error.text[0]) {
@@ -306,7 +310,8 @@ static bool write_all(const arguments *args, const edit_job *job)
     if (works && !output && !picture && !page && !arguments_json(args)) {
         warn("nothing was written; -o FILE keeps the motion");
     }
-    return works && (arguments_json(args) ? edit_print_json(job, output) : edit_print_text(job));
+    return works && (arguments_json(args) ? edit_print_json(job, output)
+                                          : edit_print_text(job, (const char *[]){output, picture, page}, 3));
 }
 
 static bool has_work(const arguments *args)
@@ -317,15 +322,14 @@ static bool has_work(const arguments *args)
             return true;
         }
     }
-    complain("edit: nothing to do; say it with --pin, --pins, --clean-feet, --mirror, --append or --loop (\"poise help "
-             "edit\")");
+    complain("edit: nothing to do; add --pin, --pins, --clean-feet, --mirror, --reverse, --speed, --append or "
+             "--loop (\"poise help edit\")");
     return false;
 }
 
 static app_exit status_of(const edit_job *job)
 {
-    return job->report.missed > 0 || job->mirror.worst_angle > MIRRORED ||
-                   (job->report.frames > 0 && job->report.snap_frame >= 0)
+    return job->report.missed > 0 || edit_mirror_is_off(job) || (job->report.frames > 0 && job->report.snap_frame >= 0)
                ? APP_MISSED
                : APP_DONE;
 }
@@ -334,12 +338,16 @@ static app_exit run(const arguments *args)
 {
     edit_job job = {.input = arguments_at(args, 0)};
     app_exit status = APP_BAD;
-    if (!has_work(args) || !load_motion(job.input, option_text(args, "model", NULL), &job.file, &job.skeleton)) {
+    const char *animation = option_text(args, "animation", NULL);
+    load_options how = {0};
+    load_animation(animation, &how);
+    if (!has_work(args) || !load_motion(job.input, option_text(args, "model", NULL), &how, &job.file, &job.skeleton)) {
         return status;
     }
     join_skeleton(&job);
     measure_unit(&job);
-    bool works = mirror(args, &job) && change_time(args, &job) && join(args, &job);
+    bool works =
+        load_can_choose(animation, job.file, job.input) && mirror(args, &job) && change_time(args, &job) && join(args, &job);
     need(poise_clip_trim(job.file->clip, 0, job.file->clip->frames, NULL, &job.before, NULL) == POISE_OK);
     if (works && pin(args, &job) && write_all(args, &job)) {
         status = status_of(&job);
@@ -355,34 +363,37 @@ static app_exit run(const arguments *args)
 static const app_option options[] = {
     {"pin", 'p', OPTION_TEXT, "PIN", .repeats = true,
      .help = "a goal that holds for a while, such as \"hand 1.2 0.3 0.9 from 2 s to 3 s fade 0.2\""},
-    {"pins", 0, OPTION_FILE, "FILE.json", .repeats = true, .help = "pins in JSON, see above"},
-    {"clean-feet", .help = "hold feet where they stand: no skating (human skeletons)"},
-    {"mirror", .help = "exchange left and right, before anything else"},
-    {"reverse", .help = "run the motion backwards, before pins"},
+    {"pins", 0, OPTION_FILE, "FILE.json", .repeats = true, .help = "read pins from a JSON file, see above"},
+    {"clean-feet", .help = "stop feet from skating (human skeletons)"},
+    {"mirror", .help = "swap left and right, before anything else"},
+    {"reverse", .help = "reverse the motion, before pins"},
     {"speed", 0, OPTION_NUMBER, "X", .lowest = 1e-3, .highest = 1e3,
-     .help = "run it X times as fast, at the same frames per second; after --reverse, before pins"},
-    {"append", 0, OPTION_FILE, "CLIP", .help = "another motion of this skeleton after it, brought to where it ends"},
-    {"loop", .help = "make a clip that can be repeated: its end fades into its beginning"},
+     .help = "play X times as fast at the same frame rate; after --reverse, before pins"},
+    {"append", 0, OPTION_FILE, "CLIP", .help = "append another motion of this skeleton, moved to where this one ends"},
+    {"append-animation", 0, OPTION_TEXT, "WHICH",
+     .help = "glTF: which animation of that clip, by its name or counted from 0"},
+    {"loop", .help = "make the clip loop: its end fades into its beginning"},
     {"blend", 0, OPTION_NUMBER, "S", .lowest = 0, .highest = 1e6,
-     .help = "seconds over which --append and --loop fade (0.3)"},
-    {"keep", 'k', OPTION_TEXT, "BODY", .repeats = true, .help = "a body that moves as before, whatever is pinned"},
-    {"hold", 0, OPTION_TEXT, "JOINT", .repeats = true, .help = "a joint that no pin may move"},
-    {"free-feet", .help = "let pins move the feet; otherwise those of a human skeleton stay on their path"},
-    {"model", 'm', OPTION_FILE, "FILE", .help = "the skeleton that an AMC or MOT moves"},
+     .help = "length of the fades of --append and --loop, in seconds (0.3)"},
+    {"keep", 'k', OPTION_TEXT, "BODY", .repeats = true, .help = "keep this body on its path, whatever is pinned"},
+    {"hold", 0, OPTION_TEXT, "JOINT", .repeats = true, .help = "lock this joint: no pin moves it"},
+    {"free-feet", .help = "let pins move the feet; by default those of a human skeleton stay on their path"},
+    {"model", 'm', OPTION_FILE, "FILE", .help = "skeleton of an AMC or MOT file"},
+    {"animation", 0, OPTION_TEXT, "WHICH", .help = "glTF: which animation, by its name or counted from 0"},
     {"output", 'o', OPTION_OUTPUT, "FILE", .choices = WRITTEN_FILES, .help = "write the motion"},
     {"report", 0, OPTION_OUTPUT, "R.html", .help = "write a page that plays the motion before and after, with the pins"},
     {"picture", 0, OPTION_OUTPUT, "FILE.svg", .choices = ".svg",
-     .help = "draw the paths of the bodies that are pinned, before and after"},
+     .help = "draw the paths of the pinned bodies, before and after"},
     {0},
 };
 
 static const app_example examples[] = {
-    {"A hand that stays at a place for half a second",
+    {"Hold a hand at a point for half a second",
      "poise edit scene:humanoid/walk --pin \"left_hand 0.5 1.3 0.6 from 0.5 s to 1 s fade 0.3\" -o reach.bvh"},
-    {"Feet that do not skate", "poise edit scene:humanoid/kick --clean-feet -o clean.bvh"},
-    {"In the mirror", "poise edit scene:humanoid/kick --mirror -o left.bvh"},
-    {"Twice, and as a loop", "poise edit scene:humanoid/walk --append scene:humanoid/walk --loop -o loop.bvh"},
-    {"At half the speed", "poise edit reach.bvh --speed 0.5 -o slow.bvh"},
+    {"Stop feet from skating", "poise edit scene:humanoid/kick --clean-feet -o clean.bvh"},
+    {"Mirrored", "poise edit scene:humanoid/kick --mirror -o left.bvh"},
+    {"Repeated once, as a loop", "poise edit scene:humanoid/walk --append scene:humanoid/walk --loop -o loop.bvh"},
+    {"At half speed", "poise edit reach.bvh --speed 0.5 -o slow.bvh"},
     {0},
 };
 
@@ -391,27 +402,25 @@ const app_command cmd_edit = {
     .synopsis = "CLIP",
     .least = 1,
     .most = 1,
-    .summary = "change a motion: places for hands, feet that do not skate",
+    .summary = "edit a motion: pin hands, stop feet skating, mirror, loop",
     .description =
-        "A pin is a goal (\"poise help goals\") and when it holds. From \"from\" to \"to\" it holds to a micrometre; before "
-        "and "
-        "after that it fades smoothly in and out. Frames beyond the fades stay what they were, bit for bit. Joints change "
-        "as "
-        "little as they can, within their limits.\n\n"
+        "A pin is a goal (\"poise help goals\") with a time range. Between \"from\" and \"to\" it holds to a micrometre; "
+        "before and after, it fades in and out smoothly. Frames outside the fades keep every bit. Joints change as little "
+        "as possible, within their limits.\n\n"
         "  hand 1.2 0.3 0.9 from 2 s to 3 s fade 0.2    a place; fade 0.2 0.5: in, out\n"
         "  pose hand 1 0 1 rpy 0 90 0 deg from 240f     place and rotation, from a frame\n"
         "  foot.L where it is from 2 to 3               stays where it is at 2 s\n"
         "  head on its path                             moves as before\n"
         "  hand key 2 s 1.2 0.3 0.9 key 3 s 1.3 0.3 1   through places, smoothly\n"
         "  aim head to 1 0 1.5 axis z from 1 to 4       any kind of goal\n\n"
-        "Lengths are in the units of the file, as \"poise fk CLIP\" prints them; times in seconds, f for frames. A pin "
-        "without "
-        "times holds in the whole clip. Pins of one body follow each other. The same in a file for --pins:\n\n"
+        "Lengths are in the units of the file, as \"poise fk CLIP\" prints them; times are in seconds, or frames with f. "
+        "A pin without times holds throughout the clip. Several pins of one body follow one another. The same in a file "
+        "for --pins:\n\n"
         "  {\"pins\": [{\"goal\": \"hand 1.2 0.3 0.9\", \"from\": 2, \"to\": 3, \"fade\": 0.2},\n"
         "            {\"goal\": \"hand\", \"keys\": [{\"time\": 4, \"target\": [1.2, 0.3, 0.9]},\n"
         "                                       {\"time\": 5, \"target\": [1.3, 0.3, 1]}]}]}\n\n"
-        "--clean-feet finds when the ball of a foot rests on the ground, by its height and speed, and pins it there.\n\n"
-        "Exit status 1 when a pin is out of reach in some frame, which is said with its distance, or when a joint snaps.",
+        "--clean-feet detects when the ball of a foot rests on the ground, by height and speed, and pins it there.\n\n"
+        "The exit status is 1 if a pin is out of reach in some frame (the distance is printed) or if a joint snaps.",
     .options = options,
     .examples = examples,
     .run = run,

@@ -26,19 +26,17 @@ typedef struct job {
 // Coordinates as numbers on the command line; angles in degrees where the user says so.
 static bool numbers_as_q(const job *j, const char *text, bool degrees)
 {
-    int nq = poise_model_info(j->model).nq, count = parse_numbers(text, j->q, nq);
-    if (count != nq) {
-        if (count < 0) {
-            complain("--q \"%s\": holds something that is not a number", text);
-        } else {
-            complain("--q has %d numbers; %s takes %d (\"poise info %s\" lists the joints)", count, j->name, nq, j->name);
-        }
-        return false;
+    size_t size = strlen(text) + sizeof " deg";
+    char *whole = needed(malloc(size));
+    snprintf(whole, size, "%s%s", text, degrees ? " deg" : "");
+    int nq = poise_model_info(j->model).nq, count = posture_numbers(j->model, whole, j->q);
+    free(whole);
+    if (count < 0) {
+        complain("--q \"%s\": contains something that is not a number", text);
+    } else if (count != nq) {
+        complain("--q has %d numbers; %s takes %d (\"poise info %s\" lists the joints)", count, j->name, nq, j->name);
     }
-    for (int i = 0; degrees && i < nq; ++i) {
-        j->q[i] /= poise_model_coordinate(j->model, i).unit == POISE_UNIT_ANGLE ? DEGREES_PER_RADIAN : 1;
-    }
-    return true;
+    return count == nq;
 }
 
 // A frame of the motion that the file itself holds.
@@ -201,22 +199,22 @@ static app_exit run(const arguments *args)
 }
 
 static const app_option options[] = {
-    {"q", 0, OPTION_TEXT, "NUMBERS", .help = "the joint values, in radians and length units"},
+    {"q", 0, OPTION_TEXT, "NUMBERS", .help = "joint values, in radians and length units; \"... deg\": in degrees"},
     {"degrees", .help = "angles in --q are in degrees"},
     {"posture", 'p', OPTION_TEXT, "POSTURE",
-     .help = "a posture of the file by name, \"neutral\" (the default), or FILE@FRAME"},
+     .help = "posture: a name from the file, FILE@FRAME, or \"neutral\" (the default)"},
     {"motion", 0, OPTION_FILE, "FILE", .help = "a motion of this skeleton"},
     {"frame", 0, OPTION_COUNT, "K", .highest = INT_MAX,
-     .help = "which frame of --motion, or of MODEL where that is a motion itself; the first is 0"},
-    {"floating", .help = "URDF, MJCF: let the root move freely instead of fixing it to the world"},
+     .help = "frame of --motion, or of MODEL if it is a motion; counted from 0"},
+    {"floating", .help = "URDF, MJCF: leave the root free instead of fixing it to the world"},
     {0},
 };
 
 static const app_example examples[] = {
-    {"Where the parts of an arm are", "poise fk scene:arm6"},
+    {"Where the links of an arm are", "poise fk scene:arm6"},
     {"The same with joints turned", "poise fk scene:arm6 --degrees --q \"0 30 -45 0 60 0\""},
     {"A frame of a motion", "poise fk scene:humanoid/walk --frame 30"},
-    {"For a program", "poise fk scene:twolink --q \"0.5 0.5\" --json"},
+    {"Output for a program", "poise fk scene:twolink --q \"0.5 0.5\" --json"},
     {0},
 };
 
@@ -225,7 +223,7 @@ const app_command cmd_fk = {
     .synopsis = "MODEL",
     .least = 1,
     .most = 1,
-    .summary = "where every body of a skeleton is, for given joint values",
+    .summary = "compute where every body is, for given joint values",
     .description = "Forward kinematics: the world pose of every body and every tool. Rotations are printed as roll, pitch "
                    "and yaw about the fixed axes x, y and z; JSON has quaternions x y z w.",
     .options = options,

@@ -106,7 +106,7 @@ static app_exit run(const arguments *args)
 }
 
 static const app_option options[] = {
-    {"manual", .help = "print the page in the language of man"},
+    {"manual", .help = "print the page in man format"},
     {"completion", 0, OPTION_CHOICE, "SHELL", .choices = "bash zsh", .help = "print a completion script for a shell"},
     {0},
 };
@@ -121,8 +121,8 @@ const app_command cmd_help = {
     .name = "help",
     .synopsis = "[COMMAND | TOPIC]",
     .most = 1,
-    .summary = "how to use a command, or one of the topics",
-    .description = "Without a name: all commands and topics in one line each.",
+    .summary = "explain a command or a topic",
+    .description = "Without a name, lists all commands and topics.",
     .options = options,
     .examples = examples,
     .run = run,

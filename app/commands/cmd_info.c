@@ -17,6 +17,7 @@ typedef struct contents {
     const char *name;
     poise_file *file, *skeleton;
     const poise_model *model; // of either; NULL: neither has one
+    bool reads_meshes;        // they are covered by shapes, which takes seconds of a whole robot
 } contents;
 
 // What the file is mainly about.
@@ -71,7 +72,7 @@ static void print_limits(char *text, size_t size, const poise_model *model, int 
 
 static void print_joints(const poise_model *model)
 {
-    table *t = table_create("joint\tparent\ttype\t>dofs\tlimits (degrees, length units)");
+    table *t = table_create("joint\tparent\ttype\t>dofs\tlimits (deg, units)");
     for (int k = 0; k < poise_model_info(model).joints; ++k) {
         char limits[128];
         int dofs;
@@ -126,7 +127,7 @@ static void print_figure(const poise_markers *m)
         printf(", standing along %s%s", up_name(f.up), f.is_upside_down ? ", head down" : "");
     }
     if (is_silent) {
-        printf("; the file does not say its unit, taken as %s", unit_name(metres, unit));
+        printf("; the file does not give its unit; %s assumed", unit_name(metres, unit));
     } else if (is_no_person(&f, metres)) {
         printf("; in %s it would be %.3g m", unit_name(f.metres, unit), f.height * f.metres);
     }
@@ -144,6 +145,21 @@ static void print_subjects(const poise_markers *m)
     }
 }
 
+static void print_collision(const contents *c)
+{
+    int shapes = c->file->shape_count, skipped = c->file->shapes_skipped;
+    if (shapes + skipped == 0) {
+        return;
+    }
+    printf("  collision  %d shape%s", shapes, shapes == 1 ? "" : "s");
+    if (skipped > 0 && !c->reads_meshes) {
+        printf(", and %d mesh%s, not read by --brief", skipped, skipped == 1 ? "" : "es");
+    } else if (skipped > 0) {
+        printf("; %d mesh%s not found, or not STL, OBJ or COLLADA", skipped, skipped == 1 ? "" : "es");
+    }
+    putchar('\n');
+}
+
 static void print_summary(const contents *c)
 {
     const poise_file *file = c->file;
@@ -156,22 +172,22 @@ static void print_summary(const contents *c)
             nq = poise_model_info(c->model).nq;
         printf("  skeleton   %d joint%s, %d degree%s of freedom%s\n", joints, joints == 1 ? "" : "s", dofs,
                dofs == 1 ? "" : "s", c->skeleton ? ", from another file" : "");
-        printf("  numbers    %d for a posture, %d with limits\n", nq, limited_coordinates(c->model));
+        printf("  posture    %d number%s, %d with limits\n", nq, nq == 1 ? "" : "s", limited_coordinates(c->model));
     }
     if (file->scale.metres > 0 && c->model) {
         printf("  unit       %g m\n", file->scale.metres);
     }
     if (file->scale.up != POISE_UP_UNKNOWN && c->model) {
-        printf("  upwards    %s\n", up_name(file->scale.up));
+        printf("  up axis    %s\n", up_name(file->scale.up));
     }
     if (file->clip) {
-        printf("  motion     %d frames, %.6g per second, %.3f s\n", file->clip->frames, 1 / file->clip->frame_time,
-               file->clip->frames * file->clip->frame_time);
+        printf("  motion     %d frame%s, %.6g per second, %.3f s\n", file->clip->frames, file->clip->frames == 1 ? "" : "s",
+               1 / file->clip->frame_time, file->clip->frames * file->clip->frame_time);
     }
     if (file->markers) {
         const poise_markers *m = file->markers;
-        printf("  markers    %d, %d frames, %.6g per second, %.1f %% not seen, unit %g m\n", m->count, m->frames, m->rate,
-               100 * share_missing(m), m->scale.metres);
+        printf("  markers    %d, %d frame%s, %.6g per second, %.1f %% missing, unit %g m\n", m->count, m->frames,
+               m->frames == 1 ? "" : "s", m->rate, 100 * share_missing(m), m->scale.metres);
         print_subjects(m);
         print_figure(m);
     }
@@ -179,16 +195,9 @@ static void print_summary(const contents *c)
         printf("  also       %s\n", file->carried->text);
     }
     if (file->placement_count > 0) {
-        printf("  places     of %d marker%s on the skeleton\n", file->placement_count,
-               file->placement_count == 1 ? "" : "s");
+        printf("  places     %d marker%s on the skeleton\n", file->placement_count, file->placement_count == 1 ? "" : "s");
     }
-    if (file->shape_count + file->shapes_skipped > 0) {
-        printf("  collision  %d shape%s%s", file->shape_count, file->shape_count == 1 ? "" : "s",
-               file->shapes_skipped > 0 ? "" : "\n");
-    }
-    if (file->shapes_skipped > 0) {
-        printf(", %d more without one: meshes that are not STL or OBJ, or not found\n", file->shapes_skipped);
-    }
+    print_collision(c);
     if (file->loop_count > 0) {
         printf("  loops      %d, held by \"poise solve\" and \"poise track\"\n", file->loop_count);
     }
@@ -226,6 +235,11 @@ static const char *tool_at(const void *model, int index)
     return poise_model_tool_info(model, index).name;
 }
 
+static const char *animation_at(const void *carried, int index)
+{
+    return ((const poise_carried *)carried)->animation_name[index];
+}
+
 static const char *channel_at(const void *carried, int index)
 {
     return ((const poise_carried *)carried)->channel[index].label;
@@ -253,6 +267,7 @@ static void print_names(const contents *c)
     print_list("postures: ", file, posture_at, file->posture_count);
     print_list("markers: ", file->markers, marker_at, file->markers ? file->markers->count : 0);
     if (file->carried) {
+        print_list("animations: ", file->carried, animation_at, file->carried->animations);
         print_list("analog channels: ", file->carried, channel_at, file->carried->channel_count);
         print_events(file->carried);
     }
@@ -260,6 +275,8 @@ static void print_names(const contents *c)
 
 static void print_warnings(const poise_file *file)
 {
+    const int one_line = 100000; // in a file or a pipe, for grep
+    int columns = is_terminal(stdout) ? terminal_columns(stdout) : one_line;
     if (file->warning_count > 0) {
         printf("\n%sodd things%s\n", style_code(STYLE_BOLD), style_code(STYLE_PLAIN));
     }
@@ -267,11 +284,9 @@ static void print_warnings(const poise_file *file)
         char text[POISE_ERROR_TEXT_SIZE];
         memcpy(text, file->warnings[i].text, sizeof text);
         text_make_printable(text);
-        if (file->warnings[i].line > 0) {
-            printf("  line %d: %s\n", file->warnings[i].line, text);
-        } else {
-            printf("  %s\n", text);
-        }
+        char whole[POISE_ERROR_TEXT_SIZE + 32];
+        snprintf(whole, sizeof whole, "line %d: %s", file->warnings[i].line, text);
+        print_wrapped(stdout, file->warnings[i].line > 0 ? whole : text, 2, columns);
     }
     if (file->warnings_dropped > 0) {
         printf("  and %d more\n", file->warnings_dropped);
@@ -360,10 +375,11 @@ static json_node *carried_as_json(const poise_carried *carried, double frame_tim
         json_append(events, json_make("{s:o, s:o, s:o}", "label", json_from_text(e->label), "context",
                                       json_from_text(e->context), "time", json_from_number(e->time)));
     }
-    return json_make("{s:o, s:o, s:o, s:i, s:i, s:i, s:i}", "channels", channels, "channel_rate",
+    return json_make("{s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:o}", "channels", channels, "channel_rate",
                      json_from_number(carried->channel_count > 0 ? carried->samples / frame_time : NAN), "events", events,
                      "force_plates", carried->force_plates, "segment_poses", carried->rotations, "meshes", carried->meshes,
-                     "animations", carried->animations);
+                     "animations", carried->animations, "animation_names",
+                     json_from_names(carried, animation_at, carried->animations));
 }
 
 static app_exit print_machine(const contents *c)
@@ -473,7 +489,8 @@ static app_exit run(const arguments *args)
     if (strcmp(c.name, "markers:") == 0) {
         return print_marker_sets(arguments_json(args));
     }
-    load_options options = {.floating = option_given(args, "floating"), .meshes = true, .quiet = true};
+    c.reads_meshes = !option_given(args, "brief");
+    load_options options = {.floating = option_given(args, "floating"), .meshes = c.reads_meshes, .quiet = true};
     if (!load_any(c.name, option_text(args, "model", NULL), &options, &c.file, &c.skeleton)) {
         return APP_BAD;
     }
@@ -495,10 +512,10 @@ static app_exit run(const arguments *args)
 }
 
 static const app_option options[] = {
-    {"model", 'm', OPTION_FILE, "FILE", .help = "the skeleton that an AMC or MOT moves, or an SRDF is about"},
-    {"floating", .help = "URDF, MJCF: let the root move freely instead of fixing it to the world"},
-    {"subject", 0, OPTION_TEXT, "NAME", .help = "only this one of several people in a recording"},
-    {"brief", .help = "leave out the tables of joints and markers"},
+    {"model", 'm', OPTION_FILE, "FILE", .help = "skeleton of an AMC, MOT or SRDF file"},
+    {"floating", .help = "URDF, MJCF: leave the root free instead of fixing it to the world"},
+    {"subject", 0, OPTION_TEXT, "NAME", .help = "use only this person of several in the recording"},
+    {"brief", .help = "leave out the tables of joints and markers, and do not read collision meshes"},
     {0},
 };
 
@@ -515,11 +532,11 @@ const app_command cmd_info = {
     .synopsis = "FILE",
     .least = 1,
     .most = 1,
-    .summary = "what is in a file: joints, limits, frames, markers, odd things",
+    .summary = "show what a file holds: joints, limits, frames, markers",
     .description =
-        "Reads a file of any format and says what it holds: the joints with their types and limits, the number of "
-        "frames and markers, and everything odd about it with line numbers.\n\n"
-        "An AMC looks for its skeleton beside it: for walk_01.amc that is walk_01.asf or walk.asf.",
+        "Reads a file of any format and prints what it holds: joints with their types and limits, the number of frames "
+        "and markers, and anything unusual, with line numbers.\n\n"
+        "The skeleton of an AMC file is looked for beside it: walk_01.asf or walk.asf for walk_01.amc.",
     .options = options,
     .examples = examples,
     .run = run,

@@ -245,14 +245,14 @@ static app_exit run(const arguments *args)
 
 static const app_option options[] = {
     {"setup", 0, OPTION_FILE, "SETUP.xml", .help = "OpenSim's ScaleTool: measurements, manual scales, marker placement"},
-    {"placements", 0, OPTION_FILE, "SET.xml", .help = "the MarkerSet of the generic model (that of the setup)"},
+    {"placements", 0, OPTION_FILE, "SET.xml", .help = "MarkerSet of the generic model (the setup's)"},
     {"output", 'o', OPTION_OUTPUT, "FILE", .choices = WRITTEN_FILES,
-     .help = "write the scaled skeleton with its marker places"},
+     .help = "write the scaled skeleton with its marker positions"},
     {"scale-set", 0, OPTION_OUTPUT, "S.xml", .help = "write the factors as OpenSim's ScaleSet, for manualScale"},
     {"marker-set", 0, OPTION_OUTPUT, "M.xml", .help = "write the placed markers as OpenSim's MarkerSet"},
     {"pose", 0, OPTION_OUTPUT, "P.mot", .choices = WRITTEN_FILES, .help = "write the static pose"},
     {"accept", 0, OPTION_CHOICE, "VERDICT", .choices = "good doubtful failed",
-     .help = "the worst verdict that exits with 0 (good)"},
+     .help = "worst verdict that still exits with 0 (good)"},
     {"threshold", 0, OPTION_TEXT, "WHAT=D[,F]", .repeats = true,
      .help = "beyond D the result is doubtful, beyond F failed; WHAT is size (1.6,2.5), stretched (1.25,1.6 against the "
              "middle factor), sides (1.1,1.25), given (0.012,0.024 of the stature) or absent (0)"},
@@ -260,9 +260,9 @@ static const app_option options[] = {
 };
 
 static const app_example examples[] = {
-    {"Scale, then follow a walk", "poise scale gait2354.osim static.trc --setup subject01_Setup_Scale.xml -o subject01.json "
-                                  "&& poise track subject01.json "
-                                  "walk.trc --tasks subject01_Setup_IK.xml -o walk.mot"},
+    {"Scale, then track a walk", "poise scale gait2354.osim static.trc --setup subject01_Setup_Scale.xml -o "
+                                 "subject01.json && poise track subject01.json walk.trc --tasks subject01_Setup_IK.xml "
+                                 "-o walk.mot"},
     {0},
 };
 
@@ -271,18 +271,16 @@ const app_command cmd_scale = {
     .synopsis = "MODEL STATIC",
     .least = 2,
     .most = 2,
-    .summary = "an OpenSim model takes on the size of a person",
+    .summary = "scale an OpenSim model to a person",
     .description =
-        "Does what OpenSim's ScaleTool does: factors of bodies from distances between markers of a static trial, or as the "
-        "setup gives them; joints, curves, markers and masses scaled by its rules; then one pose on the mean of the static "
-        "frames, in which every marker that is not fixed moves to where it was recorded.\n\n"
-        "A verdict comes with it: factors no person has (the wrong unit, the wrong trial), bodies scaled unlike the others, "
-        "left "
-        "unlike right, a static pose that misses its markers, markers and bodies that the setup names and nothing has. "
-        "Below "
-        "good the exit status is 1.\n\n"
-        "Poise carries no muscles. To scale the whole model, give the ScaleSet to OpenSim's ScaleTool as a manual scale, "
-        "with the MarkerSet.",
+        "Does what OpenSim's ScaleTool does: computes scale factors of bodies from marker distances in a static trial, or "
+        "takes them from the setup; scales joints, curves, markers and masses by OpenSim's rules; then solves one pose "
+        "for the mean of the static frames and moves every marker that is not fixed to where it was recorded.\n\n"
+        "The verdict looks for factors no person has (wrong unit, wrong trial), bodies scaled unlike the others, left "
+        "unlike right, a static pose that misses its markers, and markers or bodies that the setup names but neither file "
+        "has. The exit status is 1 unless it is good.\n\n"
+        "Poise does not read muscles. To scale the whole model, give the ScaleSet to OpenSim's ScaleTool as a manual "
+        "scale, with the MarkerSet.",
     .options = options,
     .examples = examples,
     .run = run,

@@ -1,6 +1,7 @@
 // poise solve: one pose that meets goals.
 #include "cli/memory.h"
 #include "cli/method_names.h"
+#include "cli/save_table.h"
 #include "cli/terminal.h"
 #include "commands.h"
 #include "solve_parts.h"
@@ -46,6 +47,11 @@ static bool lock_joints(solve_job *job, const arguments *args)
     return true;
 }
 
+static avoid_asked asked_of(const solve_job *job)
+{
+    return (avoid_asked){"solve", job->name, job->file, job->srdf.file, .up = job->file->scale.up, .unit = 1};
+}
+
 static bool set_options(solve_job *job, const arguments *args)
 {
     poise_solver_options *o = &job->options;
@@ -73,7 +79,7 @@ static bool set_options(solve_job *job, const arguments *args)
         o->trace_capacity = records < MOST_TRACED ? (int)records : MOST_TRACED;
         o->trace = job->trace = needed(calloc((size_t)o->trace_capacity, sizeof *job->trace));
     }
-    avoid_asked asked = {"solve", job->name, job->file, job->srdf.file, .up = job->file->scale.up, .unit = 1};
+    avoid_asked asked = asked_of(job);
     if (!choose_method(job, args, &o->method) || !avoid_collect(&job->avoided, &asked, args)) {
         return false;
     }
@@ -82,45 +88,12 @@ static bool set_options(solve_job *job, const arguments *args)
         warn("solve: the %d loops of %s are held by the method auto alone, and left open", job->avoided.count, job->name);
         job->avoided.count = 0;
     }
+    o->constraints.closure_tolerance = POISE_CLOSURE_OF_FILES;
     poise_constraints_size(job->avoided.constraints, job->avoided.count, &o->constraints);
     return true;
 }
 
 // ---- Solving -------------------------------------------------------------------------------------------------------------
-
-// One more than are asked for, to know that there are more.
-static bool find_all(solve_job *job, int capacity)
-{
-    poise_error error;
-    if (poise_solver_create(job->model, &job->options, NULL, &job->solver, &error) != POISE_OK) {
-        complain("solve: %s", error.text);
-        return false;
-    }
-    size_t nq = (size_t)poise_model_info(job->model).nq;
-    job->solutions = needed(calloc(((size_t)capacity + 1) * nq + 1, sizeof *job->solutions));
-    job->solutions_asked = capacity;
-    if (job->avoided.count > 0) {
-        complain(job->avoided.has_shapes ? "solve: --all finds answers without regard to shapes: leave out --avoid"
-                 : job->avoided.polygon  ? "solve: --all finds answers without regard to balance: leave out --balance"
-                                         : "solve: --all does not hold the loops of the model");
-        return false;
-    }
-    if (job->list->count != 1) {
-        complain("solve: --all takes a single goal, a pose");
-        return false;
-    }
-    poise_status status = poise_solve_all(job->solver, job->list->goals, job->q, job->solutions, capacity + 1,
-                                          &job->solution_count, &job->report, &error);
-    if (status != POISE_OK) {
-        complain("solve: --all: %s", error.text);
-        return false;
-    }
-    job->has_more_solutions = job->solution_count > capacity;
-    job->solution_count -= job->has_more_solutions;
-    memcpy(job->q, job->solutions, nq * sizeof *job->q); // the nearest, or the closest pose
-    job->reached = job->solution_count > 0;
-    return true;
-}
 
 static bool is_reached(const solve_job *job)
 {
@@ -206,7 +179,7 @@ static bool look_nearer(solve_job *job, double *q)
 
 // First from the start alone: an answer near it is worth more than a soft goal (goal_is_soft) met a little better. Other
 // starts are for goals that are missed; their answer is taken where it is closer.
-static bool solve(solve_job *job)
+bool solve_run(solve_job *job)
 {
     if (!try(job, 0, job->q, &job->solver, &job->report)) {
         return false;
@@ -235,6 +208,84 @@ static bool solve(solve_job *job)
     return works;
 }
 
+// ---- All answers ---------------------------------------------------------------------------------------------------------
+
+// Answers that break a constraint are dropped. Returns how many are left.
+static int keep_held(const solve_job *job, int count)
+{
+    poise_kinematics *kinematics = NULL;
+    need(poise_kinematics_create(job->model, NULL, &kinematics, NULL) == POISE_OK);
+    poise_constraints_sift(kinematics, job->avoided.constraints, job->avoided.count,
+                           job->options.constraints.closure_tolerance, job->solutions, &count);
+    poise_kinematics_destroy(kinematics);
+    return count;
+}
+
+// The nearest answer that holds the constraints becomes the job's, with what is known of it; where none does, what a solve
+// finds, which may lie between the answers of an arm with many, or be the closest pose.
+static bool choose_held(solve_job *job)
+{
+    size_t nq = (size_t)poise_model_info(job->model).nq;
+    if (job->solution_count == 0) {
+        bool works = solve_run(job);
+        job->solution_count = works && job->reached;
+        memcpy(job->solutions, job->q, nq * sizeof *job->q);
+        return works;
+    }
+    poise_report found = job->report;
+    memcpy(job->start, job->solutions, nq * sizeof *job->start);
+    if (!try(job, 0, job->q, &job->solver, &job->report)) {
+        return false;
+    }
+    job->reached = is_reached(job);
+    job->report.iterations = found.iterations;
+    job->report.evaluations = found.evaluations;
+    job->report.restarts = found.restarts;
+    return true;
+}
+
+// One more than are asked for, to know that there are more; where some will be dropped, as many as there may be.
+static bool find_all(solve_job *job, int capacity)
+{
+    poise_error error;
+    bool is_held = job->avoided.count > 0;
+    int most = is_held ? MOST_ANSWERS : capacity;
+    if (job->list->count != 1) {
+        complain("solve: --all takes a single goal, a pose");
+        return false;
+    }
+    poise_solver *solver = NULL;
+    if (poise_solver_create(job->model, &job->options, NULL, &solver, &error) != POISE_OK) {
+        complain("solve: %s", error.text);
+        return false;
+    }
+    size_t nq = (size_t)poise_model_info(job->model).nq;
+    job->solutions = needed(calloc(((size_t)most + 1) * nq + 1, sizeof *job->solutions));
+    job->solutions_asked = capacity;
+    poise_status status = poise_solve_all(solver, job->list->goals, job->q, job->solutions, most + 1, &job->solution_count,
+                                          &job->report, &error);
+    if (status != POISE_OK) {
+        complain("solve: --all: %s", error.text);
+        poise_solver_destroy(solver);
+        return false;
+    }
+    int found = job->solution_count;
+    job->solution_count = is_held ? keep_held(job, found) : found;
+    job->solutions_dropped = found - job->solution_count;
+    job->has_more_solutions = job->solution_count > capacity;
+    job->solution_count = job->has_more_solutions ? capacity : job->solution_count;
+    if (is_held) {
+        poise_solver_destroy(solver);
+        return choose_held(job);
+    }
+    job->solver = solver;
+    memcpy(job->q, job->solutions, nq * sizeof *job->q); // the nearest, or the closest pose
+    job->reached = job->solution_count > 0;
+    return true;
+}
+
+// ---- Saving --------------------------------------------------------------------------------------------------------------
+
 static bool is_json(const char *name)
 {
     return strcmp(name, "-") == 0 || format_by_name(name) == POISE_FORMAT_JSON;
@@ -246,8 +297,8 @@ static bool save(const solve_job *job, const char *name)
     int nq = poise_model_info(job->model).nq, count = job->file->posture_count;
     poise_posture *postures = needed(calloc((size_t)count + 1, sizeof *postures));
     poise_clip *clip = NULL;
-    need(poise_clip_create(1, nq, 1, NULL, &clip, NULL) == POISE_OK);
     int kept = 0;
+    need(poise_clip_create(1, nq, 1, NULL, &clip, NULL) == POISE_OK);
     memcpy(clip->q, job->q, sizeof *job->q * (size_t)nq);
     for (int i = 0; i < count; ++i) {
         if (strcmp(job->file->postures[i].name, "solution") != 0) {
@@ -256,7 +307,8 @@ static bool save(const solve_job *job, const char *name)
     }
     postures[kept++] = (poise_posture){.name = "solution", .q = job->q};
     poise_file out = *job->file;
-    out.clip = clip;
+    out.clip = job->path.clip ? job->path.clip : clip;
+    out.motion = "solution";
     out.markers = NULL;
     bool json = is_json(name); // others would only warn
     out.postures = json ? postures : NULL;
@@ -265,7 +317,7 @@ static bool save(const solve_job *job, const char *name)
     out.goal_count = json ? job->list->count : 0;
     out.placements = json ? out.placements : NULL;
     out.placement_count = json ? out.placement_count : 0;
-    bool works = save_file(name, &out);
+    bool works = is_joint_table(name) ? save_joint_table(job->model, out.clip, name) : save_file(name, &out);
     poise_clip_destroy(clip);
     free(postures);
     return works;
@@ -276,6 +328,9 @@ static bool save(const solve_job *job, const char *name)
 static app_exit finish(solve_job *job, const arguments *args)
 {
     const char *output = option_text(args, "output", NULL), *drawing = option_text(args, "picture", NULL);
+    if (!job->path.name) {
+        solve_find_blockers(job);
+    }
     if (output && !save(job, output)) {
         return APP_BAD;
     }
@@ -283,10 +338,10 @@ static app_exit finish(solve_job *job, const arguments *args)
         return APP_BAD;
     }
     if (arguments_json(args)) {
-        return solve_print_machine(job);
+        return job->path.name ? solve_print_path_machine(job) : solve_print_machine(job);
     }
     if (!output || strcmp(output, "-") != 0) {
-        solve_print_people(job);
+        (job->path.name ? solve_print_path : solve_print_people)(job);
     }
     return solve_exit(job);
 }
@@ -312,11 +367,73 @@ static void release(solve_job *job)
     free(job->q);
     free(job->locked);
     free(job->solutions);
+    solve_release_path(&job->path);
     avoid_release(&job->avoided);
     free(job->trace);
     poise_file_destroy(job->goal_file);
     release_more_postures(&job->srdf);
     poise_file_destroy(job->file);
+}
+
+// The model, where to start, the goals and what is locked. False after one line on standard error.
+static bool load_words(solve_job *job, const arguments *args, const load_options *how)
+{
+    job->file = load_model(job->name, how);
+    if (!job->file) {
+        return false;
+    }
+    job->model = job->file->model;
+    job->length_unit = job->file->scale.metres == 1 ? "m" : "units";
+    return avoid_load_srdf(job->file, args, how->quiet, &job->srdf) && set_start(job, args) &&
+           solve_collect_goals(job, args) && lock_joints(job, args);
+}
+
+// Are all words understood? Asked first where meshes are read, which takes seconds. Standard input is read only once.
+static bool check_words(const arguments *args, load_options how)
+{
+    const char *name = arguments_at(args, 0);
+    if (strcmp(name, "-") == 0 || strcmp(option_text(args, "goals", ""), "-") == 0 ||
+        strcmp(option_text(args, "path", ""), "-") == 0) {
+        return true;
+    }
+    solve_job job = {.name = name};
+    how.meshes = false;
+    how.quiet = true;
+    bool are_sound = load_words(&job, args, &how);
+    if (are_sound) {
+        avoid_asked asked = asked_of(&job);
+        are_sound = avoid_check_obstacles(&asked, args);
+    }
+    release(&job);
+    return are_sound;
+}
+
+// One answer, all of them, or those of a path.
+static bool find_answer(solve_job *job, const arguments *args)
+{
+    return job->path.name              ? solve_follow_path(job, option_number(args, "rate", 100))
+           : option_given(args, "all") ? find_all(job, option_count(args, "all", 1))
+                                       : solve_run(job);
+}
+
+// A path excludes what is about one answer.
+static bool check_path_use(const arguments *args)
+{
+    static const char *const others[] = {"all", "trace", "picture"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; ++i) {
+        if (option_given(args, "path") && option_given(args, others[i])) {
+            complain("solve: --%s is about one pose: leave out --path", others[i]);
+            return false;
+        }
+    }
+    static const char *const parts[] = {"tip", "rate", "path-unit"};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i) {
+        if (!option_given(args, "path") && option_given(args, parts[i])) {
+            complain("solve: --%s is about a path: add --path FILE", parts[i]);
+            return false;
+        }
+    }
+    return true;
 }
 
 static app_exit run(const arguments *args)
@@ -327,7 +444,7 @@ static app_exit run(const arguments *args)
         return APP_BAD;
     }
     if (option_given(args, "output") && strcmp(output, "-") == 0 && arguments_json(args)) {
-        complain("solve: standard output takes the file or --json, not both");
+        complain("solve: standard output can take the file or --json, not both");
         return APP_BAD;
     }
     bool avoids = option_given(args, "avoid") || option_given(args, "obstacle");
@@ -335,21 +452,16 @@ static app_exit run(const arguments *args)
         complain("solve: --srdf has pairs for --avoid and postures for --from: add one of them");
         return APP_BAD;
     }
-    if (!avoid_check_use(args, "solve", false)) {
+    if (!check_path_use(args) || !avoid_check_use(args, "solve", false)) {
         return APP_BAD;
     }
     load_options how = {.floating = option_given(args, "floating"), .holds_loops = true, .meshes = avoids};
-    job.file = load_model(job.name, &how);
-    if (!job.file) {
+    if (avoids && !check_words(args, how)) {
         return APP_BAD;
     }
-    job.model = job.file->model;
-    job.length_unit = job.file->scale.metres == 1 ? "m" : "units";
     app_exit result = APP_BAD;
-    if (avoid_load_srdf(job.file, args, &job.srdf) && set_start(&job, args) && solve_collect_goals(&job, args) &&
-        lock_joints(&job, args)) {
-        bool all = option_given(args, "all");
-        if (set_options(&job, args) && (all ? find_all(&job, option_count(args, "all", 1)) : solve(&job))) {
+    if (load_words(&job, args, &how)) {
+        if (set_options(&job, args) && find_answer(&job, args)) {
             result = finish(&job, args);
         }
     }
@@ -358,42 +470,54 @@ static app_exit run(const arguments *args)
 }
 
 static const app_option options[] = {
-    {"goal", 'g', OPTION_TEXT, "GOAL", .repeats = true,
-     .help = "what the skeleton should do, in words: see \"poise help goals\""},
-    {"goals", 0, OPTION_FILE, "FILE", .help = "goals from a file: in words, a line each, or Poise's JSON (.json)"},
+    {"goal", 'g', OPTION_TEXT, "GOAL", .repeats = true, .help = "what the skeleton should do; see \"poise help goals\""},
+    {"goals", 0, OPTION_FILE, "FILE", .help = "read goals from a file: one per line, or Poise's JSON (.json)"},
+    {"path", 0, OPTION_FILE, "FILE",
+     .help = "poses for --tip, one per line, each solved from the one before: x,y,z, then qx,qy,qz,qw or roll,pitch,yaw in "
+             "degrees (.csv)"},
+    {"path-unit", 0, OPTION_TEXT, "UNIT", .help = "unit of the places in --path: m cm mm in ft; the default is the model's"},
+    {"tip", 0, OPTION_TEXT, "NAME", .help = "body or tool that follows --path; the default is the only tool"},
+    {"rate", 0, OPTION_NUMBER, "HZ", .lowest = 1e-3, .highest = 1e6,
+     .help = "poses of --path per second in what -o writes; the default is 100"},
     {"from", 0, OPTION_TEXT, "POSTURE",
-     .help = "where to start: a posture by name, FILE@FRAME or numbers; the default is neutral"},
+     .help = "start: a posture by name, FILE@FRAME, or numbers in radians (\"0 -90 90 deg\": in degrees); the default is "
+             "neutral"},
     {"method", 0, OPTION_CHOICE, "METHOD", .choices = METHODS_COMMON " priority ccd bwcd fabrik",
-     .help = "how to solve; auto is the best of them, others are for comparing"},
-    {"limits", 0, OPTION_CHOICE, "on|off", .choices = "on off", .help = "heed the joints' limits"},
-    {"lock", 0, OPTION_TEXT, "JOINT", .repeats = true, .help = "keep this joint as it is at the start"},
-    {"iterations", 0, OPTION_COUNT, "N", .highest = INT_MAX, .help = "at most so many for each start; the default is 100"},
+     .help = "solver; auto is the best of them, the others are for comparison"},
+    {"limits", 0, OPTION_CHOICE, "on|off", .choices = "on off", .help = "respect the joint limits"},
+    {"lock", 0, OPTION_TEXT, "JOINT", .repeats = true, .help = "hold this joint at its start value"},
+    {"iterations", 0, OPTION_COUNT, "N", .highest = INT_MAX, .help = "most iterations from each start; the default is 100"},
     {"restarts", 0, OPTION_COUNT, "N", .highest = 1000000,
-     .help = "how often to begin elsewhere while goals are missed; the default is 30, with --all 500"},
-    {"seed", 0, OPTION_COUNT, "N", .highest = INT_MAX, .help = "where restarts begin; the default is 1"},
+     .help = "most restarts while goals are missed; the default is 30, with --all 500"},
+    {"seed", 0, OPTION_COUNT, "N", .highest = INT_MAX, .help = "seed of the restarts; the default is 1"},
     {"tolerance", 0, OPTION_NUMBER, "T", .highest = 1e9,
-     .help = "an error up to this, in length units or radians, is met; the default is 1e-6, or 1e-3 with soft goals"},
+     .help = "largest error that counts as met, in length units or radians; the default is 1e-6, or 1e-3 with soft goals"},
     {"all", 0, OPTION_COUNT, "N", .lowest = 1, .highest = MOST_ANSWERS,
-     .help = "up to N different answers to one pose of an arm"},
+     .help = "find up to N different answers (at most 1000) for one pose of an arm, with --avoid those that keep clear; "
+             "whole turns of a "
+             "joint make no other answer"},
     AVOID_OPTIONS,
-    {"trace", .help = "print what each iteration did"},
+    {"trace", .help = "print every iteration"},
     {"output", 'o', OPTION_OUTPUT, "FILE", .choices = WRITTEN_FILES,
-     .help = "write the answer: as posture \"solution\" of a .json, else as a motion of one frame"},
+     .help = "write the answer: as posture \"solution\" of a .json, else as a motion of one frame, or of all of --path"},
     {"picture", 0, OPTION_OUTPUT, "FILE", .choices = ".svg", .help = "draw start, answer and goals"},
-    {"floating", .help = "URDF, MJCF: let the root move freely instead of fixing it to the world"},
+    {"floating", .help = "URDF, MJCF: leave the root free instead of fixing it to the world"},
     {0},
 };
 
 static const app_example examples[] = {
     {"Reach a point with an arm", "poise solve scene:arm7 --goal \"position tip 0.4 0.1 0.3\""},
-    {"A pose, all joint values that give it, and one as a file",
+    {"A pose: every answer, and one of them as a file",
      "poise solve scene:arm6 --goal \"pose tip 0.5 0.1 0.4 rpy 0 180 0 deg\" --all 8 -o arm.json"},
-    {"A body that reaches, looks and moves no more than it must, with a picture",
+    {"The same beside a wall: answers that keep clear of it",
+     "poise solve arm.urdf --goal \"pose tool0 0.5 0.1 0.4 rpy 0 180 0 deg\" --all 8 --obstacle \"box 0.8 0 0 0.1 2 2\""},
+    {"A body that reaches, looks and moves as little as possible, with a picture",
      "poise solve scene:humanoid --goal \"position left_hand 0.3 1.5 0.4\" --goal \"aim head to 0.3 1.5 0.4\" "
      "--goal \"stay weight 0.001\" --picture reach.svg"},
-    {"An arm that keeps clear of a post and of itself", "poise solve arm.urdf --goal \"position tool0 0.5 0.2 0.4\" --avoid "
-                                                        "--obstacle \"box 0.4 0 0.5 0.1 0.1 1\" --margin 0.01"},
-    {"For a program", "poise solve scene:twolink --goal \"position tip 1 1 0\" --json"},
+    {"An arm that avoids a post and itself", "poise solve arm.urdf --goal \"position tool0 0.5 0.2 0.4\" --avoid "
+                                             "--obstacle \"box 0.4 0 0.5 0.1 0.1 1\" --margin 0.01"},
+    {"A tool path from a table, as a motion", "poise solve arm.urdf --path path.csv --tip tool0 -o joints.csv"},
+    {"Output for a program", "poise solve scene:twolink --goal \"position tip 1 1 0\" --json"},
     {0},
 };
 
@@ -402,17 +526,16 @@ const app_command cmd_solve = {
     .synopsis = "MODEL",
     .least = 1,
     .most = 1,
-    .summary = "one pose that meets goals, within the joints' limits",
+    .summary = "find a pose that meets goals within the joint limits",
     .description =
-        "Finds joint values that meet all goals, or come as close as the skeleton can. Goals are written in "
-        "words (\"poise help goals\"); without any, those in MODEL's own file are used.\n\n"
-        "The exit status is 0 when every goal is met, 1 when the closest pose misses one; the pose is printed and "
-        "written all the same. With --avoid it is 1, too, when nothing was found that keeps the shapes apart, and the "
-        "pairs in the way are named; or when there was nothing to check, or meshes of the model could not be read "
-        "(--allow-missing goes on without them). Loops that the model's file closes (MJCF, JSON) are held. Soft goals "
-        "(posture, stay) pull on the "
-        "answer and are not counted. Goals with a "
-        "priority other than 0 are solved level by level, by the method priority.",
+        "Finds joint values that meet all goals, or come as close as the skeleton can. Goals are written in words "
+        "(\"poise help goals\"); without any, those in MODEL's file are used.\n\n"
+        "The exit status is 0 if every goal is met and 1 if the closest pose misses one; that pose is printed and written "
+        "all the same. With --avoid the status is also 1 if no pose was found that keeps the shapes apart (the output "
+        "names the colliding pairs), if there was nothing to check, or if collision meshes could not be read "
+        "(--allow-missing continues without them). Loops that the model's file closes (MJCF, JSON) are kept closed. Soft "
+        "goals (posture, stay) influence the answer but do not count as missed. Goals with a priority above 0 are solved "
+        "level by level, by the method priority.",
     .options = options,
     .examples = examples,
     .run = run,

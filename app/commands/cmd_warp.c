@@ -114,16 +114,17 @@ static void print_verdict(const warp *w, const warp_figures *f)
 static void print_text(const char *name, const warp *w, const warp_figures *f)
 {
     double budget = w->clip->frame_time * 1e6, p99 = latency_quantile(&f->time, 0.99) * 1e6;
-    printf("%s: %d frames, %.4g per second; %s faces its target\n", name, w->clip->frames, 1 / w->clip->frame_time,
-           w->end.name);
+    int frames = w->clip->frames;
+    printf("%s: %d frame%s, %.4g per second; %s faces its target\n", name, frames, frames == 1 ? "" : "s",
+           1 / w->clip->frame_time, w->end.name);
     print_verdict(w, f);
-    printf("  reached      %d of %d frames, %d after the filter\n", f->reached, w->clip->frames, f->kept);
+    printf("  reached      %d of %d frame%s, %d after the filter\n", f->reached, frames, frames == 1 ? "" : "s", f->kept);
     printf("  angle left   %.3f degrees mean, %.3f largest, before the filter\n", f->answer, f->largest_answer);
     printf("               %.3f degrees mean, %.3f largest, after it\n", f->shown, f->largest_shown);
     printf("  jumps        %d answers move a joint by more than 20 degrees\n", f->jumps);
     printf("  fastest      %s, %.3f per second, after the filter\n", f->fastest_joint[0] ? f->fastest_joint : "none",
            f->fastest);
-    printf("  limits       %d frames break one\n", f->violations);
+    printf("  limits       %d frame%s one\n", f->violations, f->violations == 1 ? " breaks" : "s break");
     printf("  time         %.0f us of CPU a frame (median), %.0f us p99, %.0f us longest\n",
            latency_quantile(&f->time, 0.5) * 1e6, p99, f->time.largest * 1e6);
     printf("  budget       %.0f us a frame: p99 takes %.1f %% of it\n", budget, 100 * p99 / budget);
@@ -149,7 +150,7 @@ static bool make_parts(const arguments *args, const poise_clip *clip, warp *w)
 {
     double rate = option_number(args, "rate", 1 / clip->frame_time);
     const char *set;
-    w->settings = aim_settings_default(&w->end);
+    w->settings = aim_settings_default(&w->end, &w->path);
     if (!aim_read_holds(args, w->model, &w->settings.holds)) {
         return false;
     }
@@ -190,7 +191,10 @@ static app_exit run_warp(const arguments *args, const poise_file *model, const p
         aim_read_path(args, facing, model, &w.path) && make_parts(args, motion->clip, &w)) {
         run_frames(&w, &f);
         const char *output = option_text(args, "output", NULL);
+        char name[128];
         poise_file out = *model;
+        name_of_motion(motion, arguments_at(args, 1), name, sizeof name);
+        out.motion = name;
         out.clip = w.out;
         out.markers = NULL;
         if (!output || save_file(output, &out)) {
@@ -209,7 +213,7 @@ static app_exit run_warp(const arguments *args, const poise_file *model, const p
 static app_exit run(const arguments *args)
 {
     poise_file *model = load_model(arguments_at(args, 0), NULL);
-    poise_file *motion = model ? load_motion_for(arguments_at(args, 1), model, arguments_at(args, 0)) : NULL;
+    poise_file *motion = model ? load_motion_for(arguments_at(args, 1), NULL, model, arguments_at(args, 0)) : NULL;
     app_exit status = motion ? run_warp(args, model, motion) : APP_BAD;
     poise_file_destroy(motion);
     poise_file_destroy(model);
@@ -217,22 +221,22 @@ static app_exit run(const arguments *args)
 }
 
 static const app_option options[] = {
-    {"aim", 0, OPTION_TEXT, "X,Y,Z", .help = "the place that the tip shall point at"},
-    {"direction", 0, OPTION_TEXT, "X,Y,Z", .help = "the direction that it shall point along"},
+    {"aim", 0, OPTION_TEXT, "X,Y,Z", .help = "point the tip should face"},
+    {"direction", 0, OPTION_TEXT, "X,Y,Z", .help = "target direction of the tip"},
     {"orientation", 0, OPTION_TEXT, "X,Y,Z,W",
-     .help = "the rotation that it shall have: a quaternion, or roll, pitch and yaw in degrees"},
+     .help = "target orientation of the tip: a quaternion, or roll, pitch and yaw in degrees"},
     {"path", 0, OPTION_FILE, "FILE",
-     .help = "a target that moves: targets in a row, spread over the motion, or \"circle\", \"circle:TILT\""},
-    {"steps", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 1000000, .help = "how many steps a circle has (120)"},
+     .help = "a moving target: a sequence from a file, spread over the motion, or \"circle\", \"circle:TILT\""},
+    {"steps", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 1000000, .help = "number of steps of a circle (120)"},
     {"filter", 'f', OPTION_TEXT, "LIMITS",
-     .help = "limits of the motors, such as \"velocity=2 acceleration=10 jerk=100\" (these), or \"off\""},
+     .help = "motor limits, such as \"velocity=2 acceleration=10 jerk=100\" (the default), or \"off\""},
     {"rate", 'r', OPTION_NUMBER, "HZ", .lowest = 1e-3, .highest = 1e6,
-     .help = "frames for each second of the output (as the motion)"},
+     .help = "frames per second of the output (as the motion)"},
     {"method", 0, OPTION_CHOICE, "METHOD", .choices = "expressive erik",
-     .help = "how to solve, see \"poise help aim\" (expressive)"},
+     .help = "solver, see \"poise help aim\" (expressive)"},
     {"mode", 0, OPTION_CHOICE, "MODE", .choices = "metric shape",
-     .help = "what expressive keeps: metric, how far joints bend; shape, which way as well (shape)"},
-    {"set", 0, OPTION_TEXT, "NAME=VALUE", .repeats = true, .help = "a setting of the method, see \"poise help aim\""},
+     .help = "what expressive preserves: metric, how far joints bend; shape, also which way (shape)"},
+    {"set", 0, OPTION_TEXT, "NAME=VALUE", .repeats = true, .help = "set an option of the method, see \"poise help aim\""},
     AIM_OPTION_BODY,
     AIM_OPTION_AXIS,
     AIM_OPTION_HOLD,
@@ -241,8 +245,8 @@ static const app_option options[] = {
 };
 
 static const app_example examples[] = {
-    {"Make a motion to begin with", "poise aim scene:lamp -p curious --path circle:30 -o circle.json"},
-    {"The same gesture, eyes on one place", "poise warp scene:lamp circle.json --aim 2,0.2,0.3 -o look.json"},
+    {"Make a motion to start from", "poise aim scene:lamp -p curious --path circle:30 -o circle.json"},
+    {"The same gesture, looking at one point", "poise warp scene:lamp circle.json --aim 2,0.2,0.3 -o look.json"},
     {"With ERIK in place of its successor",
      "poise warp scene:lamp circle.json --aim 2,0.2,0.3 --method erik -f acceleration=20"},
     {"For motors at 1000 Hz",
@@ -256,20 +260,19 @@ const app_command cmd_warp = {
     .synopsis = "MODEL MOTION",
     .least = 2,
     .most = 2,
-    .summary = "expressive: an animation whose end faces something",
+    .summary = "make an animation face a target (expressive IK)",
     .description =
-        "Plays a motion and turns every frame until the end faces the target, with the least change of the frame's pose "
-        "(\"poise help aim\"). Each frame starts from the last one's answer. A motion filter then brings the joints there "
-        "within limits of velocity, acceleration and jerk, so that a robot can follow; \"off\" leaves it out.\n\n"
+        "Plays a motion and turns every frame so that the tip faces the target, with the least change of the frame's pose "
+        "(\"poise help aim\"). Each frame starts from the previous answer. A motion filter then moves the joints there "
+        "within limits of velocity, acceleration and jerk, so that a robot can follow; \"off\" disables it.\n\n"
         "LIMITS are words name=number, separated by spaces or commas, for all joints, or JOINT.name=number for one: "
-        "velocity "
-        "(2), acceleration (10) and "
-        "jerk (100) in radians, or metres, and seconds; smoothness (0) makes a heavy, gentle character, responsiveness (0) "
-        "takes some of that back, soft (0) slows the way to the ends of the range. Where a skeleton's unit of length is not "
-        "known its size stands for a metre. \"nutty\" is the filter of Ribeiro & Paiva (eq. 23), which swings and creeps. A "
-        "root that moves freely is no motor: it is filtered only if named, as in root.velocity=2.\n\n"
-        "Prints what is left of the angle, jumps, limits that were broken (none are) and the time for a frame beside the "
-        "time that a frame has. Exit status 1 when a frame misses its target, before the filter or after it.",
+        "velocity (2), acceleration (10) and jerk (100), in radians or metres and seconds; smoothness (0) gives a heavy, "
+        "gentle character, responsiveness (0) takes some of that back, soft (0) slows the approach to the ends of the "
+        "range. If a skeleton's unit of length is unknown, its size counts as one metre. \"nutty\" is the filter of "
+        "Ribeiro & Paiva (eq. 23), which oscillates and creeps. A free root is not a motor: it is filtered only if named, "
+        "as in root.velocity=2.\n\n"
+        "Prints the remaining angle, jumps, broken limits (there are none) and the time per frame beside the time "
+        "available. The exit status is 1 if a frame misses its target, before or after the filter.",
     .options = options,
     .examples = examples,
     .run = run,

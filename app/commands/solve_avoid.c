@@ -1,5 +1,6 @@
 // What poise solve says about shapes and loops.
 #include "cli/memory.h"
+#include "cli/terminal.h"
 #include "cli/whole_files.h"
 #include "solve_parts.h"
 
@@ -32,17 +33,36 @@ static void print_shapes(const solve_job *job)
         printf("; %d more, as meshes, could not be read", job->file->shapes_skipped);
     }
     avoid_describe_touching(&job->avoided, touching, sizeof touching);
+    putchar('\n');
     if (touching[0]) {
-        printf("\nleft out: %s", touching);
+        char whole[sizeof touching + 16];
+        snprintf(whole, sizeof whole, "left out: %s", touching);
+        print_wrapped(stdout, whole, 0, 80);
     }
     if (apart->pair_count == 0 || distance > DBL_MAX / 2) {
-        putchar('\n');
-    } else if (distance >= 0) {
-        printf("\nnearest: %s and %s, %.4g %s apart%s\n", a, b, distance, job->length_unit,
-               distance < margin ? ", less than the margin" : "");
-    } else {
-        printf("\nin the way: %s and %s overlap by %.4g %s\n", a, b, -distance, job->length_unit);
+        return;
     }
+    if (distance >= 0) {
+        printf("nearest%s: %s and %s, %.4g %s apart", job->solution_count > 1 ? ", in answer 1" : "", a, b, distance,
+               job->length_unit);
+        if (distance < margin) {
+            printf(", %.2g less than the margin", margin - distance);
+        }
+        putchar('\n');
+    } else {
+        printf("in the way: %s and %s overlap by %.4g %s\n", a, b, -distance, job->length_unit);
+    }
+}
+
+// Does constraint i hold in the answer?
+static bool holds(const solve_job *job, int i)
+{
+    poise_kinematics *kinematics = NULL;
+    need(poise_kinematics_create(job->model, NULL, &kinematics, NULL) == POISE_OK);
+    need(poise_kinematics_update(kinematics, job->q, NULL) == POISE_OK);
+    bool does = poise_constraint_holds(kinematics, &job->avoided.constraints[i], job->options.constraints.closure_tolerance);
+    poise_kinematics_destroy(kinematics);
+    return does;
 }
 
 static void print_loops(const solve_job *job)
@@ -56,7 +76,7 @@ static void print_loops(const solve_job *job)
     }
     char name[300];
     avoid_name(&job->avoided, worst, 0, name, sizeof name);
-    if (most > job->options.constraints.closure_tolerance) {
+    if (!holds(job, worst)) {
         printf("%sopen: %s, by %.3g\n", first ? "" : "\n", name, most);
     } else {
         int count = job->avoided.count - first;
@@ -86,7 +106,7 @@ void solve_print_shapes(const solve_job *job)
 
 app_exit solve_exit(const solve_job *job)
 {
-    return job->reached && avoid_checks_all(&job->avoided) ? APP_DONE : APP_MISSED;
+    return job->reached && avoid_checks_all(&job->avoided) && job->path.turned == 0 ? APP_DONE : APP_MISSED;
 }
 
 void solve_print_unchecked(const solve_job *job)
@@ -103,13 +123,13 @@ void solve_print_unchecked(const solve_job *job)
         fputs("Not all was checked.", text.stream);
     }
     if (missing > 0) {
-        fprintf(
-            text.stream,
-            " %d collision mesh%s could not be read: STL and OBJ files are looked for beside the model's file and in the "
-            "folders above it.",
-            missing, missing == 1 ? "" : "es");
+        fprintf(text.stream,
+                " %d collision mesh%s could not be read: STL, OBJ and COLLADA files are looked for beside the model's file "
+                "and in the "
+                "folders above it.",
+                missing, missing == 1 ? "" : "es");
     }
-    fputs(pairs > 0                     ? " --allow-missing goes on without."
+    fputs(pairs > 0                     ? " --allow-missing continues without them."
           : job->avoided.neighbours > 1 ? " A smaller --neighbours watches more pairs."
                                         : " --obstacle adds what stands around.",
           text.stream);
@@ -118,13 +138,7 @@ void solve_print_unchecked(const solve_job *job)
 
 // ---- Pairs in the way ----------------------------------------------------------------------------------------------------
 
-typedef struct close_bodies {
-    char a[128], b[128];
-    double distance;
-} close_bodies;
-
-// Bodies that come nearer than the margin at the answer, the nearest first, each two once. Returns how many; *list is freed.
-static int find_close(const solve_job *job, close_bodies **list)
+int solve_find_close(const solve_job *job, double room, solve_close_bodies **list)
 {
     const poise_constraint *apart = &job->avoided.constraints[0];
     poise_close_pair *close = needed(calloc((size_t)apart->pair_count + 1, sizeof *close));
@@ -133,9 +147,9 @@ static int find_close(const solve_job *job, close_bodies **list)
     *list = needed(calloc((size_t)apart->pair_count + 1, sizeof **list));
     need(poise_kinematics_create(job->model, NULL, &kinematics, NULL) == POISE_OK);
     poise_kinematics_update(kinematics, job->q, NULL);
-    need(poise_pairs_close(kinematics, apart, 0, close, apart->pair_count, &found, NULL) == POISE_OK);
+    need(poise_pairs_close(kinematics, apart, room, close, apart->pair_count, &found, NULL) == POISE_OK);
     for (int i = 0; i < found; ++i) {
-        close_bodies *seen = *list, *last = *list + count;
+        solve_close_bodies *seen = *list, *last = *list + count;
         last->distance = close[i].nearest.distance;
         avoid_name_pair(&job->avoided, close[i].pair, last->a, last->b);
         while (seen < last && (strcmp(seen->a, last->a) != 0 || strcmp(seen->b, last->b) != 0)) {
@@ -151,13 +165,15 @@ static int find_close(const solve_job *job, close_bodies **list)
 static void add_close(const solve_job *job, FILE *stream)
 {
     enum { SHOWN = 5 };
-    close_bodies *list;
-    int count = find_close(job, &list);
+    solve_close_bodies *list;
+    int count = solve_find_close(job, 0, &list);
     double margin = job->avoided.constraints[0].margin;
     bool has_own = false, has_obstacle = false; // two bodies of the model; one that overlaps with an obstacle
+    bool lacks_margin = false;                  // two bodies of the model that are apart, and not by the margin
     for (int i = 0; i < count; ++i) {
         bool is_own = strncmp(list[i].a, "obstacle ", 9) != 0 && strncmp(list[i].b, "obstacle ", 9) != 0;
         has_own = has_own || is_own;
+        lacks_margin = lacks_margin || (is_own && list[i].distance >= 0);
         has_obstacle = has_obstacle || (!is_own && list[i].distance < 0);
         if (i < SHOWN) {
             fprintf(stream, "%s%s and %s (%s%.4g %s)", i == 0 ? " In the way here: " : ", ", list[i].a, list[i].b,
@@ -176,7 +192,8 @@ static void add_close(const solve_job *job, FILE *stream)
         fputs(" An obstacle that a body never leaves, as a floor under a base, has to be moved by as much.", stream);
     }
     if (margin > 0) {
-        fprintf(stream, " A --margin below %.4g %s asks for less.", margin, job->length_unit);
+        fprintf(stream, " A --margin below %.4g %s asks for less%s.", margin, job->length_unit,
+                lacks_margin && !job->avoided.margins ? ", and --self-margin 0 for none between bodies of the model" : "");
     }
     free(list);
 }
@@ -204,8 +221,8 @@ void solve_add_blocking(const solve_job *job, FILE *stream)
 
 static json_node *close_as_json(const solve_job *job)
 {
-    close_bodies *list;
-    int count = find_close(job, &list);
+    solve_close_bodies *list;
+    int count = solve_find_close(job, 0, &list);
     json_node *made = json_new(JSON_ARRAY);
     for (int i = 0; i < count; ++i) {
         json_append(made, json_make("{s:o, s:o, s:o}", "a", json_from_text(list[i].a), "b", json_from_text(list[i].b),
@@ -252,7 +269,7 @@ json_node *solve_loops_as_json(const solve_job *job)
         avoid_name(&job->avoided, i, 0, name, sizeof name);
         double open = -poise_solver_constraint_room(job->solver, i, NULL);
         json_append(list, json_make("{s:o, s:o, s:b}", "loop", json_from_text(name), "error", json_from_number(open),
-                                    "closed", open <= job->options.constraints.closure_tolerance));
+                                    "closed", holds(job, i)));
     }
     return list;
 }

@@ -32,7 +32,7 @@ static bool add_from_json(solve_job *job, const char *name, const poise_file *fi
         need(poise_goal_list_add(job->list, &file->goals[i], text, NULL) == POISE_OK);
     }
     if (file->goal_count == 0) {
-        complain("%s: holds no goals; they are a list \"goals\" of objects with a \"kind\"", name);
+        complain("%s: holds no goals; it needs a list \"goals\" of objects with a \"kind\"", name);
     }
     return file->goal_count > 0;
 }
@@ -79,6 +79,33 @@ static bool add_from_file(solve_job *job, const char *name)
     return works;
 }
 
+// The first pose of a path stands behind the other goals, where those after it follow.
+static bool add_first_of_path(solve_job *job)
+{
+    poise_error error;
+    bool works = add_words(job, job->path.rows[0].goal, &error);
+    if (!works) {
+        complain("%s:%d: %s", job->path.name, job->path.rows[0].line, error.text);
+    }
+    return works;
+}
+
+bool solve_set_goal(solve_job *job, int goal, const char *text, int line)
+{
+    poise_goal_words words = {.model = job->model, .q_start = job->start};
+    poise_goal_list *one = NULL;
+    poise_error error;
+    need(poise_goal_list_create(NULL, &one, NULL) == POISE_OK);
+    bool works = poise_goal_list_parse(one, &words, text, &error) == POISE_OK;
+    if (works) {
+        job->list->goals[goal] = one->goals[0]; // a place or a pose, which points to nothing
+    } else {
+        complain("%s:%d: %s", job->path.name, line, error.text);
+    }
+    poise_goal_list_destroy(one);
+    return works;
+}
+
 bool solve_collect_goals(solve_job *job, const arguments *args)
 {
     const char *text, *file = option_text(args, "goals", NULL);
@@ -92,6 +119,9 @@ bool solve_collect_goals(solve_job *job, const arguments *args)
     }
     if (file && !add_from_file(job, file)) {
         return false;
+    }
+    if (option_given(args, "path")) {
+        return solve_read_path(job, args) && add_first_of_path(job);
     }
     if (job->list->count > 0) {
         return true;

@@ -16,6 +16,36 @@ static inline bool goal_is_soft(const poise_goal *goal)
     return goal->kind == POISE_GOAL_POSTURE || goal->kind == POISE_GOAL_SMOOTHNESS;
 }
 
+// One pose of --path, and how it went.
+typedef struct solve_path_row {
+    int line;   // of the file
+    char *goal; // in words
+    bool is_met, holds;
+    double error, rotation_error;
+    double step; // the largest of a coordinate from the row before, in radians or length units,
+    int step_of; // and of which degree of freedom
+} solve_path_row;
+
+typedef struct solve_path {
+    const char *name; // of the file; NULL: no path
+    solve_path_row *rows;
+    int count;
+    double factor;    // of its lengths, by --path-unit
+    double nearest;   // of its points, from the origin
+    int turned;       // rows in which a hinge turns by more than half a turn: no controller should follow that
+    poise_clip *clip; // the answers
+} solve_path;
+
+// What keeps a solve from its goals: kinds of constraints without one of which they are met, or none without which they are.
+typedef enum solve_blocker {
+    SOLVE_BLOCKED_BY_SHAPES = 0,
+    SOLVE_BLOCKED_BY_BALANCE,
+    SOLVE_BLOCKED_BY_LOOPS,
+    SOLVE_BLOCKED_BY_LIMITS,
+    SOLVE_BLOCKED_TOGETHER, // met only without all of them
+    SOLVE_BLOCKERS
+} solve_blocker;
+
 typedef struct solve_job {
     const char *name;
     poise_file *file;      // with the model
@@ -32,13 +62,31 @@ typedef struct solve_job {
     more_postures srdf; // its pairs and postures
     double *solutions;  // of --all, solution_count x nq
     int solution_count, solutions_asked;
+    int solutions_dropped;   // that break a constraint
     bool has_more_solutions; // than were asked for
+    bool blockers_sought;    // goals were missed within constraints, and it was asked why
+    unsigned blockers;       // bits of solve_blocker
     poise_trace *trace;      // NULL: not wanted
     const char *length_unit; // "m", or "units"
+    solve_path path;         // of --path
 } solve_job;
 
 // All goals of the command line, of --goals, or of the model's own file. False after one line on standard error.
 bool solve_collect_goals(solve_job *job, const arguments *args);
+
+// Goal i becomes what these words, of a line of --path, say. False after one line on standard error.
+bool solve_set_goal(solve_job *job, int goal, const char *words, int line);
+
+// One solve of the job's goals from its start. False after one line on standard error.
+bool solve_run(solve_job *job);
+
+// --path: read it, solve its poses one after the other, print how it went. False after one line on standard error.
+bool solve_read_path(solve_job *job, const arguments *args);
+bool solve_follow_path(solve_job *job, double rate);
+void solve_release_path(solve_path *path);
+poise_joint_info solve_joint_of_dof(const poise_model *model, int dof);
+void solve_print_path(const solve_job *job);
+app_exit solve_print_path_machine(const solve_job *job);
 
 // What is said about shapes and loops; what was not checked of them.
 void solve_print_shapes(const solve_job *job);
@@ -46,6 +94,21 @@ void solve_print_unchecked(const solve_job *job);
 json_node *solve_shapes_as_json(const solve_job *job);
 json_node *solve_balance_as_json(const solve_job *job);
 json_node *solve_loops_as_json(const solve_job *job);
+
+// Two bodies of a pair, and how far apart they are.
+typedef struct solve_close_bodies {
+    char a[128], b[128];
+    double distance;
+} solve_close_bodies;
+
+// Bodies with less than `room` to spare at the answer, the nearest first, each two once. Returns how many; free *list.
+int solve_find_close(const solve_job *job, double room, solve_close_bodies **list);
+
+// Which constraints keep a job that was not reached from its goals; what is said of them.
+void solve_find_blockers(solve_job *job);
+void solve_add_blockers(const solve_job *job, FILE *stream);
+void solve_add_pull(const solve_job *job, FILE *stream); // the same of soft goals
+json_node *solve_blockers_as_json(const solve_job *job);
 
 // Is goal i met? A soft goal always is.
 bool solve_goal_is_met(const solve_job *job, int goal);

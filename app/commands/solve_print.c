@@ -112,35 +112,11 @@ static void print_trace(const solve_job *job)
     putchar('\n');
 }
 
-// How long the chain is from the first joint that moves to the point of a goal, along the bones; *first is that joint.
-// Infinite where something in between slides.
-static double reach_of(const poise_model *model, const poise_goal *goal, int *first)
-{
-    poise_vec3 v = goal->local.position;
-    double length = hypot(hypot(v.x, v.y), v.z), sum = 0;
-    *first = POISE_WORLD;
-    for (int k = goal->body; k != POISE_WORLD; k = poise_model_joint_info(model, k).parent) {
-        poise_joint_info info = poise_model_joint_info(model, k);
-        poise_joint joint = *info.given;
-        for (int i = 0; i < info.nq; ++i) {
-            if (poise_model_coordinate(model, info.q + i).unit == POISE_UNIT_LENGTH) {
-                return INFINITY;
-            }
-        }
-        if (joint.type != POISE_JOINT_FIXED) {
-            *first = k;
-            sum = length;
-        }
-        v = joint.offset.position;
-        length += hypot(hypot(v.x, v.y), v.z);
-    }
-    return *first == POISE_WORLD ? INFINITY : sum;
-}
-
 // Goals beyond the reach of the whole chain.
 static void add_out_of_reach(const solve_job *job, FILE *stream)
 {
     poise_kinematics *kinematics = NULL;
+    bool is_thousandfold = false; // a goal that would be in reach, were it a thousandth
     if (poise_kinematics_create(job->model, NULL, &kinematics, NULL) != POISE_OK) {
         return; // it is only a remark
     }
@@ -151,8 +127,8 @@ static void add_out_of_reach(const solve_job *job, FILE *stream)
             continue;
         }
         int first;
-        double reach = reach_of(job->model, goal, &first);
-        if (first == POISE_WORLD) {
+        double reach = poise_goal_reach(goal, job->model, &first);
+        if (first == POISE_NONE) {
             continue;
         }
         poise_vec3 from = poise_kinematics_body_pose(kinematics, first).position, to = goal->target.position;
@@ -160,9 +136,19 @@ static void add_out_of_reach(const solve_job *job, FILE *stream)
         if (distance > reach) {
             fprintf(stream, " Goal %d is %.4g %s from %s, and the chain from there is %.4g %s long.", i + 1, distance,
                     job->length_unit, poise_model_joint_info(job->model, first).name, reach, job->length_unit);
+            is_thousandfold = is_thousandfold || (distance > 30 * reach && distance < 1000 * reach);
         }
     }
+    if (is_thousandfold && job->file->scale.metres == 1) {
+        fputs(" Lengths are in metres: are these millimetres?", stream);
+    }
     poise_kinematics_destroy(kinematics);
+}
+
+// What dropped answers do.
+static const char *broken_by_answers(const solve_job *job)
+{
+    return job->avoided.has_shapes && job->avoided.count == 1 ? "do not keep clear" : "break a constraint";
 }
 
 // Why the goals were missed, as far as it can be seen from the answer.
@@ -172,6 +158,9 @@ static void print_why(const solve_job *job)
     const poise_report *r = &job->report;
     text_file text;
     text_open(&text);
+    if (job->solutions_dropped > 0) {
+        fprintf(text.stream, "%d answers reach the pose but %s. ", job->solutions_dropped, broken_by_answers(job));
+    }
     if (r->holds) {
         fprintf(text.stream, "This is the closest pose that was found: %s.", r->reason);
     } else {
@@ -186,6 +175,8 @@ static void print_why(const solve_job *job)
         }
     }
     fputs(shown == 0 ? "" : r->active_limits > shown ? ", and more." : ".", text.stream);
+    solve_add_blockers(job, text.stream);
+    solve_add_pull(job, text.stream);
     add_out_of_reach(job, text.stream);
     if (r->outcome == POISE_OUTCOME_BUDGET) {
         fputs(" More --iterations or --restarts may come closer.", text.stream);
@@ -216,29 +207,57 @@ static int more_restarts(int restarts)
     return restarts < least ? least : restarts < most / 10 ? 10 * restarts : most;
 }
 
-static void print_solutions(const solve_job *job)
+// How many answers stand side by side in 80 columns; tables below each other have as many, or one less.
+static int solutions_abreast(const solve_job *job, int shown)
+{
+    enum { NUMBER = 10 };
+    int names = 5, fit;
+    for (int k = 0; k < poise_model_info(job->model).joints; ++k) {
+        int columns = text_columns(poise_model_joint_info(job->model, k).name);
+        names = columns > names && poise_model_joint_info(job->model, k).nq > 0 ? columns : names;
+    }
+    fit = names <= 80 - NUMBER ? (80 - names) / NUMBER : 1;
+    int tables = (shown + fit - 1) / fit;
+    return (shown + tables - 1) / tables;
+}
+
+// The answers from `first` up to `end`, as columns of a table.
+static void print_some_solutions(const solve_job *job, int first, int end)
 {
     int nq = poise_model_info(job->model).nq;
-    enum { SHOWN = 8 };
-    int shown = job->solution_count < SHOWN ? job->solution_count : SHOWN;
-    char head[] = "joint\t>1\t>2\t>3\t>4\t>5\t>6\t>7\t>8";
-    head[5 + 3 * shown] = '\0'; // a tab, a sign and a digit for each
+    char head[128] = "joint";
+    for (int s = first, used = 5; s < end; ++s) {
+        used += snprintf(head + used, sizeof head - (size_t)used, "\t>%d", s + 1);
+    }
     table *t = table_create(head);
     for (int i = 0; i < nq; ++i) {
         poise_coordinate c = poise_model_coordinate(job->model, i);
         char row[256];
         size_t used = 0;
-        for (int s = 0; s < shown; ++s) {
+        for (int s = first; s < end; ++s) {
             double value = value_for_people(c.unit, job->solutions[s * nq + i]);
             used += (size_t)snprintf(row + used, sizeof row - used, "\t%.3f", fabs(value) < 5e-4 ? 0 : value);
         }
         table_row(t, "%s%s", poise_model_joint_info(job->model, c.joint).name, row);
     }
-    printf("\n%d answer%s, nearest to the start first (degrees and length units)\n\n", job->solution_count,
-           job->solution_count == 1 ? "" : "s");
+    putchar('\n');
     table_end(t, stdout);
+}
+
+static void print_solutions(const solve_job *job)
+{
+    enum { SHOWN = 8 };
+    int shown = job->solution_count < SHOWN ? job->solution_count : SHOWN, abreast = solutions_abreast(job, shown);
+    printf("\n%d answer%s, nearest to the start first (degrees and length units)\n", job->solution_count,
+           job->solution_count == 1 ? "" : "s");
+    for (int i = 0; i < shown; i += abreast) {
+        print_some_solutions(job, i, i + abreast < shown ? i + abreast : shown);
+    }
     if (shown < job->solution_count) {
         printf("and %d more, which --json prints\n", job->solution_count - shown);
+    }
+    if (job->solutions_dropped > 0) {
+        printf("\n%d more reach the pose but %s.\n", job->solutions_dropped, broken_by_answers(job));
     }
     if (count_movers(job) > 6) {
         printf("\n%d joints move the goal and a pose fixes 6 of them: every answer is one of\n"
@@ -247,7 +266,7 @@ static void print_solutions(const solve_job *job)
     } else if (job->has_more_solutions) {
         printf("\nStopped at the %d that --all asked for; there are more.\n", job->solutions_asked);
     } else {
-        printf("\n%d found from %d starts; more may exist: try --restarts %d or another --seed.\n", job->solution_count,
+        printf("\n%d found from %d starts; --restarts %d searches further.\n", job->solution_count,
                job->options.restarts + 1, more_restarts(job->options.restarts));
     }
 }
@@ -258,8 +277,10 @@ void solve_print_people(const solve_job *job)
     if (job->trace) {
         print_trace(job);
     }
-    printf("%s: %s%s%s after %d iteration%s", job->name, style_code(job->reached ? STYLE_GOOD : STYLE_BAD),
-           job->reached ? "reached" : "not reached", style_code(STYLE_PLAIN), r->iterations, r->iterations == 1 ? "" : "s");
+    bool is_long = text_columns(job->name) > 36; // the rest of the line takes up to 44 columns
+    printf("%s:%s%s%s%s after %d iteration%s", job->name, is_long ? "\n" : " ",
+           style_code(job->reached ? STYLE_GOOD : STYLE_BAD), job->reached ? "reached" : "not reached",
+           style_code(STYLE_PLAIN), r->iterations, r->iterations == 1 ? "" : "s");
     if (r->restarts > 0) {
         printf(" from %d starts", r->restarts + 1);
     }
@@ -267,6 +288,8 @@ void solve_print_people(const solve_job *job)
     print_goals(job);
     if (job->solutions && job->solution_count > 0) {
         print_solutions(job);
+        solve_print_shapes(job);
+        solve_print_unchecked(job);
         return;
     }
     putchar('\n');
@@ -340,6 +363,9 @@ app_exit solve_print_machine(const solve_job *job)
     if (job->avoided.count > job->avoided.first_loop) {
         json_set(o, "loops", solve_loops_as_json(job));
     }
+    if (job->blockers_sought) {
+        json_set(o, "blocked_by", solve_blockers_as_json(job));
+    }
     if (job->trace) {
         json_set(o, "trace", trace_as_json(job));
     }
@@ -349,6 +375,9 @@ app_exit solve_print_machine(const solve_job *job)
             json_append(list, json_make("{s:o}", "q", json_from_numbers(job->solutions + (size_t)s * (size_t)nq, nq)));
         }
         json_set(o, "solutions", list);
+        if (job->avoided.count > 0) {
+            json_set(o, "solutions_dropped", json_from_integer(job->solutions_dropped));
+        }
         json_set(o, "more_solutions", job->has_more_solutions ? json_from_bool(true) : json_new(JSON_NULL));
     }
     return json_print(o) ? solve_exit(job) : APP_BAD;

@@ -3,7 +3,7 @@
 
 const app_topic topic_formats = {
     .name = "formats",
-    .summary = "which files can be read and written",
+    .summary = "file formats that can be read and written",
     .text = "A file's format is told by its content and, where that says nothing, by its name. What is written goes by the "
             "name's ending. \"-\" is standard input or output.\n"
             "\n"

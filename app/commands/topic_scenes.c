@@ -3,7 +3,7 @@
 
 const app_topic topic_scenes = {
     .name = "scenes",
-    .summary = "skeletons and motions that are built in",
+    .summary = "built-in skeletons and motions",
     .text = "Wherever a command takes a file, it also takes a built-in scene:\n"
             "\n"
             "  scene:arm7                    a skeleton with its postures and marker places\n"

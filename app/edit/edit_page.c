@@ -44,16 +44,15 @@ bool edit_save_page(const edit_job *job, const char *name, const arguments *args
     const poise_model *model = job->file->model;
     const poise_clip *clip = job->file->clip;
     int body[POISE_ROLE_COUNT], step = page_step(clip->frames, 2 * poise_model_info(model).joints);
-    poise_figure figure = {.up = POISE_UP_UNKNOWN};
-    poise_model_figure(model, &figure, NULL);
-    poise_up up = job->file->scale.up != POISE_UP_UNKNOWN ? job->file->scale.up : figure.up;
+    poise_up up = edit_up(job);
     find_roles(job, body);
     json_node *data = json_make(
-        "{s:o, s:i, s:f, s:f, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:o}", "motion", json_from_text(page_name(job->input)),
+        "{s:o, s:i, s:f, s:f, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:o}", "motion", json_from_text(page_name(job->input)),
         "frames", clip->frames, "frame_time", clip->frame_time, "metres", job->metres, "changed", job->report.frames,
-        "missed", job->report.missed, "snap_frame", job->report.frames > 0 ? job->report.snap_frame : POISE_NONE, "turn",
-        job->report.turn, "skate_before", job->feet_before.skate_mean, "skate_after", job->feet_after.skate_mean,
-        "mirror_angle", job->mirror.worst_angle, "pins", pins_as_json(job));
+        "missed", job->report.missed, "snap_frame", job->report.frames > 0 ? job->report.snap_frame : POISE_NONE, "jolt",
+        job->report.snap_dof < 0 ? job->report.jolt : 0.0, "turn", job->report.turn, "skate_before",
+        job->feet_before.skate_mean, "skate_after", job->feet_after.skate_mean, "mirror_angle", job->mirror.worst_angle,
+        "pins", pins_as_json(job));
     json_set(data, "source", page_figure(model, job->before, body, up, "before", step));
     json_set(data, "target", page_figure(model, clip, body, up, "after", step));
     return page_write_pair(data, args, clip->frames, step, name);

@@ -23,9 +23,15 @@ typedef struct edit_job {
     poise_pin_report report;       // of all
 } edit_job;
 
-// Print what was done. False when standard output is broken.
-bool edit_print_text(const edit_job *job);
+// Print what was done, and the files that were written; NULL: none. False when standard output is broken.
+bool edit_print_text(const edit_job *job, const char *const files[], int count);
 bool edit_print_json(const edit_job *job, const char *output);
+
+// Did the mirror miss: a body by its rotation, or by its place?
+bool edit_mirror_is_off(const edit_job *job);
+
+// The axis that points up: by the file, by the figure in the clip, or by the neutral pose.
+poise_up edit_up(const edit_job *job);
 
 // Draw the path of the bodies that were edited, before and after.
 bool edit_save_picture(const edit_job *job, const char *name);

@@ -17,7 +17,7 @@ extern const unsigned char pair_page_text[];
 typedef struct drawn {
     const poise_model *model;
     int points, tools;
-    int body[POISE_ROLE_COUNT]; // by role; POISE_NONE: nobody
+    int body[POISE_ROLE_COUNT]; // by role; POISE_NONE: none
 } drawn;
 
 static bool is_drawn(const poise_model *model, int tool)

@@ -10,7 +10,7 @@
 // Every which frame is shown: all but of long motions of so many bodies.
 int page_step(int frames, int bodies);
 
-// A figure: its bones, all its points in every step-th frame, the bodies of its roles (POISE_NONE: nobody).
+// A figure: its bones, all its points in every step-th frame, the bodies of its roles (POISE_NONE: none).
 json_node *page_figure(const poise_model *model, const poise_clip *clip, const int body[POISE_ROLE_COUNT], poise_up up,
                        const char *name, int step);
 

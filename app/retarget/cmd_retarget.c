@@ -1,5 +1,6 @@
 // poise retarget: a motion on another skeleton.
 #include "cli/load.h"
+#include "cli/save_table.h"
 #include "cli/terminal.h"
 #include "cli/verdict_text.h"
 #include "cli/whole_files.h"
@@ -21,7 +22,11 @@ static poise_up up_by_name(const char *name)
 static bool load_source(retarget_job *j, const arguments *args)
 {
     const char *actor = option_text(args, "source-model", NULL);
-    if (!load_any(j->motion_name, actor, NULL, &j->motion, &j->skeleton)) {
+    const char *animation = option_text(args, "animation", NULL);
+    load_options how = {0};
+    load_animation(animation, &how);
+    if (!load_any(j->motion_name, actor, &how, &j->motion, &j->skeleton) ||
+        !load_can_choose(animation, j->motion, j->motion_name)) {
         return false;
     }
     j->actor_name = actor ? actor : RETARGET_ACTOR;
@@ -35,7 +40,7 @@ static bool load_source(retarget_job *j, const arguments *args)
     }
     j->from = j->motion->model ? j->motion->model : j->skeleton ? j->skeleton->model : NULL;
     if (!j->from) {
-        complain("%s: holds no skeleton; name the file that does with --source-model", j->motion_name);
+        complain("%s: holds no skeleton; give its file with --source-model", j->motion_name);
         return false;
     }
     return true;
@@ -47,7 +52,7 @@ static bool choose_frames(retarget_job *j, const arguments *args)
     int first = option_count(args, "first", 0), last = option_count(args, "last", clip->frames - 1);
     double rate = option_number(args, "rate", 0);
     if (clip->frames == 0 || first > last || first >= clip->frames) {
-        complain("%s: has %d frames; --first %d --last %d is no part of that", j->motion_name, clip->frames, first, last);
+        complain("%s: has %d frames; --first %d --last %d is outside that range", j->motion_name, clip->frames, first, last);
         return false;
     }
     if (last >= clip->frames) {
@@ -107,6 +112,24 @@ static bool limit_velocity(retarget_job *j, const arguments *args)
     return true;
 }
 
+// Several people in one file: say whose motion is taken. A figure is a root with at least half as many bodies as that one.
+static void warn_of_others(const retarget_job *j)
+{
+    int taken = j->map.role[POISE_ROLE_PELVIS].from, figures = 0;
+    while (taken >= 0 && poise_model_joint_info(j->from, taken).parent >= 0) {
+        taken = poise_model_joint_info(j->from, taken).parent;
+    }
+    int size = taken >= 0 ? poise_model_joint_info(j->from, taken).subtree : 0;
+    for (int k = 0; k < poise_model_info(j->from).joints && size > 1; k += poise_model_joint_info(j->from, k).subtree) {
+        figures += 2 * poise_model_joint_info(j->from, k).subtree >= size;
+    }
+    if (figures > 1) {
+        warn("%s holds %d figures: the motion of \"%s\" is used; for another one, edit its bodies into a map (--write-map, "
+             "--map)",
+             j->motion_name, figures, poise_model_joint_info(j->from, taken).body);
+    }
+}
+
 static bool find_map(retarget_job *j, const arguments *args)
 {
     const char *name = option_text(args, "map", NULL);
@@ -117,6 +140,8 @@ static bool find_map(retarget_job *j, const arguments *args)
         works = poise_roles_match(&j->task, NULL, &j->map, &error) == POISE_OK;
         if (!works) {
             complain("%s", error.text);
+        } else {
+            warn_of_others(j);
         }
     } else if (!file_read(name, &file)) {
         works = false;
@@ -198,37 +223,6 @@ static poise_file as_file(const retarget_job *j)
     return file;
 }
 
-// ---- A table -------------------------------------------------------------------------------------------------------------
-
-static bool is_table(const char *name)
-{
-    const char *dot = name ? strrchr(name, '.') : NULL;
-    return dot && strcmp(dot, ".csv") == 0;
-}
-
-// A row for every frame: its time, then all numbers of the configuration, in the units of the model and radians.
-static bool write_table(const retarget_job *j, const char *name)
-{
-    const poise_model *model = j->target->model;
-    text_file out;
-    text_open(&out);
-    fputs("time", out.stream);
-    for (int i = 0; i < j->clip->nq; ++i) {
-        poise_coordinate c = poise_model_coordinate(model, i);
-        poise_joint_info joint = poise_model_joint_info(model, c.joint);
-        fprintf(out.stream, joint.nq > 1 ? ",%s.%s" : ",%s", joint.name, c.name);
-    }
-    fputc('\n', out.stream);
-    for (int f = 0; f < j->clip->frames; ++f) {
-        fprintf(out.stream, "%.9g", j->clip->start_time + f * j->clip->frame_time);
-        for (int i = 0; i < j->clip->nq; ++i) {
-            fprintf(out.stream, ",%.9g", j->clip->q[(size_t)f * (size_t)j->clip->nq + (size_t)i]);
-        }
-        fputc('\n', out.stream);
-    }
-    return text_close(&out, name);
-}
-
 static bool load_all(retarget_job *j, const arguments *args)
 {
     const char *out = option_text(args, "output", NULL);
@@ -236,7 +230,7 @@ static bool load_all(retarget_job *j, const arguments *args)
         return false;
     }
     poise_file file = as_file(j);
-    if ((out && !is_table(out) && !motion_can_be_written(&file, out)) || !choose_frames(j, args) ||
+    if ((out && !is_joint_table(out) && !motion_can_be_written(&file, out)) || !choose_frames(j, args) ||
         !limit_velocity(j, args)) {
         return false;
     }
@@ -250,9 +244,12 @@ static bool write_all(retarget_job *j, const arguments *args)
     const char *out = option_text(args, "output", NULL);
     const char *page = option_text(args, "report", NULL);
     poise_file file = as_file(j);
+    char name[128];
+    name_of_motion(j->motion, j->motion_name, name, sizeof name);
+    file.motion = name;
     const char *drawn = option_text(args, "picture", NULL);
     return (!page || retarget_page(j, page, args)) && (!drawn || retarget_picture(j, drawn)) &&
-           (!out || (is_table(out) ? write_table(j, out) : save_file(out, &file)));
+           (!out || (is_joint_table(out) ? save_joint_table(j->target->model, j->clip, out) : save_file(out, &file)));
 }
 
 static void release(retarget_job *j)
@@ -291,44 +288,44 @@ static app_exit run(const arguments *args)
 
 static const app_option options[] = {
     {"output", 'o', OPTION_OUTPUT, "OUT", .choices = WRITTEN_FILES,
-     .help = "write the motion; a .csv has a row of joint values for each frame"},
-    {"report", 0, OPTION_OUTPUT, "R.html", .help = "write a page with both figures side by side, contacts and the numbers"},
+     .help = "write the motion; .csv has one row of joint values per frame"},
+    {"report", 0, OPTION_OUTPUT, "R.html", .help = "write a page with both figures side by side, contacts and figures"},
     {"picture", 0, OPTION_OUTPUT, "P.svg", .choices = ".svg", .help = "draw poses of both figures side by side"},
-    {"map", 0, OPTION_FILE, "FILE", .help = "which body plays which role, as --write-map writes it (found by names)"},
-    {"write-map", 0, OPTION_OUTPUT, "FILE", .help = "write which body was found to play which role, to edit"},
+    {"map", 0, OPTION_FILE, "FILE", .help = "which body plays which role, in the format of --write-map (found by name)"},
+    {"write-map", 0, OPTION_OUTPUT, "FILE", .help = "write the map of bodies to roles, for editing"},
     {"feet", 0, OPTION_CHOICE, "HOW", .choices = "auto follow plant",
-     .help = "plant feet where the motion's rest, or let them follow; auto plants unless proportions are the same"},
+     .help = "plant the feet, or let them follow; auto plants unless the proportions are the same"},
     {"sole", 0, OPTION_NUMBER, "H", .lowest = 0, .highest = 100,
-     .help = "metres from MODEL's ankle down to its sole (by collision shapes, toes, or 8 % of the leg)"},
+     .help = "height of MODEL's ankle above its sole, in metres (from collision shapes, toes, or 8 % of the leg)"},
     {"ground", 0, OPTION_NUMBER, "H", .lowest = -1e9, .highest = 1e9,
      .help = "height of the ground in the motion, in its units (where its feet rest)"},
     {"velocity", 0, OPTION_NUMBER, "V", .lowest = 1e-6, .highest = 1e9,
-     .help = "limit of all joints but a free root, radians or metres a second (those of a URDF hold in any case)"},
-    {"no-limits", .help = "joints may leave their limits, those of velocity too"},
+     .help = "velocity limit of all joints except a free root, rad/s or m/s (a URDF's own limits always hold)"},
+    {"no-limits", .help = "ignore joint limits and velocity limits"},
     {"first", 0, OPTION_COUNT, "K", .lowest = 0, .highest = INT_MAX, .help = "first frame, counted from 0 (0)"},
     {"last", 0, OPTION_COUNT, "K", .lowest = 0, .highest = INT_MAX, .help = "last frame (the motion's last)"},
     {"rate", 0, OPTION_NUMBER, "R", .lowest = 1e-3, .highest = 1e6, .help = "resample to R frames per second"},
+    {"animation", 0, OPTION_TEXT, "WHICH", .help = "glTF: which animation is the motion, by its name or counted from 0"},
     {"source-model", 0, OPTION_FILE, "FILE",
      .help = "the skeleton that an AMC or MOT moves, or that follows markers (" RETARGET_ACTOR ")"},
-    {"source-up", 0, OPTION_CHOICE, "AXIS", .choices = "x y z", .help = "the motion's upward axis"},
-    {"up", 0, OPTION_CHOICE, "AXIS", .choices = "x y z", .help = "MODEL's upward axis"},
-    {"fixed", .help = "URDF, MJCF: the root stays where it is; else it moves freely"},
+    {"source-up", 0, OPTION_CHOICE, "AXIS", .choices = "x y z", .help = "upward axis of the motion"},
+    {"up", 0, OPTION_CHOICE, "AXIS", .choices = "x y z", .help = "upward axis of MODEL"},
+    {"fixed", .help = "URDF, MJCF: fix the root to the world instead of leaving it free"},
     {"accept", 0, OPTION_CHOICE, "VERDICT", .choices = "good doubtful failed",
-     .help = "the worst verdict that exits with 0 (good)"},
+     .help = "worst verdict that still exits with 0 (good)"},
     {"threshold", 0, OPTION_TEXT, "WHAT=D[,F]", .repeats = true,
      .help =
          "beyond D the motion is doubtful, beyond F failed; WHAT is unmatched (0,1), pose (0), bones (0.2,0.6 rad), limb "
-         "(0.5,1.2 rad), reversed (0), hips "
-         "(0.08,0.3 of the leg), skate (0.02,0.3 of it a second), sunk (0.01,0.06), jumped (0,0.1 of the frames), late "
-         "(0.05,0.5), slipped (0.3,3 of the leg a second) or released (0.1 of the frames)"},
+         "(0.5,1.2 rad), reversed (0), hips (0.08,0.3 of the leg), skate (0.02,0.3 of it a second), sunk (0.0025,0.06), "
+         "jumped (0,0.1 of the frames), late (0.05,0.5), slipped (0.3,3 of the leg a second) or released (0.1 of the "
+         "frames)"},
     {0},
 };
 
 static const app_example examples[] = {
-    {"A walk on a skeleton with other joints", "poise retarget scene:humanoid/walk scene:humanoid-euler -o walk.bvh"},
-    {"See who plays which role, and change it",
-     "poise retarget scene:humanoid/walk scene:humanoid-euler --write-map map.txt"},
-    {"With the map as edited", "poise retarget scene:humanoid/walk scene:humanoid-euler --map map.txt -o walk.bvh"},
+    {"A walk onto a skeleton with different joints", "poise retarget scene:humanoid/walk scene:humanoid-euler -o walk.bvh"},
+    {"Write the map of roles, for editing", "poise retarget scene:humanoid/walk scene:humanoid-euler --write-map map.txt"},
+    {"Use the edited map", "poise retarget scene:humanoid/walk scene:humanoid-euler --map map.txt -o walk.bvh"},
     {0},
 };
 
@@ -337,19 +334,18 @@ const app_command cmd_retarget = {
     .synopsis = "MOTION MODEL",
     .least = 2,
     .most = 2,
-    .summary = "a motion on another skeleton: character, robot, hand",
+    .summary = "transfer a motion to another character, robot or hand",
     .description =
-        "Brings a motion (BVH, ASF/AMC, MOT, glTF, JSON) onto another skeleton. Markers (C3D, TRC) are followed by a human "
-        "skeleton first, all frames at once. Bodies find each other by their names and the tree; rest poses that differ (T, "
-        "A, arms that hang) are taken out limb by limb, so that every bone points where "
-        "the actor's does, whatever its length. The hips go as far as the legs are long.\n\n"
-        "Feet are planted where the actor's heel and toe rest: they do not slip, and no sole is below the ground. Joint "
-        "limits hold exactly, and velocities that a URDF or --velocity gives; what cannot be followed then is late. "
-        "Skeletons "
-        "of the same "
-        "proportions need no planting, and a motion on its own skeleton comes back as it was.\n\n"
-        "The verdict says how far to trust it: parts that nobody plays, bones that point elsewhere, feet that slip, frames "
-        "that jump. Exit status 1 unless it is good (--accept).",
+        "Transfers a motion (BVH, ASF/AMC, MOT, glTF, JSON) to another skeleton. Markers (C3D, TRC) are first tracked "
+        "with a human skeleton, all frames at once. Bodies are matched by name and by the tree. Differences between the "
+        "rest poses (T, A, arms down) are removed limb by limb, so every bone points where the actor's does, whatever its "
+        "length. The path of the hips is scaled by the length of the legs.\n\n"
+        "Feet are planted where the actor's heel and toe rest: they do not slip, and no sole goes below the ground. Joint "
+        "limits hold exactly, as do velocity limits from a URDF or --velocity; frames that cannot keep up are counted as "
+        "late. Skeletons of the same proportions need no planting, and a motion retargeted to its own skeleton comes back "
+        "unchanged.\n\n"
+        "The verdict says how far to trust the result: unmatched limbs, bones that point elsewhere, feet that slip, "
+        "frames that jump. The exit status is 1 unless it is good (--accept).",
     .options = options,
     .examples = examples,
     .run = run,

@@ -11,7 +11,7 @@
 
 enum { RETARGET_FINDINGS = 64 };
 
-#define RETARGET_ACTOR "scene:humanoid" // who follows markers, where no other skeleton is named
+#define RETARGET_ACTOR "scene:humanoid" // follows markers, where no other skeleton is named
 
 // A motion and what it became.
 typedef struct retarget_job {

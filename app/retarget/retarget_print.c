@@ -6,6 +6,7 @@
 #include "cli/verdict_text.h"
 
 #include <math.h>
+#include <stdarg.h>
 
 // ---- For people ----------------------------------------------------------------------------------------------------------
 
@@ -40,53 +41,66 @@ static const char *plural(int count)
     return count == 1 ? "" : "s";
 }
 
+// A fact of a retargeting.
+static void __attribute__((format(printf, 3, 4))) say(FILE *stream, const char *head, const char *format, ...)
+{
+    char text[512];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    print_fact(stream, head, text, false);
+}
+
 // Hips and feet, in millimetres where the target's unit is known, else as shares of its leg.
 static void print_legs(const retarget_job *j, FILE *stream)
 {
     const poise_retarget_outcome *o = &j->outcome;
     double times = j->metres > 0 ? 1000 * j->metres : 100 / o->leg;
     const char *unit = j->metres > 0 ? "mm" : "% of the leg";
-    fprintf(stream, "  hips        mean %.1f %s from their path, largest %.1f\n", times * o->hips_mean, unit,
-            times * o->hips_worst);
-    fprintf(stream, "  feet        %s, ",
-            o->planted    ? "planted"
-            : o->in_place ? "in place, the root cannot move"
-                          : "follow");
+    const char *how = o->planted ? "planted" : o->in_place ? "in place, the root cannot move" : "follow";
+    char contact[160] = "no contact found", released[48] = "";
+    say(stream, "hips", "mean %.1f %s from their path, largest %.1f", times * o->hips_mean, unit, times * o->hips_worst);
     if (o->contact > 0) {
-        fprintf(stream, "in contact %.0f %%; slip mean %.2f %s/s, largest %.1f (frame %d)", 100 * o->contact,
-                times * o->skate_mean, unit, times * o->skate_worst, o->skate_frame);
-    } else {
-        fputs("no contact found", stream);
+        snprintf(contact, sizeof contact, "in contact %.0f %%; slip mean %.2f %s/s, largest %.1f (frame %d)",
+                 100 * o->contact, times * o->skate_mean, unit, times * o->skate_worst, o->skate_frame);
     }
-    fprintf(stream, "; sunk %.2f %s", fmax(times * o->sunk, 0), unit);
     if (o->released > 0) {
-        fprintf(stream, "; let go in %d frame%s", o->released, plural(o->released));
+        snprintf(released, sizeof released, "; released in %d frame%s", o->released, plural(o->released));
     }
-    fputc('\n', stream);
+    const char *guessed = o->soles_guessed ? "; soles guessed: the feet have no shapes that are read (--sole)" : "";
+    say(stream, "feet", "%s, %s; sunk %.2f %s%s%s", how, contact, fmax(times * o->sunk, 0), unit, released, guessed);
 }
 
 void retarget_print(const retarget_job *j, const char *out, FILE *stream)
 {
     const poise_retarget_outcome *o = &j->outcome;
-    fprintf(stream, "%s onto %s: %d frames, %.0f a second\n", j->motion_name, j->model_name, j->clip->frames,
-            j->clip->frames / fmax(j->seconds, 1e-9));
+    print_line(stream, 2, "%s onto %s: %d frame%s, %.0f a second", j->motion_name, j->model_name, j->clip->frames,
+               plural(j->clip->frames), j->clip->frames / fmax(j->seconds, 1e-9));
     if (j->tracked) {
         retarget_print_track(j, stream);
     }
-    fprintf(stream, "  followed    %d roles, %d bodies; lengths times %.4g%s\n", o->roles, o->bodies, o->factor,
-            o->same ? ", the same proportions" : "");
-    fprintf(stream, "  bones       mean %.2f degrees from those they follow, largest %.1f (%s, frame %d)\n",
-            DEGREES_PER_RADIAN * o->bone_mean, DEGREES_PER_RADIAN * o->bone_worst,
-            o->bone_role >= 0 ? poise_role_name(o->bone_role) : "none", o->bone_frame);
+    say(stream, "followed", "%d roles, %d bodies; lengths times %.4g%s", o->roles, o->bodies, o->factor,
+        o->same ? ", the same proportions" : "");
+    char worst[64] = "";
+    if (o->bone_role >= 0) {
+        snprintf(worst, sizeof worst, " (%s, frame %d)", poise_role_name(o->bone_role), o->bone_frame);
+    }
+    say(stream, "bones", "mean %.2f degrees from those they follow, largest %.1f%s", DEGREES_PER_RADIAN * o->bone_mean,
+        DEGREES_PER_RADIAN * o->bone_worst, worst);
     if (o->leg > 0) {
         print_legs(j, stream);
     }
-    fprintf(stream, "  limits      %d frame%s outside; fastest turn %.1f degrees a frame, %d jump%s", o->outside,
-            plural(o->outside), DEGREES_PER_RADIAN * o->turn_most, o->jumps, plural(o->jumps));
-    if (j->velocity) {
-        fprintf(stream, "; velocity %.3g of its limit, %d frame%s late", o->velocity, o->late, plural(o->late));
+    char jump[128] = "", velocity[80] = "";
+    if (o->jumps > 0) {
+        snprintf(jump, sizeof jump, " (%s, frame %d)", body_name(j->target->model, o->jump_body), o->jump_frame);
     }
-    fputc('\n', stream);
+    if (j->velocity) {
+        snprintf(velocity, sizeof velocity, "; velocity %.3g of its limit, %d frame%s late", o->velocity, o->late,
+                 plural(o->late));
+    }
+    say(stream, "limits", "%d frame%s outside; fastest turn %.1f degrees a frame, %d jump%s%s%s", o->outside,
+        plural(o->outside), DEGREES_PER_RADIAN * o->turn_most, o->jumps, plural(o->jumps), jump, velocity);
     verdict_print(&j->verdict, j->findings, stream);
     if (out) {
         fprintf(stream, "  written     %s\n", out);
@@ -123,12 +137,13 @@ json_node *retarget_as_json(const retarget_job *j, const char *out)
                   "bodies_followed", o->bodies, "factor", o->factor, "same_proportions", (int)o->same, "planted",
                   (int)o->planted, "leg", o->leg, "frames_per_second", j->clip->frames / fmax(j->seconds, 1e-9));
     json_node *more =
-        json_make("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:f, s:f, s:i, s:i, s:f, s:i, s:o, s:o}", "bone_mean",
-                  o->bone_mean, "bone_worst", o->bone_worst, "turn_mean", o->turn_mean, "turn_worst", o->turn_worst,
-                  "hips_mean", o->hips_mean, "hips_worst", o->hips_worst, "contact", o->contact, "skate_mean", o->skate_mean,
-                  "skate_worst", o->skate_worst, "released", o->released, "sunk", fmax(o->sunk, 0), "turn_most",
-                  o->turn_most, "jumps", o->jumps, "outside", o->outside, "velocity", o->velocity, "late", o->late,
-                  "verdict", verdict_as_json(&j->verdict, j->findings, VERDICT_OF_RETARGETING), "roles", roles_as_json(j));
+        json_make("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:f, s:b, s:f, s:i, s:b, s:i, s:f, s:i, s:o, s:o}",
+                  "bone_mean", o->bone_mean, "bone_worst", o->bone_worst, "turn_mean", o->turn_mean, "turn_worst",
+                  o->turn_worst, "hips_mean", o->hips_mean, "hips_worst", o->hips_worst, "contact", o->contact, "skate_mean",
+                  o->skate_mean, "skate_worst", o->skate_worst, "released", o->released, "sunk", fmax(o->sunk, 0),
+                  "soles_guessed", (int)o->soles_guessed, "turn_most", o->turn_most, "jumps", o->jumps, "starts_apart",
+                  (int)o->starts_apart, "outside", o->outside, "velocity", o->velocity, "late", o->late, "verdict",
+                  verdict_as_json(&j->verdict, j->findings, VERDICT_OF_RETARGETING), "roles", roles_as_json(j));
     if (made && more) {
         json_merge(made, more);
     }

@@ -23,9 +23,9 @@ static void print_times(const char *what, const latency *l)
 
 static void print_text(const stream_options *o, const stream_figures *f)
 {
-    fprintf(stderr, "%lld ticks at %.6g Hz, %lld missed; %lld line%s, %lld not used; %lld solve%s\n", (long long)f->ticks,
-            o->rate, (long long)f->missed, (long long)f->lines, f->lines == 1 ? "" : "s", (long long)f->bad,
-            (long long)f->solves, f->solves == 1 ? "" : "s");
+    fprintf(stderr, "%lld tick%s at %.6g Hz, %lld missed; %lld line%s, %lld not used; %lld solve%s\n", (long long)f->ticks,
+            f->ticks == 1 ? "" : "s", o->rate, (long long)f->missed, (long long)f->lines, f->lines == 1 ? "" : "s",
+            (long long)f->bad, (long long)f->solves, f->solves == 1 ? "" : "s");
     if (!o->replay) {
         print_times("latency", &f->output);
     }
@@ -135,11 +135,11 @@ static bool read_servo(const poise_model *model, const char *text, double *scale
     snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
     int joint = poise_model_find_joint(model, name);
     if (joint == POISE_NONE || poise_model_joint_info(model, joint).nq != 1) {
-        complain("--servo %s: \"%s\" is no joint with one number; \"poise info\" lists them", text, name);
+        complain("--servo %s: \"%s\" is not a joint with one coordinate; \"poise info\" lists them", text, name);
         return false;
     }
     if (count < 1 || count > 2 || numbers[0] == 0) {
-        complain("--servo %s: after \"=\" comes a scale other than 0, and an offset if there is one", text);
+        complain("--servo %s: \"=\" must be followed by a nonzero scale and optionally an offset", text);
         return false;
     }
     scale[poise_model_joint_info(model, joint).q] = numbers[0];
@@ -175,7 +175,7 @@ static bool load_track(const arguments *args, const poise_file *file, poise_file
     if (!name) {
         return true;
     }
-    *motion = load_motion_for(name, file, arguments_at(args, 0));
+    *motion = load_motion_for(name, NULL, file, arguments_at(args, 0));
     return *motion != NULL;
 }
 
@@ -223,7 +223,7 @@ static app_exit run(const arguments *args)
     stream_options o;
     const char *name = arguments_at(args, 0);
     if (strcmp(name, "-") == 0) {
-        complain("stream: standard input brings the goals; the skeleton must come from a file");
+        complain("stream: goals come on standard input; the skeleton must come from a file");
         return APP_BAD;
     }
     poise_file *file = read_options(args, &o) ? load_model(name, NULL) : NULL;
@@ -236,61 +236,61 @@ static app_exit run(const arguments *args)
 }
 
 static const app_option options[] = {
-    {"rate", 'r', OPTION_NUMBER, "HZ", .lowest = 0.01, .highest = 100000, .help = "lines out for each second (100)"},
-    {"solve-rate", 0, OPTION_NUMBER, "HZ", .lowest = 0.01, .highest = 100000,
-     .help = "solves for each second (as the rate)"},
+    {"rate", 'r', OPTION_NUMBER, "HZ", .lowest = 0.01, .highest = 100000, .help = "output lines per second (100)"},
+    {"solve-rate", 0, OPTION_NUMBER, "HZ", .lowest = 0.01, .highest = 100000, .help = "solves per second (as --rate)"},
     {"posture", 'p', OPTION_TEXT, "POSTURE",
-     .help = "where to begin and what to hold: a name, FILE@FRAME, numbers, or points:x,y,z,... (\"neutral\")"},
+     .help = "posture to start from and hold: a name, FILE@FRAME, numbers, or points:x,y,z,... (\"neutral\")"},
     AIM_OPTION_POSTURES,
-    {"motion", 0, OPTION_FILE, "FILE", .help = "an animation to play: its pose at each tick is the posture to hold"},
-    {"loop", .help = "begin the animation again when it has ended"},
+    {"motion", 0, OPTION_FILE, "FILE", .help = "animation to play: its pose at each tick is the posture to hold"},
+    {"loop", .help = "repeat the animation"},
     {"filter", 'f', OPTION_TEXT, "LIMITS",
-     .help = "limits of the motors, such as \"velocity=2 acceleration=10 jerk=100\" (these), or \"off\""},
+     .help = "motor limits, such as \"velocity=2 acceleration=10 jerk=100\" (the default), or \"off\""},
     {"method", 0, OPTION_CHOICE, "METHOD", .choices = "expressive erik solve step",
-     .help = "expressive; erik, for a chain of hinges; solve: the ordinary solver, which prefers the posture a little; or "
-             "step: one control step of it a tick, within velocity and acceleration of --filter (expressive)"},
+     .help = "expressive; erik, for a chain of hinges; solve, the ordinary solver with a slight preference for the "
+             "posture; step, one control step per tick within the velocity and acceleration limits of --filter "
+             "(expressive)"},
     {"mode", 0, OPTION_CHOICE, "MODE", .choices = "metric shape",
-     .help = "what expressive keeps: metric, how far joints bend; shape, which way as well (shape)"},
+     .help = "what expressive preserves: metric, how far joints bend; shape, also which way (shape)"},
     {"posture-weight", 0, OPTION_NUMBER, "W", .lowest = 0, .highest = 1e6,
-     .help = "of the posture against the goals (0.2; solve, step: 1e-4)"},
+     .help = "weight of the posture against the goals (0.2; solve, step: 1e-4)"},
     {"gain", 0, OPTION_NUMBER, "G", .lowest = 0, .highest = 1e6,
-     .help = "least advantage for which expressive leaves its last answer (0.02)"},
+     .help = "least improvement for which expressive leaves its previous answer (0.02)"},
     AIM_OPTION_BODY,
     AIM_OPTION_AXIS,
     AIM_OPTION_HOLD,
     {"port", 0, OPTION_COUNT, "N", .lowest = 0, .highest = 65535,
-     .help = "take lines from datagrams to this port instead of standard input; 0: any that is free"},
+     .help = "read lines from UDP datagrams to this port instead of standard input; 0: any free port"},
     {"address", 0, OPTION_TEXT, "IP",
-     .help = "of this machine that datagrams come to; 0.0.0.0: all (127.0.0.1, which no other machine can reach)"},
+     .help = "local address to receive datagrams on; 0.0.0.0: all (127.0.0.1, unreachable from other machines)"},
     {"servo", 0, OPTION_TEXT, "JOINT=SCALE[,OFFSET]", .repeats = true,
-     .help = "what a motor calls an angle: scale times angle, plus offset; in q, and in postures that come in"},
-    {"with-posture", .help = "add the posture that is held, as the animation has it, to the lines out"},
-    {"reply", .help = "send lines out to the sender of the last datagram, too"},
-    {"realtime", .help = "run by the clock; this is what it does anyway"},
-    {"replay", .help = "run by the times in the lines, as fast as possible"},
-    {"record", 0, OPTION_OUTPUT, "FILE", .help = "write what came in, and when, for --replay"},
-    {"duration", 'd', OPTION_NUMBER, "S", .lowest = 0, .highest = 1e9, .help = "end after so many seconds"},
+     .help = "motor units: scale times angle plus offset, in q and in incoming postures"},
+    {"with-posture", .help = "add the held posture, as in the animation, to the output lines"},
+    {"reply", .help = "also send output lines to the sender of the last datagram"},
+    {"realtime", .help = "run by the clock (the default)"},
+    {"replay", .help = "run by the times in the input, as fast as possible"},
+    {"record", 0, OPTION_OUTPUT, "FILE", .help = "record the input with its times, for --replay"},
+    {"duration", 'd', OPTION_NUMBER, "S", .lowest = 0, .highest = 1e9, .help = "stop after this many seconds"},
     {"settle", 0, OPTION_NUMBER, "S", .lowest = 0, .highest = 1e9,
-     .help = "after the last line wait so long for the motion to come to rest (10)"},
-    {"late", 0, OPTION_NUMBER, "S", .lowest = 0, .highest = 1e9, .help = "how late a line may be that says its time (0.25)"},
-    {"priority", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 99, .help = "ask the system for real-time priority 1 to 99"},
+     .help = "after the last line, wait up to this many seconds for the motion to come to rest (10)"},
+    {"late", 0, OPTION_NUMBER, "S", .lowest = 0, .highest = 1e9,
+     .help = "how late a line with a time may arrive, in "
+             "seconds (0.25)"},
+    {"priority", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 99, .help = "request real-time priority 1 to 99"},
     {0},
 };
 
 static const app_example examples[] = {
-    {"A lamp looks at a place; the motion comes out at 100 Hz",
-     "echo '{\"aim\":[0.4,0.1,0.3]}' | poise stream scene:lamp -p curious"},
+    {"A lamp looks at a point, at 100 Hz", "echo '{\"aim\":[0.4,0.1,0.3]}' | poise stream scene:lamp -p curious"},
     {"Goals with times ...", "printf '{\"t\":%s,\"aim\":[%s]}\\n' 0 0.4,0.1,0.3 0.5 0,0.1,0.5 > in.jsonl"},
     {"... as fast as possible", "poise stream scene:lamp --replay < in.jsonl"},
     {"Record a run ...", "poise stream scene:lamp -d 1 --record run.jsonl < in.jsonl > out"},
     {"... and play it back to the same bytes", "poise stream scene:lamp --replay < run.jsonl | cmp - out"},
     {"An animation to play ...", "poise aim scene:lamp -p curious --path circle:100 -o circle.json"},
-    {"... while it looks at a place, for a motor in degrees, reversed",
+    {"... while looking at a point, with one motor in degrees, reversed",
      "echo '{\"aim\":[2,0.1,0.3]}' | poise stream scene:lamp --motion circle.json --method erik --servo turn=-57.3 -d 1"},
     {"Goals in words", "echo '{\"goals\":[\"position tip 0.4 0.1 0.5\"]}' > arm.jsonl"},
-    {"A robot arm, solved 50 times a second, sent 500 times",
-     "poise stream scene:arm7 -r 500 --solve-rate 50 -d 0.2 < arm.jsonl"},
-    {"The same by control steps: joints go the way together, within limits",
+    {"A robot arm, solved at 50 Hz, sent at 500 Hz", "poise stream scene:arm7 -r 500 --solve-rate 50 -d 0.2 < arm.jsonl"},
+    {"The same by control steps, within limits",
      "poise stream scene:arm7 -r 500 --method step --filter \"velocity=1 acceleration=5\" -d 0.2 < arm.jsonl"},
     {0},
 };
@@ -300,27 +300,26 @@ const app_command cmd_stream = {
     .synopsis = "MODEL",
     .least = 1,
     .most = 1,
-    .summary = "real time: goals in as JSON lines, joint angles out",
+    .summary = "solve in real time: goals in, joint angles out, as JSON",
     .description =
-        "Reads goals as lines of JSON and writes joint angles as lines of JSON at a fixed rate. A goal holds until another "
-        "line changes it. The solver has a rate of its own; a motion filter brings the joints to its answers within the "
-        "limits of the motors (\"poise help warp\").\n\n"
-        "Lines in, all members optional:\n"
-        "  {\"aim\": [x, y, z]}            point at a place\n"
-        "  {\"direction\": [x, y, z]}      point along a direction\n"
-        "  {\"orientation\": [x, y, z, w]} have a rotation\n"
-        "  {\"position\": [x, y, z]}       bring the tip to a place\n"
+        "Reads goals as lines of JSON and writes joint angles as lines of JSON at a fixed rate. A goal holds until "
+        "another line changes it. The solver may run at its own rate; a motion filter moves the joints to its answers "
+        "within the limits of the motors (\"poise help warp\").\n\n"
+        "Input lines, all members optional:\n"
+        "  {\"aim\": [x, y, z]}            face a point\n"
+        "  {\"direction\": [x, y, z]}      face a direction\n"
+        "  {\"orientation\": [x, y, z, w]} take an orientation\n"
+        "  {\"position\": [x, y, z]}       bring the tip to a point\n"
         "  {\"posture\": \"NAME\" or [q]}    hold another posture\n"
         "  {\"goals\": [...]}              goals in words or objects\n"
         "  {\"t\": s}                      when, in seconds from the start\n"
         "  {\"stop\": true}                end\n"
-        "null takes a goal back. A line that is wrong or too late changes nothing and is answered with {\"error\": ..., "
-        "\"line\": n}.\n\n"
-        "Lines out, after a first one with the names of the numbers:\n"
+        "null removes a goal. A wrong or late line changes nothing and is answered with {\"error\": ..., \"line\": n}.\n\n"
+        "Output lines, after a first one with the names of the numbers:\n"
         "  {\"tick\":12,\"t\":0.12,\"line\":1,\"q\":[...],\"angle\":0,\"length\":0}\n"
-        "line is the last line in that is in force; angle and length are what the solver's answer leaves of its goals.\n\n"
-        "Ends after the last line when the motion has come to rest, at an interrupt, or when nobody reads on; then it "
-        "prints how late lines left. docs/stream.md tells the whole.",
+        "line is the number of the input line in force; angle and length are the errors of the solver's answer.\n\n"
+        "Ends when the motion has come to rest after the last line, at an interrupt, or when the reader closes the pipe; "
+        "then prints how late lines were sent. See docs/stream.md.",
     .options = options,
     .examples = examples,
     .run = run,

@@ -31,8 +31,8 @@ static bool find_studio(const char *given, char *folder, size_t size)
     if (find_beside_program(places, folder, size)) {
         return true;
     }
-    complain("view: the studio is not there; \"make web\" builds it or says what it lacks, the Debian package has it, and "
-             "--studio names its folder");
+    complain("view: the studio is missing; \"make web\" builds it or says what it needs, the Debian package contains it, "
+             "and --studio gives its folder");
     return false;
 }
 
@@ -125,11 +125,11 @@ static app_exit run(const arguments *args)
 }
 
 static const app_option options[] = {
-    {"port", 'p', OPTION_COUNT, "N", .highest = 65535, .help = "the port to listen on (one that is free)"},
-    {"no-open", .help = "print the address and open no browser"},
-    {"live", .help = "show a stream that runs: its lines come on standard input, and goals go to its port; the postures in "
-                     "them (poise stream --with-posture) are a ghost"},
-    {"studio", 0, OPTION_FILE, "FOLDER", .help = "the built studio, if not the one that was installed"},
+    {"port", 'p', OPTION_COUNT, "N", .highest = 65535, .help = "port to listen on (any free one)"},
+    {"no-open", .help = "print the address without opening a browser"},
+    {"live", .help = "show a running stream: its lines come on standard input, goals go to its port; its postures (poise "
+                     "stream --with-posture) appear as a ghost"},
+    {"studio", 0, OPTION_FILE, "FOLDER", .help = "folder of the built studio, if not the installed one"},
     {0},
 };
 
@@ -142,7 +142,7 @@ const app_command cmd_view = {
     .name = "view",
     .synopsis = "[FILE]",
     .most = 1,
-    .summary = "open the studio in the browser, on a file",
+    .summary = "open a file in the browser studio",
     .description = "Serves the studio on a free port of 127.0.0.1, which no other machine can reach, and opens it in the "
                    "browser; with a file, or a scene, the studio shows it. Nothing leaves this machine. Ctrl-C ends it.\n\n"
                    "With --live it shows a robot as it is driven: poise stream robot.urdf --port 9000 | poise view "

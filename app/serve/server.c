@@ -152,7 +152,7 @@ static bool send_head(int connection, const char *status, const char *type, cons
                           "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
                           "Cross-Origin-Resource-Policy: same-origin\r\nReferrer-Policy: no-referrer\r\n"
                           "Content-Security-Policy: default-src 'self' data: blob:; script-src 'self' 'wasm-unsafe-eval'; "
-                          "style-src 'self' 'unsafe-inline'; frame-ancestors 'none'\r\n\r\n",
+                          "worker-src 'self' blob:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'\r\n\r\n",
                           status, type, encoding, size);
     return socket_send(connection, head, (size_t)length);
 }

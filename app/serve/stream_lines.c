@@ -28,7 +28,7 @@ static bool open_port(line_source *s, const char *host, int port)
     bool is_address;
     s->descriptor = socket_open_datagrams(host, port, &s->port, &is_address);
     if (!is_address) {
-        complain("--address %s: is no address such as 127.0.0.1, or 0.0.0.0 for all of this machine's", host);
+        complain("--address %s: is not an address such as 127.0.0.1, or 0.0.0.0 for all interfaces", host);
         return false;
     }
     if (s->descriptor < 0) {

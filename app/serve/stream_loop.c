@@ -61,7 +61,7 @@ static void send_line(loop *l, const char *text, size_t size)
 {
     size_t done = 0;
     while (!l->closed && done < size) {
-        ssize_t put = write(STDOUT_FILENO, text + done, size - done);
+        ssize_t put = write(STDOUT_FILENO, text + done, (unsigned)(size - done));
         done += put > 0 ? (size_t)put : 0;
         l->closed = put < 0 && errno != EINTR;
     }
@@ -240,7 +240,7 @@ static void take_text(loop *l, const char *text, size_t size, int64_t number)
     if (!json_is(object, JSON_OBJECT)) {
         answer_bad(l, "not an object such as {\"aim\":[1,0,0]}", number);
     } else if (tick < 0) {
-        answer_bad(l, "t: is no time in seconds from the start", number);
+        answer_bad(l, "t: is not a time in seconds from the start", number);
     } else if (late > l->options->late) {
         snprintf(wrong, sizeof wrong, "late by %.3f s, not used", late);
         answer_bad(l, wrong, number);
@@ -333,6 +333,9 @@ static poise_status solve_once(loop *l)
     poise_status status = l->options->steps ? poise_step(l->solver, goals, task->goal_count + 1, 1 / l->options->rate,
                                                          &limits, l->answer, l->v, NULL, &l->why)
                                             : poise_solve(l->solver, goals, task->goal_count + 1, l->answer, NULL, &l->why);
+    if (status == POISE_OK && !l->options->steps && task->goal_count > 0) { // what the posture keeps the goals from is small
+        status = poise_solve(l->solver, goals, task->goal_count, l->answer, NULL, &l->why);
+    }
     l->angle = l->length = 0;
     for (int i = 0; i < task->goal_count && status == POISE_OK; ++i) {
         poise_goal_error e = poise_solver_goal_error(l->solver, i);
@@ -483,7 +486,7 @@ static bool create_solver(loop *l)
         status = poise_solver_create(l->task->model, &o, NULL, &l->solver, NULL);
     } else if (l->options->erik) {
         l->task->only_aims = true;
-        aim_settings settings = aim_settings_default(&l->task->end);
+        aim_settings settings = aim_settings_default(&l->task->end, NULL);
         settings.method = AIM_ERIK;
         settings.erik.posture_weight = l->options->posture_weight;
         l->aim = aim_solver_create(l->task->model, &l->task->end, &settings, NULL);

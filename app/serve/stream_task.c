@@ -109,7 +109,7 @@ static bool read_posture(const stream_task *task, const json_node *value, change
     }
     count = read_numbers(value, c->numbers, nq);
     if (count != nq) {
-        return refuse(wrong, "posture: neither a name nor a list of %d numbers", nq);
+        return refuse(wrong, "posture: is neither a name nor a list of %d numbers", nq);
     }
     for (int i = 0; i < nq && task->servo_scale; ++i) {
         c->numbers[i] = (c->numbers[i] - task->servo_offset[i]) / task->servo_scale[i];
@@ -173,7 +173,7 @@ static bool read_goals(const stream_task *task, const json_node *value, change *
         if (json_is(item, JSON_OBJECT)) {
             json_append(objects, json_copy(item));
         } else if (!text || poise_goal_list_parse(c->listed, &words, text, &reason) != POISE_OK) {
-            works = refuse(wrong, "goals: item %d: %s", i, text ? reason.text : "is neither words nor an object");
+            works = refuse(wrong, "goals: item %d: %s", i, text ? reason.text : "is neither a string nor an object");
         }
     }
     if (works && json_count(objects) > 0) {

@@ -16,7 +16,7 @@
 // disk does.
 void system_begin(void);
 
-// A reader of standard output who leaves does not end this program; writing fails from then on.
+// A reader of standard output that goes away does not end this program; writing fails from then on.
 void system_ignore_closed_pipes(void);
 
 // The path of this program, folders separated by '/'.

@@ -56,9 +56,13 @@ void system_on_interrupt(void (*handler)(int number))
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction action = {.sa_handler = handler}; // no restart: a sleep or a read ends
+    struct sigaction before;
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i) {
-        sigaction(numbers[i], &action, NULL);
+        bool is_nohup = numbers[i] == SIGHUP && sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler == SIG_IGN;
+        if (!is_nohup) {
+            sigaction(numbers[i], &action, NULL);
+        }
     }
 }
 

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { JOBS_AT_ONCE = 32 }; // of a list, on a device
+
 // One job: what to follow, and what to write.
 typedef struct job {
     const char *out, *report, *model_out, *deviations, *errors, *angles, *centres; // NULL: not wanted
@@ -128,7 +130,7 @@ static bool check_output(const job *j)
 {
     bool is_input = j->out && (files_are_same(j->out, j->request.model) || files_are_same(j->out, j->request.source));
     if (is_input) {
-        complain("%s: is read, too, and would be lost; write to another file", j->out);
+        complain("%s: is also an input and would be overwritten; write to another file", j->out);
     }
     return !is_input && (!j->out || file_can_be_written(j->out));
 }
@@ -144,14 +146,7 @@ static bool do_job(const job *j, track_result *r, const arguments *args)
 static void say_written(const job *j, FILE *stream)
 {
     const char *files[] = {j->out, j->report, j->model_out, j->deviations, j->errors, j->angles, j->centres};
-    const char *before = "\nwrote ";
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; ++i) {
-        if (files[i] && strcmp(files[i], "-") != 0) {
-            fprintf(stream, "%s%s", before, files[i]);
-            before = ", ";
-        }
-    }
-    fputs(before[0] == ',' ? "\n" : "", stream);
+    print_written(files, (int)(sizeof files / sizeof files[0]), stream);
 }
 
 static app_exit run_one(job *j, const arguments *args)
@@ -201,7 +196,8 @@ static bool report_name(const char *folder, const char *out, char *path, size_t 
     return path_join(path, size, folder, name);
 }
 
-static app_exit list_job(job *j, const struct track_line *line, int number, int count, const arguments *args, FILE *stream)
+static app_exit list_job(const job *j, const struct track_line *line, int number, int count, const arguments *args,
+                         FILE *stream)
 {
     char what[160];
     track_result r = {0};
@@ -215,9 +211,13 @@ static app_exit list_job(job *j, const struct track_line *line, int number, int 
     } else if (works) {
         const char *unit;
         double per = track_unit(&r, &unit);
-        snprintf(what, sizeof what, "%s, %d frames, %d held, mean error %.3g %s, %.0f us a frame",
-                 poise_verdict_name(r.made->verdict.level), r.made->markers->frames, r.made->summary.held,
-                 r.made->summary.mean * per, unit, 1e6 * r.mean_time);
+        char ahead[40] = "";
+        if (j->request.device) {
+            snprintf(ahead, sizeof ahead, ", %d on the device", r.made->summary.ahead);
+        }
+        snprintf(what, sizeof what, "%s, %d frame%s%s, %d held, mean error %.3g %s, %.0f us a frame",
+                 poise_verdict_name(r.made->verdict.level), r.made->markers->frames, r.made->markers->frames == 1 ? "" : "s",
+                 ahead, r.made->summary.held, r.made->summary.mean * per, unit, 1e6 * r.mean_time);
         say_job(stream, number, count, line->out, what);
     } else {
         snprintf(what, sizeof what, "failed (line %d of the list)", line->line);
@@ -228,8 +228,9 @@ static app_exit list_job(job *j, const struct track_line *line, int number, int 
     return status;
 }
 
-// A job that several ranks share: rank 0 prints what it has to say when its turn comes. `piece` counts the jobs to do.
-static app_exit shared_job(job *j, const struct track_line *line, int number, int count, const arguments *args, int piece)
+// A job beside others: what it has to say is printed when its turn comes. `piece` counts the jobs to do.
+static app_exit shared_job(const job *j, const struct track_line *line, int number, int count, const arguments *args,
+                           int piece)
 {
     text_file messages, output;
     text_open(&messages);
@@ -268,28 +269,57 @@ static int *open_jobs(const track_list *list, bool force, int *count)
     return open;
 }
 
-// The worst of the jobs that fall to this process.
-static app_exit run_jobs(job *j, const track_list *list, const int *open, int count, const arguments *args)
+// The jobs to do.
+typedef struct jobs {
+    const job *common;
+    const track_list *list;
+    const int *open;
+    int count;
+    const arguments *args;
+    app_exit worst; // of those that fall to this process
+} jobs;
+
+static void run_piece(jobs *all, int piece)
 {
-    const char *reports = j->report;
-    app_exit worst = APP_DONE;
-    for (int piece; (piece = ranks_current()->next()) < count;) {
-        int i = open[piece];
-        const struct track_line *line = &list->job[i];
-        char page[PATH_MAX];
-        j->request.model = line->model;
-        j->request.source = line->source;
-        j->out = line->out;
-        j->report = reports && report_name(reports, line->out, page, sizeof page) ? page : NULL;
-        app_exit status = ranks_current()->size > 1 ? shared_job(j, line, i + 1, list->count, args, piece)
-                                                    : list_job(j, line, i + 1, list->count, args, stdout);
-        worst = status > worst ? status : worst;
-    }
-    j->report = reports;
-    return worst;
+    int i = all->open[piece];
+    const struct track_line *line = &all->list->job[i];
+    const char *reports = all->common->report;
+    char page[PATH_MAX];
+    job j = *all->common;
+    j.request.model = line->model;
+    j.request.source = line->source;
+    j.out = line->out;
+    j.report = reports && report_name(reports, line->out, page, sizeof page) ? page : NULL;
+    app_exit status = ranks_current()->size > 1 || j.request.device
+                          ? shared_job(&j, line, i + 1, all->list->count, all->args, piece)
+                          : list_job(&j, line, i + 1, all->list->count, all->args, stdout);
+    all->worst = status > all->worst ? status : all->worst;
 }
 
-static app_exit run_list(job *j, const arguments *args)
+// poise_piece: a job that has its turn.
+static void run_in_turn(void *work, int piece, int worker)
+{
+    (void)worker;
+    track_turn_take();
+    run_piece(work, piece);
+    track_turn_leave();
+}
+
+// One after another; with a device side by side, so that it has frames of many recordings at a time.
+static void run_jobs(jobs *all)
+{
+    if (all->common->request.device) {
+        int at_once = JOBS_AT_ONCE;
+        terminals_are(is_terminal(stdout), false); // lines that end jobs show how far the list has come
+        threads_run(&at_once, all->count, run_in_turn, all);
+        return;
+    }
+    for (int piece; (piece = ranks_current()->next()) < all->count;) {
+        run_piece(all, piece);
+    }
+}
+
+static app_exit run_list(const job *j, const arguments *args)
 {
     track_list list;
     int count = 0, *open = NULL;
@@ -299,9 +329,10 @@ static app_exit run_list(job *j, const arguments *args)
     if (works) {
         ranks_current()->start();
         ranks_current()->listen(count);
-        worst = run_jobs(j, &list, open, count, args);
+        jobs all = {.common = j, .list = &list, .open = open, .count = count, .args = args, .worst = APP_DONE};
+        run_jobs(&all);
         ranks_current()->hear_out();
-        worst = (app_exit)ranks_current()->most((int)worst);
+        worst = (app_exit)ranks_current()->most((int)all.worst);
     }
     if (works && count < list.count && !arguments_json(args)) {
         printf("%d of %d jobs were done before; --force does them again\n", list.count - count, list.count);
@@ -322,7 +353,7 @@ static bool check_clearance(const arguments *args)
     }
     for (size_t i = 0; i < sizeof alone / sizeof alone[0]; ++i) {
         if (asked && option_given(args, alone[i])) {
-            complain("track: --%s does not go with --%s: it is held frame by frame, from markers", asked, alone[i]);
+            complain("track: --%s cannot be combined with --%s: it works frame by frame, on markers", asked, alone[i]);
             return false;
         }
     }
@@ -361,7 +392,7 @@ static bool check_use(const arguments *args)
         }
     }
     if (option_given(args, "lag") && option_given(args, "whole")) {
-        complain("track: --lag gives what comes out live, --whole what the whole recording tells; choose one");
+        complain("track: --lag shows what live tracking gives, --whole uses the whole recording; choose one");
         return false;
     }
     const char *report = option_text(args, "report", NULL); // of a list, a folder
@@ -395,6 +426,9 @@ static app_exit run(const arguments *args)
              .angles = option_text(args, "angles", NULL),
              .centres = option_text(args, "centres", NULL),
              .request = request_of(args, pairs)};
+    if (!track_device_find(args, &j.request.device)) {
+        return APP_BAD;
+    }
     if (!method_by_name(option_text(args, "method", "auto"), &j.request.problem.track.solver.method) ||
         !verdict_read_thresholds(args, &j.request.problem.thresholds)) {
         return APP_BAD;
@@ -409,111 +443,120 @@ static app_exit run(const arguments *args)
         bool works = track_sensors(&j.request, option_text(args, "sensors", ""), j.out, &level);
         return !works ? APP_BAD : level > j.accept ? APP_MISSED : APP_DONE;
     }
-    return run_one(&j, args);
+    track_turn_take();
+    app_exit status = run_one(&j, args);
+    track_turn_leave();
+    return status;
 }
 
 static const app_option options[] = {
     {"output", 'o', OPTION_OUTPUT, "OUT", .choices = WRITTEN_FILES, .help = "write the motion"},
-    {"report", 0, OPTION_FILE, "R.html", .help = "write a page with errors over time, per marker, and playback"},
+    {"report", 0, OPTION_FILE, "R.html", .help = "write a page with errors by frame and by marker, and playback"},
     {"save-model", 0, OPTION_OUTPUT, "FILE", .choices = WRITTEN_FILES,
-     .help = "write the skeleton as fitted, with its marker places"},
+     .help = "write the fitted skeleton with its marker positions"},
     {"deviations", 0, OPTION_OUTPUT, "FILE.csv",
-     .help = "write the standard deviation of every joint angle by frame, in degrees"},
-    {"angles", 0, OPTION_OUTPUT, "FILE", .choices = ".csv .mot",
-     .help = "write joint angles as clinicians name them, in degrees"},
+     .help = "write the standard deviation of every joint angle in every frame, in degrees"},
+    {"angles", 0, OPTION_OUTPUT, "FILE", .choices = ".csv .mot", .help = "write clinical joint angles, in degrees"},
     {"centres", 0, OPTION_OUTPUT, "FILE", .choices = ".trc .c3d .json", .help = "write joint centres as markers"},
     {"accept", 0, OPTION_CHOICE, "VERDICT", .choices = "good doubtful failed",
-     .help = "the worst verdict that exits with 0 (good)"},
+     .help = "worst verdict that still exits with 0 (good)"},
     {"threshold", 0, OPTION_TEXT, "WHAT=D[,F]", .repeats = true,
      .help = "beyond D a track is doubtful, beyond F failed; WHAT is miss (0.010,0.015 of the stature), given "
              "(0.012,0.024), far (0.024), places (0.7,1 deviations), moved (1.2,2.5), unequal (0.027,0.048), swapped (9), "
-             "size (1.25,1.6), stretched (1.15,1.35), unseen (0.55,0.75), bare (0.6,0.9), held (0,0.5), let_go (0.2), "
-             "astray (0.12), turned "
-             "(0.2,0.5 rad) "
-             "or absent (0)"},
-    {"method", 0, OPTION_CHOICE, "NAME", .choices = METHODS_COMMON " ccd fabrik", .help = "solver of each frame (auto)"},
+             "size (1.25,1.6), stretched (1.15,1.35), unseen (0.55,0.75), bare (0.6,0.9), held (0,0.5), let_go (0.2), lost "
+             "(0.2 s), astray (0.12), turned (0.2,0.5 rad) or absent (0)"},
+    {"method", 0, OPTION_CHOICE, "NAME", .choices = METHODS_COMMON " ccd fabrik", .help = "solver for each frame (auto)"},
     {"calibrate", 0, OPTION_CHOICE, "WHAT", .choices = "none places uniform segments",
-     .help = "find marker places, and one factor for all bones or one for each (places where some are not known)"},
-    {"calibration-frames", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 10000, .help = "frames to calibrate on (50)"},
+     .help = "fit marker positions (places), and the bones by one factor (uniform) or one each (segments); the default is "
+             "places if some are unknown"},
+    {"calibration-frames", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 10000,
+     .help = "number of frames used for "
+             "calibration (50)"},
     {"static", 0, OPTION_FILE, "FILE",
-     .help = "a recording of the person standing: marker places, and bones where --calibrate asks for them, come from it"},
-    {"placements", 0, OPTION_FILE, "FILE", .help = "JSON or an OpenSim MarkerSet that says which marker sits where"},
+     .help = "static trial: marker positions, and bones if --calibrate asks for them, are fitted to it"},
+    {"placements", 0, OPTION_FILE, "FILE", .help = "marker positions on the skeleton, as JSON or OpenSim MarkerSet"},
     {"tasks", 0, OPTION_FILE, "SETUP.xml",
-     .help = "weights of markers and coordinates, and times, of OpenSim's InverseKinematicsTool; no marker is let go"},
+     .help = "setup of OpenSim's InverseKinematicsTool: weights of markers and coordinates, time range; no marker is "
+             "ignored"},
     {"sensors", 0, OPTION_FILE, "PLACER.xml",
-     .help = "follow orientations (STO of quaternions) of sensors that OpenSense's IMUPlacer places on MODEL"},
+     .help = "follow sensor orientations (STO of quaternions), placed on MODEL by OpenSense's IMUPlacer"},
     {"errors", 0, OPTION_OUTPUT, "E.sto",
-     .help = "write total squared, rms and largest marker error by frame, as OpenSim does"},
-    {"labels", 0, OPTION_FILE, "FILE", .help = "a table of marker names and places beside the built-in one (help markers)"},
+     .help = "write total squared, rms and largest marker error of every frame, as OpenSim does"},
+    {"labels", 0, OPTION_FILE, "FILE", .help = "additional table of marker names and positions (help markers)"},
     {"first", 0, OPTION_COUNT, "K", .lowest = 0, .highest = INT_MAX, .help = "first frame, counted from 0 (0)"},
     {"last", 0, OPTION_COUNT, "K", .lowest = 0, .highest = INT_MAX, .help = "last frame (the recording's last)"},
     {"rate", 0, OPTION_NUMBER, "R", .lowest = 1e-3, .highest = 1e6, .help = "resample to R frames per second"},
     {"threads", 't', OPTION_COUNT, "N", .lowest = 1, .highest = 256,
-     .help = "threads (as many as processors); the answer does not depend on it"},
+     .help = "number of threads (all processors); does not change the answer"},
+    {"device", 0, OPTION_CHOICE, "NAME", .choices = "cpu cuda",
+     .help = "where frames are solved: cpu, or cuda, which needs the program poise-cuda and pays for lists of many "
+             "recordings (cpu)"},
     {"chunk", 0, OPTION_COUNT, "N", .lowest = 1, .highest = INT_MAX,
-     .help = "frames that a thread takes at once (500); the answer depends on it"},
+     .help = "frames a thread takes at once (500); changes the answer slightly"},
     {"smoothness", 0, OPTION_NUMBER, "W", .lowest = 0, .highest = 1e9,
-     .help = "weight of staying near the last frame, against 1 for a marker (0)"},
-    {"whole", .help = "solve all frames at once, as splines in time: smooth, with gaps bridged and nothing lagging"},
+     .help = "weight of staying near the previous frame; a marker has 1 (0)"},
+    {"whole", .help = "solve all frames at once, as splines in time: smooth, gaps bridged, no lag"},
     {"lag", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 100000,
-     .help = "smooth as it would be live, N frames behind: 32 at 120 a second are nearly as good as --whole, 3 knots the "
-             "least"},
-    {"knot", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 64, .help = "with --whole: frames from knot to knot at most (4)"},
+     .help = "smooth with a delay of N frames, as in live use: 32 at 120 Hz is nearly as good as --whole; at least 3 knots"},
+    {"knot", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 64, .help = "with --whole: frames between knots, at most (4)"},
     {"noise", 0, OPTION_NUMBER, "D", .lowest = 0, .highest = 1,
-     .help = "with --whole: metres by which a marker is off in each direction (found from the recording)"},
+     .help = "with --whole: marker noise per axis, in metres (estimated)"},
     {"velocity", 0, OPTION_NUMBER, "V", .lowest = 1e-6, .highest = 1e9,
-     .help = "with --whole: limit of all joints but a free root, radians or metres a second (none)"},
+     .help = "with --whole: velocity limit of all joints except a free root, rad/s or m/s (none)"},
     {"acceleration", 0, OPTION_NUMBER, "A", .lowest = 1e-6, .highest = 1e9,
-     .help = "with --whole: the same, a second squared (none)"},
+     .help = "with --whole: acceleration limit, rad/s^2 or m/s^2 (none)"},
     {"floor", 0, OPTION_NUMBER, "HEIGHT", .lowest = -1e9, .highest = 1e9,
      .help =
-         "keep all collision shapes, or joints and tools where there are none, above this height in every frame; metres"},
+         "keep all collision shapes, or joints and tools if there are none, above this height in every frame, in metres"},
     {"avoid", .help = "keep the collision shapes of MODEL's file apart in every frame; URDF, MJCF, JSON"},
     {"obstacle", 0, OPTION_TEXT, "SHAPE", .repeats = true,
      .help = "keep clear of \"box X Y Z SX SY SZ\", \"sphere X Y Z R\", \"capsule X Y Z X Y Z R\", in metres, or the shapes "
              "of a FILE.json; implies --avoid"},
-    {"srdf", 0, OPTION_FILE, "FILE", .help = "of MoveIt: pairs of links that may touch"},
-    {"margin", 0, OPTION_NUMBER, "D", .highest = 1e9, .help = "with --floor and --avoid: by so many metres (0)"},
-    {"self-margin", 0, OPTION_NUMBER, "D", .highest = 1e9, .help = "the same between shapes of MODEL itself (as --margin)"},
+    {"srdf", 0, OPTION_FILE, "FILE", .help = "MoveIt's SRDF: pairs of links that may touch"},
+    {"margin", 0, OPTION_NUMBER, "D", .highest = 1e9, .help = "with --floor and --avoid: least distance, in metres (0)"},
+    {"self-margin", 0, OPTION_NUMBER, "D", .highest = 1e9,
+     .help = "least distance between shapes of MODEL itself (as "
+             "--margin)"},
     {"neighbours", 0, OPTION_COUNT, "N", .highest = 100,
-     .help = "shapes on bodies with at most N joints in between may touch (1)"},
+     .help = "ignore collisions between bodies at most N joints apart (1)"},
     {"balance", 0, OPTION_TEXT, "POLYGON",
      .help = "keep the centre of mass above \"X Y X Y X Y ...\", corners on the ground in metres (X Z where y is up)"},
-    {"allow-missing", .help = "go on where collision meshes of MODEL could not be read"},
-    {"no-limits", .help = "joints may leave the limits that MODEL's file gives them"},
-    {"no-robust", .help = "trust every marker: let none go that is far off"},
+    {"allow-missing", .help = "continue if collision meshes cannot be read"},
+    {"no-limits", .help = "ignore the joint limits of MODEL's file"},
+    {"no-robust", .help = "trust every marker, however far off"},
     {"outlier", 0, OPTION_NUMBER, "D", .lowest = 0, .highest = 1e9,
-     .help = "metres beyond which a marker is let go (a tenth of the reach)"},
-    {"least-markers", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 1e6, .help = "with fewer seen a frame is held (3)"},
-    {"bodies", .help = "follow the motion's bodies where the source has markers, too"},
-    {"source-model", 0, OPTION_FILE, "FILE", .help = "the skeleton that an AMC or MOT source moves"},
-    {"pair", 0, OPTION_TEXT, "SOURCE=TARGET", .repeats = true,
-     .help = "bodies that belong together though their names differ"},
-    {"keep-size", .help = "do not scale a motion to the size of the skeleton that follows it"},
-    {"unit", 0, OPTION_UNIT, "UNIT", .help = "of the skeleton's lengths: m cm mm in ft, or a number of metres"},
-    {"up", 0, OPTION_CHOICE, "AXIS", .choices = "x y z", .help = "the skeleton's upward axis"},
+     .help = "ignore markers farther off than this, in metres (a tenth of the reach)"},
+    {"least-markers", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 1e6,
+     .help = "hold frames with fewer visible markers "
+             "(3)"},
+    {"bodies", .help = "follow the motion's bodies even if the source has markers"},
+    {"source-model", 0, OPTION_FILE, "FILE", .help = "skeleton of an AMC or MOT source"},
+    {"pair", 0, OPTION_TEXT, "SOURCE=TARGET", .repeats = true, .help = "match two bodies whose names differ"},
+    {"keep-size", .help = "do not scale the motion to the size of MODEL"},
+    {"unit", 0, OPTION_UNIT, "UNIT", .help = "unit of length of MODEL: m cm mm in ft, or a number of metres"},
+    {"up", 0, OPTION_CHOICE, "AXIS", .choices = "x y z", .help = "upward axis of MODEL"},
     {"source-unit", 0, OPTION_UNIT, "UNIT", .help = "the same of the recording"},
     {"source-up", 0, OPTION_CHOICE, "AXIS", .choices = "x y z", .help = "the same of the recording"},
-    {"subject", 0, OPTION_TEXT, "NAME", .help = "whose markers, of several people in the recording (the only whole one)"},
-    {"floating", .help = "URDF, MJCF: let the root move freely"},
-    {"jobs-from", 0, OPTION_FILE, "LIST", .help = "a file with a job MODEL MARKERS OUT on each line"},
-    {"force", .help = "with --jobs-from: do jobs again whose OUT is there"},
+    {"subject", 0, OPTION_TEXT, "NAME", .help = "person to track, if the recording has several (the only complete one)"},
+    {"floating", .help = "URDF, MJCF: leave the root free"},
+    {"jobs-from", 0, OPTION_FILE, "LIST", .help = "file with one job MODEL MARKERS OUT per line"},
+    {"force", .help = "with --jobs-from: redo jobs whose OUT exists"},
     {0},
 };
 
 static const app_example examples[] = {
     {"A noisy recording with gaps and swapped labels", "poise track scene:humanoid scene:humanoid/walk/noisy -o walk.json"},
-    {"The same with a page to look at", "poise track scene:humanoid scene:humanoid/walk/noisy --report walk.html"},
-    {"All frames at once: smooth, and no joint faster than 12 radians a second",
+    {"The same with a report page", "poise track scene:humanoid scene:humanoid/walk/noisy --report walk.html"},
+    {"All frames at once: smooth, no joint faster than 12 rad/s",
      "poise track scene:humanoid scene:humanoid/walk/noisy --whole --velocity 12 -o walk.bvh"},
-    {"Feet that do not sink into the ground", "poise track scene:humanoid scene:humanoid/walk/noisy --floor 0 -o walk.bvh"},
+    {"Keep the feet above the ground", "poise track scene:humanoid scene:humanoid/walk/noisy --floor 0 -o walk.bvh"},
     {"Another skeleton follows the bodies of a motion",
      "poise track scene:humanoid-euler scene:humanoid/kick --bodies -o kick.bvh"},
-    {"Marker places from another recording of the person, such as a static trial",
+    {"Marker positions from another recording, such as a static trial",
      "poise track scene:humanoid scene:humanoid/kick/noisy --static scene:humanoid/walk/noisy -o kick.json"},
     {"OpenSim's inverse kinematics", "poise track subject01.osim walk.trc --tasks subject01_Setup_IK.xml -o walk.mot"},
-    {"Sensors of orientation", "poise track subject07.osim swing.sto --sensors imuPlacer.xml -o swing.mot"},
-    {"Numbers for machines, twenty frames", "poise track scene:humanoid scene:humanoid/punch --first 20 --last 39 --json"},
+    {"Orientation sensors", "poise track subject07.osim swing.sto --sensors imuPlacer.xml -o swing.mot"},
+    {"Twenty frames as JSON", "poise track scene:humanoid scene:humanoid/punch --first 20 --last 39 --json"},
     {0},
 };
 
@@ -522,30 +565,29 @@ const app_command cmd_track = {
     .synopsis = "MODEL MARKERS_OR_MOTION",
     .least = 0,
     .most = 2,
-    .summary = "a skeleton follows a whole clip of markers or another's motion",
+    .summary = "fit a skeleton to recorded markers or another motion",
     .description =
         "Finds a motion of MODEL that follows markers (C3D, TRC, JSON) or the bodies of another skeleton's motion (BVH, "
-        "AMC, "
-        "MOT, glTF, JSON). Gaps and single bad frames do not stop it: markers that fit no pose are let go, and a frame that "
-        "cannot be trusted holds the last good pose and is listed.\n\n"
-        "Where markers sit comes from --placements, else from MODEL's file, else from anatomy by their common names (see "
-        "poise help markers) with calibration. Units and upward axes are brought together, and the output says how. Of a "
-        "motion, bodies and "
-        "tools of the same name are followed, scaled to the size of MODEL.\n\n"
-        "Errors are distances between markers that were seen and where the motion puts them, without those let go and "
-        "without held frames. Times are processor time spent on each frame, all passes over it included. Long "
-        "recordings are cut into chunks that threads work on; the answer is the same for any number of threads.\n\n"
-        "--whole solves all frames at once: joints are splines in time, as smooth as the recording itself tells, and "
-        "markers "
-        "of all frames decide together. Noise and gaps show far less than frame by frame, or after any filter "
-        "(docs/recordings.md).\n\n"
-        "With --jobs-from, one job after another is done and one that fails does not stop the others; jobs whose OUT is "
-        "there are passed over, so that a list can be taken up again. --report then names a folder. Many machines share a "
-        "list with poise-mpi (docs/scale.md); no job may need the OUT of another then.\n\n"
-        "The verdict is good, doubtful or failed, with the reasons: markers that miss their places, places far from where "
-        "anatomy has them or unequal on the two sides, bones stretched, joints that no marker determines, frames held. A "
-        "small error alone is no proof that the skeleton is where the person was.\n\n"
-        "Exit status: 0, the verdict is good, or what --accept says; 1, it is worse; 2, wrong use or input.",
+        "AMC, MOT, glTF, JSON). Gaps and occasional bad frames are handled: markers that fit no pose are ignored in that "
+        "frame, and a frame that cannot be trusted keeps the last good pose and is listed.\n\n"
+        "Marker positions on the skeleton come from --placements, otherwise from MODEL's file, otherwise from anatomy, by "
+        "the markers' names (see poise help markers), and are then calibrated. Units and upward axes are converted, and "
+        "the output says how. When following a motion, bodies and tools of the same name are matched and scaled to the "
+        "size of MODEL.\n\n"
+        "Errors are distances between observed markers and where the motion puts them, not counting ignored markers and "
+        "held frames. Times are CPU time per frame, all passes included. Long recordings are split into chunks for "
+        "several threads; the answer does not depend on the number of threads.\n\n"
+        "--whole solves all frames at once: joints are splines in time, with the smoothness estimated from the recording, "
+        "and the markers of all frames count together. Noise and gaps show far less than frame by frame, or after any "
+        "filter (docs/recordings.md).\n\n"
+        "With --jobs-from, jobs run one after another and a failed one does not stop the rest; jobs whose OUT exists are "
+        "skipped, so an interrupted list can be resumed. --report then names a folder. poise-mpi shares a list among many "
+        "machines (docs/scale.md), if no job needs the OUT of another; --device cuda "
+        "solves frames of many jobs at once on a device.\n\n"
+        "The verdict is good, doubtful or failed, with reasons: markers far from their positions, positions far from "
+        "anatomy or different on the two sides, stretched bones, joints that no marker determines, held frames. A small "
+        "error alone does not prove that the skeleton is where the person was.\n\n"
+        "Exit status: 0 if the verdict is good (or as good as --accept asks), 1 if it is worse, 2 for wrong use or input.",
     .options = options,
     .examples = examples,
     .run = run,

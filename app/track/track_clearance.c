@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define CLOSED 1e-9 // a loop open by less, in length units or radians, is closed
+#define CLOSED (POISE_CLOSURE_OF_FILES + 1e-9) // a loop open by less, in length units or radians, is closed
 
 // ---- Before --------------------------------------------------------------------------------------------------------------
 
@@ -81,7 +81,7 @@ static bool collect(const track_request *request, track_result *r, const poise_s
                          .up = r->made->scale.up,
                          .unit = units_per_metre(r),
                          .floor = floor};
-    if (!avoid_load_srdf(r->skeleton, request->kept, &c->srdf)) {
+    if (!avoid_load_srdf(r->skeleton, request->kept, false, &c->srdf)) {
         return false;
     }
     asked.srdf = c->srdf.file;
@@ -145,6 +145,7 @@ bool track_take_clearance(const track_request *request, track_result *r)
     c->checks_all = !is_asked || (clearance.pair_count > 0 && (has_points || avoid_checks_all(&c->avoided)));
     r->problem.track.constraints = c->kept;
     r->problem.track.constraint_count = c->count;
+    r->problem.track.solver.constraints.closure_tolerance = POISE_CLOSURE_OF_FILES;
     if (is_asked && r->skeleton->shapes_skipped > 0) {
         track_note(r, "%d collision mesh%s of the skeleton could not be read and %s not looked after%s",
                    r->skeleton->shapes_skipped, r->skeleton->shapes_skipped == 1 ? "" : "es",

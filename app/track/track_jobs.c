@@ -37,7 +37,7 @@ static bool read_line(const char *name, int number, char *line, track_list *list
         return true;
     }
     if (count != 3) {
-        complain("%s:%d: a job is MODEL MARKERS OUT, separated by blanks (by tabs where names hold blanks)", name, number);
+        complain("%s:%d: a job is MODEL MARKERS OUT, separated by spaces (by tabs if names contain spaces)", name, number);
         return false;
     }
     list->job[list->count++] = (struct track_line){number, words[0], words[1], words[2]};

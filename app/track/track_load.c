@@ -59,7 +59,7 @@ static bool read_places(const char *name, track_result *r)
         return false;
     }
     if (file->placement_count == 0) {
-        complain("%s: holds no marker places; it needs \"placements\", see docs/formats.md", name);
+        complain("%s: holds no marker positions; it needs \"placements\", see docs/formats.md", name);
         return false;
     }
     r->problem.placements = file->placements;
@@ -122,7 +122,7 @@ static bool match(const track_request *request, track_result *r)
     const poise_recording_problem *p = &r->problem;
     int frames = p->markers ? p->markers->frames : p->clip->frames, last = p->last < 0 ? frames - 1 : p->last;
     if (frames > 0 && (last >= frames || p->first > last)) {
-        complain("%s: has frames 0 to %d; --first %d --last %d is no part of that", r->source_name, frames - 1, p->first,
+        complain("%s: has frames 0 to %d; --first %d --last %d is outside that range", r->source_name, frames - 1, p->first,
                  last);
         return false;
     }
@@ -140,7 +140,9 @@ static bool match(const track_request *request, track_result *r)
         break;
     case POISE_ERROR_NOT_FOUND:
         if (p->markers && !p->only_placements && !p->subject) {
-            complain("%s: none of its markers has a place on %s; give them with --placements FILE.json", r->source_name,
+            complain("%s: the names of its %d markers (\"%s\"%s) do not say where on %s they sit; give positions with "
+                     "--placements FILE.json or names with --labels FILE (poise help markers)",
+                     r->source_name, p->markers->count, p->markers->label[0], p->markers->count > 1 ? ", ..." : "",
                      r->model_name);
             break;
         }

@@ -3,9 +3,14 @@
 
 #include "cli/scale_words.h"
 #include "cli/terminal.h"
+#include "cli/whole_files.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
+
+#define LEAST_FRAMES 10
+#define AT_LIMIT     0.9 // of the frames
 
 void track_note(track_result *r, const char *format, ...)
 {
@@ -38,9 +43,9 @@ static void note_taken(track_result *r, const char *which, double metres, poise_
 {
     char text[32];
     if (metres > 0 || up != POISE_UP_UNKNOWN) {
-        track_note(r, "the %s is taken as %s%s%s%s, by the figure; see %s", which, metres > 0 ? unit_name(metres, text) : "",
-                   metres > 0 && up != POISE_UP_UNKNOWN ? ", " : "", up != POISE_UP_UNKNOWN ? up_name(up) : "",
-                   up != POISE_UP_UNKNOWN ? " up" : "", options);
+        track_note(r, "the %s is assumed to be %s%s%s%s, from the figure; see %s", which,
+                   metres > 0 ? unit_name(metres, text) : "", metres > 0 && up != POISE_UP_UNKNOWN ? ", " : "",
+                   up != POISE_UP_UNKNOWN ? up_name(up) : "", up != POISE_UP_UNKNOWN ? " up" : "", options);
     }
 }
 
@@ -51,14 +56,14 @@ static void note_scale(track_result *r)
     bool is_both = m->markers_unknown && m->model_unknown;
     note_size(r);
     if (is_both && m->by_size) {
-        track_note(r, "no file says its unit: markers times %g, by their size; see --unit", m->from.metres);
+        track_note(r, "no file gives its unit: markers are multiplied by %g to match in size; see --unit", m->from.metres);
     }
     note_taken(r, "recording", m->markers_unknown && !is_both ? m->from.metres : 0,
                said.up == POISE_UP_UNKNOWN && m->up_by_figure ? m->from.up : POISE_UP_UNKNOWN, "--source-unit, --source-up");
     note_taken(r, "skeleton", m->model_unknown && !is_both ? scale.metres : 0,
                model.up == POISE_UP_UNKNOWN && m->up_by_figure ? scale.up : POISE_UP_UNKNOWN, "--unit, --up");
     if (m->turned_over) {
-        track_note(r, "the person stood upside down along %s and was turned over", up_name(m->from.up));
+        track_note(r, "the person was upside down along %s and was turned over", up_name(m->from.up));
     }
     if (m->from.metres != scale.metres) {
         track_note(r, "markers times %g: from units of %g m to %g m", m->from.metres / scale.metres, m->from.metres,
@@ -105,7 +110,7 @@ static void note_motion(track_result *r)
                    r->problem.keep_size ? "'s units" : "; --keep-size leaves it");
     }
     if (report->is_turned) {
-        track_note(r, "motion turned so that up is up");
+        track_note(r, "motion turned to the skeleton's upward axis");
     }
 }
 
@@ -134,9 +139,14 @@ static void note_places(track_result *r)
         track_note(r, "marker places from %s, by the names of bodies", r->places ? r->places_name : r->source_name);
     }
     bool is_opensim = r->skeleton->format == POISE_FORMAT_OSIM && !r->task;
-    if (m->given_seen < m->given && (m->given_seen > 0 || is_opensim)) {
+    if (is_opensim && m->given == 0) {
+        track_note(r, "%s has no marker places", path_base(r->model_name));
+    } else if (is_opensim && m->named > 0) {
+        track_note(r, "%d of %d marker places of %s are used: the recording has another marker set", m->given_seen, m->given,
+                   path_base(r->model_name));
+    } else if (m->given_seen < m->given && (m->given_seen > 0 || is_opensim)) {
         track_note(r, "%d of %d places have no marker in the recording%s", m->given - m->given_seen, m->given,
-                   is_opensim ? "; --tasks SETUP.xml says which count" : "");
+                   is_opensim ? "; --tasks SETUP.xml selects them" : "");
     }
     if (m->named > 0) {
         track_note(r, "%d of %d markers placed by common names, then calibrated", m->named, m->markers->count);
@@ -156,7 +166,7 @@ void track_note_matched(track_result *r)
         note_places(r);
     }
     if (r->untasked > 0) {
-        track_note(r, "%d of %d markers have no task and do not count", r->untasked, r->untasked + m->placement_count);
+        track_note(r, "%d of %d markers have no task and are ignored", r->untasked, r->untasked + m->placement_count);
     }
     if (m->placement_count < m->markers->count) {
         track_note(r, "%d of %d markers have no place on the skeleton and are left out",
@@ -178,9 +188,46 @@ static void note_ends(track_result *r)
     }
 }
 
+// Is a coordinate at one of its limits in this frame? A joint that cannot move at all is not.
+static bool is_at_limit(const track_result *r, int frame, int coordinate)
+{
+    poise_model_summary size = poise_model_info(r->made->model);
+    double low = size.lower[coordinate], high = size.upper[coordinate], hair = 1e-6 * (high - low);
+    double q = r->made->clip->q[(size_t)frame * (size_t)size.nq + (size_t)coordinate];
+    return low < high && (q - low <= (isfinite(hair) ? hair : 1e-6) || high - q <= (isfinite(hair) ? hair : 1e-6));
+}
+
+// Joints that markers would move beyond a limit in nearly all frames: the person does what the skeleton does not allow, or
+// the skeleton does not fit.
+static void note_limits(track_result *r)
+{
+    poise_model_summary size = poise_model_info(r->made->model);
+    char names[TRACK_NOTE_SIZE - 100] = "";
+    int count = 0, frames = r->made->clip->frames;
+    for (int i = 0; i < size.nq; ++i) {
+        poise_coordinate c = poise_model_coordinate(r->made->model, i);
+        poise_joint_info joint = poise_model_joint_info(r->made->model, c.joint);
+        bool is_seen = joint.nq != joint.nv || !r->made->unseen || !r->made->unseen[joint.v + c.place];
+        int at = 0;
+        for (int f = 0; f < frames && is_seen; ++f) {
+            at += is_at_limit(r, f, i);
+        }
+        if (frames >= LEAST_FRAMES && at >= AT_LIMIT * frames) {
+            size_t used = strlen(names);
+            snprintf(names + used, sizeof names - used, "%s%s%s%s", count > 0 ? ", " : "", joint.name, c.label[0] ? " " : "",
+                     c.label);
+            count += 1;
+        }
+    }
+    if (count > 0) {
+        track_note(r, "at a limit in nearly all frames: %s; see poise info, --no-limits", names);
+    }
+}
+
 void track_note_followed(track_result *r)
 {
     note_ends(r);
+    note_limits(r);
     int unseen = 0;
     for (int i = 0; r->made->unseen && i < poise_model_info(r->made->model).nv; ++i) {
         unseen += r->made->unseen[i];

@@ -59,7 +59,7 @@ typedef struct playback {
     int step, poses, bodies, tools, ends, markers, points;
     poise_placement *end;  // by end: body and place
     poise_vec3 *at;        // poses x points; not finite: not seen
-    unsigned char *states; // poses x markers: 0 not seen, 1 seen, 2 let go
+    unsigned char *states; // poses x markers: 0 not seen, 1 seen, 2 ignored
 } playback;
 
 static bool has_more(const poise_model *model, int body)
@@ -402,12 +402,12 @@ static json_node *data_of(const track_result *r, const arguments *args)
         json_append(notes, json_from_text(r->note[i]));
     }
     json_node *o =
-        json_make("{s:s, s:o, s:o, s:o, s:s, s:s, s:i, s:i, s:i, s:f, s:i, s:i, s:i, s:b}", "version", poise_version(),
+        json_make("{s:s, s:o, s:o, s:o, s:s, s:s, s:i, s:i, s:i, s:f, s:f, s:i, s:i, s:i, s:b}", "version", poise_version(),
                   "command", page_command(args), "model", json_from_text(r->model_name), "source",
                   json_from_text(r->source_name), "method", poise_method_name(r->problem.track.solver.method), "unit", unit,
                   "frames", r->made->markers->frames, "gaps", r->made->summary.gaps, "first", r->made->first, "rate",
-                  r->made->markers->rate, "dofs", poise_model_info(r->made->model).nv, "placed", r->made->placement_count,
-                  "up", (int)likely_up(r), "from_motion", (int)r->made->from_motion);
+                  r->made->markers->rate, "start", r->made->clip->start_time, "dofs", poise_model_info(r->made->model).nv,
+                  "placed", r->made->placement_count, "up", (int)likely_up(r), "from_motion", (int)r->made->from_motion);
     json_node *tables = json_make("{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "verdict",
                                   verdict_as_json(&r->made->verdict, r->made->findings, VERDICT_OF_TRACK), "sure",
                                   track_sureness_as_json(r), "notes", notes, "summary", summary_as_json(r, per), "flagged",

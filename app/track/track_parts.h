@@ -6,6 +6,7 @@
 
 #include "cli/load.h"
 #include "commands/avoid.h"
+#include "track_device.h"
 
 #include <poise/recordings.h>
 
@@ -26,6 +27,7 @@ typedef struct track_request {
     bool has_floor;                  // nothing below
     double floor;                    // this height, in metres
     int threads;                     // 1
+    const track_device *device;      // NULL: the processors solve the frames
     poise_recording_problem problem; // its options; what it is about is filled in by track_load
 } track_request;
 

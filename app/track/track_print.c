@@ -50,7 +50,7 @@ static void print_frames(const track_result *r, FILE *stream)
         char reason[128];
         const poise_track_frame *f = &r->made->frames[worst[i]];
         track_reason(r, worst[i], reason, sizeof reason);
-        double time = (r->made->first + worst[i]) / r->made->markers->rate;
+        double time = r->made->clip->start_time + worst[i] * r->made->clip->frame_time;
         if (f->flags & POISE_TRACK_HELD) {
             table_row(t, "%d\t%.3f\t-\t-\t%d\t%s", r->made->first + worst[i], time, f->iterations, reason);
         } else {
@@ -68,7 +68,7 @@ static void print_markers(const track_result *r, FILE *stream)
     double per = track_unit(r, &unit);
     bool *shown = calloc((size_t)r->made->placement_count + 1, sizeof *shown);
     char head[160];
-    snprintf(head, sizeof head, "worst markers\tbody\t>mean (%s)\t>largest\t>in frame\t>seen\t>let go", unit);
+    snprintf(head, sizeof head, "worst markers\tbody\t>mean (%s)\t>largest\t>in frame\t>seen\t>ignored", unit);
     table *t = table_create(head);
     for (int n = 0; shown && n < WORST_MARKERS && n < r->made->placement_count; ++n) {
         int most = -1;
@@ -99,7 +99,7 @@ static void print_counts(const track_result *r, FILE *stream)
         const char *what;
     } counts[] = {{r->made->summary.jumps, "with a jump"},
                   {r->made->summary.restarts - ((r->made->frames[0].flags & POISE_TRACK_RESTARTED) != 0), "found afresh"},
-                  {r->made->summary.outliers, "with markers let go"},
+                  {r->made->summary.outliers, "with ignored markers"},
                   {r->made->summary.gaps, "with gaps"}};
     const poise_track_summary *s = &r->made->summary;
     const char *bad = s->held > 0 && stream == stdout ? style_code(STYLE_BAD) : "";
@@ -121,7 +121,8 @@ static void print_calibration(const track_result *r, FILE *stream)
     double per = track_unit(r, &unit);
     if (r->made->calibrated) {
         const poise_calibration_report *c = &r->made->calibration;
-        fprintf(stream, "  calibrated  on %d frames, mean %.3g %s", c->frames, c->mean * per, unit);
+        fprintf(stream, "  calibrated  on %d frame%s, mean %.3g %s", c->frames, c->frames == 1 ? "" : "s", c->mean * per,
+                unit);
         if (r->made->fitted) {
             fprintf(stream, ", bones scaled by %.3f", c->scale);
         }
@@ -141,10 +142,28 @@ static void print_whole(const track_result *r, FILE *stream)
     }
 }
 
+static bool has_tracked(const track_result *r)
+{
+    const poise_track_summary *s = &r->made->summary;
+    return r->made->markers->frames - s->before - s->after > s->held;
+}
+
+static void print_error(const track_result *r, FILE *stream)
+{
+    const char *unit;
+    double per = track_unit(r, &unit);
+    const poise_track_summary *s = &r->made->summary;
+    if (!has_tracked(r)) {
+        fprintf(stream, "  error       none: no frame was tracked\n");
+        return;
+    }
+    fprintf(stream, "  error       mean %.3g %s, largest %.3g %s (%s, frame %d)\n", s->mean * per, unit, s->worst * per,
+            unit, r->made->placements[s->worst_marker].label, r->made->first + s->worst_frame);
+}
+
 void track_print(const track_result *r, FILE *stream)
 {
-    const char *unit, *bold = stream == stdout ? style_code(STYLE_BOLD) : "";
-    double per = track_unit(r, &unit);
+    const char *bold = stream == stdout ? style_code(STYLE_BOLD) : "";
     fprintf(stream, "%s%s follows %s%s\n", bold, r->model_name, r->source_name, bold[0] ? style_code(STYLE_PLAIN) : "");
     fprintf(stream, "  skeleton    %d joints, %d degrees of freedom\n", poise_model_info(r->made->model).joints,
             poise_model_info(r->made->model).nv);
@@ -156,9 +175,7 @@ void track_print(const track_result *r, FILE *stream)
     }
     print_calibration(r, stream);
     print_counts(r, stream);
-    fprintf(stream, "  error       mean %.3g %s, largest %.3g %s (%s, frame %d)\n", r->made->summary.mean * per, unit,
-            r->made->summary.worst * per, unit, r->made->placements[r->made->summary.worst_marker].label,
-            r->made->first + r->made->summary.worst_frame);
+    print_error(r, stream);
     if (r->problem.whole) {
         print_whole(r, stream);
     } else {
@@ -176,7 +193,9 @@ void track_print(const track_result *r, FILE *stream)
     }
     verdict_print(&r->made->verdict, r->made->findings, stream);
     print_frames(r, stream);
-    print_markers(r, stream);
+    if (has_tracked(r)) {
+        print_markers(r, stream);
+    }
 }
 
 // ---- For machines --------------------------------------------------------------------------------------------------------

@@ -126,6 +126,41 @@ static void share_time(const track_result *r, watch *w)
     }
 }
 
+// ---- On a device --------------------------------------------------------------------------------------------------------
+
+// Why no frame can be solved there; NULL: the device decides.
+static const char *why_not_on_device(const track_result *r)
+{
+    const poise_recording_problem *p = &r->problem;
+    return p->whole                        ? "all frames are solved at once (--whole)"
+           : p->lag >= 0                   ? "frames are solved as they come in (--lag)"
+           : p->track.constraint_count > 0 ? "what every frame keeps to is held there"
+           : p->track.task_weights != NULL ? "tasks of coordinates are met there"
+                                           : NULL;
+}
+
+static void put_on_device(const track_request *request, track_result *r, track_on_device *on)
+{
+    const char *why = why_not_on_device(r);
+    on->device = request->device;
+    if (why) {
+        snprintf(on->why, sizeof on->why, "%s", why);
+    } else if (request->device) {
+        r->problem.track.ahead = track_device_ahead;
+        r->problem.track.ahead_user = on;
+    }
+}
+
+static void say_who_solved(track_result *r, const track_on_device *on)
+{
+    if (on->device && on->why[0]) {
+        warn("%s: solved on the processors: %s", r->source_name, on->why);
+    } else if (on->device) {
+        track_note(r, "%d of %d frames solved on the %s, the others on the processors", r->made->summary.ahead,
+                   r->made->markers->frames, on->device->name());
+    }
+}
+
 static bool follow(const track_request *request, track_result *r, watch *w)
 {
     poise_recording_problem *p = &r->problem;
@@ -135,13 +170,16 @@ static bool follow(const track_request *request, track_result *r, watch *w)
     p->track.on_frame = p->whole ? NULL : on_frame;
     p->track.user = w;
     p->on_stage = on_stage;
+    track_on_device on = {.device = NULL};
+    put_on_device(request, r, &on);
     bool works = poise_recording_follow(p, r->made, &error) == POISE_OK;
+    track_device_leave(&on);
     progress_end();
     r->wall = w->wall;
     double metres = r->made->said.metres;
     if (!works && metres > 0 && is_no_person(&r->made->figure, metres)) {
-        complain("%s: in units of %g m, as it says, the person is %.3g m tall; --source-unit %g would make it %.3g m",
-                 r->source_name, metres, r->made->figure.height * metres, r->made->figure.metres,
+        complain("%s: in its units of %g m the person is %.3g m tall; --source-unit %g would make it %.3g m", r->source_name,
+                 metres, r->made->figure.height * metres, r->made->figure.metres,
                  r->made->figure.height * r->made->figure.metres);
     } else if (!works) {
         complain("%s: %s", r->source_name, error.text);
@@ -150,6 +188,7 @@ static bool follow(const track_request *request, track_result *r, watch *w)
         return false;
     }
     track_note_followed(r);
+    say_who_solved(r, &on);
     share_time(r, w);
     return track_check_clearance(r) && measure_times(r, w);
 }
@@ -215,7 +254,7 @@ void track_reason(const track_result *r, int frame, char *text, size_t size)
         say(text, size, "found afresh");
     }
     if (f->flags & POISE_TRACK_OUTLIERS) {
-        say(text, size, "%d let go", f->let_go);
+        say(text, size, "%d ignored", f->let_go);
     }
     if (f->flags & POISE_TRACK_GAPS) {
         say(text, size, "%d missing", r->made->placement_count - f->seen);
@@ -247,5 +286,8 @@ bool track_can_write(const track_result *r, const char *name)
 bool track_write(const track_result *r, const char *name)
 {
     poise_file file = as_file(r, r->made->clip);
+    char motion[128];
+    name_of_motion(r->source, r->source_name, motion, sizeof motion);
+    file.motion = motion;
     return save_file(name, &file) && (!r->made->fitted || save_skeleton_of(name, &file, r->model_name));
 }

@@ -10,7 +10,6 @@
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define DEGREES 57.29577951308232
 
@@ -89,7 +88,7 @@ static double rms_of(const sensor_job *j)
     return sqrt(square / j->clip->frames);
 }
 
-static bool judge(const track_request *request, sensor_job *j, int used)
+static bool judge(const track_request *request, sensor_job *j, const poise_sensor_problem *problem)
 {
     int capacity = j->recording->count + 1;
     j->findings = calloc((size_t)capacity, sizeof *j->findings);
@@ -97,20 +96,8 @@ static bool judge(const track_request *request, sensor_job *j, int used)
         complain("no memory left");
         return false;
     }
-    poise_verdict_weigh(&request->problem.thresholds, (poise_finding){.kind = POISE_FINDING_TURNED, .value = rms_of(j)},
-                        false, &j->verdict, j->findings, capacity);
-    for (int k = 0; k < j->recording->count; ++k) {
-        bool is_used = false;
-        for (int i = 0; i < used && !is_used; ++i) {
-            is_used = j->sensors[i].column == k;
-        }
-        if (!is_used) {
-            poise_verdict_weigh(&request->problem.thresholds,
-                                (poise_finding){.kind = POISE_FINDING_LEFT_OUT, .name = j->recording->label[k], .value = 1},
-                                true, &j->verdict, j->findings, capacity);
-        }
-    }
-    return true;
+    return poise_sensors_judge(problem, j->rms, &request->problem.thresholds, &j->verdict, j->findings, capacity, NULL) ==
+           POISE_OK;
 }
 
 static bool follow(const track_request *request, sensor_job *j, double *heading)
@@ -125,16 +112,8 @@ static bool follow(const track_request *request, sensor_job *j, double *heading)
                  start ? "has no such frames" : "the skeleton's file has no posture to begin with");
         return false;
     }
-    int count = poise_place_sensors(j->skeleton->model, start, c, &j->setup, j->sensors, c->count, heading), kept = 0;
-    for (int i = 0; i < count; ++i) { // columns of the recording
-        for (int k = 0; k < o->count; ++k) {
-            if (strcmp(o->label[k], c->label[j->sensors[i].column]) == 0) {
-                j->sensors[kept] = j->sensors[i];
-                j->sensors[kept++].column = k;
-                break;
-            }
-        }
-    }
+    int count = poise_place_sensors(j->skeleton->model, start, c, &j->setup, j->sensors, c->count, heading);
+    int kept = poise_find_sensors(c, o, j->sensors, count);
     if (kept == 0) {
         complain("%s: none of its sensors, such as \"%s\", is called after a body of %s", request->source, o->label[0],
                  request->model);
@@ -155,7 +134,7 @@ static bool follow(const track_request *request, sensor_job *j, double *heading)
         j->clip = NULL;
         return false;
     }
-    return judge(request, j, kept);
+    return judge(request, j, &problem);
 }
 
 static void print(const track_request *request, const sensor_job *j, double heading, double seconds)
@@ -167,7 +146,8 @@ static void print(const track_request *request, const sensor_job *j, double head
         worst = fmax(worst, j->rms[f]);
     }
     printf("%s follows the sensors of %s\n", request->model, request->source);
-    printf("  recording   %d frames, %g per second, %d sensors\n", j->clip->frames, j->recording->rate, j->recording->count);
+    printf("  recording   %d frame%s, %g per second, %d sensor%s\n", j->clip->frames, j->clip->frames == 1 ? "" : "s",
+           j->recording->rate, j->recording->count, j->recording->count == 1 ? "" : "s");
     printf("  heading     %.3f degrees%s\n", heading * DEGREES, j->setup.base[0] ? "" : ": no base sensor, not corrected");
     printf("  error       rms %.3f degrees, largest %.3f in frame %d\n", rms_of(j) * DEGREES, worst * DEGREES,
            request->problem.first + frame);

@@ -44,7 +44,7 @@ bool track_take_times(const char *tasks, const poise_markers *markers, poise_rec
     double last = floor((setup->end - markers->start_time) * markers->rate + slack);
     poise_ik_setup_destroy(setup);
     if (first > markers->frames - 1 || last < 0) {
-        complain("%s: its time_range holds no frame of the recording, which goes from %g to %g s", tasks,
+        complain("%s: its time_range contains no frame of the recording, which runs from %g to %g s", tasks,
                  markers->start_time, markers->start_time + (markers->frames - 1) / markers->rate);
         return false;
     }
@@ -109,7 +109,7 @@ static bool refuse_files(const char *name, const poise_ik_setup *setup)
 {
     for (int i = 0; i < setup->task_count; ++i) {
         if (setup->tasks[i].is_coordinate && setup->tasks[i].value == POISE_IK_FILE) {
-            complain("%s: task \"%s\" takes its values from a file, which is not done: give it a manual_value", name,
+            complain("%s: task \"%s\" takes its values from a file, which is not supported: give it a manual_value", name,
                      setup->tasks[i].name);
             return false;
         }

@@ -152,17 +152,64 @@ static double *angles_of(const track_result *r)
     return angles;
 }
 
+// The marker of a placement is there in some frame.
+static bool is_ever_seen(const track_result *r, const poise_placement *place)
+{
+    const poise_markers *markers = r->made->markers;
+    int marker = poise_markers_find(markers, place->label);
+    for (int f = 0; marker >= 0 && f < markers->frames; ++f) {
+        if (poise_markers_seen(markers, f, marker)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Which of them markers see; all, where that cannot be told.
+static void angles_seen(const track_result *r, bool *seen)
+{
+    for (int i = 0; i < POISE_ANGLE_COUNT; ++i) {
+        seen[i] = true;
+    }
+    int count = r->made->placement_count, kept = 0;
+    poise_placement *places = calloc((size_t)count + 1, sizeof *places);
+    for (int i = 0; places && i < count; ++i) {
+        if (is_ever_seen(r, &r->made->placements[i])) {
+            places[kept++] = r->made->placements[i];
+        }
+    }
+    if (places) {
+        poise_joint_angles_seen(r->made->model, places, kept, NULL, seen, NULL);
+    }
+    free(places);
+}
+
+// One line on standard error for what is left empty.
+static void tell_empty(const char *name, const char *what, const char *names, int count)
+{
+    if (count > 0) {
+        warn("%s: no marker sees %s: %d %s left empty", name, names, count, what);
+    }
+}
+
+// Add `name` to a list of `size` bytes.
+static void add_name(const char *name, char *list, size_t size)
+{
+    size_t used = strlen(list);
+    snprintf(list + used, size - used, "%s%s", used > 0 ? ", " : "", name);
+}
+
 // Does the skeleton have this one?
 static bool has_angle(const double *angles, int i)
 {
     return !isnan(angles[i]);
 }
 
-// A number; where nobody is there, nothing between commas and NaN in a .mot file, which has no other word for it.
-static void put_cell(FILE *stream, double degrees, bool is_away, bool is_mot)
+// A number; where nobody is there, or no marker, nothing between commas and NaN in a .mot file, which has no other word.
+static void put_cell(FILE *stream, double degrees, bool is_empty, bool is_mot)
 {
     fputc(is_mot ? '\t' : ',', stream);
-    if (!is_away) {
+    if (!is_empty) {
         fprintf(stream, "%.6f", degrees);
     } else if (is_mot) {
         fputs("NaN", stream);
@@ -178,9 +225,16 @@ bool track_write_angles(const track_result *r, const char *name)
     size_t length = strlen(name);
     bool is_mot = length > 4 && strcmp(name + length - 4, ".mot") == 0;
     char cell = is_mot ? '\t' : ',';
-    int columns = 1;
+    int columns = 1, empty = 0;
+    bool seen[POISE_ANGLE_COUNT];
+    char unseen[400] = "";
+    angles_seen(r, seen);
     for (int i = 0; i < POISE_ANGLE_COUNT; ++i) {
         columns += has_angle(angles, i);
+        if (has_angle(angles, i) && !seen[i]) {
+            add_name(poise_angle_name(i), unseen, sizeof unseen);
+            empty += 1;
+        }
     }
     text_file file;
     text_open(&file);
@@ -198,15 +252,48 @@ bool track_write_angles(const track_result *r, const char *name)
         fprintf(file.stream, "\n%.9g", r->made->clip->start_time + f * r->made->clip->frame_time);
         for (int i = 0; i < POISE_ANGLE_COUNT; ++i) {
             if (has_angle(angles, i)) {
-                put_cell(file.stream, angles[f * POISE_ANGLE_COUNT + i], track_is_away(r, f), is_mot);
+                put_cell(file.stream, angles[f * POISE_ANGLE_COUNT + i], !seen[i] || track_is_away(r, f), is_mot);
             }
         }
     }
     fputc('\n', file.stream);
     free(angles);
+    tell_empty(name, empty == 1 ? "angle is" : "angles are", unseen, empty);
     return text_close(&file, name);
 }
 
+// Does a marker sit on this body or beyond it?
+static bool carries_marker(const track_result *r, int body)
+{
+    int end = body + poise_model_joint_info(r->made->model, body).subtree;
+    for (int i = 0; i < r->made->placement_count; ++i) {
+        const poise_placement *p = &r->made->placements[i];
+        if (p->weight > 0 && p->body >= body && p->body < end && is_ever_seen(r, p)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Gaps for the centres of joints that no marker sees.
+static void leave_gaps(const track_result *r, const char *name, const poise_placement *places, poise_markers *markers)
+{
+    char unseen[100] = "";
+    int empty = 0;
+    for (int i = 0; i < markers->count; ++i) {
+        if (carries_marker(r, places[i].body)) {
+            continue;
+        }
+        for (int f = 0; f < markers->frames; ++f) {
+            markers->position[(size_t)f * (size_t)markers->count + (size_t)i] = (poise_vec3){NAN, NAN, NAN};
+        }
+        add_name(places[i].label, unseen, sizeof unseen);
+        empty += 1;
+    }
+    tell_empty(name, empty == 1 ? "centre is" : "centres are", unseen, empty);
+}
+
+// In the units and axes of the recording, so that they lie among its markers.
 bool track_write_centres(const track_result *r, const char *name)
 {
     enum { MOST = 16 };
@@ -214,7 +301,7 @@ bool track_write_centres(const track_result *r, const char *name)
     int count = poise_joint_centres(r->made->model, NULL, places, MOST);
     poise_markers *markers = NULL;
     if (count == 0) {
-        complain("%s: the bodies' names tell no human skeleton, so there are no joint centres", r->model_name);
+        complain("%s: the body names are not those of a human skeleton, so there are no joint centres", r->model_name);
         return false;
     }
     if (poise_markers_from_clip(r->made->model, r->made->clip, r->made->scale, places, count, NULL, &markers, NULL) !=
@@ -222,7 +309,11 @@ bool track_write_centres(const track_result *r, const char *name)
         return no_memory();
     }
     markers->start_time = r->made->clip->start_time;
-    poise_file file = {.markers = markers, .scale = r->made->scale, .title = "joint centres"};
+    leave_gaps(r, name, places, markers);
+    if (!r->made->from_motion) {
+        poise_markers_restore(markers, &r->made->match, NULL);
+    }
+    poise_file file = {.markers = markers, .scale = markers->scale, .title = "joint centres"};
     bool works = save_file(name, &file);
     poise_markers_destroy(markers);
     return works;
@@ -234,13 +325,15 @@ json_node *track_angles_as_json(const track_result *r)
     int frames = r->made->clip->frames, step = (frames + MOST - 1) / MOST;
     double *angles = calloc((size_t)frames * POISE_ANGLE_COUNT + 1, sizeof *angles), *curve = calloc(MOST, sizeof *curve);
     json_node *list = json_new(JSON_ARRAY);
+    bool seen[POISE_ANGLE_COUNT];
+    angles_seen(r, seen);
     bool is_human = angles && curve && poise_joint_angles(r->made->model, r->made->clip, NULL, angles, NULL) == POISE_OK;
     for (int i = 0; is_human && i < POISE_ANGLE_COUNT && frames > 0; ++i) {
         int count = 0;
         for (int f = 0; f < frames; f += step) {
             curve[count++] = track_is_away(r, f) ? (double)NAN : angles[f * POISE_ANGLE_COUNT + i];
         }
-        if (has_angle(angles, i)) {
+        if (has_angle(angles, i) && seen[i]) {
             json_append(list, json_make("{s:s, s:i, s:o}", "name", poise_angle_name(i), "step", step, "values",
                                         json_from_numbers(curve, count)));
         }

@@ -92,3 +92,23 @@ double device_median(double *numbers, int count)
     qsort(numbers, (size_t)count, sizeof *numbers, compare_numbers);
     return numbers[count / 2];
 }
+
+double device_time(int rounds, void (*prepare)(void *user), void (*call)(void *user), void *user)
+{
+    double times[DEVICE_MOST_ROUNDS];
+    cudaEvent_t begin, end;
+    device_check(cudaEventCreate(&begin), "an event");
+    device_check(cudaEventCreate(&end), "an event");
+    for (int i = 0; i < rounds; ++i) {
+        float ms;
+        prepare(user);
+        device_check(cudaEventRecord(begin, NULL), "an event");
+        call(user);
+        device_check(cudaEventRecord(end, NULL), "an event");
+        device_check(cudaEventSynchronize(end), "solving");
+        device_check(cudaEventElapsedTime(&ms, begin, end), "an event");
+        times[i] = (double)ms;
+    }
+    cudaEventDestroy(begin), cudaEventDestroy(end);
+    return device_median(times, rounds);
+}

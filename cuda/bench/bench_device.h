@@ -40,4 +40,7 @@ device_difference device_compare(const pz_cuda_erik_summary *device, const evalu
 // Sorts the numbers.
 double device_median(double *numbers, int count);
 
+// Milliseconds between device events before and after `call`, the median of `rounds`; each comes after `prepare`.
+double device_time(int rounds, void (*prepare)(void *user), void (*call)(void *user), void *user);
+
 #endif

@@ -106,6 +106,7 @@ static void run_problem(const bench *b, const evaluate_problem *p, poise_express
     work w = {.problem = p, .options = poise_expressive_options_default(), .every = p->posture_count / most};
     w.count = (int)most;
     w.options.mode = mode;
+    w.options.symmetric_endpoint = true; // as ERIK has it
     w.options.warm = false;
     w.options.body = p->options.body;
     w.options.tip = p->options.tip;

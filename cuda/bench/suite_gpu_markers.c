@@ -48,6 +48,7 @@ typedef struct frames {
     poise_model *model;
     scene_marker *markers;
     int marker_count, nq, count;
+    int size;            // frames of a call
     poise_vec3 *targets; // count x marker_count
     double *starts;      // count x nq
     double *q;           // the same
@@ -173,32 +174,31 @@ static void free_frames(frames *f)
 
 // ---- The device ----------------------------------------------------------------------------------------------------------
 
+static void put_starts(void *user)
+{
+    frames *f = user;
+    size_t bytes = (size_t)f->size * (size_t)f->nq * sizeof *f->q;
+    device_check(cudaMemcpy(f->device_q, f->device_starts, bytes, cudaMemcpyDeviceToDevice), "starts");
+}
+
+static void solve(void *user)
+{
+    frames *f = user;
+    poise_error error = {.text = ""};
+    if (poise_cuda_queue_markers(f->tree, f->device_targets, NULL, f->device_q, f->device_answers, f->size, NULL, &error) !=
+        POISE_OK) {
+        bench_fail("%s", error.text);
+    }
+}
+
 // Milliseconds of a call for the first `size` frames, the median; their answers are fetched.
 static double time_device(frames *f, int size, int rounds)
 {
-    double times[DEVICE_MOST_ROUNDS];
-    size_t bytes = (size_t)size * (size_t)f->nq * sizeof *f->q;
-    cudaEvent_t begin, end;
-    device_check(cudaEventCreate(&begin), "an event");
-    device_check(cudaEventCreate(&end), "an event");
-    for (int i = 0; i < rounds; ++i) {
-        float ms;
-        poise_error error = {.text = ""};
-        device_check(cudaMemcpy(f->device_q, f->device_starts, bytes, cudaMemcpyDeviceToDevice), "starts");
-        device_check(cudaEventRecord(begin, NULL), "an event");
-        if (poise_cuda_queue_markers(f->tree, f->device_targets, NULL, f->device_q, f->device_answers, size, NULL, &error) !=
-            POISE_OK) {
-            bench_fail("%s", error.text);
-        }
-        device_check(cudaEventRecord(end, NULL), "an event");
-        device_check(cudaEventSynchronize(end), "solving");
-        device_check(cudaEventElapsedTime(&ms, begin, end), "an event");
-        times[i] = (double)ms;
-    }
-    device_get(f->q, f->device_q, bytes);
+    f->size = size;
+    double ms = device_time(rounds, put_starts, solve, f);
+    device_get(f->q, f->device_q, (size_t)size * (size_t)f->nq * sizeof *f->q);
     device_get(f->answers, f->device_answers, (size_t)size * sizeof *f->answers);
-    cudaEventDestroy(begin), cudaEventDestroy(end);
-    return device_median(times, rounds);
+    return ms;
 }
 
 // ---- One core ------------------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 #define BODY_DOUBLE
 #include "body_library.h"
 
-#include "lib/body_finish.h"
+#include "body_frames.h"
 #include "lib/cuda_body.h"
 
 #include <limits.h>
@@ -12,39 +12,45 @@
 
 __global__ void __launch_bounds__(PZ_BODY_THREADS, BLOCKS)
     finish(const __grid_constant__ body_task given, const __grid_constant__ pz_cuda_tree_batch batch,
-           const __grid_constant__ body_work work, bool is_shared)
+           const __grid_constant__ body_work work, const __grid_constant__ body_clips clips, bool is_shared)
 {
-    const body_task *t = own_task(&given, is_shared, &given.numbers);
+    const body_task own = is_shared ? with_shared_tables<double>(&given) : given, *t = &own;
     double *m = state_of<double>(work.state, t->at.size);
-    bool busy = false, more = true;
+    bool busy = false, more = true, solves = false; // once more, without a look
+    frame_place place = {0, 0};
     body_finish f;
+    f.is_direct = clips.begin != NULL;
+    f.calm = NULL;
     for (;;) {
         unsigned idle = __ballot_sync(WHOLE_WARP, !busy), hungry = __ballot_sync(WHOLE_WARP, !busy && more);
         if (idle == WHOLE_WARP && hungry == 0) {
             return;
         }
-        if (!busy && more && __popc(idle) >= REFILL) {
-            int problem = atomicAdd(&work.counters->next_finish, 1);
-            busy = more = problem < batch.count;
+        if (!busy && more && (goes_on(&place) || __popc(idle) >= REFILL)) {
+            busy = more = next_frame(t, &batch, &work, &clips, &place, &f);
             if (busy) {
-                finish_begin(t, &batch, &work, problem, m, &f);
+                finish_begin(t, &batch, &work, place.at, m, &f);
             }
         }
         __syncwarp();
         body_look look = {0, 0};
-        if (busy) {
-            look = body_forward(t, m);
+        if (busy && !solves) {
+            look = finish_look(t, m, &f);
         }
         __syncwarp();
-        body_next next = BODY_LOOK;
-        if (busy) {
+        body_next next = solves ? BODY_SOLVE : BODY_LOOK;
+        if (busy && !solves) {
             next = finish_judge(t, &batch, &work, &look, m, &f);
         }
         __syncwarp();
         if (next == BODY_SOLVE) {
-            finish_solve(t, &batch, m, &f);
+            next = finish_solve(t, m, &f);
         }
-        busy = busy && next != BODY_FOUND;
+        solves = next == BODY_SOLVE;
+        __syncwarp();
+        if (next == BODY_FOUND || next == BODY_LOST) {
+            busy = !finish_end(t, &batch, &work, m, next, &f);
+        }
         __syncwarp();
     }
 }
@@ -56,13 +62,14 @@ cudaError_t pz_body_finish_grid(int processors, int *blocks)
     return error;
 }
 
-cudaError_t pz_body_finish_launch(const body_task *task, const pz_cuda_tree_batch *batch, const body_work *work, int blocks,
-                                  cudaStream_t stream)
+cudaError_t pz_body_finish_launch(const body_task *task, const pz_cuda_tree_batch *batch, const body_work *work,
+                                  const body_clips *clips, int blocks, cudaStream_t stream)
 {
-    int enough = (batch->count + PZ_BODY_THREADS - 1) / PZ_BODY_THREADS, few = enough < blocks ? enough : blocks;
-    if (batch->count > 0) {
+    int many = clips->begin ? clips->count : batch->count;
+    int enough = (many + PZ_BODY_THREADS - 1) / PZ_BODY_THREADS, few = enough < blocks ? enough : blocks;
+    if (many > 0) {
         size_t shared = shared_size(task, sizeof(double));
-        finish<<<few, PZ_BODY_THREADS, shared, stream>>>(*task, *batch, *work, shared > 0);
+        finish<<<few, PZ_BODY_THREADS, shared, stream>>>(*task, *batch, *work, *clips, shared > 0);
     }
     return cudaPeekAtLastError();
 }

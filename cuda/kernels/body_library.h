@@ -17,7 +17,7 @@
 
 #include "device_end.h"
 
-#include "lib/body_task.h"
+#include "body/body_task.h"
 
 #define WHOLE_WARP 0xffffffffu
 
@@ -38,29 +38,44 @@ static size_t shared_size(const body_task *task, size_t number)
     return size <= MOST_SHARED ? size : 0;
 }
 
-// The task in shared memory, and with it its joints and the numbers at *numbers, a member of `given`. For all threads.
-template <typename number>
-__device__ static const body_task *own_task(const body_task *given, bool is_shared, const number *const *numbers)
+__device__ static const float *numbers_of(const body_task *t, float)
+{
+    return t->single;
+}
+
+__device__ static const double *numbers_of(const body_task *t, double)
+{
+    return t->numbers;
+}
+
+__device__ static void set_numbers(body_task *t, const float *numbers)
+{
+    t->single = numbers;
+}
+
+__device__ static void set_numbers(body_task *t, const double *numbers)
+{
+    t->numbers = numbers;
+}
+
+// The task with its joints and numbers in shared memory. For all threads.
+template <typename number> __device__ static body_task with_shared_tables(const body_task *given)
 {
     extern __shared__ __align__(16) unsigned char room[];
-    __shared__ body_task own;
+    body_task own = *given;
     number *to = (number *)room;
+    const number *from = numbers_of(given, number());
     body_joint *joints = (body_joint *)(to + given->number_count);
-    for (int i = (int)threadIdx.x; is_shared && i < given->number_count; i += (int)blockDim.x) {
-        to[i] = (*numbers)[i];
+    for (int i = (int)threadIdx.x; i < given->number_count; i += (int)blockDim.x) {
+        to[i] = from[i];
     }
-    for (int i = (int)threadIdx.x; is_shared && i < given->joint_count; i += (int)blockDim.x) {
+    for (int i = (int)threadIdx.x; i < given->joint_count; i += (int)blockDim.x) {
         joints[i] = given->joints[i];
     }
-    if (threadIdx.x == 0) {
-        own = *given;
-        if (is_shared) {
-            own.joints = joints;
-            *(const number **)((char *)&own + ((const char *)numbers - (const char *)given)) = to;
-        }
-    }
+    own.joints = joints;
+    set_numbers(&own, to);
     __syncthreads();
-    return &own;
+    return own;
 }
 
 #endif

@@ -2,16 +2,20 @@
 #ifndef POISE_CUDA_BODY_ON_HOST_H
 #define POISE_CUDA_BODY_ON_HOST_H
 
-#include "lib/body_tables.h"
+#include "body/body_tables.h"
 
 // All pointers are the host's; work->state has room for one problem, task->at.size numbers in double. The runs of a problem
 // are taken in the order of their numbers, or the other way round: answers do not depend on it.
 void body_search_on_host(const body_task *task, const pz_cuda_tree_batch *batch, const body_work *work, bool backwards);
 void body_finish_on_host(const body_task *task, const pz_cuda_tree_batch *batch, const body_work *work);
+void body_clips_on_host(const body_task *task, const pz_cuda_tree_batch *batch, const body_work *work,
+                        const body_clips *clips);
 
 // The same by each thread of a team (body_team_on_host.h).
 void body_search_by_team(const body_task *task, const pz_cuda_tree_batch *batch, const body_work *work, bool backwards);
 void body_finish_by_team(const body_task *task, const pz_cuda_tree_batch *batch, const body_work *work);
+void body_clips_by_team(const body_task *task, const pz_cuda_tree_batch *batch, const body_work *work,
+                        const body_clips *clips);
 
 #ifdef BODY_TEAM
 #define BODY_ON_HOST(part) body_##part##_by_team

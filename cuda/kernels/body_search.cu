@@ -13,11 +13,11 @@
 #define REFILL 8 // idle threads of a warp before they take new runs
 
 // Runs for the threads that want one, by all threads of the warp. False: there are no more.
-__device__ __noinline__ static bool take_runs(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work,
+__device__ __noinline__ static bool take_runs(const pz_cuda_tree_batch *batch, const body_work *work, const body_runs *runs,
                                               bool wants, body_run *r, bool *taken)
 {
-    unsigned lane = threadIdx.x % 32;
-    unsigned long long most = (unsigned long long)batch->count * (unsigned)(t->restarts + 1);
+    unsigned lane = threadIdx.x % 32, problems = problems_of(batch, work, runs);
+    unsigned long long most = (unsigned long long)problems * (unsigned)(runs->end - runs->begin);
     *taken = false;
     for (;;) {
         unsigned who = __ballot_sync(WHOLE_WARP, wants);
@@ -32,7 +32,7 @@ __device__ __noinline__ static bool take_runs(const body_task *t, const pz_cuda_
         first = __shfl_sync(WHOLE_WARP, first, leader);
         unsigned long long mine = first + __popc(who & ((1u << lane) - 1));
         if (wants && mine < most) {
-            r->problem = (int)(mine % (unsigned)batch->count), r->run = (int)(mine / (unsigned)batch->count);
+            find_run(work, runs, mine, problems, r);
             *taken = !is_beaten(work, r);
             wants = !*taken;
         }
@@ -44,9 +44,12 @@ __device__ __noinline__ static bool take_runs(const body_task *t, const pz_cuda_
 
 __global__ void __launch_bounds__(PZ_BODY_THREADS, BLOCKS)
     search(const __grid_constant__ body_task given, const __grid_constant__ pz_cuda_tree_batch batch,
-           const __grid_constant__ body_work work, bool is_shared)
+           const __grid_constant__ body_work work, const __grid_constant__ body_runs runs, bool is_shared)
 {
-    const body_task *t = own_task(&given, is_shared, &given.single);
+    if (problems_of(&batch, &work, &runs) == 0) {
+        return;
+    }
+    const body_task own = is_shared ? with_shared_tables<float>(&given) : given, *t = &own;
     float *m = state_of<float>(work.state, t->at.size);
     bool busy = false, more = true;
     body_run r;
@@ -57,7 +60,7 @@ __global__ void __launch_bounds__(PZ_BODY_THREADS, BLOCKS)
         }
         if (more && __popc(idle) >= REFILL) {
             bool taken;
-            more = take_runs(t, &batch, &work, !busy, &r, &taken);
+            more = take_runs(&batch, &work, &runs, !busy, &r, &taken);
             if (taken) {
                 busy = true;
                 search_begin(t, &batch, r.problem, r.run, m, &r);
@@ -66,7 +69,7 @@ __global__ void __launch_bounds__(PZ_BODY_THREADS, BLOCKS)
         __syncwarp();
         body_look look = {0, 0};
         if (busy) {
-            look = body_forward(t, m);
+            look = search_look(t, m, &r);
         }
         __syncwarp();
         body_next next = BODY_LOOK;
@@ -100,6 +103,22 @@ void pz_body_clear(const body_work *work, int count, cudaStream_t stream)
     clear<<<count / PZ_BODY_THREADS + 1, PZ_BODY_THREADS, 0, stream>>>(*work, count);
 }
 
+// The list of problems that are open, and the queue at its beginning.
+__global__ void collect(const __grid_constant__ body_work work, int count)
+{
+    int problem = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (problem < count && work.best[problem].won == INT_MAX) {
+        work.open[atomicAdd(&work.counters->open, 1)] = problem;
+    }
+}
+
+cudaError_t pz_body_collect(const body_work *work, int count, cudaStream_t stream)
+{
+    cudaError_t error = cudaMemsetAsync(work->counters, 0, sizeof *work->counters, stream);
+    collect<<<count / PZ_BODY_THREADS + 1, PZ_BODY_THREADS, 0, stream>>>(*work, count);
+    return error ? error : cudaPeekAtLastError();
+}
+
 cudaError_t pz_body_search_grid(int processors, int *blocks)
 {
     cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, search, PZ_BODY_THREADS, 0);
@@ -107,15 +126,15 @@ cudaError_t pz_body_search_grid(int processors, int *blocks)
     return error;
 }
 
-cudaError_t pz_body_search_launch(const body_task *task, const pz_cuda_tree_batch *batch, const body_work *work, int blocks,
-                                  cudaStream_t stream)
+cudaError_t pz_body_search_launch(const body_task *task, const pz_cuda_tree_batch *batch, const body_work *work,
+                                  const body_runs *runs, int blocks, cudaStream_t stream)
 {
-    long long runs = (long long)batch->count * (task->restarts + 1), enough = (runs + PZ_BODY_THREADS - 1) / PZ_BODY_THREADS;
+    long long all = (long long)batch->count * (runs->end - runs->begin);
+    long long enough = (all + PZ_BODY_THREADS - 1) / PZ_BODY_THREADS;
     int few = enough < 1 ? 1 : enough < blocks ? (int)enough : blocks;
-    pz_body_clear(work, batch->count, stream);
     if (batch->count > 0) {
         size_t shared = shared_size(task, sizeof(float));
-        search<<<few, PZ_BODY_THREADS, shared, stream>>>(*task, *batch, *work, shared > 0);
+        search<<<few, PZ_BODY_THREADS, shared, stream>>>(*task, *batch, *work, *runs, shared > 0);
     }
     return cudaPeekAtLastError();
 }

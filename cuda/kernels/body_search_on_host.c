@@ -1,6 +1,6 @@
 #include "body_on_host.h"
 
-#include "lib/body_search.h"
+#include "body/body_search.h"
 
 #include <limits.h>
 #include <math.h>
@@ -13,7 +13,7 @@ static void run(const body_task *t, const pz_cuda_tree_batch *batch, const body_
     body_next next = BODY_LOOK;
     search_begin(t, batch, problem, number, m, &r);
     while (next == BODY_LOOK) {
-        body_look look = body_forward(t, m);
+        body_look look = search_look(t, m, &r);
         next = search_judge(t, &look, m, &r);
         if (next == BODY_SOLVE) {
             search_solve(t, m, &r);
@@ -22,7 +22,7 @@ static void run(const body_task *t, const pz_cuda_tree_batch *batch, const body_
     }
     bool found = next == BODY_FOUND, is_first = body_lane() == 0;
     if (is_first) {
-        work->passes[(size_t)problem * (size_t)(t->restarts + 1) + (size_t)number] = (uint16_t)r.looks;
+        work->passes[(size_t)problem * (size_t)(t->restarts + 1) + (size_t)number] = search_passes(&r);
         best->start_cost = number == 0 ? r.start_cost : best->start_cost;
         best->won = found && number < best->won ? number : best->won;
     }

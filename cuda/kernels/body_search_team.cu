@@ -7,23 +7,28 @@
 #include "body_teams.h"
 
 // The next run that is not beaten. False: there are no more.
-__device__ static bool take_run(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work, body_run *r)
+__device__ static bool take_run(const pz_cuda_tree_batch *batch, const body_work *work, const body_runs *runs, body_run *r)
 {
-    unsigned count = (unsigned)batch->count;
-    unsigned long long most = (unsigned long long)count * (unsigned)(t->restarts + 1), mine;
+    unsigned problems = problems_of(batch, work, runs);
+    unsigned long long most = (unsigned long long)problems * (unsigned)(runs->end - runs->begin), mine;
     do {
         mine = body_lane() == 0 ? atomicAdd(&work->counters->next, 1ull) : 0;
         mine = __shfl_sync(BODY_TEAM_THREADS, mine, 0, BODY_LANES);
-        r->problem = (int)(mine % count), r->run = (int)(mine / count);
+        if (mine < most) {
+            find_run(work, runs, mine, problems, r);
+        }
     } while (mine < most && is_beaten(work, r));
     return mine < most;
 }
 
 __global__ void __launch_bounds__(32)
     search_by_teams(const __grid_constant__ body_task given, const __grid_constant__ pz_cuda_tree_batch batch,
-                    const __grid_constant__ body_work work, int teams)
+                    const __grid_constant__ body_work work, const __grid_constant__ body_runs runs, int teams)
 {
-    const body_task *t = own_task(&given, true, &given.single);
+    if (problems_of(&batch, &work, &runs) == 0) {
+        return;
+    }
+    const body_task own = with_shared_tables<float>(&given), *t = &own;
     float *m = team_state<float>(t);
     unsigned all = teams == TEAMS ? WHOLE_WARP : (1u << BODY_LANES * teams) - 1;
     bool busy = false, more = true;
@@ -33,7 +38,7 @@ __global__ void __launch_bounds__(32)
     }
     for (;;) {
         if (!busy && more) {
-            busy = more = take_run(t, &batch, &work, &r);
+            busy = more = take_run(&batch, &work, &runs, &r);
             if (busy) {
                 search_begin(t, &batch, r.problem, r.run, m, &r);
             }
@@ -43,7 +48,7 @@ __global__ void __launch_bounds__(32)
         }
         body_look look = {0, 0};
         if (busy) {
-            look = body_forward(t, m);
+            look = search_look(t, m, &r);
         }
         __syncwarp(all);
         body_next next = BODY_LOOK;
@@ -64,18 +69,18 @@ __global__ void __launch_bounds__(32)
     }
 }
 
-cudaError_t pz_body_search_teams(const body_task *task, int processors, int *blocks)
+cudaError_t pz_body_search_teams(const body_task *task, int processors, body_teams *teams)
 {
-    return team_grid<float>((const void *)search_by_teams, task, processors, blocks);
+    return team_grid<float>((const void *)search_by_teams, task, processors, teams);
 }
 
 cudaError_t pz_body_search_team_launch(const body_task *task, const pz_cuda_tree_batch *batch, const body_work *work,
-                                       int blocks, cudaStream_t stream)
+                                       const body_runs *runs, const body_teams *teams, cudaStream_t stream)
 {
-    pz_body_clear(work, batch->count, stream);
     if (batch->count > 0) {
-        team_share s = share_out((long long)batch->count * (task->restarts + 1), blocks);
-        search_by_teams<<<s.blocks, 32, team_memory<float>(task), stream>>>(*task, *batch, *work, s.teams);
+        team_share s = share_out((long long)batch->count * (runs->end - runs->begin), teams);
+        size_t memory = team_memory<float>(task, s.teams);
+        search_by_teams<<<s.blocks, 32, memory, stream>>>(*task, *batch, *work, *runs, s.teams);
     }
     return cudaPeekAtLastError();
 }

@@ -1,4 +1,4 @@
-// Teams of the host: BODY_LANES threads work on one problem as threads of a warp do (lib/body_team.h).
+// Teams of the host: BODY_LANES threads work on one problem as threads of a warp do (body/body_team.h).
 #ifndef POISE_CUDA_BODY_TEAM_ON_HOST_H
 #define POISE_CUDA_BODY_TEAM_ON_HOST_H
 

@@ -1,9 +1,10 @@
-// Teams on the device (lib/body_team.h): blocks of one warp, tables and state in shared memory. Where there are many
-// problems a warp has four teams, which keep in step as far as they can; where there are few, one, which nothing holds up.
+// Teams on the device (body/body_team.h): blocks of one warp, tables and state in shared memory. Where there are many
+// problems a warp has four teams, which keep in step as far as they can; where there are few, one, which nothing holds up,
+// or two.
 #ifndef POISE_CUDA_BODY_TEAMS_H
 #define POISE_CUDA_BODY_TEAMS_H
 
-#include "lib/body_state.h"
+#include "body/body_state.h"
 #include "lib/cuda_body.h"
 
 #define TEAMS (32 / BODY_LANES) // of a warp, at most
@@ -15,9 +16,9 @@ template <typename number> __host__ __device__ static size_t team_tables(const b
     return (size + 15) / 16 * 16;
 }
 
-template <typename number> static size_t team_memory(const body_task *task)
+template <typename number> static size_t team_memory(const body_task *task, int teams)
 {
-    return team_tables<number>(task) + TEAMS * (size_t)task->at.size * sizeof(number);
+    return team_tables<number>(task) + (size_t)teams * (size_t)task->at.size * sizeof(number);
 }
 
 template <typename number> __device__ static number *team_state(const body_task *task)
@@ -28,19 +29,22 @@ template <typename number> __device__ static number *team_state(const body_task 
 
 // Blocks that keep the device busy; 0 where a block has no room for such a model.
 template <typename number>
-static cudaError_t team_grid(const void *kernel, const body_task *task, int processors, int *blocks)
+static cudaError_t team_grid(const void *kernel, const body_task *task, int processors, body_teams *teams)
 {
     int device = 0, most = 0;
-    size_t memory = team_memory<number>(task);
+    size_t memory = team_memory<number>(task, TEAMS);
     cudaError_t e = cudaGetDevice(&device);
     e = e ? e : cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    *blocks = 0;
+    *teams = body_teams{{0, 0, 0}};
     if (e || memory + sizeof(body_task) > (size_t)most) {
         return e;
     }
     e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)memory);
-    e = e ? e : cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, 32, memory);
-    *blocks *= processors;
+    for (int i = 0; i < 3 && !e; ++i) {
+        int *blocks = &teams->blocks[i];
+        e = cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, 32, team_memory<number>(task, 1 << i));
+        *blocks *= processors;
+    }
     return e;
 }
 
@@ -49,9 +53,15 @@ typedef struct team_share {
     int blocks, teams; // of a block
 } team_share;
 
-static team_share share_out(long long items, int blocks)
+// As few teams of a warp as have room for all at once.
+static team_share share_out(long long items, const body_teams *teams)
 {
-    team_share s = {.blocks = items < blocks ? (int)items : blocks, .teams = items <= blocks ? 1 : TEAMS};
+    int i = 0;
+    while (i < 2 && items > (long long)teams->blocks[i] << i) {
+        ++i;
+    }
+    long long enough = (items + (1 << i) - 1) >> i;
+    team_share s = {.blocks = enough < teams->blocks[i] ? (int)enough : teams->blocks[i], .teams = 1 << i};
     return s;
 }
 

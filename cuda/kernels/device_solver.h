@@ -10,6 +10,7 @@
 
 #include "solve/geometric/best_move.c"
 #include "solve/restarts.c"
+#include "solve/second_look.c"
 #include "solve/solver.c"
 #include "solve/stepping.c"
 #include "solve/swing_limits.c"

@@ -161,7 +161,7 @@ static poise_status add_watches(making *m)
             a = c->pairs[k].b, b = c->pairs[k].a;
         }
         if (m->link[a] == STILL) {
-            return refuse(m, a, "the arm moves neither this shape nor the one that it is kept apart from");
+            return refuse(m, a, "the arm moves neither this shape nor its partner");
         }
         double margin = c->margins ? c->margins[k] : c->margin;
         double apart = (c->shapes[a].radius + c->shapes[b].radius + margin) / m->task->chain.unit;

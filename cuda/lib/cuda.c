@@ -170,6 +170,20 @@ poise_status poise_cuda_queue_goals(poise_cuda *cuda, const poise_pose *targets,
                               : refuse(cuda, "several goals", error);
 }
 
+poise_status poise_cuda_solve_clips(poise_cuda *cuda, poise_cuda_clip *clips, int count, poise_error *error)
+{
+    return cuda && cuda->tree ? pz_cuda_tree_clips(cuda->tree, clips, count, error) : refuse(cuda, "clips", error);
+}
+
+poise_status poise_cuda_queue_clips(poise_cuda *cuda, const int *begin, int clip_count, const void *targets,
+                                    const double *weights, double *q, poise_cuda_tree_answer *answers, int frames,
+                                    void *stream, poise_error *error)
+{
+    return cuda && cuda->tree
+               ? pz_cuda_tree_queue_clips(cuda->tree, begin, clip_count, targets, weights, q, answers, frames, stream, error)
+               : refuse(cuda, "clips", error);
+}
+
 poise_status poise_cuda_solve_postures(poise_cuda *cuda, const double *postures, const poise_quat *targets, double *q,
                                        poise_cuda_posture_answer *answers, int64_t count, poise_error *error)
 {

@@ -77,9 +77,9 @@ poise_status pz_cuda_task_make(const poise_model *model, const poise_goal *goal,
     if (status != POISE_OK) {
         status = q ? status : pz_error_set(error, status, "out of memory");
     } else if (!chain || call->target.has_band || options->method != POISE_METHOD_AUTO || options->trace) {
-        status =
-            pz_error_set(error, POISE_ERROR_UNSUPPORTED,
-                         "the device serves AUTO for a POSE goal without bands on a chain of revolute and prismatic joints");
+        status = pz_error_set(
+            error, POISE_ERROR_UNSUPPORTED,
+            "the device supports only AUTO for a POSE goal without bands on a chain of revolute and prismatic joints");
     } else {
         *task = (pz_cuda_task){.chain = *chain,
                                .target = call->target,

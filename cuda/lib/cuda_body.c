@@ -2,12 +2,17 @@
 
 #include "base/error.h"
 
+#include <limits.h>
+
 #define MOST_STATE ((size_t)1 << 30) // bytes of state of all problems under way
 
 // Up to so many problems, and runs of them, are worked on by teams; threads alone do more in a second where there are enough
-// of them.
+// of them. Of more, first runs come first. The others are for teams where these leave few problems open; where they leave
+// most of them, as with noise, no run will meet its goals, and all are for threads.
 #define MOST_FOR_TEAMS      20000
-#define MOST_RUNS_FOR_TEAMS 100000
+#define MOST_RUNS_FOR_TEAMS 150000
+#define MOST_OPEN_FOR_TEAMS 60000
+#define MOST_OPEN           0.6 // of the problems
 
 static void put_all(pz_cuda_image *image, void *user)
 {
@@ -21,6 +26,9 @@ static void put_all(pz_cuda_image *image, void *user)
     t->single = pz_cuda_put(image, tables->single, numbers, sizeof *tables->single);
     t->numbers = pz_cuda_put(image, tables->numbers, numbers, sizeof *tables->numbers);
     t->starts = pz_cuda_put(image, tables->starts, ((size_t)t->restarts + 1) * nv, sizeof *tables->starts);
+    t->rest = pz_cuda_put(image, tables->pulls, (size_t)t->nq, sizeof *tables->pulls);
+    t->rest_pull = pz_cuda_put(image, tables->pulls + t->nq, nv, sizeof *tables->pulls);
+    t->steady_pull = pz_cuda_put(image, tables->pulls + t->nq + t->nv, nv, sizeof *tables->pulls);
     t->part = pz_cuda_put(image, tables->part, (size_t)t->marker_count, sizeof *tables->part);
     t->start_kind = pz_cuda_put(image, tables->start_kind, nv, sizeof *tables->start_kind);
 }
@@ -30,6 +38,13 @@ static int fitting(const body_task *task, int blocks, size_t number)
 {
     size_t each = (size_t)task->at.size * number * PZ_BODY_THREADS, most = MOST_STATE / each;
     return most < 1 ? 1 : most < (size_t)blocks ? (int)most : blocks;
+}
+
+// Are all runs of so many problems for teams, at once?
+static bool is_for_teams(const pz_cuda_body *body, int count)
+{
+    bool has_teams = body->search_teams.blocks[0] > 0 && body->finish_teams.blocks[0] > 0;
+    return has_teams && count <= MOST_FOR_TEAMS && count <= MOST_RUNS_FOR_TEAMS / (body->task.restarts + 1);
 }
 
 static cudaError_t take_memory(pz_cuda_room *room, int capacity, pz_cuda_body *body)
@@ -53,7 +68,10 @@ static cudaError_t take_memory(pz_cuda_room *room, int capacity, pz_cuda_body *b
     w->best = pz_cuda_take(room, many, sizeof *w->best);
     w->ends = pz_cuda_take(room, many * (size_t)t->nq, sizeof *w->ends);
     w->passes = pz_cuda_take(room, many * ((size_t)t->restarts + 1), sizeof *w->passes);
-    w->state = pz_cuda_take(room, search > finish ? search : finish, 1);
+    w->open = pz_cuda_take(room, many, sizeof *w->open);
+    if (!is_for_teams(body, capacity)) { // which have theirs in shared memory
+        w->state = pz_cuda_take(room, search > finish ? search : finish, 1);
+    }
     return room->error;
 }
 
@@ -75,16 +93,59 @@ poise_status pz_cuda_body_make(pz_cuda_room *room, const poise_model *model, con
     return status;
 }
 
+static cudaError_t search_by_teams(const pz_cuda_body *body, const pz_cuda_tree_batch *batch, const body_runs *runs,
+                                   cudaStream_t stream)
+{
+    return pz_body_search_team_launch(&body->task, batch, &body->work, runs, &body->search_teams, stream);
+}
+
+static cudaError_t search_by_threads(const pz_cuda_body *body, const pz_cuda_tree_batch *batch, const body_runs *runs,
+                                     cudaStream_t stream)
+{
+    return pz_body_search_launch(&body->task, batch, &body->work, runs, body->search_blocks, stream);
+}
+
+// First runs, then the others of problems that are still open, side by side.
+static cudaError_t search_in_turn(const pz_cuda_body *body, const pz_cuda_tree_batch *batch, cudaStream_t stream)
+{
+    int end = body->task.restarts + 1, most = body->search_teams.blocks[0] > 0 ? (int)(MOST_OPEN * batch->count) : 0;
+    most = most < MOST_OPEN_FOR_TEAMS ? most : MOST_OPEN_FOR_TEAMS;
+    body_runs first = {.begin = 0, .end = 1}, few = {.begin = 1, .end = end, .of_open = true, .least = 1, .most = most};
+    body_runs many = {.begin = 1, .end = end, .of_open = true, .least = most + 1, .most = INT_MAX};
+    cudaError_t e = batch->count <= MOST_FOR_TEAMS && most > 0 ? search_by_teams(body, batch, &first, stream)
+                                                               : search_by_threads(body, batch, &first, stream);
+    if (end == 1 || e) {
+        return e;
+    }
+    e = pz_body_collect(&body->work, batch->count, stream);
+    if (most > 0) {
+        e = e ? e : search_by_teams(body, batch, &few, stream);
+    }
+    return e ? e : search_by_threads(body, batch, &many, stream);
+}
+
 cudaError_t pz_cuda_body_queue(const pz_cuda_body *body, const pz_cuda_tree_batch *batch, cudaStream_t stream)
 {
     const body_work *work = &body->work;
-    long long runs = (long long)batch->count * (body->task.restarts + 1);
-    bool is_few = batch->count <= MOST_FOR_TEAMS && runs <= MOST_RUNS_FOR_TEAMS;
+    body_runs all = {.begin = 0, .end = body->task.restarts + 1};
+    body_clips alone = {.begin = NULL};
+    bool is_few = is_for_teams(body, batch->count);
     cudaError_t e = cudaMemsetAsync(work->counters, 0, sizeof *work->counters, stream);
-    if (is_few && body->search_teams > 0 && body->finish_teams > 0) {
-        e = e ? e : pz_body_search_team_launch(&body->task, batch, work, body->search_teams, stream);
-        return e ? e : pz_body_finish_team_launch(&body->task, batch, work, body->finish_teams, stream);
+    pz_body_clear(work, batch->count, stream);
+    e = e ? e : is_few ? search_by_teams(body, batch, &all, stream) : search_in_turn(body, batch, stream);
+    if (batch->count <= MOST_FOR_TEAMS && body->finish_teams.blocks[0] > 0) {
+        return e ? e : pz_body_finish_team_launch(&body->task, batch, work, &alone, &body->finish_teams, stream);
     }
-    e = e ? e : pz_body_search_launch(&body->task, batch, work, body->search_blocks, stream);
-    return e ? e : pz_body_finish_launch(&body->task, batch, work, body->finish_blocks, stream);
+    return e ? e : pz_body_finish_launch(&body->task, batch, work, &alone, body->finish_blocks, stream);
+}
+
+cudaError_t pz_cuda_body_queue_clips(const pz_cuda_body *body, const pz_cuda_tree_batch *batch, const body_clips *clips,
+                                     cudaStream_t stream)
+{
+    const body_work *work = &body->work;
+    cudaError_t e = cudaMemsetAsync(work->counters, 0, sizeof *work->counters, stream);
+    if (body->finish_teams.blocks[0] > 0 && (clips->count <= MOST_FOR_TEAMS || !work->state)) {
+        return e ? e : pz_body_finish_team_launch(&body->task, batch, work, clips, &body->finish_teams, stream);
+    }
+    return e ? e : pz_body_finish_launch(&body->task, batch, work, clips, body->finish_blocks, stream);
 }

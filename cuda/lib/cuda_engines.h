@@ -32,6 +32,10 @@ poise_status pz_cuda_tree_queue(pz_cuda_tree *tree, const poise_vec3 *targets, c
 poise_status pz_cuda_tree_queue_goals(pz_cuda_tree *tree, const poise_pose *targets, double *q,
                                       poise_cuda_tree_answer *answers, int count, void *stream, poise_error *error);
 poise_status pz_cuda_tree_solve(pz_cuda_tree *tree, poise_problem *problems, int count, poise_error *error);
+poise_status pz_cuda_tree_clips(pz_cuda_tree *tree, poise_cuda_clip *clips, int count, poise_error *error);
+poise_status pz_cuda_tree_queue_clips(pz_cuda_tree *tree, const int *begin, int clip_count, const void *targets,
+                                      const double *weights, double *q, poise_cuda_tree_answer *answers, int frames,
+                                      void *stream, poise_error *error);
 
 // Postures at orientations: ERIK and its successor (cuda_erik.c, cuda_expressive.c), both as samples.
 poise_status pz_cuda_erik_create(const poise_model *model, const poise_erik_options *options, int device, int64_t postures,

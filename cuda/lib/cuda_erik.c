@@ -31,7 +31,7 @@ static poise_status make_task(const poise_model *model, const poise_erik_options
     poise_erik_destroy(host);
     return is_served ? POISE_OK
                      : pz_error_set(error, POISE_ERROR_UNSUPPORTED,
-                                    "the device serves chains of up to %d joints, without exact_orientation or warm",
+                                    "the device supports chains of up to %d joints, without exact_orientation or warm",
                                     PZ_CUDA_LINKS);
 }
 

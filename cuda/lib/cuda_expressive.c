@@ -35,7 +35,7 @@ static poise_status check_task(const poise_model *model, const poise_expressive_
     poise_erik_destroy(erik);
     if (count > PZ_CUDA_LINKS || model->nq != model->nv || model->block_count > 0) {
         return pz_error_set(error, POISE_ERROR_UNSUPPORTED,
-                            "the device serves chains of up to %d joints, with hinges and slides beside them",
+                            "the device supports chains of up to %d joints, with hinges and slides beside them",
                             PZ_CUDA_LINKS);
     }
     return POISE_OK;
@@ -59,7 +59,7 @@ static poise_status make_task(const poise_model *model, const poise_expressive_o
     task->goal.local.rotation = quat_normalize(options->tip.rotation);
     task->nq = model->nq;
     if (model->curve_count > 0) {
-        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "the device serves models without curve joints");
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "the device supports only models without curve joints");
     }
     made->model = model;
     poise_status status = pz_cuda_make_image(&made->samples.room, put_model, made, error);

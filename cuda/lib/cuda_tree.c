@@ -4,6 +4,7 @@
 #include "cuda_tree.h"
 
 #include "cuda_body.h"
+#include "cuda_clips.h"
 #include "cuda_engines.h"
 
 #include "base/arena.h"
@@ -25,8 +26,9 @@ struct pz_cuda_tree {
     poise_goal *goals; // in host memory
     const poise_model *model;
     poise_solver_options options;
-    bool has_poses; // some goals are no points: targets are poses
-    bool is_fast;   // `body` serves; otherwise the three after it
+    bool has_poses;  // some goals are no points: targets are poses
+    bool is_fast;    // `body` serves; otherwise the three after it
+    bool only_clips; // has goals that clips alone have
     pz_cuda_body body;
     pz_cuda_tree_task task;
     pz_cuda_tree_work work;
@@ -50,11 +52,14 @@ static poise_status check_goals(const poise_model *model, const poise_goal *goal
         if (status != POISE_OK) {
             return status;
         }
-        if (goals[i].kind != POISE_GOAL_POSITION && goals[i].kind != POISE_GOAL_DIRECTION &&
-            goals[i].kind != POISE_GOAL_ORIENTATION && goals[i].kind != POISE_GOAL_POSE) {
+        poise_goal_kind kind = goals[i].kind;
+        bool is_served = kind == POISE_GOAL_POSITION || kind == POISE_GOAL_DIRECTION || kind == POISE_GOAL_ORIENTATION ||
+                         kind == POISE_GOAL_POSE || kind == POISE_GOAL_POSTURE || kind == POISE_GOAL_SMOOTHNESS;
+        if (!is_served) {
             return pz_error_set(error, POISE_ERROR_UNSUPPORTED,
-                                "goal %d (%s): the device serves POSITION, DIRECTION, ORIENTATION and POSE goals", i,
-                                poise_goal_kind_name(goals[i].kind));
+                                "goal %d (%s): the device supports POSITION, DIRECTION, ORIENTATION and POSE goals, and in "
+                                "clips POSTURE and SMOOTHNESS",
+                                i, poise_goal_kind_name(kind));
         }
     }
     return POISE_OK;
@@ -66,10 +71,11 @@ static poise_status check_options(const poise_model *model, const poise_solver_o
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "a solver with these options could not be made");
     }
     if (o->method != POISE_METHOD_AUTO || o->prior > 0 || o->trace) {
-        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "the device serves AUTO, without prior and trace");
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "the device supports only AUTO, without prior and trace");
     }
     if (model->has_mimic || model->curve_count > 0 || model->nv == 0) {
-        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "the device serves models without mimic and curve joints");
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED,
+                            "the device supports only models without mimic and curve joints");
     }
     return POISE_OK;
 }
@@ -189,7 +195,7 @@ static poise_status make_exact(pz_cuda_tree *tree, const poise_cuda_options *opt
     poise_solver_options solver = options->solver;
     solver.coupled_goals = 0; // there are none
     if (tree->goal_count > PZ_CUDA_MARKERS_PER_JOINT * tree->model->joint_count) {
-        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "the device serves up to %d goals for each joint",
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "the device supports up to %d goals for each joint",
                             PZ_CUDA_MARKERS_PER_JOINT);
     }
     size_t size = pz_cuda_tree_size(tree->model, tree->goal_count, &solver);
@@ -219,12 +225,16 @@ static poise_status make_all(pz_cuda_tree *tree, const poise_cuda_options *optio
     const char *why = "";
     tree->options = options->solver;
     tree->capacity = options->capacity;
-    tree->is_fast =
-        !options->exact_bits && pz_body_serves(tree->model, tree->goals, tree->goal_count, &options->solver, &why);
+    tree->is_fast = !options->exact_bits &&
+                    pz_body_serves(tree->model, tree->goals, tree->goal_count, &options->solver, &tree->only_clips, &why);
+    bool has_others = false;
     for (int i = 0; i < tree->goal_count; ++i) {
-        tree->has_poses = tree->has_poses || tree->goals[i].kind != POISE_GOAL_POSITION;
+        poise_goal_kind kind = tree->goals[i].kind;
+        bool is_pull = kind == POISE_GOAL_POSTURE || kind == POISE_GOAL_SMOOTHNESS;
+        has_others = has_others || kind != POISE_GOAL_POSITION;
+        tree->has_poses = tree->has_poses || (kind != POISE_GOAL_POSITION && !is_pull);
     }
-    if (tree->has_poses && !tree->is_fast) {
+    if (has_others && !tree->is_fast) {
         return refuse_poses(options, why, error);
     }
     poise_status status = tree->is_fast ? pz_cuda_body_make(&tree->room, tree->model, tree->goals, tree->goal_count, options,
@@ -313,8 +323,10 @@ static poise_status queue_checked(pz_cuda_tree *tree, const void *targets, const
 poise_status pz_cuda_tree_queue(pz_cuda_tree *tree, const poise_vec3 *targets, const double *weights, double *q,
                                 poise_cuda_tree_answer *answers, int count, void *stream, poise_error *error)
 {
-    if (tree->has_poses) {
-        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "some goals are no points: poise_cuda_queue_goals takes them");
+    if (tree->has_poses || tree->only_clips) {
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED,
+                            tree->only_clips ? "postures pull on clips alone: poise_cuda_solve_clips"
+                                             : "some goals are not points: use poise_cuda_queue_goals");
     }
     return queue_checked(tree, targets, weights, q, answers, count, stream, error);
 }
@@ -322,8 +334,10 @@ poise_status pz_cuda_tree_queue(pz_cuda_tree *tree, const poise_vec3 *targets, c
 poise_status pz_cuda_tree_queue_goals(pz_cuda_tree *tree, const poise_pose *targets, double *q,
                                       poise_cuda_tree_answer *answers, int count, void *stream, poise_error *error)
 {
-    if (!tree->has_poses) {
-        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "all goals are points: poise_cuda_queue_markers takes them");
+    if (!tree->has_poses || tree->only_clips) {
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED,
+                            tree->only_clips ? "postures pull on clips alone: poise_cuda_solve_clips"
+                                             : "all goals are points: poise_cuda_queue_markers takes them");
     }
     return queue_checked(tree, targets, NULL, q, answers, count, stream, error);
 }
@@ -396,7 +410,7 @@ static const char *reason_of(const pz_cuda_tree *t, const poise_cuda_tree_answer
     case POISE_OUTCOME_CLOSEST:
         return "no direction within the limits comes closer";
     case POISE_OUTCOME_STALLED:
-        return ran ? "steps no longer change the cost" : "the cost at the start is too large for a number";
+        return ran ? "steps no longer change the cost" : "the cost at the start is too large to represent";
     default:
         return t->options.max_iterations > 0 ? "the iterations were used up" : "no iterations were allowed";
     }
@@ -463,6 +477,9 @@ static int solve_staged(pz_cuda_tree *t, poise_problem *problems, int count, cud
 
 poise_status pz_cuda_tree_solve(pz_cuda_tree *tree, poise_problem *problems, int count, poise_error *error)
 {
+    if (tree->only_clips) {
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "postures pull on clips alone: poise_cuda_solve_clips");
+    }
     if (count < 0 || (count > 0 && !problems) || !tree->targets) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT,
                             "problems must not be NULL, count not negative, options.host_memory true");
@@ -472,4 +489,40 @@ poise_status pz_cuda_tree_solve(pz_cuda_tree *tree, poise_problem *problems, int
         done += solve_staged(tree, problems + done, count - done, &e);
     }
     return pz_cuda_explain(e, "solving", error);
+}
+
+// ---- Clips ---------------------------------------------------------------------------------------------------------------
+
+poise_status pz_cuda_tree_clips(pz_cuda_tree *tree, poise_cuda_clip *clips, int count, poise_error *error)
+{
+    if (count < 0 || (count > 0 && !clips)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "clips must not be NULL, count not negative");
+    }
+    if (!tree->is_fast) {
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "clips need the fast mode, which does not support these goals");
+    }
+    pz_cuda_clips all = {.model = tree->model, .goals = tree->goals, .goal_count = tree->goal_count};
+    all.has_poses = tree->has_poses;
+    return pz_cuda_clips_solve(&tree->room, &tree->body, &all, clips, count, error);
+}
+
+poise_status pz_cuda_tree_queue_clips(pz_cuda_tree *tree, const int *begin, int clip_count, const void *targets,
+                                      const double *weights, double *q, poise_cuda_tree_answer *answers, int frames,
+                                      void *stream, poise_error *error)
+{
+    if (clip_count < 0 || frames < 0 || (clip_count > 0 && (!begin || !targets || !q))) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "begin, targets and q must not be NULL, counts not negative");
+    }
+    if (!tree->is_fast) {
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "clips need the fast mode, which does not support these goals");
+    }
+    pz_cuda_tree_batch batch = {.targets = tree->has_poses ? NULL : targets,
+                                .poses = tree->has_poses ? targets : NULL,
+                                .weights = weights,
+                                .q = q,
+                                .answers = answers,
+                                .count = frames};
+    cudaError_t e = cudaSetDevice(tree->room.device);
+    body_clips clips = {.begin = begin, .count = clip_count};
+    return pz_cuda_explain(e ? e : pz_cuda_body_queue_clips(&tree->body, &batch, &clips, stream), "solving", error);
 }

@@ -34,7 +34,8 @@ static void solve_as(fixture *f, const poise_pose *poses, bool is_team, bool bac
     body_tables tables;
     const char *why;
     size_t many = (size_t)f->count, restarts = (size_t)f->options.restarts + 1;
-    ck_assert(pz_body_serves(f->model, f->goals, f->goal_count, &f->options, &why));
+    bool only_clips;
+    ck_assert(pz_body_serves(f->model, f->goals, f->goal_count, &f->options, &only_clips, &why) && !only_clips);
     ck_assert_int_eq(pz_body_tables_make(f->model, f->goals, f->goal_count, &f->options, &tables), POISE_OK);
     body_work work = {.best = take(many, sizeof *work.best),
                       .ends = take(many * (size_t)f->nq, sizeof *work.ends),
@@ -88,7 +89,9 @@ static void judge_frame(const fixture *f, poise_solver *solver, int i, double *q
     ck_assert_int_eq(after.moved_joints, 0);
     ck_assert_msg(fabs(after.start_cost - a->cost) <= (a->outcome == POISE_OUTCOME_REACHED ? 1e-6 : 1e-12) * a->cost + 1e-20,
                   "frame %d: cost %g, said to be %g", i, after.start_cost, a->cost);
-    ck_assert(a->cost <= f->reports[i].start_cost + 1e-20);
+    // sums in another order, and starts of single precision
+    double most = (1 + 1e-12) * f->reports[i].start_cost + (a->outcome == POISE_OUTCOME_REACHED ? 1e-13 : 1e-20);
+    ck_assert_msg(a->cost <= most, "frame %d: cost %.17g, at the start %.17g", i, a->cost, f->reports[i].start_cost);
     v->reached += a->outcome == POISE_OUTCOME_REACHED;
     v->closest += a->outcome == POISE_OUTCOME_CLOSEST;
     v->open += a->outcome != POISE_OUTCOME_REACHED && a->outcome != POISE_OUTCOME_CLOSEST;
@@ -128,6 +131,20 @@ static void expect(fixture *f, int fewer, int open, const char *what)
                   what, v.reached, v.host_reached, v.closest, v.open);
 }
 
+// Single runs end in minima with a large residual, many of them by way of a saddle: 25.2 looks on average, and 26.2 where
+// the steps away from one are not lengthened.
+TEST(few_looks_lead_away_from_saddles)
+{
+    fixture f = make("humanoid", 200, 0, 0.003);
+    int looks = 0;
+    solve_as_threads_do(&f, false);
+    for (int i = 0; i < f.count; ++i) {
+        looks += f.answers[i].evaluations;
+    }
+    ck_assert_msg(looks <= 25.7 * f.count, "%g looks on average", (double)looks / f.count);
+    release(&f);
+}
+
 TEST(frames_of_scenes_are_reached_as_often_as_on_the_host)
 {
     static const struct row {
@@ -147,6 +164,74 @@ TEST(frames_of_scenes_are_reached_as_often_as_on_the_host)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         fixture f = make(rows[i].scene, rows[i].count, rows[i].restarts, rows[i].noise);
         expect(&f, 0, rows[i].open, rows[i].scene);
+        release(&f);
+    }
+}
+
+// Losses on all goals but some, and markers that are far off: what losses are for.
+static void give_losses(fixture *f, poise_loss loss)
+{
+    for (int i = 0; i < f->count * f->goal_count; ++i) {
+        f->goals[i].loss = i % f->goal_count % 5 ? loss : POISE_LOSS_NONE;
+        f->goals[i].loss_scale = 0.02 + 0.01 * (i % f->goal_count % 3);
+        if (i % 11 == 3) {
+            f->goals[i].target.position.x += 0.3;
+            f->targets[i] = f->goals[i].target.position;
+        }
+    }
+}
+
+// From the same start as the library's own solver: to the same cost where a loss leaves one basin, to one that is no worse
+// where it leaves several.
+static void expect_costs_of_host(const fixture *f, const char *what)
+{
+    double ours = 0.0, theirs = 0.0;
+    int same = 0;
+    for (int i = 0; i < f->count; ++i) {
+        same += fabs(f->answers[i].cost - f->reports[i].cost) <= 1e-9 * f->reports[i].cost + 1e-12;
+        ours += f->answers[i].cost, theirs += f->reports[i].cost;
+    }
+    ck_assert_msg(same >= 2 * f->count / 3 && ours <= 1.1 * theirs, "%s: %d of %d have the host's cost; %g in all, not %g",
+                  what, same, f->count, ours, theirs);
+}
+
+TEST(losses_are_those_of_the_host)
+{
+    static const char *const scenes[] = {"humanoid", "humanoid-quaternion", "humanoid-euler", "tree-50"};
+    for (int i = 0; i < 8; ++i) {
+        fixture f = make(scenes[i % 4], 25, 4, 0.003);
+        give_losses(&f, i < 4 ? POISE_LOSS_GEMAN_MCCLURE : POISE_LOSS_HUBER);
+        memcpy(f.starts, f.expected, (size_t)(f.count * f.nq) * sizeof *f.starts); // where all markers were right
+        solve_on_host(&f);
+        expect(&f, 2, 2, scenes[i % 4]); // cold
+        f.options.start = POISE_START_WARM;
+        f.options.restarts = 0;
+        solve_on_host(&f);
+        expect(&f, 2, 2, scenes[i % 4]);
+        expect_costs_of_host(&f, scenes[i % 4]);
+        size_t size = (size_t)(f.count * f.nq) * sizeof *f.q;
+        double *alone = memcpy(take(1, size), f.q, size);
+        solve_as(&f, NULL, true, false);
+        ck_assert_msg(memcmp(alone, f.q, size) == 0, "%s: a team has other bits", scenes[i % 4]);
+        free(alone);
+        release(&f);
+    }
+}
+
+// A frame whose cost is too large for a number, among others that are met.
+TEST(what_does_not_converge_says_so)
+{
+    for (int team = 0; team < 2; ++team) {
+        fixture f = make("humanoid", 4, 1, 0.0);
+        for (int k = 0; k < f.goal_count; ++k) {
+            f.targets[k] = poise_vec3_make(1e200, -1e200, 1e200);
+        }
+        solve_as(&f, NULL, team, false);
+        ck_assert_int_eq(f.answers[0].outcome, POISE_OUTCOME_STALLED);
+        ck_assert(poise_model_within_limits(f.model, f.q));
+        for (int i = 1; i < f.count; ++i) {
+            ck_assert_int_eq(f.answers[i].outcome, POISE_OUTCOME_REACHED);
+        }
         release(&f);
     }
 }
@@ -284,6 +369,58 @@ TEST(poses_orientations_and_directions_are_reached_as_often_as_on_the_host)
     }
 }
 
+// Four arms of six hinges on the world, with limits, and a pose for each of their ends.
+static poise_model *four_arms(void)
+{
+    static const char *const names[] = {"a", "b", "c", "d"};
+    poise_dh_row rows[6] = {{.d = 0.3, .alpha = 1.5707963267948966}, {.a = 0.4},
+                            {.alpha = 1.5707963267948966},           {.d = 0.4, .alpha = -1.5707963267948966},
+                            {.alpha = 1.5707963267948966},           {.d = 0.1}};
+    poise_builder *builder;
+    poise_model *model;
+    for (int i = 0; i < 6; ++i) {
+        rows[i].lower = -2.2, rows[i].upper = 1.8;
+    }
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
+    for (int i = 0; i < 4; ++i) {
+        ck_assert_int_eq(poise_builder_add_dh(builder, names[i], NULL, POISE_DH_CLASSIC, rows, 6, NULL), POISE_OK);
+    }
+    ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
+    poise_builder_destroy(builder);
+    return model;
+}
+
+// An arm is met by some of its starts; all four at once by few. Limbs that missed are moved, those that met are kept.
+TEST(limbs_are_met_one_by_one)
+{
+    fixture f = make_on(four_arms(), "", 200, 20, 0.0);
+    poise_kinematics *kinematics;
+    scene_random random = scene_random_make(4);
+    double *q = take((size_t)f.nq, sizeof *q);
+    poise_pose *poses = take(4 * (size_t)f.count, sizeof *poses);
+    ck_assert_int_eq(poise_kinematics_create(f.model, NULL, &kinematics, NULL), POISE_OK);
+    f.goal_count = 4;
+    f.options.start = POISE_START_WARM;
+    for (int i = 0; i < f.count; ++i) {
+        scene_random_configuration(&random, f.model, q);
+        poise_kinematics_update(kinematics, q, NULL);
+        for (int k = 0; k < 4; ++k) {
+            poses[4 * i + k] = poise_kinematics_body_pose(kinematics, 6 * k + 5);
+            f.goals[4 * i + k] = poise_goal_pose(6 * k + 5, poise_pose_identity(), poses[4 * i + k]);
+        }
+    }
+    solve_as(&f, poses, false, false);
+    int reached = 0, restarts = 0; // 192; 105 without
+    for (int i = 0; i < f.count; ++i) {
+        reached += f.answers[i].outcome == POISE_OUTCOME_REACHED;
+        restarts += f.answers[i].restarts;
+    }
+    ck_assert_msg(reached >= 185, "%d of %d are reached, with %d restarts", reached, f.count, restarts);
+    poise_kinematics_destroy(kinematics);
+    free(q), free(poses);
+    release(&f);
+}
+
 static void compare(const fixture *f, const fixture *g)
 {
     for (int i = 0; i < f->count; ++i) {
@@ -344,12 +481,12 @@ TEST(what_the_fast_way_does_not_know_is_named)
 {
     fixture f = make("humanoid", 1, 0, 0.0);
     const char *why;
-    f.goals[3].loss = POISE_LOSS_HUBER;
-    f.goals[3].loss_scale = 1.0;
-    ck_assert(!pz_body_serves(f.model, f.goals, f.goal_count, &f.options, &why) && strstr(why, "losses"));
-    f.goals[3].loss = POISE_LOSS_NONE;
+    bool only_clips;
+    f.goals[3].tolerance.x = 0.1;
+    ck_assert(!pz_body_serves(f.model, f.goals, f.goal_count, &f.options, &only_clips, &why) && strstr(why, "bands"));
+    f.goals[3].tolerance.x = 0.0;
     f.options.step_limit = 0.1;
-    ck_assert(!pz_body_serves(f.model, f.goals, f.goal_count, &f.options, &why) && strstr(why, "step limit"));
+    ck_assert(!pz_body_serves(f.model, f.goals, f.goal_count, &f.options, &only_clips, &why) && strstr(why, "step limit"));
     release(&f);
 }
 
@@ -396,6 +533,19 @@ TEST_IF(the_device_gives_the_bits_of_its_threads_on_the_host, no_device)
         fixture g = make(rows[i].scene, rows[i].count, rows[i].restarts, rows[i].noise);
         solve_on_device(&f, rows[i].capacity);
         judge(&f);
+        solve_as_threads_do(&g, false);
+        compare(&f, &g);
+        release(&f), release(&g);
+    }
+}
+
+TEST_IF(losses_on_the_device_give_the_same_bits, no_device)
+{
+    for (int i = 0; i < 4; ++i) {
+        poise_loss loss = i % 2 ? POISE_LOSS_HUBER : POISE_LOSS_GEMAN_MCCLURE;
+        fixture f = make("humanoid", 60, i < 2 ? 5 : 0, 0.003), g = make("humanoid", 60, i < 2 ? 5 : 0, 0.003);
+        give_losses(&f, loss), give_losses(&g, loss);
+        solve_on_device(&f, 100);
         solve_as_threads_do(&g, false);
         compare(&f, &g);
         release(&f), release(&g);

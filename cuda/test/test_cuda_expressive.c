@@ -66,6 +66,7 @@ static fixture make(const char *scene, double share, bool has_more, int count)
     fixture f = {.model = make_model(scene, share, has_more), .count = count};
     int tip = poise_model_find_tool(f.model, "tip");
     f.options = poise_expressive_options_default();
+    f.options.symmetric_endpoint = true;
     f.options.body = poise_model_tool_info(f.model, tip).body;
     f.options.tip = poise_model_tool_info(f.model, tip).pose;
     f.nq = poise_model_info(f.model).nq;

@@ -1,8 +1,8 @@
 // Poise: status codes, error text, allocator, version.
 //
-// A call that can refuse returns a poise_status and takes a `poise_error *error` last. On any status but POISE_OK the
-// outputs are untouched and the error, unless it is NULL, says what is wrong and how to fix it, with line and column where
-// the input is a text. A call that succeeds does not look at the error, so it costs nothing. The library never aborts,
+// A call that can fail returns a poise_status and takes a `poise_error *error` last. On any status but POISE_OK the outputs
+// are untouched and the error, unless it is NULL, says what is wrong and how to fix it, with line and column where the
+// input is text. A call that succeeds never touches the error, so passing one costs nothing. The library never aborts,
 // prints, or keeps global state.
 //
 // **Threads.** A model is constant and shared by any number of threads. Everything else that has a create call belongs to
@@ -35,8 +35,8 @@ extern "C" {
 typedef enum poise_status {
     POISE_OK = 0,
     POISE_ERROR_ARGUMENT,    // a pointer is NULL, an index is out of range, a number is not finite
-    POISE_ERROR_MEMORY,      // the allocator gave NULL, or the memory handed in is too small
-    POISE_ERROR_MODEL,       // the description of a skeleton does not hold together
+    POISE_ERROR_MEMORY,      // the allocator returned NULL, or the memory handed in is too small
+    POISE_ERROR_MODEL,       // the description of a skeleton is inconsistent
     POISE_ERROR_NOT_FOUND,   // no joint, body or tool has that name
     POISE_ERROR_NUMERIC,     // a matrix that must be positive definite is not
     POISE_ERROR_UNSUPPORTED, // valid, but not supported by this call for this model
@@ -48,27 +48,28 @@ typedef enum poise_status {
 // A short lower-case name such as "ok" or "argument"; "unknown" for a value outside the enumeration. Never NULL.
 POISE_API const char *poise_status_name(poise_status status);
 
-// Bytes of the text in a poise_error, the zero at its end included.
+// Size of the text in a poise_error in bytes, terminating zero included.
 #define POISE_ERROR_TEXT_SIZE 256
 
 // What went wrong, in words, and where. Owned by the caller, filled on failure, untouched on success.
 typedef struct poise_error {
     poise_status status;              // what the call returned
-    int line;                         // 1-based; 0: no line (the description did not come from a text)
+    int line;                         // 1-based; 0: no line (the input is not text)
     int column;                       // 1-based; 0: no column
     char text[POISE_ERROR_TEXT_SIZE]; // zero-terminated, one line, cut if longer
 } poise_error;
 
 // Where a create call takes its memory. Both functions get `user`. `allocate` returns memory aligned as malloc does, or
-// NULL. `release` gets what allocate returned, never NULL. A NULL poise_allocator pointer means malloc and free.
+// NULL. `release` gets a pointer that `allocate` returned, never NULL. A NULL poise_allocator pointer means malloc and
+// free.
 typedef struct poise_allocator {
     void *(*allocate)(void *user, size_t size); // `size` bytes, or NULL
-    void (*release)(void *user, void *memory);  // gets what allocate gave
+    void (*release)(void *user, void *memory);  // gets what allocate returned
     void *user;                                 // handed to both
 } poise_allocator;
 
-// Memory of the caller's that create calls may use instead of the heap. Every create call makes one allocation, so one
-// block can hold a model and all that works on it, and nothing needs to be released:
+// Memory owned by the caller that create calls use instead of the heap. Every create call makes one allocation, so one
+// block can hold a model and everything that works on it, and nothing needs to be released:
 //
 //   static unsigned char block[1 << 20];
 //   poise_memory memory = {.base = block, .size = sizeof block};
@@ -79,15 +80,15 @@ typedef struct poise_allocator {
 // {.base = NULL, .size = 0} asks for the size. Set `used` to 0 to use the memory again.
 typedef struct poise_memory {
     void *base;  // any alignment
-    size_t size; // bytes there
+    size_t size; // its size in bytes
     size_t used; // bytes asked for so far, padding included
 } poise_memory;
 
-// An allocator that hands out `memory`, which must outlive all that is made with it. Its release does nothing.
+// An allocator that hands out `memory`, which must outlive everything made with it. Its release does nothing.
 POISE_API poise_allocator poise_memory_allocator(poise_memory *memory);
 
-// For "did you mean": of the names at(user, 0) ... at(user, count - 1) the one that is spelt most like `name`; NULL when
-// none is near.
+// For "did you mean": the name among at(user, 0) ... at(user, count - 1) whose spelling is closest to `name`, with or
+// without a prefix ("mixamorig:") or words around it ("pan" in "pan_joint"); NULL if none is close.
 POISE_API const char *poise_nearest_name(const char *name, const char *(*at)(const void *user, int index), const void *user,
                                          int count);
 

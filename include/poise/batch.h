@@ -5,20 +5,20 @@
 //   poise_batch_solve(batch, problems, count, &error);
 //
 // Each problem is what one call of poise_solve would get, and its answer has the same bits as that call's: for any batch
-// size, any order, any number of workers, any width of the machine's registers. Problems do not see each other; one that is
-// not sound gets its status and the others go on.
+// size, any order, any number of workers, any width of the machine's registers. Problems are independent; an invalid one
+// gets its own status and the others are solved.
 //
-// **Constraints.** A problem with constraints is what one call of poise_solve_within would get. Make room for those of the
-// largest problem in options.solver.constraints (poise_constraints_size); problems may share them. Each report says whether
-// they hold and, if not, what is in the way.
+// **Constraints.** A problem with constraints is what one call of poise_solve_within would get. Reserve memory for the
+// largest problem in options.solver.constraints (poise_constraints_size); problems may share constraints. Each report says
+// whether they hold and, if not, which one does not.
 //
-// **Lanes.** Where the processor has wide registers, several problems are solved side by side, one in each lane, and a lane
-// whose problem is done takes the next one. Two kinds of problem have lanes: one POSE goal on a robot arm (see solve.h), and
+// **Lanes.** On processors with SIMD registers several problems are solved at once, one per lane, and a lane whose problem
+// is done takes the next one. Two kinds of problem have lanes: one POSE goal on a robot arm (see solve.h), and
 // POSITION goals on a tree, both with the method AUTO and without constraints. All others are solved one after another.
 //
-// **Threads.** The library starts none. A batch of several workers is spread by a function of the caller's: a loop, a thread
-// pool, OpenMP. Poise hands it a number of pieces, each of which may run on any thread at any time, as long as no two run at
-// once with the same worker number. A batch serves one poise_batch_solve at a time, called from any thread.
+// **Threads.** The library starts none. The caller's function distributes the work of a batch: a loop, a thread pool,
+// OpenMP. Poise hands it a number of pieces, each of which may run on any thread at any time, as long as no two run at once
+// with the same worker number. A batch serves one poise_batch_solve at a time, called from any thread.
 #ifndef POISE_BATCH_H
 #define POISE_BATCH_H
 
@@ -49,13 +49,13 @@ typedef void (*poise_parallel_for)(void *user, int count, poise_piece run, void 
 typedef struct poise_batch_options {
     poise_solver_options solver;     // as for poise_solve; trace must be NULL
     int workers;                     // 1: how many worker numbers parallel_for uses; scratch memory grows with it
-    int lanes;                       // 0: as many as the processor serves well; 1: none; 4, 8: that many, if it has them
-    int max_goals;                   // 64: POSITION goals on a tree that a problem may have and still be given a lane
+    int lanes;                       // 0: as many as suit the processor; 1: none; 4, 8: that many, if available
+    int max_goals;                   // 64: most POSITION goals of a problem on a tree that is solved in a lane
     poise_parallel_for parallel_for; // NULL: the calling thread does it all, as worker 0
     void *user;                      // handed to parallel_for
 } poise_batch_options;
 
-// The defaults that stand beside the members.
+// The defaults given beside the members.
 POISE_API poise_batch_options poise_batch_options_default(void);
 
 // Memory for batches over one model: opaque.
@@ -67,7 +67,7 @@ POISE_API poise_status poise_batch_create(const poise_model *model, const poise_
                                           const poise_allocator *allocator, poise_batch **batch, poise_error *error);
 POISE_API void poise_batch_destroy(poise_batch *batch); // NULL is allowed
 
-// Solve all problems; allocates nothing. POISE_OK when every problem was given an answer or a status of its own.
+// Solve all problems; allocates nothing. POISE_OK when every problem has an answer or a status of its own.
 POISE_API poise_status poise_batch_solve(poise_batch *batch, poise_problem *problems, int count, poise_error *error);
 
 // Numbers of lanes.
@@ -76,7 +76,7 @@ typedef struct poise_batch_lanes {
     int trees; // POSITION goals on a tree
 } poise_batch_lanes;
 
-// How many problems are solved side by side; 1 where there are no lanes for such problems on this model and machine.
+// How many problems are solved at once; 1 if there are no lanes for such problems on this model and machine.
 POISE_API poise_batch_lanes poise_batch_lane_counts(const poise_batch *batch);
 
 #ifdef __cplusplus

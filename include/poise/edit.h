@@ -1,20 +1,21 @@
-// Poise: editing clips. Goals that hold for a while, feet that stay where they stand, clips mirrored, looped and joined.
+// Poise: editing clips. Goals that hold for a while, feet that stay planted, clips mirrored, looped and joined.
 //
 //   poise_pin pin = poise_pin_default();
 //   pin.goal = poise_goal_position(hand, poise_vec3_make(0, 0, 0), poise_vec3_make(1.2, 0.3, 0.9));
 //   pin.from = 2, pin.to = 3;                                      // seconds; it fades in before and out after that
 //   poise_clip_pin(model, &pin, 1, NULL, clip, NULL, &result, &report, &error);
 //
-// **What an edit changes.** A pin holds from `from` to `to`. Over its fades the goal moves from what the clip does to what
-// the pin asks for, by S(u) = u^3 (10 - 15 u + 6 u^2), whose first two derivatives are 0 at both ends: what was smooth stays
-// smooth. Frames beyond the fades keep their bits. In every other frame the answer is
+// **What an edit changes.** A pin holds from `from` to `to`. During the fades the goal blends from the clip's own motion to
+// the pin by S(u) = u^3 (10 - 15 u + 6 u^2), whose first two derivatives vanish at both ends, so smooth motion stays
+// smooth. Frames outside the fades keep their bits. In every other frame the answer is
 //
 //   min over q  sum_i w_i (q_i - original_i)^2   while the goals hold
 //
-// within the joint limits, w_i being how far degree of freedom i moves the skeleton; then the change is made smooth in time,
-// and the least change from that taken again. So an arm follows its hand, and the hips move only as far as they must.
+// within the joint limits, where w_i measures how far degree of freedom i moves the skeleton. The change is then smoothed
+// in time, and the least change from that is solved for again. So an arm follows its hand, and the hips move only as far as
+// they must.
 //
-// **Limits** hold exactly. A joint that the clip itself takes beyond its limits may go as far as it does there.
+// **Limits** hold exactly. A joint that the clip itself takes beyond its limits may go that far.
 #ifndef POISE_EDIT_H
 #define POISE_EDIT_H
 
@@ -30,7 +31,9 @@ extern "C" {
 typedef enum poise_pin_target {
     POISE_PIN_GIVEN = 0, // its goal, or its keys
     POISE_PIN_HERE,      // where the body is at `from`: it stays there
-    POISE_PIN_PATH       // where the body is in each frame: it moves as before, whatever else is pinned
+    POISE_PIN_PATH,      // where the body is in each frame: it moves as before, whatever else is pinned
+    POISE_PIN_SHIFT      // its goal, a position without keys; in the fades the body keeps its own path, shifted by what is
+                         // left of the correction, so that a foot that steps off quickly still does
 } poise_pin_target;
 
 // A goal at a moment.
@@ -44,111 +47,127 @@ typedef struct poise_pin_key {
 typedef struct poise_pin {
     poise_goal goal;           // what holds; every kind but CALLBACK
     poise_pin_target target;   // GIVEN
-    const poise_pin_key *keys; // NULL; the goal goes through these, as a natural cubic spline, from the first to the last
-    int key_count;             // 0: of them
-    double from;               // -infinity: the beginning of the clip; of keys, the first one's time
-    double to;                 // infinity: the end; of keys, the last one's time
+    const poise_pin_key *keys; // NULL: the goal passes through these on a natural cubic spline
+    int key_count;             // 0: how many
+    double from;               // -infinity: the beginning of the clip; with keys, the time of the first
+    double to;                 // infinity: the end; with keys, the time of the last
     double fade_in;            // 0.25: seconds before `from`
     double fade_out;           // 0.25: seconds after `to`
 } poise_pin;
 
-// The defaults that stand beside the members; the goal is poise_goal_default(POISE_GOAL_POSITION).
+// The defaults given beside the members; the goal is poise_goal_default(POISE_GOAL_POSITION).
 POISE_API poise_pin poise_pin_default(void);
 
 // How pins are met.
 typedef struct poise_pin_options {
     const bool *locked;        // NULL: nv flags: degrees of freedom that no pin may move
     bool keep_feet;            // true: feet of a human skeleton that are not pinned stay on their path
-    double position_tolerance; // 0: a pin that is farther off has missed; 0: 1e-6 of a metre, by `metres`
+    double position_tolerance; // 0: larger errors of a pin count as missed; 0: 1e-6 m, by `metres`
     double rotation_tolerance; // 1e-6: the same in radians
-    double metres;             // 0: of a unit of length; 0: by the size of the skeleton
+    double metres;             // 0: metres per length unit; 0: estimated from the size of the skeleton
 } poise_pin_options;
 
-// The defaults that stand beside the members.
+// The defaults given beside the members.
 POISE_API poise_pin_options poise_pin_options_default(void);
 
 // How a pin went, in the frames in which it holds in full.
 typedef struct poise_pin_result {
-    int first, last;      // frames that it changes, fades included; first > last: none
+    int first, last;      // frames that it affects, fades included; first > last: none
     int held_first;       // frames in which it holds in full
     int held_last;        // likewise
-    int missed;           // of those, in which it missed
+    int missed;           // of these, frames in which it missed
+    double size;          // of the skeleton, in length units
     double worst_length;  // largest error, in length units
     double worst_angle;   // the same in radians
-    int worst_frame;      // in which that is; POISE_NONE: it holds everywhere
-    double before_length; // largest error of the clip as it was
+    int worst_frame;      // where that is; POISE_NONE: it holds everywhere
+    double before_length; // largest error before the edit
     double before_angle;  // the same in radians
 } poise_pin_result;
 
-// What all pins together came to.
+// The effect of all pins together.
 typedef struct poise_pin_report {
     int frames;          // changed
     int missed;          // frames in which some pin missed
     int kept;            // feet that were kept on their path
-    double kept_length;  // the farthest that such a foot left it, in length units
+    double kept_length;  // the farthest that such a foot left its path, in length units
     int widened;         // coordinates that the clip itself takes beyond their limits
-    int outside;         // frames outside the limits that were within them: 0
-    double turn;         // largest change of a degree of freedom that turns, radians
-    int turn_dof;        // which
+    int outside;         // frames that left the limits through the edit: always 0
+    double turn;         // largest change of a joint's rotation, radians, at most pi
+    int turn_dof;        // a degree of freedom of that joint
     int turn_frame;      // when
     double speed_before; // largest speed of a degree of freedom that turns, in the frames that changed, radians a second
     double speed_after;  // the same after the edit
-    int snap_frame;      // where a joint turns by more than a quarter of a radian from one frame to the next, and by twice
-                         // as much as before at least; POISE_NONE: nowhere
-    int snap_dof;        // which joint
+    int snap_frame;      // where a joint turns by more than a quarter of a radian between two frames, and at least twice as
+                         // much as before, or where a body jolts; POISE_NONE: nowhere
+    int snap_dof;        // which joint; POISE_NONE: a body jolts
+    int jolt_body;       // which body; POISE_NONE: none
+    double jolt;         // what the edit adds to the jolt |x(f+1) - 2 x(f) + x(f-1)| of a foot that a SHIFT pin holds, in
+                         // length units; more than 1.2 % of the skeleton's size counts (2 cm of a person)
     int iterations;      // of all frames
 } poise_pin_report;
 
-// Pin. Pins of one goal kind at one place of a body follow each other: where the next begins before one has faded out, it
-// takes over from it. `options` NULL: the defaults. `results` (may be NULL) takes `count` of them; `report` may be NULL. On
-// any status but POISE_OK the clip is as it was. A pin that is out of reach is no error: its result says how far, and the
-// limb goes to the nearest place that it reaches.
+// Apply pins to a clip. Pins of one point of a body follow each other, positions and poses alike: if the next begins before
+// one has faded out, it takes over. A body that is pinned in some of a run of changed frames stays on its path in the rest.
+// `options` NULL: the defaults. `results` (may be NULL) receives `count` of them; `report` may be NULL. On any status but
+// POISE_OK the clip is unchanged. A pin out of reach is not an error: its result says by how much, and the limb goes as near
+// as it can.
 POISE_API poise_status poise_clip_pin(const poise_model *model, const poise_pin *pins, int count,
                                       const poise_pin_options *options, poise_clip *clip, const poise_allocator *allocator,
                                       poise_pin_result *results, poise_pin_report *report, poise_error *error);
 
 // ---- Feet ----------------------------------------------------------------------------------------------------------------
 
-#define POISE_FEET_FADE 0.15 // seconds: of the pins of feet
+#define POISE_FEET_FADE 0.15 // seconds: the shortest fade of the pins of feet
 
-// How feet rest in a clip.
+// How feet stand in a clip.
 typedef struct poise_feet_report {
     int contacts;       // of both feet with the ground
-    int frames;         // that they last, all together
+    int frames;         // their total duration
     double skate_mean;  // speed along the ground during contacts, in length units a second
     double skate_worst; // largest
 } poise_feet_report;
 
-// Find the contacts of a human skeleton's feet with the ground, by height and speed, and a pin for each: the ball of the
-// foot stays at the mean of its places. Handed to poise_clip_pin they clean a clip of feet that skate. Up to `capacity` are
-// written to `pins`; report->contacts says how many there are. NOT_FOUND: the names of bodies tell no legs.
+// Find the contacts of a human skeleton's feet with the ground, by height and speed, and make a pin for each: the ball of
+// the foot stays at its mean position. Passed to poise_clip_pin, they remove foot skate from a clip. Writes up to
+// `capacity` to `pins`; report->contacts is their total number. NOT_FOUND: no legs were recognised by the names of bodies.
 POISE_API poise_status poise_feet_pins(const poise_model *model, const poise_clip *clip, const poise_allocator *allocator,
                                        poise_pin *pins, int capacity, poise_feet_report *report, poise_error *error);
 
 // ---- Clips ---------------------------------------------------------------------------------------------------------------
 
-// How a clip in the mirror came out.
+// How well a clip was mirrored.
 typedef struct poise_mirror_report {
-    int pairs;          // of bodies, left and right, by their names
-    double worst_angle; // largest angle of a body from where the mirror has it, radians; of the root's place, over its size
-    int worst_frame;    // in which that is; POISE_NONE: none is off
+    int pairs;              // left and right bodies, by their names
+    double worst_angle;     // largest angle of a body from its mirror image, radians; for the root's position, distance over
+                            // size
+    int worst_body;         // which body; POISE_NONE: none is off
+    int worst_frame;        // in which frame; POISE_NONE: none is off
+    double size;            // of the skeleton, in length units
+    double worst_length;    // largest distance of a body from the mirror image of its counterpart
+    int worst_length_body;  // which body; POISE_NONE: none is off
+    int worst_length_frame; // likewise
 } poise_mirror_report;
 
-// A new clip in the mirror: what the left did the right does, across the plane between left and right of the neutral pose.
-// Sides are found by name. Limbs keep their lengths; orientations are mirrored as turns from the neutral pose, which should
-// be symmetric. NOT_FOUND: the names tell no left and right. `report` may be NULL.
+// A new, mirrored clip: the right does what the left did, across the plane between left and right of the neutral pose, or
+// of the clip if the figure does not stand in its neutral pose. Sides are found by name. Limbs keep their lengths, so if
+// the sides of a skeleton differ its bodies are off by that much; orientations are mirrored as rotations from the neutral
+// pose, which should be symmetric. NOT_FOUND: no left and right were recognised by name. `report` may be NULL.
 POISE_API poise_status poise_clip_mirror(const poise_model *model, const poise_clip *clip, const poise_allocator *allocator,
                                          poise_clip **mirrored, poise_mirror_report *report, poise_error *error);
 
-// A new clip: `clip`, and `next` after it, over `blend` seconds of both of which the one fades into the other. `next` is
-// turned about the upward axis and moved along the ground so that root and heading agree in the middle of that, and brought
-// to the frame time of `clip`. UNSUPPORTED: the root cannot be moved so.
+// The axis along which a figure stands in most of a clip, for skeletons whose neutral pose does not show it. UNKNOWN: no
+// legs were recognised by name, or out of memory.
+POISE_API poise_up poise_clip_up(const poise_model *model, const poise_clip *clip);
+
+// A new clip: `clip` followed by `next`, blended over the last and first `blend` seconds. `next` is turned about the upward
+// axis and moved along the ground so that root and heading agree in the middle of the blend, and resampled to the frame
+// time of `clip`. UNSUPPORTED: the root cannot be moved that way.
 POISE_API poise_status poise_clip_append(const poise_model *model, const poise_clip *clip, const poise_clip *next,
                                          double blend, poise_up up, const poise_allocator *allocator, poise_clip **joined,
                                          poise_error *error);
 
-// A new clip that can be repeated: its last `blend` seconds, brought to where it begins, fade into its first ones, and it is
-// shorter by as much. After its last frame the first one comes, but for where the root has gone.
+// A new clip that can be repeated: its last `blend` seconds, moved to where it begins, fade into its first ones, and it is
+// shorter by that much. Its last frame is followed by its first, apart from the travel of the root.
 POISE_API poise_status poise_clip_loop(const poise_model *model, const poise_clip *clip, double blend, poise_up up,
                                        const poise_allocator *allocator, poise_clip **looped, poise_error *error);
 

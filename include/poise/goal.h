@@ -1,10 +1,10 @@
 // Poise: goals. What the skeleton should do, as energies that an objective adds up.
 //
-// A goal is a plain struct: fill one with a constructor below, change what you like, hand an array of them to an objective
-// or a solver. Nothing is registered. Pointers inside a goal (q, q_weights, user) must stay valid while it is in use.
-// Threads may share goals that nobody writes to; a CALLBACK function is called on the thread that solves.
+// A goal is a plain struct: make one with a constructor below, change what you like, and hand an array of them to an
+// objective or a solver. Nothing is registered. Pointers inside a goal (q, q_weights, user) must stay valid while it is in
+// use. Threads may share goals that nobody writes to; a CALLBACK function is called on the thread that solves.
 //
-// Every goal is an energy E >= 0, zero when the goal is met, near that half a weight times the square of its error, in
+// Every goal is an energy E >= 0, zero when the goal is met; near zero it is half a weight times the squared error, in
 // length units or radians. So a weight trades square metres against square radians.
 //
 // | kind           | energy                                                                | error    |
@@ -21,20 +21,20 @@
 // | SMOOTHNESS     | the same against the last frame, or the last two extrapolated         | rms, own |
 // | RELATIVE       | POSE of a frame of `body` against a frame of `body2`, both moving     | both     |
 // | CENTER_OF_MASS | w/2 |c - t|^2                                                         | length   |
-// | CALLBACK       | what the caller's function says, for one body                         | sqrt(2E) |
+// | CALLBACK       | the value of the caller's function, for the frame `local` of a body   | sqrt(2E) |
 //
 // x is the world position of local.position, d the world direction of `axis`, t = target.position. rho is the loss, by
-// default rho(s) = s. POSTURE and SMOOTHNESS take the nearer of the two vectors of a rotation for exponential maps.
+// default rho(s) = s. For exponential maps, POSTURE and SMOOTHNESS use the nearer of the two vectors of a rotation.
 //
-// **Tolerance bands** (POSITION, ORIENTATION, POSE): along the axes of the target frame an error up to `tolerance` (lengths)
-// or `rotation_tolerance` (components of 2 sin(phi/2) axis, which is the rotation vector for small angles) costs nothing,
-// beyond it only the excess counts. Infinity frees an axis: a 5-DoF arm that may roll about the target's z has
+// **Tolerance bands** (POSITION, ORIENTATION, POSE): along the axes of the target frame an error up to `tolerance`
+// (lengths) or `rotation_tolerance` (components of 2 sin(phi/2) axis, which is the rotation vector for small angles) costs
+// nothing; beyond it only the excess counts. Infinity frees an axis: a 5-DoF arm that may roll about the target's z has
 // rotation_tolerance = (0, 0, infinity).
 //
 // **Losses** (POSITION and that of POSE, PLANE, LINE, DISTANCE), s the squared error and k = loss_scale in length units:
 //   NONE            rho = s
 //   HUBER           rho = s up to k^2, then 2 k sqrt(s) - k^2: a far marker pulls with constant force
-//   GEMAN_MCCLURE   rho = s k^2 / (s + k^2): a far marker lets go
+//   GEMAN_MCCLURE   rho = s k^2 / (s + k^2): a far marker hardly pulls
 #ifndef POISE_GOAL_H
 #define POISE_GOAL_H
 
@@ -68,31 +68,32 @@ POISE_API const char *poise_goal_kind_name(poise_goal_kind kind);
 // How the cost of a residual grows with its length.
 typedef enum poise_loss { POISE_LOSS_NONE = 0, POISE_LOSS_HUBER, POISE_LOSS_GEMAN_MCCLURE, POISE_LOSS_COUNT } poise_loss;
 
-// What a CALLBACK goal answers about one body at the world pose it is given. A small move is a rotation vector omega and a
-// translation u: rotation <- exp(omega) rotation, position <- position + u, both in world axes.
+// What a CALLBACK goal returns for the frame `local` of its body at a given world pose. A small move is a rotation vector
+// omega and a translation u: rotation <- exp(omega) rotation, position <- position + u, both in world axes.
 typedef struct poise_body_energy {
-    double energy;           // its share of the cost
+    double energy;           // its share of the cost; >= 0, and 0 where the goal is met: add a constant to one that is not.
+                             // Below 0 nothing is REACHED or CLOSEST, and the reason says why
     double gradient[6];      // dE/d omega, dE/du
     double hessian[36];      // row-major, symmetric: second derivatives of E in (omega, u) at 0
-    double gauss_newton[36]; // a positive semidefinite stand-in; the exact Hessian when the function leaves it alone
+    double gauss_newton[36]; // a positive semidefinite approximation; unset: the Hessian if that is, else g g^T / 2E
 } poise_body_energy;
 
-// Fill `out`, which comes zeroed with gauss_newton[0] = NaN ("left alone"). Return false, or a number that is not finite,
-// to let the goal drop out of this evaluation.
+// Fill `out`, which comes zeroed with gauss_newton[0] = NaN ("unset"). To leave the goal out of this evaluation return
+// false, or a non-finite number.
 typedef bool (*poise_goal_function)(void *user, const poise_pose *pose, poise_body_energy *out);
 
 // One goal. Make it with a constructor below, then change what you like.
 typedef struct poise_goal {
     poise_goal_kind kind;          // what it asks for
-    int body;                      // index; not for POSTURE, SMOOTHNESS, CENTER_OF_MASS. POISE_NONE is refused.
-    int body2;                     // RELATIVE: the body to follow; POISE_WORLD: the world. POISE_NONE is refused.
-    int priority;                  // 0 first; for solvers with strict levels. Others add all goals up.
-    double weight;                 // >= 0; of lengths, or of the only error there is
+    int body;                      // index; not for POSTURE, SMOOTHNESS, CENTER_OF_MASS. POISE_NONE is an error.
+    int body2;                     // RELATIVE: the body to follow; POISE_WORLD: the world. POISE_NONE is an error.
+    int priority;                  // 0 comes first; for methods with strict levels. The others sum all goals.
+    double weight;                 // >= 0; of the length error, or of the goal's only error
     poise_loss loss;               // NONE: the square of the error
     double loss_scale;             // > 0 where loss is not NONE
     poise_vec3 tolerance;          // half-widths, >= 0, infinity allowed
     poise_pose local;              // the point or frame, in the body's frame
-    poise_pose target;             // where it should be: in world, or for RELATIVE in body2's frame
+    poise_pose target;             // where it should be: in the world, or for RELATIVE in body2's frame
     poise_vec3 axis;               // DIRECTION, AIM: unit direction in the body's frame
     poise_vec3 direction;          // DIRECTION, PLANE, LINE: unit direction in the world
     double distance;               // DISTANCE: >= 0
@@ -102,7 +103,7 @@ typedef struct poise_goal {
     const double *q_before;        // SMOOTHNESS: the frame before that, to extrapolate constant velocity; NULL: stay
     const double *q_weights;       // POSTURE, SMOOTHNESS: nv weights >= 0 (a quaternion takes its first); NULL: all 1
     poise_goal_function function;  // CALLBACK
-    void *user;                    // handed to it
+    void *user;                    // passed to it
 } poise_goal;
 
 // All weights 1, no tolerance, no loss, identity poses, z axes, priority 0, body 0.
@@ -114,7 +115,7 @@ POISE_API poise_goal poise_goal_position(int body, poise_vec3 local, poise_vec3 
 // The direction `axis` of `body` along the world direction `direction`. Both are normalised.
 POISE_API poise_goal poise_goal_direction(int body, poise_vec3 axis, poise_vec3 direction);
 
-// The body's rotation as `target`.
+// The rotation of `body` equal to `target`.
 POISE_API poise_goal poise_goal_orientation(int body, poise_quat target);
 
 // The frame `local` of `body` at the world pose `target`. Weights 1 for metres and radians alike.
@@ -144,11 +145,11 @@ POISE_API poise_goal poise_goal_relative(int body, poise_pose local, int body2, 
 // The centre of mass at the world point `target`.
 POISE_API poise_goal poise_goal_center_of_mass(poise_vec3 target);
 
-// The energy that `function` gives for `body`.
+// The energy that `function` gives for `body`, or with `local` for a frame fixed in it.
 POISE_API poise_goal poise_goal_callback(int body, poise_goal_function function, void *user);
 
-// Place a goal at a tool of the model, by its name: `body` becomes the tool's body, and `local` and `axis`, which have been
-// in the tool's frame, are turned into that of the body. So the tip of an arm at a point is
+// Attach a goal to a tool of the model, by name: `body` becomes the tool's body, and `local` and `axis`, given in the tool's
+// frame, are transformed to the body's. To bring the tip of an arm to a point:
 //
 //   poise_goal reach = poise_goal_position(0, poise_vec3_make(0, 0, 0), target);
 //   poise_goal_at_tool(&reach, arm, "tip", &error);
@@ -159,6 +160,11 @@ POISE_API poise_status poise_goal_at_tool(poise_goal *goal, const poise_model *m
 // Check one goal against a model: indices in range, numbers finite, directions unit to 1e-6, weights and bands >= 0. Fills
 // `error` (may be NULL) with the reason. Solvers call this themselves.
 POISE_API poise_status poise_goal_check(const poise_goal *goal, const poise_model *model, poise_error *error);
+
+// How far the point of a goal can get from the first joint that moves it: the length of the chain between them, along its
+// bones. *first becomes that joint; a target farther from its origin is out of reach, whatever the limits. Infinity, with
+// *first at POISE_NONE, if nothing turns the body or something on the way slides.
+POISE_API double poise_goal_reach(const poise_goal *goal, const poise_model *model, int *first);
 
 #ifdef __cplusplus
 }

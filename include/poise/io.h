@@ -1,13 +1,13 @@
-// Poise: files. From bytes to models, clips and markers, and back. Library poise_io, beside the core.
+// Poise: file formats. Converts bytes to models, clips and markers, and back. A separate library, poise_io.
 //
 //   poise_read_options options = {.name = "walk.bvh"};
 //   poise_read(bytes, size, &options, NULL, &file, &error);      // file->model, file->clip, file->markers
 //   poise_write(file, POISE_FORMAT_BVH, NULL, &bytes, &size, NULL, NULL, &error);
 //
-// Everything works on memory: the caller opens files. Any number of threads may read and write at once. Reading takes
-// time and memory in proportion to the input, whatever the bytes, and gives either a whole file or an error with a line
-// (of a text) or byte (of a binary) and a fix. What a file holds and Poise cannot carry is a warning, with its line.
-// Numbers are read and written exactly: a file that Poise wrote reads back to the same bits, in every locale.
+// Everything works on memory; the caller does the file I/O. Any number of threads may read and write at once. Reading takes
+// time and memory proportional to the input, whatever the bytes, and gives either a whole file or an error that names the
+// line (text) or byte (binary) and the fix. Content that Poise cannot represent gives a warning, with its line. Numbers are
+// read and written exactly: a file that Poise wrote reads back to the same bits, in every locale.
 //
 // | format     | read                      | write                                       |
 // |------------|---------------------------|---------------------------------------------|
@@ -59,53 +59,55 @@ typedef enum poise_format {
 // A short lower-case name such as "bvh"; "unknown" outside the enumeration.
 POISE_API const char *poise_format_name(poise_format format);
 
-// The format of these bytes, by their beginning and, where that says nothing, by the extension of `name` (may be NULL).
+// Detect the format from the first bytes or, if these do not decide, from the extension of `name` (may be NULL).
 POISE_API poise_format poise_format_detect(const void *bytes, size_t size, const char *name);
 
-// Something odd that did not keep the file from being read.
+// A problem that did not prevent the file from being read.
 typedef struct poise_warning {
     int line;                         // 1-based; 0: no line
-    char text[POISE_ERROR_TEXT_SIZE]; // what is odd, one line
+    char text[POISE_ERROR_TEXT_SIZE]; // what is wrong, one line
 } poise_warning;
 
-// What position channels of a BVH joint mean: dialects differ.
+// The meaning of a BVH joint's position channels, on which programs differ.
 typedef enum poise_bvh_positions {
-    POISE_BVH_DECIDE = 0, // by the data, with a warning where it makes a difference
+    POISE_BVH_DECIDE = 0, // by the data, with a warning if it makes a difference
     POISE_BVH_REPLACE,    // they replace OFFSET
     POISE_BVH_ADD         // they add to OFFSET
 } poise_bvh_positions;
 
-// Hand out the bytes of another file that this one names (glTF buffers, MJCF includes, meshes), valid until the read
-// returns. Names are as in the file, such as "package://panda/meshes/hand.stl".
+// Supplies the bytes of another file that this one names (glTF buffers, MJCF includes, meshes), valid until the read
+// returns. The name is as written in the file, such as "package://panda/meshes/hand.stl".
 typedef poise_status (*poise_load)(void *user, const char *name, const void **bytes, size_t *size);
 
-// Where such a file may be, as ROS, Gazebo and MuJoCo mean it: `number` counts the places from 0, the likeliest first, and
-// the first one that is a file is meant. `folder` is that of the file that holds the name ("" for the current one).
-// "package://arm/meshes/a.stl" and "model://arm/meshes/a.stl" are looked for as arm/meshes/a.stl and as meshes/a.stl in the
-// folder, then in the eight above it; any other name has one place. False: there are no more, or `path` is too short.
+// Candidate paths of such a file, by the rules of ROS, Gazebo and MuJoCo: call with `number` 0, 1, ..., most likely first,
+// and use the first path that exists. `folder` is that of the file that contains the name ("" for the current one).
+// "package://arm/meshes/a.stl" and "model://arm/meshes/a.stl" are looked up as arm/meshes/a.stl and as meshes/a.stl in the
+// folder, then in the eight above it; any other name has one candidate. False: no more candidates, or `path` is too short.
 POISE_API bool poise_named_file(const char *folder, const char *name, int number, char *path, size_t size);
 
-// Factors of a body along its own axes.
+// Scale factors of a body along its own axes.
 typedef struct poise_body_scale {
     const char *body;   // its name
     poise_vec3 factors; // along x, y and z
-    double mass;        // that its mass is multiplied by; 0: as it is
+    double mass;        // factor of its mass; 0: unchanged
 } poise_body_scale;
 
-// Start with {0}: the defaults that stand beside the members.
+// Start with {0}, which gives the defaults beside the members.
 typedef struct poise_read_options {
     poise_format format;                 // UNKNOWN: detect
     const char *name;                    // of the file, for detection and messages; may be NULL
-    const poise_model *model;            // the skeleton that an AMC, MOT or SRDF is about; NULL otherwise
+    const poise_model *model;            // the skeleton that an AMC, MOT or SRDF refers to; NULL otherwise
     poise_bvh_positions positions;       // DECIDE
-    int animation;                       // 0; GLTF, GLB: which of the animations becomes the clip
+    int animation;                       // 0; GLTF, GLB: index of the animation that becomes the clip
+    const char *animation_name;          // NULL; the same by its name, whatever `animation` is
     const poise_body_scale *body_scales; // NULL; OSIM: factors of bodies, applied as OpenSim's ScaleTool does
     int body_scale_count;                // 0
-    bool floating; // false; URDF, MJCF: give the root link a FREE joint instead of fixing it to the world; glTF: the same of
-                   // the root of a skin that no animation moves
-    bool meshes;   // false; URDF, MJCF: load collision meshes (STL, OBJ) and cover them with shapes, too
-    poise_load load; // NULL: files that this one names are not read, with a warning
-    void *user;      // handed to load
+    bool floating;                       // false; URDF, MJCF: give the root link a FREE joint instead of fixing it to the
+                                         // world; glTF: the same for the root of a skin that no animation moves
+    bool meshes;                         // false; URDF, MJCF: load collision meshes (STL, OBJ, COLLADA) and cover them with
+                                         // shapes, too
+    poise_load load;                     // NULL: files named by this one are not read, with a warning
+    void *user;                          // handed to load
 } poise_read_options;
 
 // One analog channel of a C3D recording.
@@ -122,64 +124,74 @@ typedef struct poise_event {
     double time;         // seconds
 } poise_event;
 
-// What a file holds beside all that Poise works with. It goes on to a file of the same kind: analog channels, events, force
-// plates and all parameters from C3D to C3D; meshes, skins, materials and other animations from glTF to glTF.
+// Content that Poise does not interpret but passes on to a file of the same kind: analog channels, events, force plates and
+// all parameters from C3D to C3D; meshes, skins, materials and other animations from glTF to glTF.
 typedef struct poise_carried {
     poise_format format;          // C3D, or GLTF for GLB as well
-    const char *text;             // in words: "6 analog channels, 4 events, 2 force plates"
+    const char *text;             // a summary: "6 analog channels, 4 events, 2 force plates"
     int channel_count;            // analog
-    const poise_channel *channel; // of those
-    int samples;                  // of a channel in a frame
+    const poise_channel *channel; // channel_count of them
+    int samples;                  // of one channel per frame
     int frames;                   // of `analog`
-    const float *analog;          // frames x samples x channels, as stored; NULL: none, or lost when the rate changed
+    const float *analog;          // frames x samples x channels, as stored; NULL: none, or dropped by a change of rate
     int event_count;              // how many there are
-    const poise_event *event;     // of those
-    int force_plates, rotations;  // of C3D: plates, and segments whose poses are recorded
+    const poise_event *event;     // event_count of them
+    int force_plates, rotations;  // C3D: force plates, and segments with recorded poses
     int meshes, animations;       // of glTF
-    void *rest;                   // the file's own
+    int animation;                // of glTF: the one that became the clip
+    const char **animation_name;  // of glTF: `animations` of them, "" where there is none
+    void *rest;                   // private
 } poise_carried;
 
-// What was in a file. Parts that it does not hold are NULL. To write, fill one of your own; nothing of it is changed.
+// The contents of a file. Missing parts are NULL. To write, fill one of your own; it is not changed.
 //
 // The tip of a bone (BVH "End Site", ASF bone end, a leaf of glTF) is a tool of the model called "<body>.tip".
 //
-// Shapes cover what the file describes: a cylinder becomes the capsule around its axis, an ellipsoid likewise, a mesh the
-// capsules and boxes that poise_shapes_fit makes of it. MJCF geoms that collide with nothing are left out.
+// Shapes enclose what the file describes: a cylinder or an ellipsoid becomes a capsule around its axis, a mesh the capsules
+// and boxes of poise_shapes_fit. MJCF geoms that collide with nothing are left out.
 //
-// A BVH joint whose channels no type of joint holds is a chain of joints in one place. The last has its name; those above it
-// are called "<name>.position" (three positions before one or two rotations), "<name>.x", ".y", ".z" (single positions) and
-// "<name>.1", ".2" (rotations with an axis twice in a row).
+// A BVH joint whose channels fit no joint type becomes a chain of joints at one point. The last has its name; those above
+// it are called "<name>.position" (three positions before one or two rotations), "<name>.x", ".y", ".z" (single positions)
+// and "<name>.1", ".2" (rotations with an axis twice in a row).
 typedef struct poise_file {
-    poise_format format;         // that it was read in
-    poise_model *model;          // the skeleton
-    poise_clip *clip;            // moves `model`, or the one in the options
-    poise_markers *markers;      // the recording
-    poise_goal *goals;           // of `model`, or the one in the options; what they point to is the file's, too
-    int goal_count;              // of those
-    poise_posture *postures;     // likewise
-    int posture_count;           // of those
-    poise_placement *placements; // likewise; `local` not finite: not known, to be calibrated
-    int placement_count;         // of those
-    poise_shape *shapes;         // collision shapes of the bodies and, of the world, obstacles; see below
-    int shape_count;             // of those
-    int shapes_skipped;          // collision shapes that were not read: meshes (options.meshes), height fields
-    poise_pair *excluded;        // pairs of bodies, POISE_WORLD among them, that may touch (poise_pairs_options)
-    int excluded_count;          // of those
-    poise_constraint *loops;     // what closes loops of the model: CONNECT, WELD, HINGE, DISTANCE, PLANE
-    int loop_count;              // of those
-    poise_scale scale;           // of the model's lengths, the clip's, the goals' and the placements'
-    poise_carried *carried;      // what goes on to a file of its kind; NULL: nothing
-    const char *title;           // what the file calls itself (a robot's name); NULL: nothing
-    poise_warning *warnings;     // what was odd
-    int warning_count;           // kept; at most POISE_WARNINGS_MOST
-    int warnings_dropped;        // beyond those
+    poise_format format;              // it was read from
+    poise_model *model;               // the skeleton
+    poise_clip *clip;                 // moves `model`, or the one in the options
+    poise_markers *markers;           // the recording
+    poise_goal *goals;                // for `model`, or the one in the options; the file also owns what they point to
+    int goal_count;                   // how many
+    poise_posture *postures;          // likewise
+    int posture_count;                // how many
+    poise_placement *placements;      // likewise; a non-finite `local` is unknown, to be calibrated
+    int placement_count;              // how many
+    poise_shape *shapes;              // collision shapes of the bodies, and obstacles in the world; see above
+    int shape_count;                  // how many
+    int shapes_skipped;               // number of collision shapes not read: meshes (options.meshes), height fields
+    poise_pair *excluded;             // pairs of bodies, possibly POISE_WORLD, that may touch (poise_pairs_options)
+    int excluded_count;               // how many
+    poise_constraint *loops;          // constraints that close loops of the model: CONNECT, WELD, HINGE, DISTANCE, PLANE
+    int loop_count;                   // how many
+    poise_scale scale;                // of the lengths in model, clip, goals and placements
+    poise_carried *carried;           // content passed on to a file of the same kind; NULL: none
+    const char *title;                // the file's name for itself, such as a robot's name; NULL: none
+    poise_warning *warnings;          // problems found
+    int warning_count;                // number kept; at most POISE_WARNINGS_MOST
+    int warnings_dropped;             // number beyond those
+    poise_bvh_positions positions[2]; // BVH: how positions of roots, and of other joints, relate to OFFSET; DECIDE: there
+                                      // are none
+    const char *motion;               // to write: NULL: the clip is the file's own, edited or not; otherwise it is another
+                                      // motion of this name, and glTF puts it before the animations that are carried
 } poise_file;
 
-// As many warnings are kept of one file.
+// A closure_tolerance (poise_constraint_options) for loops from files, whose numbers have six to eight digits: redundant
+// loops agree no better than that. Loops that can close to rounding still do.
+#define POISE_CLOSURE_OF_FILES 1e-7
+
+// The largest number of warnings kept for one file.
 #define POISE_WARNINGS_MOST 1000
 
-// Read a whole file. On any status but POISE_OK *file is untouched and `error` (may be NULL) names place and fix. Release
-// with poise_file_destroy.
+// Read a whole file. On any status but POISE_OK *file is untouched and `error` (may be NULL) names the place and the fix.
+// Release with poise_file_destroy.
 POISE_API poise_status poise_read(const void *bytes, size_t size, const poise_read_options *options,
                                   const poise_allocator *allocator, poise_file **file, poise_error *error);
 
@@ -188,116 +200,118 @@ POISE_API void poise_file_destroy(poise_file *file); // NULL is allowed
 
 // What poise_file_edit does, in this order. Start with {0}, which changes nothing.
 typedef struct poise_edit {
-    int first, count;    // keep this many frames from `first` on; count 0: all from there on
-    double rate;         // frames per second; 0: as they are
-    poise_scale assumed; // what lengths and axes mean where the file itself does not say
-    poise_scale scale;   // what they are to mean; 0 and UNKNOWN: as they are
-    bool euler; // ball joints and free joints of every kind as Euler angles, for formats that have nothing else. The
-                // motion stays; limits of those joints, and the file's postures and goals, are left out.
+    int first, count;    // keep `count` frames from `first`; 0: all that follow
+    double rate;         // frames per second; 0: unchanged
+    poise_scale assumed; // unit and upward axis of the file, if it does not say
+    poise_scale scale;   // unit and upward axis to convert to; 0 and UNKNOWN: unchanged
+    bool euler;          // convert ball and free joints to Euler angles, for formats that have nothing else. The motion
+                         // stays the same; limits of those joints, and the file's postures and goals, are dropped.
 } poise_edit;
 
-// Change a file that poise_read made, in place: clip, markers, model, goals, postures and placements stay consistent. Where
-// *euler_joints is not NULL it says how many joints became Euler angles. UNSUPPORTED: a unit or an upward axis is asked
-// for, and neither the file nor `assumed` says what it is now. After any error the file can only be destroyed.
+// Change a file that poise_read made, in place: clip, markers, model, goals, postures and placements stay consistent.
+// *euler_joints (may be NULL) is the number of joints converted to Euler angles. UNSUPPORTED: a unit or an upward axis is
+// requested, and neither the file nor `assumed` gives the current one. After any error the file can only be destroyed.
 POISE_API poise_status poise_file_edit(poise_file *file, const poise_edit *edit, int *euler_joints, poise_error *error);
 
-// Write. *bytes comes from `allocator` (NULL: malloc) and is released with poise_bytes_release; it ends with a zero that
-// *size does not count. `warnings` may be NULL; otherwise it takes up to `*warning_count` of what could not be carried over,
-// and *warning_count says how many there are.
+// Write a file. BVH and ASF do not say which axis points up, and programs take it to be y: a skeleton whose scale.up is
+// another axis is turned; UNKNOWN stays as it is. *bytes comes from `allocator` (NULL: malloc); release it with
+// poise_bytes_release. It ends with a zero that *size does not count. `warnings` (may be NULL) receives up to *warning_count
+// warnings about content that was lost; *warning_count becomes their total number.
 POISE_API poise_status poise_write(const poise_file *file, poise_format format, const poise_allocator *allocator,
                                    void **bytes, size_t *size, poise_warning *warnings, int *warning_count,
                                    poise_error *error);
-// Release what poise_write made; the same allocator.
+// Release what poise_write made, with the same allocator.
 POISE_API void poise_bytes_release(const poise_allocator *allocator, void *bytes);
 
 // ---- Recordings ----------------------------------------------------------------------------------------------------------
 
-// What a skeleton's file, which holds a model, and a recording's say of a track (recordings.h): model, scales, marker
-// places, and markers to follow or, where there are none, the motion. An OpenSim model gives its default posture, too, and
-// its markers are the only ones where any of them was recorded. Points into both, which must outlive the problem.
+// A tracking problem (recordings.h) from the file of a skeleton, which must hold a model, and that of a recording: model,
+// scales, marker placements, and the markers to follow or, if there are none, the motion. An OpenSim model also gives its
+// default posture, and if any of its markers were recorded only those are used. The problem points into both files, which
+// must outlive it.
 POISE_API poise_recording_problem poise_recording_of_files(const poise_file *skeleton, const poise_file *recording);
 
 // ---- Constraints of files ------------------------------------------------------------------------------------------------
 
-// Keep the shapes of a file, which holds a model, apart, and clear of obstacles: shapes of your own, on bodies or in the
-// world. The pairs to watch are those of poise_pairs_find, without those that the file excludes, and without bodies that its
-// loops join; `options` may be NULL. On POISE_OK *clearance is a constraint with copies of all shapes, those of the file
-// first, and a margin of 0, in one block of `allocator` (NULL: malloc); release it with poise_bytes_release. Where obstacles
-// of the world are elsewhere later its pairs stay the same. NOT_FOUND: no body has a shape; `error` goes on after "the model
-// has".
+// A clearance that keeps the shapes of a file, which must hold a model, clear of each other and of obstacles: shapes of
+// your own, on bodies or in the world. Its pairs are those of poise_pairs_find, except those that the file excludes and
+// those between bodies that its loops join; `options` may be NULL. On POISE_OK *clearance is a constraint with copies of
+// all shapes, those of the file first, and a margin of 0, in one block from `allocator` (NULL: malloc); release it with
+// poise_bytes_release. The pairs remain valid when obstacles in the world move. NOT_FOUND: no body has a shape; the text of
+// `error` continues "the model has".
 POISE_API poise_status poise_file_clearance(const poise_file *file, const poise_shape *obstacles, int obstacle_count,
                                             const poise_pairs_options *options, const poise_allocator *allocator,
                                             poise_constraint **clearance, poise_error *error);
 
-// The pairs that poise_file_clearance left out because they touch in nearly all configurations (poise_pairs_options.always):
-// `clearance` is what it made of the file with these options. On POISE_OK *touching is a copy that holds those pairs
-// instead, for poise_constraint_describe to name; release it with poise_bytes_release. It may hold none.
+// The pairs that poise_file_clearance left out because they touch in most configurations (poise_pairs_options.always,
+// .often). `clearance` is its result for this file and these options. On POISE_OK *touching is a copy with those pairs
+// instead, possibly none, which poise_constraint_describe can name; release it with poise_bytes_release.
 POISE_API poise_status poise_file_touching(const poise_file *file, const poise_constraint *clearance,
                                            const poise_pairs_options *options, const poise_allocator *allocator,
                                            poise_constraint **touching, poise_error *error);
 
-// What a constraint is called, with an item of it (poise_report.blocking_item): "hand and obstacle 1", "the loop of rod and
-// crank (connect)", "the height of foot above a plane of the world". Shapes beyond those of the file are obstacles. Cut to
-// `size` bytes, the zero at the end included.
+// Name a constraint and an item of it (poise_report.blocking_item): "hand and obstacle 1", "the loop of rod and crank
+// (connect)", "the height of foot above a plane of the world". Shapes beyond those of the file are obstacles. Truncated to
+// `size` bytes, terminating zero included.
 POISE_API void poise_constraint_describe(const poise_constraint *constraint, int item, const poise_file *file, char *text,
                                          size_t size);
 
-// The same of one shape of a clearance: the name of its body, "the world", or "obstacle 1".
+// Name one shape of a clearance: its body, "the world", or "obstacle 1".
 POISE_API void poise_shape_describe(const poise_constraint *clearance, int shape, const poise_file *file, char *text,
                                     size_t size);
 
 // ---- Goals in words ------------------------------------------------------------------------------------------------------
 
-// What words may refer to. Start with {0} and the model.
+// What goal texts may refer to. Start with {0} and set the model.
 typedef struct poise_goal_words {
-    const poise_model *model; // whose bodies, joints and tools are named
-    const double *q_start;    // NULL, the neutral configuration: where "stay" stays; nq numbers
+    const poise_model *model; // its bodies, joints and tools can be named
+    const double *q_start;    // NULL, the neutral configuration: the posture that "stay" means; nq numbers
 
-    // NULL: "neutral" and numbers are all the postures there are. Otherwise the posture of this name, into q (nq numbers).
-    // Without an answer it may have put a reason into `error`.
+    // Looks up a posture by name and fills q (nq numbers); returns false, possibly with a reason in `error`, if there is
+    // none. NULL: only "neutral" and numbers are postures.
     bool (*posture)(const void *user, const char *name, double *q, poise_error *error);
-    const void *user; // handed to it
+    const void *user; // passed to it
 } poise_goal_words;
 
-// Goals, and the words they came from. Read it as you like; all its memory is the list's own.
+// Goals, with the texts they came from. Read the members freely; the list owns its memory.
 typedef struct poise_goal_list {
     int count;          // how many there are
-    poise_goal *goals;  // what they point to is the list's, too, but for goals that poise_goal_list_add took
-    const char **texts; // of each, as it was written
+    poise_goal *goals;  // the list also owns what they point to, except for those of poise_goal_list_add
+    const char **texts; // each as it was written
 } poise_goal_list;
 
-// An empty list. All that it will hold comes from `allocator` (NULL: malloc) and goes with it.
+// An empty list. Its contents come from `allocator` (NULL: malloc) and are released with it.
 POISE_API poise_status poise_goal_list_create(const poise_allocator *allocator, poise_goal_list **list, poise_error *error);
 POISE_API void poise_goal_list_destroy(poise_goal_list *list); // NULL is allowed
 
-// Add the goals of a text, separated by semicolons: "position hand 0.4 0.1 0.3 weight 2; aim head to 1 0 1.5". `poise help
-// goals` explains the language. FORMAT, with a reason in `error` such as `goal 2, word 3: no body or tool is called "hnad";
-// did you mean "hand"?`; the list then has the goals before that one. Goals are counted through the whole list.
+// Parse goals separated by semicolons and add them: "position hand 0.4 0.1 0.3 weight 2; aim head to 1 0 1.5". `poise help
+// goals` explains the language. FORMAT, with a reason in `error` such as `goal 2, word 3: no body, joint or tool is called
+// "hnad"; did you mean "hand"?`; the goals before that one have been added. The number counts all goals in the list.
 POISE_API poise_status poise_goal_list_parse(poise_goal_list *list, const poise_goal_words *words, const char *text,
                                              poise_error *error);
 
-// Add a goal that came from elsewhere, with a copy of `text`; what the goal points to must stay valid.
+// Add a goal of your own, with a copy of `text`; what the goal points to must stay valid.
 POISE_API poise_status poise_goal_list_add(poise_goal_list *list, const poise_goal *goal, const char *text,
                                            poise_error *error);
 
-// What a goal is about, in words such as poise_goal_list_parse takes: "position hand 0.4 0.1 0.3". Cut to `size` bytes, the
-// zero at the end included.
+// Describe a goal in the language of poise_goal_list_parse: "position hand 0.4 0.1 0.3". Truncated to `size` bytes,
+// terminating zero included.
 POISE_API void poise_goal_describe(const poise_goal *goal, const poise_model *model, char *text, size_t size);
 
 // ---- Pins in words -------------------------------------------------------------------------------------------------------
 
-// Pins, and the words they came from. Read it as you like; all its memory is the list's own.
+// Pins, with the texts they came from. Read the members freely; the list owns its memory.
 typedef struct poise_pin_list {
     int count;          // how many there are
-    poise_pin *pins;    // what they point to is the list's, too
-    const char **texts; // of each, as it was written
+    poise_pin *pins;    // the list also owns what they point to
+    const char **texts; // each as it was written
 } poise_pin_list;
 
-// An empty list. All that it will hold comes from `allocator` (NULL: malloc) and goes with it.
+// An empty list. Its contents come from `allocator` (NULL: malloc) and are released with it.
 POISE_API poise_status poise_pin_list_create(const poise_allocator *allocator, poise_pin_list **list, poise_error *error);
 POISE_API void poise_pin_list_destroy(poise_pin_list *list); // NULL is allowed
 
-// Add the pins of a text, separated by semicolons: a goal, as poise_goal_list_parse takes it, and when it holds.
+// Parse pins separated by semicolons and add them: a goal, as for poise_goal_list_parse, and when it holds.
 //
 //   position hand 1.2 0.3 0.9 from 2 s to 3 s fade 0.2
 //   hand 1.2 0.3 0.9 from 240f to 360f                    a place, where no kind is said; f: frames, from 0
@@ -305,12 +319,13 @@ POISE_API void poise_pin_list_destroy(poise_pin_list *list); // NULL is allowed
 //   position hand on its path                             moves as before, whatever else is pinned
 //   hand key 2 s 1.2 0.3 0.9 key 3 s 1.3 0.3 0.9          goes through places, smoothly
 //
-// `fade IN [OUT]` in seconds, 0.25 without; frames need `clip` (may be NULL). FORMAT, with a reason in `error` such as `pin
-// 1, word 2: no body or tool is called "hnad"; did you mean "hand"?`; the list then has the pins before that one.
+// `fade IN [OUT]` is in seconds, by default 0.25; frame numbers need `clip` (may be NULL). FORMAT, with a reason in `error`
+// such as `pin 1, word 2: no body, joint or tool is called "hnad"; did you mean "hand"?`; the pins before that one have been
+// added.
 POISE_API poise_status poise_pin_list_parse(poise_pin_list *list, const poise_goal_words *words, const poise_clip *clip,
                                             const char *text, poise_error *error);
 
-// Add the pins of a JSON document, such as
+// Read pins from a JSON document and add them:
 //
 //   {"pins": [{"goal": "position hand 1.2 0.3 0.9", "from": 2, "to": 3, "fade": 0.2, "fade_out": 0.4},
 //             {"goal": "foot.L where it is", "from": 2, "to": 3},

@@ -1,10 +1,10 @@
-// Poise: where everything is, and how it moves: forward kinematics, Jacobians, second derivatives, steps.
+// Poise: forward kinematics, Jacobians, second derivatives and steps of a configuration.
 //
-// Bind a poise_kinematics to a model, update it with a configuration, ask. Nothing here allocates but
-// poise_kinematics_create.
+// Create a poise_kinematics for a model, update it with a configuration, then query it. Only poise_kinematics_create
+// allocates.
 //
-// **Threads.** One thread at a time updates a poise_kinematics. Between updates any number may ask it: calls that take it
-// const write nothing in it.
+// **Threads.** Only one thread at a time may update a poise_kinematics. Between updates any number may query it: calls that
+// take it as const do not write to it.
 //
 // Columns of a Jacobian belong to the nv components of a step: column i is the derivative along
 // poise_retract(model, q, e_i t) at t = 0. Matrices are row-major. Columns of joints that do not move the body are zero.
@@ -26,67 +26,67 @@ POISE_API poise_status poise_kinematics_create(const poise_model *model, const p
                                                poise_kinematics **kinematics, poise_error *error);
 POISE_API void poise_kinematics_destroy(poise_kinematics *kinematics); // NULL is allowed
 
-// The forward sweep for the configuration `q` (nq numbers): every body's pose and every motion axis, O(joints).
-// Quaternions in q need not be unit. Fails on a number that is not finite or a zero quaternion; the last good state then
-// stays.
+// The forward sweep for the configuration `q` (nq numbers): every body's pose and every motion axis, O(joints). Quaternions
+// in q need not be unit. Fails on a non-finite number or a zero quaternion, and then keeps its last valid state.
 POISE_API poise_status poise_kinematics_update(poise_kinematics *kinematics, const double *q, poise_error *error);
 
-// The pose of the body of a CURVE joint, or of one that mimics by a function, in its parent's frame, where q is the
-// coordinate of the joint, or of the one it follows. The identity for any other joint.
+// The pose, in its parent's frame, of the body of a CURVE joint or of a joint that mimics by a function; q is the
+// coordinate of the joint, or of the joint it follows. The identity for any other joint.
 POISE_API poise_pose poise_model_curve_pose(const poise_model *model, int joint, double q);
 
-// The coordinate of a joint that mimics another one, whose coordinate is q; q for any other joint.
+// The coordinate of a mimic joint when the joint it follows is at q; q itself for any other joint.
 POISE_API double poise_model_mimic(const poise_model *model, int joint, double q);
 
 // World pose of a body, or of a tool. An index out of range gives the identity.
 POISE_API poise_pose poise_kinematics_body_pose(const poise_kinematics *kinematics, int body);
 POISE_API poise_pose poise_kinematics_tool_pose(const poise_kinematics *kinematics, int tool);
 
-// The same as a row-major rotation matrix and a position: no square root, for inner loops.
+// The pose of a body as a row-major rotation matrix and a position: for inner loops, as it needs no square root.
 POISE_API void poise_kinematics_body_frame(const poise_kinematics *kinematics, int body, double rotation[9],
                                            double position[3]);
 
-// World position of the point `local` fixed in `body`; POISE_WORLD leaves it as it is.
+// World position of the point `local` fixed in `body`; for POISE_WORLD, `local` itself.
 POISE_API poise_vec3 poise_kinematics_point(const poise_kinematics *kinematics, int body, poise_vec3 local);
 
 // World components of the direction `local` fixed in `body`.
 POISE_API poise_vec3 poise_kinematics_direction(const poise_kinematics *kinematics, int body, poise_vec3 local);
 
-// Total mass, world position of the centre of mass and its Jacobian J (3 x nv); both may be NULL. Without any mass: 0, the
-// origin, and J left alone.
+// Returns the total mass; fills the world position of the centre of mass and its Jacobian J (3 x nv), both of which may be
+// NULL. A model without mass gives 0 and the origin, with J untouched.
 POISE_API double poise_kinematics_mass_center(const poise_kinematics *kinematics, poise_vec3 *center, double *J);
 
 // ---- First derivatives ---------------------------------------------------------------------------------------------------
 
-// J (3 x nv): of the world position of a point fixed in `body`. J_turn (3 x nv): of the body's rotation, as angular velocity
-// in world axes. One of them may be NULL; at J and J + 3 nv they are the 6 x nv Jacobian of the frame.
+// J (3 x nv): Jacobian of the world position of a point fixed in `body`. J_turn (3 x nv): of the body's rotation, as
+// angular velocity in world axes. Either may be NULL; stored at J and J + 3 nv they form the 6 x nv Jacobian of the frame.
 POISE_API poise_status poise_kinematics_jacobian(const poise_kinematics *kinematics, int body, poise_vec3 local, double *J,
                                                  double *J_turn, poise_error *error);
 
-// J (3 x nv): of the world components of a direction fixed in `body`.
+// J (3 x nv): Jacobian of the world components of a direction fixed in `body`.
 POISE_API poise_status poise_kinematics_direction_jacobian(const poise_kinematics *kinematics, int body, poise_vec3 local,
                                                            double *J, poise_error *error);
 
 // ---- Second derivatives --------------------------------------------------------------------------------------------------
 
 // K (3 x nv x nv): d2 point / dv_i dv_j, K[(row * nv + i) * nv + j], symmetric in i and j to the last bit. This is the
-// tensor of Erleben & Andrews 2018, eq. (22), for any joints: with respect to a step, about the present configuration.
-// For a mimic joint it includes the joint it follows. O(depth^2) work and 3 nv^2 memory: prefer an objective (objective.h)
-// where only a Hessian is wanted.
+// tensor of Erleben & Andrews 2019, eq. (22), for all joint types: with respect to a step from the current configuration. A
+// mimic joint contributes through the joint it follows. It takes O(depth^2) work and 3 nv^2 memory; if you only need a
+// Hessian, use an objective (objective.h).
 POISE_API poise_status poise_kinematics_point_tensor(const poise_kinematics *kinematics, int body, poise_vec3 local,
                                                      double *K, poise_error *error);
 
 // ---- Steps ---------------------------------------------------------------------------------------------------------------
 
 // q_out = q after the step v (nv numbers). Coordinates add, quaternions are multiplied from the right by exp(step) and kept
-// unit, exponential maps without limits that grow beyond pi are reparameterised. q_out may be q. Limits are not looked at.
-// A step may be as long as numbers go: turns count modulo whole turns. POISE_ERROR_ARGUMENT, with q_out untouched, when a
-// number is not finite, a quaternion is zero, or a coordinate plus its step is too large for a number.
+// unit, exponential maps without limits that grow beyond pi are reparameterised. q_out may be q. Limits are ignored. A step
+// may have any finite length: angles count modulo whole turns. POISE_ERROR_ARGUMENT, with q_out untouched, when a number is
+// not finite, a quaternion is zero, or a coordinate plus its step overflows.
 POISE_API poise_status poise_retract(const poise_model *model, const double *q, const double *v, double *q_out,
                                      poise_error *error);
 
-// The step v with poise_retract(q_from, v) = q_to; for exponential maps up to reparameterisation, for quaternions the
-// shorter way. POISE_ERROR_ARGUMENT, as there, and when two values are too far apart to represent.
+// The step v with poise_retract(q_from, v) = q_to: for quaternions the shorter way; for exponential maps without limits to
+// the nearer of the two vectors of a rotation, so that a motion through half a turn makes no jump. POISE_ERROR_ARGUMENT in
+// the same cases, and when two values are too far apart to represent.
 POISE_API poise_status poise_difference(const poise_model *model, const double *q_from, const double *q_to, double *v,
                                         poise_error *error);
 

@@ -44,12 +44,15 @@ POISE_API void poise_quat_to_matrix(poise_quat rotation, double matrix[9]);
 // Rz(yaw) Ry(pitch) Rx(roll).
 POISE_API poise_quat poise_quat_from_roll_pitch_yaw(double roll, double pitch, double yaw);
 
-// The inverse: (roll, pitch, yaw) of a unit quaternion. Upright or upside down, where only a sum of yaw and roll is
-// determined, roll is 0.
+// The inverse: (roll, pitch, yaw) of a unit quaternion. At pitch +-90 degrees, where only the sum or difference of yaw and
+// roll is determined, roll is 0.
 POISE_API poise_vec3 poise_quat_to_roll_pitch_yaw(poise_quat rotation);
 
 // The product a b: first b, then a.
 POISE_API poise_quat poise_quat_multiply(poise_quat a, poise_quat b);
+
+// The unit quaternion along another, as the constructors of goals make it; zero stays zero.
+POISE_API poise_quat poise_quat_normalize(poise_quat rotation);
 
 // The inverse of a unit quaternion.
 POISE_API poise_quat poise_quat_conjugate(poise_quat rotation);
@@ -60,11 +63,11 @@ POISE_API poise_vec3 poise_quat_rotate(poise_quat rotation, poise_vec3 v);
 // The angle of the rotation, in [0, pi]; accurate for angles near 0 and near pi.
 POISE_API double poise_quat_angle(poise_quat rotation);
 
-// The pose that does nothing; its `rotation` is the identity, too.
+// The identity: no rotation, no translation.
 POISE_API poise_pose poise_pose_identity(void);
 
-// The pose of a row-major 4 x 4 matrix. False, and *pose is left alone, unless its rows are orthonormal to 1e-3 and
-// right-handed with 0 0 0 1 below. Numbers that are not finite pass. pose may be NULL.
+// The pose of a row-major 4 x 4 matrix. False, with *pose untouched, unless the rotation is orthonormal to 1e-3 and
+// right-handed and the last row is 0 0 0 1. Non-finite numbers are not rejected. pose may be NULL.
 POISE_API bool poise_pose_from_matrix(const double matrix[16], poise_pose *pose);
 
 // The product a b: first b, then a.
@@ -73,11 +76,12 @@ POISE_API poise_pose poise_pose_multiply(poise_pose a, poise_pose b);
 // The inverse of a pose.
 POISE_API poise_pose poise_pose_inverse(poise_pose pose);
 
-// The point `local`, given in the frame of `pose`, in the frame that `pose` is given in.
+// Transform the point `local` from the frame of `pose` to the frame that `pose` is given in.
 POISE_API poise_vec3 poise_pose_transform(poise_pose pose, poise_vec3 local);
 
-// The elementary functions that Poise itself uses. Errors stay below 1 unit in the last place, and the same argument gives
-// the same bits on every compiler and machine, which the C library's do not promise. A non-finite angle gives NaN.
+// The elementary functions that Poise itself uses, with errors below 1 unit in the last place. Unlike those of the C
+// library, they give the same bits for the same argument with every compiler and on every machine. A non-finite angle gives
+// NaN.
 POISE_API void poise_sincos(double angle, double *sine, double *cosine);
 POISE_API double poise_atan2(double y, double x);
 

@@ -26,8 +26,8 @@
 // | FREE_EULER        | 6  | 6  | x y z; angles, outermost first                 | translation, then Euler                 |
 // | CURVE             | 1  | 1  | what its functions take: an angle, a length    | slides and turns by functions of it     |
 //
-// A revolute, prismatic or curve joint may also mimic another one: q = multiplier * q_other + offset, or a function of
-// q_other, with no coordinate of its own.
+// A revolute, prismatic or curve joint may also mimic another joint. It then has no coordinate of its own: q = multiplier *
+// q_other + offset, or a function of q_other.
 //
 // **Threads.** A builder belongs to one thread at a time. A model never changes: any number of threads may use it at once.
 #ifndef POISE_MODEL_H
@@ -41,7 +41,7 @@ extern "C" {
 
 // The world: the parent of a root. It is not a body of the model and never moves.
 #define POISE_WORLD (-1)
-// No such thing: what a search by name answers when nothing has that name. No call takes it as an index.
+// Not found: what a search by name returns when nothing has that name. No call accepts it as an index.
 #define POISE_NONE (-2)
 
 // The types of joints: the table above.
@@ -86,26 +86,26 @@ typedef enum poise_euler_order {
 // The kinds of functions of one coordinate.
 typedef enum poise_function_kind {
     POISE_FUNCTION_POLYNOMIAL = 0, // y holds the coefficients, highest power first; x is not used
-    POISE_FUNCTION_SPLINE, // cubic through the points, with continuous second derivatives: SIMM's spline, which is OpenSim's
+    POISE_FUNCTION_SPLINE, // cubic through the points with continuous second derivatives: SIMM's spline, as in OpenSim
     POISE_FUNCTION_LINES   // straight lines from point to point
 } poise_function_kind;
 
-// A function of one coordinate. Beyond its first and last point a spline goes on as a straight line with its slope there,
-// and lines go on as they are.
+// A function of one coordinate. Beyond the first and last points a spline continues as a straight line with the slope it
+// has there; LINES extend their first and last segments.
 typedef struct poise_function {
     poise_function_kind kind; // how y is read
-    int count;                // of coefficients or points; 0: the function is 0
-    const double *x;          // SPLINE, LINES: where the points are, each larger than the one before
-    const double *y;          // the values there, or the coefficients
+    int count;                // number of coefficients or points; 0: the function is 0
+    const double *x;          // SPLINE, LINES: abscissas of the points, strictly increasing
+    const double *y;          // values at those points, or the coefficients
 } poise_function;
 
-// What moves a CURVE joint: all six are functions of its one coordinate.
+// The motion of a CURVE joint: six functions of its one coordinate.
 //
 //   motion(q) = translate(f3 u3 + f4 u4 + f5 u5) R(u0, f0) R(u1, f1) R(u2, f2)
 //
-// A knee rolls as it bends: f2 the angle itself, f3 and f4 splines of it.
+// A knee rolls as it bends: f2 is the angle itself, f3 and f4 are splines of it.
 typedef struct poise_curve {
-    poise_vec3 axis[6];      // u: turns 0..2, slides 3..5; in the joint's axes; any length but 0 where there is a function
+    poise_vec3 axis[6];      // u: turns 0..2, slides 3..5; in the joint's axes; any length but 0 where the function is not 0
     poise_function value[6]; // f
 } poise_curve;
 
@@ -118,23 +118,23 @@ typedef struct poise_joint {
     poise_pose offset;        // of the joint's frame in the parent body's frame; body frame = joint frame at q = 0
     poise_vec3 axis;          // REVOLUTE, PRISMATIC, UNIVERSAL: in the joint's frame; any length but 0. Default z.
     poise_vec3 axis2;         // UNIVERSAL: second axis, orthogonal to the first. Default x.
-    poise_quat axes;          // every other type: frame that its x, y, z refer to, in the joint's frame: A M(q) A^-1
+    poise_quat axes;          // all other types: the frame that x, y and z refer to, in the joint's frame: motion = A M(q)
+                              // A^-1
     poise_euler_order order;  // BALL_EULER, FREE_EULER
     double lower[7];          // limits by coordinate, in the order of q; default -infinity. Not for quaternions.
     double upper[7];          // default +infinity
     double swing[2];          // SWING_TWIST: half-axes of the swing ellipse (q0/swing[0])^2 + (q1/swing[1])^2 <= 1, each in
-                              // (0, pi); default infinity: no ellipse. Set both or none; lower and upper of q0 and q1
-                              // must then include 0.
+                              // (0, pi); default infinity: no ellipse. Set both or none; lower and upper of q0 and q1 must
+                              // then include 0.
     const poise_curve *curve; // CURVE: its axes and functions, copied; NULL for other types
-    const char *mimic;        // REVOLUTE, PRISMATIC, CURVE: name of the joint of one degree of freedom to follow; NULL: none
+    const char *mimic;        // REVOLUTE, PRISMATIC, CURVE: name of the joint to follow, of one degree of freedom; NULL:
+                              // none
     double mimic_multiplier;  // default 1
     double mimic_offset;      // default 0
-    const poise_function *mimic_function; // q = f(q_other) instead of multiplier and offset, copied; NULL: none. Such a
-                                          // joint takes no limits: give them to the one it follows
+    const poise_function *mimic_function; // NULL; q = f(q_other) instead, copied: set limits on the joint it follows
     double mass;            // of the body; default 0. Only its share of the total matters (centre-of-mass goals).
     poise_vec3 mass_center; // in the body's frame
-    double velocity;        // 0: largest speed of each coordinate, per second, as its file says; 0: none. Solving for a pose
-                            // does not use it; retargeting and control steps may
+    double velocity; // 0: none; of each coordinate, per second, from a file; for retargeting and control, not for a solve
 } poise_joint;
 
 // A fixed joint at its parent's origin, no limits, no mass.
@@ -162,7 +162,7 @@ typedef enum poise_dh_convention {
 
 // ---- Builder -------------------------------------------------------------------------------------------------------------
 
-// A description of a skeleton that is being put together: opaque.
+// A skeleton under construction: opaque.
 typedef struct poise_builder poise_builder;
 // A skeleton, constant once made: opaque.
 typedef struct poise_model poise_model;
@@ -171,7 +171,8 @@ typedef struct poise_model poise_model;
 POISE_API poise_status poise_builder_create(const poise_allocator *allocator, poise_builder **builder, poise_error *error);
 POISE_API void poise_builder_destroy(poise_builder *builder); // NULL is allowed
 
-// Add a joint with its body. Checks what can be checked alone: names, numbers, axes, limits. `error` may be NULL.
+// Add a joint with its body. Checks what can be checked without the other joints: names, numbers, axes, limits. `error` may
+// be NULL.
 POISE_API poise_status poise_builder_add_joint(poise_builder *builder, const poise_joint *joint, poise_error *error);
 
 // Add a named frame on a body, which may be added later.
@@ -184,8 +185,8 @@ POISE_API poise_status poise_builder_add_dh(poise_builder *builder, const char *
                                             poise_dh_convention convention, const poise_dh_row *rows, int count,
                                             poise_error *error);
 
-// Check the whole (unknown parents, cycles, mimics, tools) and make the model: one allocation. The builder is unchanged and
-// can go on. Release with poise_model_destroy. `allocator` and `error` may be NULL.
+// Check the whole skeleton (unknown parents, cycles, mimics, tools) and make the model: one allocation. The builder is
+// unchanged and can be used further. Release with poise_model_destroy. `allocator` and `error` may be NULL.
 POISE_API poise_status poise_model_create(const poise_builder *builder, const poise_allocator *allocator,
                                           poise_model **model, poise_error *error);
 POISE_API void poise_model_destroy(poise_model *model); // NULL is allowed
@@ -196,8 +197,8 @@ POISE_API void poise_model_destroy(poise_model *model); // NULL is allowed
 typedef struct poise_model_summary {
     int joints;          // and bodies: each joint moves one
     int tools;           // how many
-    int nq;              // numbers of a configuration
-    int nv;              // degrees of freedom: numbers of a step
+    int nq;              // length of a configuration
+    int nv;              // degrees of freedom: length of a step
     const double *lower; // limits by coordinate, nq each; -infinity and infinity where there is none. A mimic narrows the
     const double *upper; // limits of the joint it follows, so that both hold. Valid as long as the model.
 } poise_model_summary;
@@ -210,9 +211,9 @@ POISE_API int poise_model_find_joint(const poise_model *model, const char *name)
 POISE_API int poise_model_find_body(const poise_model *model, const char *name);
 POISE_API int poise_model_find_tool(const poise_model *model, const char *name);
 
-// The body that a name means to a person: of a body, of the joint that moves it, or of a tool on it. *local (may be NULL) is
-// the tool's frame in the body, the identity for the others. POISE_NONE when nothing is called so, with the nearest name
-// that there is, or the names that there are, in `error` (may be NULL).
+// The body that a person means by a name: the name of a body, of the joint that moves it, or of a tool on it. *local (may
+// be NULL) is the tool's frame in the body, or the identity. POISE_NONE if nothing has that name; `error` (may be NULL)
+// then suggests the nearest name or lists those that exist.
 POISE_API int poise_model_find_part(const poise_model *model, const char *name, poise_pose *local, poise_error *error);
 
 // Joint k and its body, by index. Names are valid as long as the model.
@@ -222,10 +223,10 @@ typedef struct poise_joint_info {
     poise_joint_type type;    // the table above
     int parent;               // body, or POISE_WORLD for a root
     int mimic;                // the joint it follows, or POISE_NONE
-    int subtree;              // joints in the subtree that it heads, itself included: k .. k+subtree-1
-    int q, nq;                // where its numbers start in q, and how many there are; none for a mimic
+    int subtree;              // joints in the subtree rooted here, itself included: k .. k+subtree-1
+    int q, nq;                // where its numbers start in q, and how many it has; none for a mimic
     int v, nv;                // the same in a step
-    const poise_joint *given; // as it was described, names (the parent's included) pointing into the model
+    const poise_joint *given; // its description; the names, including the parent's, point into the model
 } poise_joint_info;
 
 // Out of range: NULL names, FIXED, no parent, zeros.
@@ -236,23 +237,23 @@ typedef enum poise_unit { POISE_UNIT_LENGTH = 0, POISE_UNIT_ANGLE, POISE_UNIT_NO
 
 // One number of a configuration.
 typedef struct poise_coordinate {
-    int joint;         // that it belongs to
-    int place;         // among the numbers of that joint
+    int joint;         // the joint it belongs to
+    int place;         // its index among the numbers of that joint
     const char *name;  // in files: "tx", "rz", "qw", "angle"
     const char *label; // for people: "x", "turn Z", "quat w"; "" where the joint has only one
-    poise_unit unit;   // NONE for a component of a quaternion, and for a curve's that is neither angle nor length
+    poise_unit unit;   // NONE for components of a quaternion, and for a curve coordinate that is neither angle nor length
 } poise_coordinate;
 
 // Coordinate i of a configuration. Out of range: POISE_NONE and NULL names.
 POISE_API poise_coordinate poise_model_coordinate(const poise_model *model, int coordinate);
 
-// The same of a joint that is described; `joint` is POISE_NONE.
+// The same for a joint that is only described, not yet part of a model; `joint` is POISE_NONE.
 POISE_API poise_coordinate poise_joint_coordinate(const poise_joint *joint, int place);
 
 // A tool by index.
 typedef struct poise_tool_info {
     const char *name; // valid as long as the model
-    int body;         // that carries it
+    int body;         // the body that carries it
     poise_pose pose;  // in the body's frame
 } poise_tool_info;
 
@@ -267,9 +268,9 @@ POISE_API void poise_model_neutral(const poise_model *model, double *q);
 // Do all limits hold exactly? Quaternions must be finite and not zero.
 POISE_API bool poise_model_within_limits(const poise_model *model, const double *q);
 
-// Move q to the nearest values within the limits, coordinate by coordinate, swing by its ray to the centre, and make
-// quaternions unit. Afterwards poise_model_within_limits is true. Returns the number of joints that were moved.
-// Fails, and leaves q alone, when a number is not finite or a quaternion is zero.
+// Move q to the nearest values within the limits, coordinate by coordinate (a swing along its ray to the centre), and
+// normalise quaternions. Afterwards poise_model_within_limits is true. *moved (may be NULL) is the number of joints that
+// were moved. Fails, leaving q untouched, if a number is not finite or a quaternion is zero.
 POISE_API poise_status poise_model_clamp(const poise_model *model, double *q, int *moved, poise_error *error);
 
 #ifdef __cplusplus

@@ -1,11 +1,11 @@
 // Poise: motion. Clips of joint values, and recorded markers.
 //
 // A clip is a time series of configurations of one model; a marker set is a time series of labelled points, as a motion
-// capture system records them. Both are plain structs that own their arrays: read and write the arrays as you like, release
-// the whole with its _destroy.
+// capture system records them. Both are plain structs that own their arrays: read and write the arrays directly, release
+// the whole with its _destroy function.
 //
-// **Units.** Lengths are in the units of wherever the numbers came from, so that a file that was read can be written with
-// the same bits. `scale` says what they mean. Angles are radians, times seconds.
+// **Units.** Lengths keep the unit of their source, so that a file can be read and written with the same bits. `scale`
+// gives that unit. Angles are radians, times seconds.
 #ifndef POISE_MOTION_H
 #define POISE_MOTION_H
 
@@ -18,7 +18,7 @@ extern "C" {
 // Which axis points upwards.
 typedef enum poise_up { POISE_UP_UNKNOWN = 0, POISE_UP_X, POISE_UP_Y, POISE_UP_Z } poise_up;
 
-// What lengths and directions mean.
+// The unit of length and the upward axis.
 typedef struct poise_scale {
     double metres; // per unit of length; 0: unknown
     poise_up up;   // the axis that points upwards
@@ -33,7 +33,7 @@ typedef struct poise_clip {
     double frame_time;         // seconds from frame to frame, > 0
     double start_time;         // of frame 0
     double *q;                 // frames x nq, row by row
-    poise_allocator allocator; // that its memory came from
+    poise_allocator allocator; // source of its memory
     bool has_allocator;        // false: malloc
 } poise_clip;
 
@@ -46,41 +46,42 @@ POISE_API void poise_clip_destroy(poise_clip *clip); // NULL is allowed
 POISE_API poise_status poise_clip_trim(const poise_clip *clip, int first, int count, const poise_allocator *allocator,
                                        poise_clip **trimmed, poise_error *error);
 
-// A new clip of the same length in time, sampled every `frame_time` seconds. Between two frames each joint goes the
-// shortest way at constant speed (poise_difference, poise_retract); an angle that jumps by a whole turn stays.
+// A new clip of the same duration, sampled every `frame_time` seconds. Between two frames each joint takes the shortest way
+// at constant speed (poise_difference, poise_retract); an angle that jumps by a whole turn does not move.
 POISE_API poise_status poise_clip_resample(const poise_clip *clip, const poise_model *model, double frame_time,
                                            const poise_allocator *allocator, poise_clip **resampled, poise_error *error);
 
-// The configuration at `time`, between frames as above, before the first frame the first, after the last the last.
+// The configuration at `time`, interpolated as above; times outside the clip give its first or last frame.
 POISE_API poise_status poise_clip_sample(const poise_clip *clip, const poise_model *model, double time, double *q,
                                          poise_error *error);
 
-// Where a motion leads: the configuration after the last of `count` frames, nq numbers each, oldest first, as in a clip. A
-// tracker that starts poise_solve there instead of at its last answer needs fewer iterations, one instead of three on smooth
-// motions. It goes on with the speed of the last frames, or with their change of speed, if that would have foretold the last
-// frame three times as well as the simpler guess; where noise makes it no better, after a jump, and from fewer than three
-// frames the answer is the last frame. At most four frames are looked at. Limits are not: a solver moves its start inside.
-// `q` may be the last frame itself. Nothing is remembered from call to call.
+// Predict the next configuration from `count` frames of nq numbers each, oldest first, as in a clip. A tracker that starts
+// poise_solve there instead of at its last answer needs fewer iterations: one instead of three on smooth motions. The
+// prediction assumes constant velocity, or constant acceleration, each only if it would have predicted the last frame three
+// times as well as the simpler guess. If it would not (noise, a jump), or with fewer than three frames, the prediction is
+// the last frame. At most four frames are used. Limits are ignored: a solver moves its start inside. `q` may be the last
+// frame itself. The call keeps no state.
 POISE_API poise_status poise_predict(const poise_model *model, const double *frames, int count, double *q,
                                      poise_error *error);
 
 // ---- Markers -------------------------------------------------------------------------------------------------------------
 
-// A recording: where each of some labelled points was in every frame.
+// A recording: the positions of labelled points in every frame.
 typedef struct poise_markers {
     int frames, count;         // of markers
     double rate;               // frames per second, > 0
     int first_frame;           // number of frame 0 in the recording
     double start_time;         // of frame 0, seconds
     poise_scale scale;         // of the positions
-    poise_vec3 *position;      // frames x count, row by row; NaN in all three where a marker was not seen
-    float *residual;           // frames x count: what the recording system says of each point; NULL: it says nothing
+    poise_vec3 *position;      // frames x count, row by row; all three NaN if the marker was not seen
+    float *residual;           // frames x count: the recording system's residual of each point; NULL: none
     const char **label;        // count; zero-terminated, never NULL
-    poise_allocator allocator; // that its memory came from
+    poise_allocator allocator; // source of its memory
     bool has_allocator;        // false: malloc
 } poise_markers;
 
-// All gaps. Labels are copied; NULL for labels "1", "2", ... ARGUMENT: a count is negative, or rate is not > 0.
+// A recording in which no marker was seen. Labels are copied; NULL gives the labels "1", "2", ... ARGUMENT: a count is
+// negative, or rate is not > 0.
 POISE_API poise_status poise_markers_create(int frames, int count, double rate, const char *const *labels,
                                             const poise_allocator *allocator, poise_markers **markers, poise_error *error);
 POISE_API void poise_markers_destroy(poise_markers *markers); // NULL is allowed
@@ -92,25 +93,26 @@ static inline bool poise_markers_seen(const poise_markers *markers, int frame, i
     return p.x == p.x && p.y == p.y && p.z == p.z;
 }
 
-// Index by label, exactly or, with the subject's name left out, by what follows the last colon ("Daniel:LFHD" is "LFHD").
-// POISE_NONE when there is none.
+// Index by label: an exact match or, without the subject's name, a match with the part after the last colon ("LFHD" finds
+// "Daniel:LFHD"). POISE_NONE if there is none.
 POISE_API int poise_markers_find(const poise_markers *markers, const char *label);
 
 // A person, or a thing, among several in one recording.
 typedef struct poise_subject {
     char name[64]; // zero-terminated
-    int markers;   // that are its own
-    int seen;      // of them, in a tenth of the frames or more
-    bool is_whole; // 12 or more are seen: a person, not a prop
+    int markers;   // number of its markers
+    int seen;      // of these, seen in at least a tenth of the frames
+    bool is_whole; // 12 or more are seen: a person rather than a prop
 } poise_subject;
 
-// Who is in a recording: the different names before the last colon of labels ("Daniel:LFHD"), or, where no label has one,
-// before an underscore if what follows it repeats. How many there are; the first `capacity` go to `subjects` (may be NULL).
+// Find the subjects of a recording: the distinct names before the last colon of the labels ("Daniel:LFHD") or, if no label
+// has a colon, before an underscore if the part after it repeats. Returns their number and writes the first `capacity` to
+// `subjects` (may be NULL).
 POISE_API int poise_markers_subjects(const poise_markers *markers, poise_subject *subjects, int capacity);
 
-// A new set of the markers of one subject, with labels that leave out its name. `subject` NULL: the only whole one; *part is
-// NULL where there is nothing to choose: fewer than two subjects, or none that is whole. UNSUPPORTED, with their names in
-// `error`: several are whole. NOT_FOUND: none has this name.
+// A new set with the markers of one subject, its name removed from the labels. `subject` NULL selects the only whole
+// subject; *part is NULL if there is nothing to choose: fewer than two subjects, or none that is whole. UNSUPPORTED, with
+// the names in `error`: several are whole. NOT_FOUND: no subject has this name.
 POISE_API poise_status poise_markers_select(const poise_markers *markers, const char *subject,
                                             const poise_allocator *allocator, poise_markers **part, poise_error *error);
 
@@ -118,20 +120,20 @@ POISE_API poise_status poise_markers_select(const poise_markers *markers, const 
 POISE_API poise_status poise_markers_trim(const poise_markers *markers, int first, int count,
                                           const poise_allocator *allocator, poise_markers **trimmed, poise_error *error);
 
-// A new set at another rate: straight lines between frames, a gap where either end is one.
+// A new set at another rate, by linear interpolation; a gap wherever either neighbour is missing.
 POISE_API poise_status poise_markers_resample(const poise_markers *markers, double rate, const poise_allocator *allocator,
                                               poise_markers **resampled, poise_error *error);
 
-// Turn and scale all points in place: into metres (or any unit) and another upward axis, by a cyclic change of axes.
-// UNSUPPORTED when the present scale is unknown.
+// Convert all points in place to another unit and upward axis (by a cyclic permutation of the axes). UNSUPPORTED if the
+// current scale is unknown.
 POISE_API poise_status poise_markers_rescale(poise_markers *markers, poise_scale scale, poise_error *error);
 
 // ---- Markers on bodies ---------------------------------------------------------------------------------------------------
 
 // Where a marker sits.
 typedef struct poise_placement {
-    const char *label; // of the marker, as poise_markers_find takes it; must stay valid
-    int body;          // that carries it
+    const char *label; // of the marker, as for poise_markers_find; must stay valid
+    int body;          // the body that carries it
     poise_vec3 local;  // in the body's frame
     double weight;     // >= 0; 1 for an ordinary marker
 } poise_placement;

@@ -1,6 +1,5 @@
-// Poise: inverse kinematics with exact second derivatives. This header includes all the others but cuda.h, whose library
-// is made only where there is a CUDA compiler. What io.h and opensim.h declare is in a library of its own,
-// poise_io.
+// Poise: inverse kinematics with exact second derivatives. This header includes all the others except cuda.h, whose library
+// is built only if there is a CUDA compiler. io.h and opensim.h belong to a separate library, poise_io.
 #ifndef POISE_POISE_H
 #define POISE_POISE_H
 

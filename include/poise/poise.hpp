@@ -4,9 +4,9 @@
 //   poise::solver solver(robot);
 //   auto [q, report] = solver.solve({robot.pose("panda_hand", target)}, robot.neutral());
 //
-// What the library refuses is a poise::error with its words. Missing a goal is none: ask the report. Threads as in C: a
-// model is shared, everything else belongs to one thread at a time. The C structs (goals, options, reports) are used as they
-// are; get() gives the C object of a wrapper for all that has no method here.
+// If a call fails, a poise::error with its message is thrown. Missing a goal is not an error: check the report. Threads as
+// in C: a model is shared, everything else belongs to one thread at a time. C structs (goals, options, reports) are used
+// directly; get() returns the C object of a wrapper for anything that has no method here.
 #ifndef POISE_POISE_HPP
 #define POISE_POISE_HPP
 
@@ -27,7 +27,7 @@ namespace poise
 
 using numbers = std::vector<double>;
 
-// What the library refused, and where.
+// A failed call: its status, message and place.
 class error : public std::runtime_error
 {
   public:
@@ -37,7 +37,7 @@ class error : public std::runtime_error
     {
     }
     poise_status status;
-    int line, column; // of a text; 0: none
+    int line, column; // of text input; 0: none
 };
 
 // Throws on any status but POISE_OK. For calls of the C API: poise::check([&](poise_error *e) { return poise_...(..., e); }).
@@ -116,7 +116,7 @@ class model
         return poise_model_within_limits(get(), q.data());
     }
 
-    // The body that a name means: of a body, a joint or a tool, whose frame goes to *local.
+    // The body that a name refers to: of a body, a joint or a tool, whose frame goes to *local.
     int body(const std::string &name, poise_pose *local = nullptr) const
     {
         poise_error e = {};
@@ -127,7 +127,7 @@ class model
         return found;
     }
 
-    // Goals on bodies and tools, by name; the others are made by the C constructors.
+    // Goals on bodies and tools, by name; use the C constructors for the others.
     poise_goal position(const std::string &name, poise_vec3 target) const
     {
         poise_pose local;
@@ -152,7 +152,7 @@ class model
     poise_model_summary info_;
 };
 
-// A description that is being put together.
+// A skeleton under construction.
 class builder
 {
   public:
@@ -232,7 +232,7 @@ class kinematics
         int at = model_.body(name, &local);
         return poise_pose_multiply(poise_kinematics_body_pose(get(), at), local);
     }
-    // 6 x nv, row by row: of the position, then of the rotation.
+    // 6 x nv, row by row: position, then rotation.
     numbers jacobian(const std::string &name) const
     {
         poise_pose local;
@@ -274,7 +274,7 @@ class solver
         return solver_.get();
     }
 
-    // From the start q to an answer; q comes back better. Allocates nothing.
+    // Solve from q; q is replaced by the answer. Allocates nothing.
     poise_report solve(const poise_goal *goals, int count, numbers &q)
     {
         detail::need(q.size(), model_.nq(), "q");

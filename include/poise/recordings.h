@@ -1,4 +1,4 @@
-// Poise: from a recording to a motion and a verdict, in one call.
+// Poise: turns a recording into a motion and a verdict in one call.
 //
 //   poise_recording_problem problem = poise_recording_of_files(skeleton, recording); // io.h: what poise_read gave
 //   poise_recording_result *result;
@@ -6,15 +6,15 @@
 //   ... result->clip, result->model, result->verdict, result->findings ...
 //   poise_recording_destroy(result);
 //
-// What is done on the way, each step as the header named beside it says:
+// The steps, each described in the header named beside it:
 //
-//   match   choose the subject and the frames, bring units and axes together, find where markers sit: by what the skeleton
-//           says, else by their names and anatomy (motion.h, track.h); a motion becomes points of bodies (retargeting)
-//   follow  calibrate what is not known, track frame by frame or all at once (track.h, sequence.h), measure, and judge
+//   match   choose the subject and the frames, reconcile units and axes, find where markers sit: from the skeleton's file,
+//           otherwise from their names and anatomy (motion.h, track.h); a motion becomes points of bodies (retargeting)
+//   follow  calibrate what is unknown, track frame by frame or all at once (track.h, sequence.h), measure, and judge
 //           (verdict.h)
 //
-// A result is never good by default: look at verdict.level, and at the findings, which say in words what speaks against it
-// (poise_finding_describe). Lengths are in the skeleton's unit unless metres are named.
+// Never assume that a result is good: check verdict.level and the findings, which say what is wrong (in words with
+// poise_finding_describe). Lengths are in the skeleton's unit unless stated to be metres.
 #ifndef POISE_RECORDINGS_H
 #define POISE_RECORDINGS_H
 
@@ -25,126 +25,128 @@
 extern "C" {
 #endif
 
-// What a recording is to decide about a skeleton before it is tracked.
+// What to fit to the recording before tracking.
 typedef enum poise_fit {
-    POISE_FIT_DECIDE = 0, // PLACES where some are not known, else NONE
-    POISE_FIT_NONE,       // nothing: all places must be known
+    POISE_FIT_DECIDE = 0, // PLACES if some are unknown, otherwise NONE
+    POISE_FIT_NONE,       // nothing: all placements must be known
     POISE_FIT_PLACES,     // where markers sit
-    POISE_FIT_UNIFORM,    // that, and one factor for all bones
-    POISE_FIT_SEGMENTS    // that, and one factor for each bone
+    POISE_FIT_UNIFORM,    // PLACES, and one factor for all bones
+    POISE_FIT_SEGMENTS    // PLACES, and one factor for each bone
 } poise_fit;
 
-// The parts of the work that take time.
+// The stages of the work that take time.
 typedef enum poise_recording_stage {
-    POISE_STAGE_CALIBRATE = 0, // fitting places and bones
-    POISE_STAGE_TRACK,         // following; poise_track_problem.on_frame counts
+    POISE_STAGE_CALIBRATE = 0, // fitting placements and bones
+    POISE_STAGE_TRACK,         // tracking; poise_track_problem.on_frame counts frames
     POISE_STAGE_JUDGE          // measuring and judging
 } poise_recording_stage;
 
-// A skeleton, what it is to follow, and how. Fill with poise_recording_problem_default() or poise_recording_of_files(),
-// change what you like. What it points to must stay valid as long as the result, and is not changed.
+// A skeleton, what it follows, and how. Fill with poise_recording_problem_default() or poise_recording_of_files(), change
+// what you like. What it points to is not changed and must stay valid as long as the result.
 typedef struct poise_recording_problem {
-    const poise_model *model; // the skeleton
-    poise_scale scale;        // of its lengths and axes; what is not known is found by the figure
-    const double *posture;    // NULL: nq numbers to start from, at which what no marker sees stays (OpenSim's default)
-    const poise_placement *placements; // NULL: where markers sit, as far as it is known; `local` not finite: not known
-    int placement_count;               // 0: how many there are
-    const poise_model
-        *placements_from; // NULL: `model`; else the skeleton whose bodies they name: those of the same names count
-    bool only_placements; // false: markers that have none are placed by their names (poise_places_by_name)
-    const char *labels;   // NULL: a table of names and places of your own, before the built-in one
+    const poise_model *model;           // the skeleton
+    poise_scale scale;                  // its unit and axes; unknown parts are found from the figure
+    const double *posture;              // NULL: nq numbers to start from; what no marker sees stays there (OpenSim's
+                                        // default)
+    const poise_placement *placements;  // NULL: where markers sit, as far as known; a non-finite `local` is unknown
+    int placement_count;                // 0: how many there are
+    const poise_model *placements_from; // NULL: `model`; otherwise the skeleton whose bodies the placements refer to,
+                                        // matched by name
+    bool only_placements;               // false: markers without a placement are placed by name (poise_places_by_name)
+    const char *labels;                 // NULL: a table of marker names of your own, used before the built-in one
 
     const poise_markers *markers; // what to follow: markers, or
     const poise_model *from;      // NULL: another skeleton, and
     const poise_clip *clip;       // NULL: its motion, where `markers` is NULL
-    poise_scale from_scale;       // of lengths and axes of what is followed; 0 and UNKNOWN: as the markers say
-    const char *const *pairs;     // NULL: "SOURCE=TARGET": bodies that belong together though their names differ
+    poise_scale from_scale;       // unit and axes of what is followed; 0 and UNKNOWN: those of the markers
+    const char *const *pairs;     // NULL: "SOURCE=TARGET": bodies that correspond although their names differ
     int pair_count;               // 0: how many there are
     bool keep_size;               // false: scale another skeleton's motion to the size of this one
 
-    const char *subject; // NULL: the only whole one, of several people
+    const char *subject; // NULL: the only whole one; otherwise its name
     int first;           // 0: the first frame
     int last;            // -1: the last frame; < 0: the recording's last
-    double rate;         // 0: frames a second to resample to; 0: as recorded
+    double rate;         // 0: frames per second to resample to; 0: as recorded
 
     poise_fit fit;                   // DECIDE
     int calibration_frames;          // 50
-    poise_track_problem track;       // options of the tracking, `outlier` in metres; model, placements, markers, q_start and
-                                     // posture are set here. `user` is handed to on_stage, too
-    bool whole;                      // false: all frames at once (sequence.h), by
+    poise_track_problem track;       // tracking options, `outlier` in metres; model, placements, markers, q_start and
+                                     // posture are overwritten. `user` is passed to on_stage, too
+    bool whole;                      // false; true: all frames at once (sequence.h), with
     poise_sequence_options sequence; // these options, `noise` in metres; velocity and acceleration are set here
-    int lag;                         // -1: as a live tracker gives it, so many frames behind; < 0: none
-    double velocity;                 // 0: limit of all joints but a free root, radians or metres a second; 0: none
-    double acceleration;             // 0: the same, a second squared
-    bool deviations;                 // false: compute the deviation of every degree of freedom in every frame
-    const char *const *absent;       // NULL: names that a setup asks for and that are not there, for the verdict
+    int lag;                         // -1: track as a live tracker this many frames behind; < 0: off
+    double velocity;                 // 0: limit for all joints but a free root, radians or metres per second; 0: none
+    double acceleration;             // 0: the same, per second squared
+    bool deviations;                 // false; true: compute the standard deviation of every degree of freedom in every frame
+    const char *const *absent;       // NULL: names required by a setup but missing, for the verdict
     int absent_count;                // 0: how many there are
     poise_thresholds thresholds;     // of the verdict: poise_thresholds_default
-    void (*on_stage)(void *user, poise_recording_stage stage, int frames); // NULL; called when a stage begins, on how many
-                                                                           // frames
+    void (*on_stage)(void *user, poise_recording_stage stage, int frames); // NULL: called when a stage begins, with its
+                                                                           // number of frames
 } poise_recording_problem;
 
-// The defaults that stand beside the members; there is no skeleton and nothing to follow.
+// The defaults given beside the members, without a skeleton or anything to follow.
 POISE_API poise_recording_problem poise_recording_problem_default(void);
 
-// What came of it. All its memory is its own but for `model` where that is the problem's, and names in findings that point
-// into it. Release with poise_recording_destroy.
+// The result. It owns its memory, except for `model` if that is the problem's, and names in findings that point into it.
+// Release with poise_recording_destroy.
 typedef struct poise_recording_result {
     // matched
     poise_markers *markers;      // what was followed, in the skeleton's units and axes
-    poise_placement *placements; // where the markers sit; all of them are in the recording
+    poise_placement *placements; // where the markers sit; all of these markers are in the recording
     int placement_count;         // how many there are
-    poise_place_prior *priors;   // by placement: what anatomy says; NULL: nothing
+    poise_place_prior *priors;   // by placement: the anatomical prior; NULL: none
     poise_scale scale;           // of all lengths here
-    int first;                   // frame of the recording that is frame 0 here; 0 where it was resampled
-    bool from_motion;            // points of another skeleton's bodies were followed
+    int first;                   // recorded frame that is frame 0 here; 0 if resampled
+    bool from_motion;            // the points followed come from another skeleton's motion
     // how that was decided
-    poise_scale said;               // scale of the markers before
-    poise_scale model_said;         // of the skeleton before
-    poise_figure figure;            // of the recording before
-    poise_scale_match match;        // how units and axes were found
+    poise_scale said;               // scale stated for the markers
+    poise_scale model_said;         // scale stated for the skeleton
+    poise_figure figure;            // of the recording before conversion
+    poise_scale_match match;        // how units and axes were determined
     poise_retarget_report retarget; // of another skeleton's motion
-    int recorded;                   // markers of the recording, all subjects together
-    double rate_before;             // frames a second before they were resampled; 0: they were not
-    int given;                      // placements that the problem has on bodies of the model
-    int given_seen;                 // of those: with a marker in the recording
-    int named;                      // placements that come from common names
-    poise_places_report anatomy;    // what names tell
+    int recorded;                   // markers in the recording, of all subjects
+    double rate_before;             // frames per second before resampling; 0: not resampled
+    int given;                      // placements of the problem that are on bodies of the model
+    int given_seen;                 // of these, with a marker in the recording
+    int named;                      // placements found by marker name
+    poise_places_report anatomy;    // what the names revealed
     // followed
-    const poise_model *model;             // that the clip moves: `fitted`, or the problem's
-    poise_model *fitted;                  // with its bones scaled; NULL: they were not
-    bool calibrated;                      // places were fitted
+    const poise_model *model;             // the model that the clip moves: `fitted`, or the problem's
+    poise_model *fitted;                  // with scaled bones; NULL: not scaled
+    bool calibrated;                      // placements were fitted
     poise_calibration_report calibration; // how
-    bool *unseen;                         // nv: no marker sees it, and it stays at `posture`; NULL: not asked
-    double *q_start;                      // nq: where the tracking began
+    bool *unseen;                         // nv flags: no marker sees it, and it stays at `posture`; NULL: not requested
+    double *q_start;                      // nq: where tracking began
     poise_clip *clip;                     // the motion
-    poise_track_frame *frames;            // how each frame went: rms is what its markers miss by
-    poise_sequence_report sequence;       // of all frames at once
-    double *distances;                    // frames x placements: of a marker from its place; NaN where it was not seen
+    poise_track_frame *frames;            // how each frame went; rms is the error of its markers
+    poise_sequence_report sequence;       // of tracking all frames at once
+    double *distances;                    // frames x placements: distance of a marker from its placement; NaN if not seen
     poise_marker_error *by_marker;        // by placement
     poise_track_summary summary;          // of all
-    double *deviation;                    // frames x nv: standard deviations (verdict.h); NULL: not asked
-    poise_uncertainty_report uncertainty; // what they were computed from
-    poise_verdict verdict;                // how far it can be trusted
+    double *deviation;                    // frames x nv: standard deviations (verdict.h); NULL: not requested
+    poise_uncertainty_report uncertainty; // what the deviations are based on
+    poise_verdict verdict;                // how far the result can be trusted
     poise_finding *findings;              // verdict.count, the worst first
     // its memory
-    char *labels;              // of the placements, where they are not the markers'
-    poise_allocator allocator; // that it came from
+    char *labels;              // of placements that do not use the markers' labels
+    poise_allocator allocator; // source of its memory
     bool has_allocator;        // false: malloc
 } poise_recording_result;
 
-// Both steps. NOT_FOUND: no marker has a place on the skeleton, or too few bodies have partners; UNSUPPORTED: there are
-// several people, and no subject is named; FORMAT: `labels` make no sense; NUMERIC: the markers do not determine the places.
-// `error` says what to do.
+// Match and follow. NOT_FOUND: no marker could be placed on the skeleton, or too few bodies correspond; UNSUPPORTED:
+// several people, and no subject named; FORMAT: `labels` is invalid; NUMERIC: the markers do not determine their
+// placements. `error` says what to do.
 POISE_API poise_status poise_track_recording(const poise_recording_problem *problem, const poise_allocator *allocator,
                                              poise_recording_result **result, poise_error *error);
 
-// The first step alone, to see what was decided before the work begins. Placements may be changed between the steps: weights
-// and places, and some may be taken out.
+// The first step alone, to see what was decided before the work begins. Between the steps you may change the weights and
+// positions of placements, and remove some.
 POISE_API poise_status poise_recording_match(const poise_recording_problem *problem, const poise_allocator *allocator,
                                              poise_recording_result **result, poise_error *error);
 
-// The second step, once, on what the first made of the same problem. After an error the result can only be destroyed.
+// The second step, to be called once on the result of the first, with the same problem. After an error the result can only
+// be destroyed.
 POISE_API poise_status poise_recording_follow(const poise_recording_problem *problem, poise_recording_result *result,
                                               poise_error *error);
 

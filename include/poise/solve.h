@@ -1,34 +1,33 @@
-// Poise: solving. From goals and a start to joint values, within limits.
+// Poise: solving. Finds joint values within limits that meet the goals, starting from q.
 //
 //   poise_solver_options options = poise_solver_options_default();
 //   poise_solver_create(model, &options, NULL, &solver, &error);
 //   poise_solve(solver, goals, count, q, &report, &error);          // as often as you like: q in, better q out
 //
-// **Threads.** A solver belongs to one thread at a time; solvers of one model work side by side. poise_solve allocates
-// nothing, reads no clock, starts no thread; its budgets are counts. Limits hold exactly in the q that comes back,
-// whatever happens. Missing a goal is not an error: the call returns POISE_OK and the report says how near it came, and
+// **Threads.** A solver belongs to one thread at a time; several solvers may share a model. poise_solve allocates
+// nothing, reads no clock and starts no thread; its budgets are counts. Limits hold exactly in the q that comes back,
+// whatever happens. Missing a goal is not an error: the call returns POISE_OK and the report says how close it came and
 // why it stopped.
 //
 // **Robot arms.** One POSE goal on a chain of up to 16 revolute and prismatic joints (fixed ones do not count; no mimic, no
-// locked joint, no prior, no step limit) takes a path of its own inside AUTO: searches of a few microseconds, the first from
-// the caller's q, then one for each of options.restarts from a fixed sequence within the limits, until one meets the goal.
-// If none does, the closest pose is returned: with a warm start and no restarts the one near q, otherwise the best of
-// several. With 300 restarts every one of 7 million random targets of seven industrial arms was reached; they cost nothing
-// where the first search succeeds, and up to a millisecond where the target is out of reach. Hinges come back within half a
-// turn of where they started, if their limits allow it.
+// locked joint, no prior, no step limit) takes a dedicated path inside AUTO: searches of a few microseconds, the first from
+// the caller's q, then up to options.restarts more from a fixed sequence within the limits, until one meets the goal. If
+// none does, the closest pose is returned: with a warm start and no restarts the one near q, otherwise the best of several.
+// With 300 restarts every one of 7 million random targets of seven industrial arms was reached; restarts cost nothing if
+// the first search succeeds, and up to a millisecond if the target is out of reach. Hinges come back within half a turn of
+// where they started, if their limits allow it.
 //
 // **Several tips.** Two to sixteen goals on bodies (not POSTURE, SMOOTHNESS, RELATIVE, CENTER_OF_MASS and CALLBACK; no loss,
-// no prior, no step limit): goals that share no joint that moves are parts, each solved on its own as if the others were not
-// there, an arm as above; the report is of all of them, with the worst outcome, and each part may use options.restarts.
-// Parts of several goals are searched as an arm is, on the whole tree: a restart begins anew with the limbs of the goals
-// that were missed, and those alone; every fourth moves everything, with a free root aligned with the targets. POSE and
-// POSITION goals without bands on revolute and prismatic joints, with or without a free root, are always searched, in 10 to
-// 40 us for hands and feet; with other joints and goals a search is made where restarts are allowed or the start is cold.
-// POSITION goals that ask for more numbers than there are degrees of freedom are markers to be fitted, and are solved as one
-// problem.
+// no prior, no step limit): goals that share no moving joint form independent parts, each solved on its own, an arm as
+// above. The report covers all parts, with the worst outcome; each part may use options.restarts. Parts of several goals
+// are searched like an arm, on the whole tree: a restart redraws only the limbs whose goals were missed; every fourth
+// redraws everything and aligns a free root with the targets. POSE and POSITION goals without bands on revolute and
+// prismatic joints, with or without a free root, are always searched, in 10 to 40 us for hands and feet; other joints and
+// goals are searched if restarts are allowed or the start is cold. POSITION goals that ask for more numbers than there are
+// degrees of freedom are markers to be fitted, and are solved as one problem.
 //
-// AUTO is the method to use. The others are those of the literature, over the same goals, limits and report, so that they
-// can be raced; docs name their sources.
+// AUTO is the method to use. The others are those of the literature, with the same goals, limits and report, for
+// comparison; docs/methods.md names their sources.
 //
 // | method                | needs              | how it deals with limits                          |
 // |-----------------------|--------------------|---------------------------------------------------|
@@ -88,30 +87,36 @@ POISE_API const char *poise_method_name(poise_method method);
 // How a solve ended.
 typedef enum poise_outcome {
     POISE_OUTCOME_REACHED = 0, // every goal is met to its tolerance, or the cost fell below cost_tolerance
-    POISE_OUTCOME_CLOSEST,     // no direction within the limits improves the cost: the closest pose nearby, proved
-    POISE_OUTCOME_STALLED,     // steps no longer improve the cost, and that none could is not proved
+    POISE_OUTCOME_CLOSEST,     // no direction within the limits lowers the cost: provably the closest pose nearby (1)
+    POISE_OUTCOME_STALLED,     // steps no longer lower the cost, but that is not proved to be the minimum
     POISE_OUTCOME_BUDGET,      // the iterations were used up
-    POISE_OUTCOME_INFEASIBLE,  // nothing was found that holds every constraint: the answer breaks them least
+    POISE_OUTCOME_INFEASIBLE,  // no pose was found that satisfies every constraint: this one breaks them least
     POISE_OUTCOME_COUNT
 } poise_outcome;
+// (1) Also where all goals are met but POSTURE and SMOOTHNESS, which pull on what the others leave free and are hardly ever
+//     met exactly: report.reason says so, and worst_length and worst_angle, in which they do not count, are within the
+//     tolerances. A pull that is not small beside the other goals keeps them from their targets: lower its weight, or give
+//     it a level of its own (PRIORITY).
 
 // A short lower-case name such as "reached".
 POISE_API const char *poise_outcome_name(poise_outcome outcome);
 
-// What one iteration did, for plots and for reading along.
+// What one iteration did, for plots and debugging.
 typedef struct poise_trace {
     double cost;     // after the iteration; of all parts
     double gradient; // largest component of the projected gradient before it
     double damping;  // lambda, trust radius or step length, as the method has it
     double step;     // largest component of the step tried
-    bool accepted;   // the step was kept; for FABRIK and AUTO's searches, which keep all: it came closer than those before
+    bool accepted;   // the step was kept; FABRIK and AUTO's searches keep all steps: there it means closer than before
     bool exact;      // the exact Hessian was used (AUTO, TRUST_REGION, NEWTON_PROJECTED)
 } poise_trace;
 
-// Where a solve begins.
+// Where a solve begins. The defaults, WARM and no restarts, are for motions: a solve goes downhill from q and may end in a
+// closest pose although another start would reach the goals. For a target that may be anywhere set restarts to 20 and start
+// to COLD: the start is tried first, others only while goals are missed.
 typedef enum poise_start {
     POISE_START_WARM = 0, // q is near the answer: the last frame, the last target
-    POISE_START_COLD      // q may be far off: a free root is aligned with the markers first, and steps begin carefully
+    POISE_START_COLD // q may be far off: a free root is aligned with the markers first, and the first steps are cautious
 } poise_start;
 
 // Options of AUTO on robot arms.
@@ -121,8 +126,8 @@ typedef struct poise_arm_options {
 
 // Options of the methods over residual rows.
 typedef struct poise_row_options {
-    int max_rows; // 0: residual rows that the goals of a call may have; 0 for 6 per joint and 1 per dof
-    double clamp; // 0: longest residual of a goal that a step is computed for; 0 for none
+    int max_rows; // 0: most residual rows of the goals of one call; 0 for 6 per joint and 1 per dof
+    double clamp; // 0: longer residuals of a goal are shortened to this before a step; 0 for none
 } poise_row_options;
 
 // Options of LBFGS.
@@ -135,43 +140,45 @@ typedef struct poise_trust_region_options {
     int band;            // 8: half-bandwidth of the preconditioner
     double cg_tolerance; // 0.1: where the conjugate gradients stop
     int cg_iterations;   // 0: most of them for one step; 0 for 4 nv + 10
-    bool nearest;        // false; true: the positive semidefinite matrix nearest to the scaled Hessian in its place, O(nv^3)
+    bool nearest;        // false; true: replace the scaled Hessian by the nearest positive semidefinite matrix, O(nv^3)
 } poise_trust_region_options;
 
 // Fill with poise_solver_options_default(), change what you like.
 typedef struct poise_solver_options {
-    poise_method method;       // AUTO
-    poise_start start;         // WARM
-    bool use_limits;           // true; false: limits are ignored, and may be exceeded
-    int max_iterations;        // 100; for each start
-    int restarts;              // 0: how often to start again from elsewhere when the goals are not met
-    uint64_t seed;             // 1: where restarts begin
-    double cost_tolerance;     // 0: stop when the cost is at or below this
-    double gradient_tolerance; // 1e-9: stop when the projected gradient is below this, relative to its scale (1)
-    double position_tolerance; // 1e-6: a length error below this counts as met
-    double rotation_tolerance; // 1e-6: an angle below this counts as met
-    double prior;              // 0: weight of a pull towards the start, as a POSTURE goal of that weight
-    double step_limit;         // infinity: longest step of any coordinate in one iteration
-    double damping;            // 0: lambda, step length or trust radius (3) to begin with; 0 lets the method choose
-    int coupled_goals;         // 2: RELATIVE and CENTER_OF_MASS goals that a call may have
-    const bool *locked;     // NULL: nv flags; a locked coordinate keeps its value, a quaternion as a whole. Must stay valid.
-    poise_trace *trace;     // NULL: where to record iterations; must stay valid
-    int trace_capacity;     // records that fit; later iterations are not recorded
-    poise_arm_options arm;  // AUTO on robot arms
-    poise_row_options rows; // the methods marked "rows" above
+    poise_method method;                     // AUTO
+    poise_start start;                       // WARM
+    bool use_limits;                         // true; false: limits are ignored, and may be exceeded
+    int max_iterations;                      // 100; for each start
+    int restarts;                            // 0: most restarts from elsewhere while goals are missed
+    uint64_t seed;                           // 1: seed of the restarts
+    double cost_tolerance;                   // 0: stop when the cost is at or below this
+    double gradient_tolerance;               // 1e-9: stop when the projected gradient is below this, relative to its scale
+                                             // (1)
+    double position_tolerance;               // 1e-6: a length error below this counts as met
+    double rotation_tolerance;               // 1e-6: an angle below this counts as met
+    double prior;                            // 0: weight of a pull towards the start, as a POSTURE goal of that weight
+    double step_limit;                       // infinity: longest step of any coordinate in one iteration
+    double damping;                          // 0: initial lambda, step length or trust radius (3); 0 lets the method choose
+    int coupled_goals;                       // 2: RELATIVE and CENTER_OF_MASS goals that a call may have
+    const bool *locked;                      // NULL: nv flags; a locked coordinate keeps its value, a quaternion as a whole.
+                                             // Must stay valid.
+    poise_trace *trace;                      // NULL: where to record iterations; must stay valid
+    int trace_capacity;                      // records that fit; later iterations are not recorded
+    poise_arm_options arm;                   // AUTO on robot arms
+    poise_row_options rows;                  // the methods marked "rows" above
     poise_lbfgs_options lbfgs;               // LBFGS
     poise_trust_region_options trust_region; // TRUST_REGION
-    poise_constraint_options constraints;    // room for those of poise_solve_within
+    poise_constraint_options constraints;    // memory to reserve for poise_solve_within
 } poise_solver_options;
 // (1) |projected gradient_i| <= gradient_tolerance * sqrt(2 cost) * sqrt(H_ii of Gauss-Newton), for every i: the cosine
 //     between the residuals and what coordinate i can do about them.
 // (2) The caller's start is always tried first and never replaced. Which of several answers a restart finds depends on it.
 // (3) Of TRUST_REGION, in units of sqrt(2 cost): about the share of the residual that the first step may change.
 
-// The defaults that stand beside the members.
+// The defaults given beside the members.
 POISE_API poise_solver_options poise_solver_options_default(void);
 
-// Numbers here and in a trace are finite: what is too large for a number, such as the cost of a target at 1e300, is
+// Numbers here and in a trace are finite: a value too large to represent, such as the cost of a target at 1e300, is
 // DBL_MAX.
 typedef struct poise_report {
     poise_outcome outcome;  // was the goal reached?
@@ -183,17 +190,18 @@ typedef struct poise_report {
     int active_limits;      // coordinates at a limit
     int moved_joints;       // joints that started outside their limits
     double start_cost;      // at the start, after moving it inside the limits
-    double cost;            // at the end, never above that
+    double cost;            // at the end, never above start_cost
     double gradient;        // largest component of the projected gradient at the end
     double distance;        // Euclidean length of the step from start to answer
-    double worst_length;    // largest error of a goal in length units; what has no weight does not count
+    double worst_length;    // largest error of a goal in length units; goals without weight do not count
     double worst_angle;     // largest error of a goal in radians, likewise
     bool holds;             // every constraint holds; without any, true
     double clearance;       // least distance of a pair of shapes; DBL_MAX without any
     double closure;         // largest error of a loop, in length units or radians
     int active_constraints; // rows of constraints with less than 1e-6 to spare, loops not counted
-    int blocking;      // the constraint that is broken most or, where all hold, has least room; POISE_NONE: none is near
-    int blocking_item; // which pair of it, side of its polygon, or row
+    int blocking;           // the constraint broken most or, if all hold, with the least room. If none is near and goals
+                            // are missed, the one that a pose which meets them breaks most; POISE_NONE: none
+    int blocking_item;      // which pair of it, side of its polygon, or row
 } poise_report;
 
 // Scratch memory of solves over one model: opaque.
@@ -205,23 +213,24 @@ POISE_API poise_status poise_solver_create(const poise_model *model, const poise
 POISE_API void poise_solver_destroy(poise_solver *solver); // NULL is allowed
 
 // Improve q (nq numbers) for these goals. `report` may be NULL. On any status but POISE_OK q is untouched, and `error` names
-// the goal that is not sound or that the method does not serve, or the coordinate of q that is not finite.
+// the invalid or unsupported goal, or the coordinate of q that is not finite.
 POISE_API poise_status poise_solve(poise_solver *solver, const poise_goal *goals, int count, double *q, poise_report *report,
                                    poise_error *error);
 
-// The same, and the constraints hold in the q that comes back wherever one was found in which they do: report.holds. A start
-// that holds is never exchanged for a q that costs more. Where nothing holds the outcome is INFEASIBLE, the q is the one
-// that breaks them least, and report.blocking says which one. AUTO only; options.constraints says how much room there is.
+// The same with constraints. report.holds says whether they hold in the q that comes back. A start that satisfies them is
+// never replaced by a q of higher cost. If no such q is found the outcome is INFEASIBLE, q is the one that breaks them
+// least, and report.blocking names the constraint. AUTO only; options.constraints reserves the memory.
 //
-// Clearances hold with 1e-9 to spare, in length units, so that they hold by any other arithmetic; a start is pushed to 1e-7
-// beyond them. Loops close to options.constraints.closure_tolerance. Restarts redraw the joints that move a goal that is
-// missed or a shape in the way.
+// Clearances hold with 1e-9 to spare, so that another program's rounding agrees; a start is pushed 1e-7 beyond them.
+// Loops close to options.constraints.closure_tolerance. All three are for a robot in metres; one in millimetres, which is
+// seen by its size, is treated as the same robot in metres (poise_constraint_holds). Restarts redraw the joints that move
+// a goal that is missed or a shape in the way.
 POISE_API poise_status poise_solve_within(poise_solver *solver, const poise_goal *goals, int count,
                                           const poise_constraint *constraints, int constraint_count, double *q,
                                           poise_report *report, poise_error *error);
 
-// What room constraint i of the last call, which must still be valid, has at the answer: the least of its pairs or sides, or
-// minus the largest error of a loop. *item (may be NULL) is the pair, side or row that has it.
+// The room that constraint i of the last call, which must still be valid, has at the answer: the least of its pairs or
+// sides, or minus the largest error of a loop. *item (may be NULL) is that pair, side or row.
 POISE_API double poise_solver_constraint_room(poise_solver *solver, int constraint, int *item);
 
 // All distinct answers to one POSE goal on a chain of revolute and prismatic joints, as far as options.restarts further
@@ -238,33 +247,35 @@ POISE_API poise_status poise_solve_all(poise_solver *solver, const poise_goal *g
 
 // ---- Control -------------------------------------------------------------------------------------------------------------
 
-// What a control step keeps to. Fill with poise_step_options_default(), change what you like. Both arrays must stay valid
+// Limits of a control step. Fill with poise_step_options_default(), change what you like. Both arrays must stay valid
 // during the call.
 typedef struct poise_step_options {
     const double *velocity;     // NULL: largest, nv numbers > 0, per second; infinity or no array: none
     const double *acceleration; // NULL: the same, per second squared
-    double gain;                // 1: share of the errors that one step is to take away, in (0, 1]
+    double gain;                // 1: share of the errors that one step removes, in (0, 1]
 } poise_step_options;
 
-// The defaults that stand beside the members.
+// The defaults given beside the members.
 POISE_API poise_step_options poise_step_options_default(void);
 
 // One step of `dt` seconds towards the goals, for control loops: q (nq numbers) and v (nv, per second; zeros at rest) come
-// in as they are and go out as they are to be next, q_next = retract(q, v_next dt). Microseconds, the same work each time:
-// one Gauss-Newton step of all goals, damped (options.damping, or 1e-4), solved for again where a dof meets the end of its
-// interval, so that the others make up for it.
+// in as they are and go out as they should be next, q_next = retract(q, v_next dt). It takes microseconds, with a bound on
+// the work: one damped Gauss-Newton step of all goals (options.damping, or 1e-4), re-solved when a dof meets the end of its
+// interval, so that the others make up for it. Where that step would be far too long, as along a limb that is stretched
+// towards a goal out of reach, the exact Hessian takes over: it comes to rest at a closest pose.
 //
 //   |v_next| <= velocity     |v_next - v| <= acceleration dt     lower <= q_next <= upper
 //
-// all hold, and go on to hold: a dof nears its limit only as fast as the acceleration lets it stop there. So it does where
-// the goals have it: one that leaps is reached without swinging about it. Goals that move are followed without a lag, since
-// the solver remembers where they were, as long as q is the one that its last step returned.
+// all hold, and keep holding, also where dt differs from call to call: a dof approaches its limit only as fast as it can
+// still stop there. It approaches its target in the same way, so a goal that leaps is reached without overshoot. Moving
+// goals are followed without lag, because the solver remembers where they were, as long as q is what its last step
+// returned; those out of reach with the lag of braking.
 //
-// Where the limits cannot all hold, which takes a v that is too fast, other limits than at the step before or a longer dt,
-// position comes first, then acceleration, then velocity: a dof that is too fast brakes. One that comes in outside its
-// limits is brought back without a jump, and counted in report.moved_joints. At the edge of a swing ellipse the ellipse and
-// the velocities hold, accelerations need not. The numbers of v count as steps do (<poise/kinematics.h>): about the axes of
-// its body for a quaternion; a rotation vector that takes its other form takes v along.
+// If the limits cannot all hold (v is too fast, or the limits have changed since the last step), position comes
+// first, then acceleration, then velocity: a dof that is too fast brakes. A dof that starts outside its limits is brought
+// back without a jump and counted in report.moved_joints. At the edge of a swing ellipse the ellipse and the velocities
+// hold, accelerations need not. The components of v are those of steps (<poise/kinematics.h>): about the axes of its body
+// for a quaternion; a rotation vector that takes its other form takes v along.
 //
 // POSTURE goals, options.prior and options.locked count as in poise_solve; iterations, restarts and step_limit do not. With
 // a report the goals are measured at the new q, which costs a further sweep; its outcome is REACHED or, for a step on the

@@ -17,6 +17,7 @@ import numpy as np
 
 from ._poise import (
     BatchReport,
+    Control,
     DeviceArray,
     DeviceReport,
     Erik,
@@ -30,8 +31,10 @@ from ._poise import (
     Model,
     Report,
     Sensitivity,
+    Tracker,
     __version__,
     aim,
+    callback,
     center_of_mass,
     direction,
     distance,
@@ -60,18 +63,22 @@ from .constraints import (
     sphere,
     weld,
 )
-from .files import Clip, File, Markers, dump, load, parse, read, save
+from .files import Clip, File, Markers, dh, did_you_mean as _did_you_mean, dump, load, parse, read, save
 from .motions import Edited, Pin, Retargeted, Role, edit, retarget
+from .opensim import Scaled, SensorTrack, scale, track_sensors
 from .recordings import Finding, Track, track
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from .viewer import Viewer, view
 
 
 def _short(report: BatchReport) -> str:
     names, counts = np.unique(report.outcome, return_counts=True)
     parts = ", ".join(f"{count} {name}" for name, count in zip(names, counts))
-    return f"<poise.BatchReport: {len(report.reached)} problems{': ' + parts if parts else ''}>"
+    count = len(report.reached)
+    return f"<poise.BatchReport: {count} problem{'' if count == 1 else 's'}{': ' + parts if parts else ''}>"
 
 
 def _asdict(self: Any) -> dict[str, Any]:
@@ -80,7 +87,7 @@ def _asdict(self: Any) -> dict[str, Any]:
     return {name: getattr(self, name) for name in fields if not name.startswith("_") and not callable(getattr(self, name))}
 
 
-def _configuration(self: Model, values: Mapping[str, float], q: Any = None) -> np.ndarray:
+def _configuration(self: Model, values: Mapping[str, float], q: Any = None) -> NDArray[np.float64]:
     """The neutral configuration, or a copy of q, with some numbers set by name: {"elbow": 0.5}, as robot.coordinates has them."""
     out = self.neutral() if q is None else np.array(q, dtype=np.float64)
     places = {name: i for i, name in enumerate(self.coordinates)}
@@ -88,36 +95,44 @@ def _configuration(self: Model, values: Mapping[str, float], q: Any = None) -> n
         raise ValueError(f"q: {self.nq} numbers are wanted, not an array of shape {out.shape}")
     for name, value in values.items():
         if name not in places:
-            import difflib
-
-            near = difflib.get_close_matches(name, places, 1)
-            raise Error(f'no coordinate is called "{name}"' + (f'; did you mean "{near[0]}"?' if near else ""))
+            raise Error(f'no coordinate is called "{name}"{_did_you_mean(name, places)}')
         out[places[name]] = value
     return out
 
 
-def _random(self: Model, count: int | None = None, rng: Any = None) -> np.ndarray:
+def _random(self: Model, count: int | None = None, rng: Any = None) -> NDArray[np.float64]:
     """A configuration at random within the limits, or `count` rows of them. `rng` is a numpy generator, or a seed.
 
-    Uniform in every coordinate, within a turn where there is no limit, and in the rotations of quaternions.
+    Uniform in every coordinate, within a turn where there is no limit, and in the rotations of quaternions and of rotation
+    vectors without limits; those with limits are at most a half turn long.
     """
     rng = np.random.default_rng(rng)
     turn = 2 * np.pi
     lower = np.where(np.isfinite(self.lower), self.lower, np.where(np.isfinite(self.upper), self.upper - turn, -turn / 2))
     upper = np.where(np.isfinite(self.upper), self.upper, lower + turn)
     out = rng.uniform(lower, upper, (1 if count is None else count, self.nq))
-    for i in (i for i, name in enumerate(self.coordinates) if name.endswith(".qx")):
-        turned = rng.normal(size=(len(out), 4))
-        out[:, i : i + 4] = turned / np.linalg.norm(turned, axis=1, keepdims=True)
-    out = self.clamp(out)
-    return out[0] if count is None else out
+    for i, name in enumerate(self.coordinates):
+        if name.endswith((".qx", ".vx")):
+            turned = rng.normal(size=(len(out), 4))
+            turned /= np.linalg.norm(turned, axis=1, keepdims=True)
+        if name.endswith(".qx"):
+            out[:, i : i + 4] = turned
+        elif name.endswith(".vx"):
+            free = not np.isfinite(self.lower[i : i + 3]).any() and not np.isfinite(self.upper[i : i + 3]).any()
+            sine = np.linalg.norm(turned[:, :3], axis=1, keepdims=True)
+            vector = turned[:, :3] / sine * 2 * np.arctan2(sine, turned[:, 3:]) if free else out[:, i : i + 3]
+            length = np.linalg.norm(vector, axis=1, keepdims=True)
+            # the same rotation the other way round, or, within limits, less of it
+            out[:, i : i + 3] = np.where(length > np.pi, vector * ((length - turn) if free else np.pi) / length, vector)
+    rows = self.clamp(out)
+    return rows.reshape(self.nq) if count is None else rows
 
 
-Model.configuration = _configuration
-Model.random = _random
-BatchReport.__repr__ = _short
+setattr(Model, "configuration", _configuration)
+setattr(Model, "random", _random)
+setattr(BatchReport, "__repr__", _short)
 for _type in (BatchReport, DeviceReport, ErikReport, ExpressiveReport, GoalError, Report):
-    _type._asdict = _asdict
+    setattr(_type, "_asdict", _asdict)
 
 
 def __getattr__(name: str) -> object:  # the viewer's needs take longer to import than all the rest
@@ -133,6 +148,7 @@ __all__ = [
     "BatchReport",
     "Clip",
     "Constraint",
+    "Control",
     "DeviceArray",
     "DeviceReport",
     "Edited",
@@ -152,17 +168,22 @@ __all__ = [
     "Report",
     "Retargeted",
     "Role",
+    "Scaled",
     "Sensitivity",
+    "SensorTrack",
     "Shape",
     "Track",
+    "Tracker",
     "Viewer",
     "aim",
     "balance",
     "band",
     "box",
+    "callback",
     "capsule",
     "center_of_mass",
     "connect",
+    "dh",
     "direction",
     "distance",
     "dump",
@@ -182,11 +203,13 @@ __all__ = [
     "retarget",
     "rod",
     "save",
+    "scale",
     "scene",
     "scenes",
     "smoothness",
     "sphere",
     "track",
+    "track_sensors",
     "view",
     "weld",
 ]

@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from . import _poise
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _CAPSULE, _BOX, _HALF_SPACE = range(3)  # poise_shape_kind
 _CONNECT, _WELD, _HINGE, _DISTANCE, _PLANE, _BALANCE = range(1, 7)  # poise_constraint_kind
 _IDENTITY = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 
 
-def _vector(value: Any, what: str) -> np.ndarray:
+def _vector(value: Any, what: str) -> NDArray[np.float64]:
     v = np.asarray(value, dtype=np.float64)
     if v.shape != (3,) or not np.isfinite(v).all():
         raise ValueError(f"{what}: three finite numbers are wanted, not {value!r}")
     return v
 
 
-def _frame(value: Any, what: str) -> np.ndarray:
+def _frame(value: Any, what: str) -> NDArray[np.float64]:
     """A pose, or a point alone."""
     v = np.asarray(value, dtype=np.float64)
     return np.concatenate([_vector(v, what), _IDENTITY[3:]]) if v.shape == (3,) else v
 
 
-def _along(origin: np.ndarray, z: np.ndarray) -> np.ndarray:
+def _along(origin: NDArray[np.float64], z: NDArray[np.float64]) -> NDArray[np.float64]:
     """x y z and the quaternion of the shortest turn from the z axis to `z`."""
     length = np.linalg.norm(z)
     if length == 0:
@@ -37,9 +42,10 @@ def _along(origin: np.ndarray, z: np.ndarray) -> np.ndarray:
 class Shape:
     """An obstacle, made by poise.box, sphere, capsule or half_space: in the world, or carried by a body."""
 
-    def __init__(self, kind: str, parts: tuple):
+    def __init__(self, kind: str, parts: tuple[Any, ...]):
         self.kind = kind
         self._parts = parts  # (kind, body, frame, half, radius)
+        _poise.check_shape((parts[0], None, *parts[2:]))
 
     @property
     def body(self) -> Any:
@@ -83,15 +89,18 @@ def half_space(point: Any, normal: Any = (0, 0, 1), *, body: Any = None) -> Shap
 class Constraint:
     """What must hold in an answer: made by poise.weld, connect, hinge, rod, band or balance."""
 
-    def __init__(self, name: str, constraint: tuple):
+    def __init__(self, name: str, constraint: tuple[Any, ...]):
         self.name = name
         self._constraint = constraint
+        _poise.check_constraint((constraint[0], 0, None, *constraint[3:]))
 
     def __repr__(self) -> str:
         return f"<poise.Constraint: {self.name}>"
 
 
-def _tie(name, kind, body, other, local, target, lower=0.0, upper=0.0) -> Constraint:
+def _tie(
+    name: str, kind: int, body: Any, other: Any, local: Any, target: Any, lower: float = 0.0, upper: float = 0.0
+) -> Constraint:
     frames = _frame(local, "point"), _frame(target, "target")
     return Constraint(name, (kind, body, other, *frames, float(lower), float(upper), 0.0, None, (0.0, 0.0, 1.0)))
 

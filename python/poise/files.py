@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import copyreg
+import math
 import os
 import warnings
-from typing import Any, Sequence
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence
 
 import numpy as np
 
 from . import _poise
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 _UP = ("", "x", "y", "z")
 _MOST_WARNINGS = 5
+
+
+def number_of_axis(up: str) -> int:
+    """1 to 3 for "x", "y", "z", and 0 for the axis that nobody knows, ""."""
+    if up not in _UP:
+        raise ValueError(f"up={up!r}: 'x', 'y', 'z' or '' is wanted")
+    return _UP.index(up)
 
 
 class Clip:
@@ -26,15 +37,38 @@ class Clip:
         self.start_time = float(start_time)
 
     @property
-    def times(self) -> np.ndarray:
+    def times(self) -> NDArray[np.float64]:
         """Seconds, of every frame."""
         return self.start_time + self.frame_time * np.arange(len(self.q))
 
     def __len__(self) -> int:
         return len(self.q)
 
+    def __getitem__(self, frames: slice) -> Clip:
+        """Part of the motion: clip[20:100], or every second frame, clip[::2]."""
+        if not isinstance(frames, slice) or (frames.step or 1) < 1:
+            raise TypeError(f"a clip gives part of itself, clip[20:100]; a frame is clip.q[{frames!r}]")
+        first, _, step = frames.indices(len(self))
+        return Clip(self.q[frames], self.frame_time * step, self.start_time + first * self.frame_time)
+
+    def at(self, model: _poise.Model, times: Any) -> NDArray[np.float64]:
+        """The configuration at a time in seconds, or a row for each of several: each joint goes its shortest way from frame to frame.
+
+        Times before and after the clip give its first and its last frame.
+        """
+        when = np.asarray(times, dtype=np.float64)
+        rows = _poise.sample_clip(model, (self.q, self.frame_time, self.start_time), np.atleast_1d(when))
+        return rows.reshape(*when.shape, self.q.shape[1])
+
+    def resampled(self, model: _poise.Model, rate: float) -> Clip:
+        """The same motion with `rate` frames a second, in between as `at` has them."""
+        if not rate > 0:
+            raise ValueError(f"rate={rate!r}: frames a second, > 0, are wanted")
+        made, _ = _poise.change_clip(model, (self.q, self.frame_time, self.start_time), "resample", None, 1 / rate, 0)
+        return Clip(*made)
+
     def __repr__(self) -> str:
-        return f"<poise.Clip: {len(self.q)} frames of {self.q.shape[1]} numbers, {1 / self.frame_time:g} a second>"
+        return f"<poise.Clip: {len(self.q)} frame{'' if len(self.q) == 1 else 's'} of {self.q.shape[1]} numbers, {1 / self.frame_time:g} a second>"
 
 
 class Markers:
@@ -55,18 +89,28 @@ class Markers:
         self.start_time = float(start_time)
         self.metres = float(metres)
         self.up = up
-        if up not in _UP:
-            raise ValueError(f"up={up!r}: 'x', 'y', 'z' or '' is wanted")
+        number_of_axis(up)
         if self.positions.shape[1:] != (len(self.labels), 3) or not self.rate > 0:
             raise ValueError("markers: positions of shape (frames, len(labels), 3) and a rate > 0 are wanted")
 
     @property
-    def times(self) -> np.ndarray:
+    def times(self) -> NDArray[np.float64]:
         """Seconds, of every frame."""
         return self.start_time + np.arange(len(self.positions)) / self.rate
 
     def __len__(self) -> int:
         return len(self.positions)
+
+    def resampled(self, rate: float) -> Markers:
+        """The same recording with `rate` frames a second, in between on straight lines, a gap beside every gap."""
+        if not rate > 0:
+            raise ValueError(f"rate={rate!r}: frames a second, > 0, are wanted")
+        labels, positions, made, start, metres, up = _poise.resample_markers(self._parts(), float(rate))
+        return Markers(labels, positions, made, start, metres, _UP[up])
+
+    def _parts(self) -> tuple[Any, ...]:
+        """As the C side takes it."""
+        return self.labels, self.positions, self.rate, self.start_time, self.metres, number_of_axis(self.up)
 
     def __repr__(self) -> str:
         return f"<poise.Markers: {len(self.positions)} frames of {len(self.labels)} markers, {self.rate:g} a second>"
@@ -86,9 +130,9 @@ class File:
         self.clip: Clip | None = Clip(*parts["clip"]) if parts["clip"] else None
         self.markers: Markers | None = None
         if parts["markers"]:
-            *rest, up = parts["markers"]
-            self.markers = Markers(*rest, up=_UP[up])
-        self.postures: dict[str, np.ndarray] = parts["postures"]
+            labels, positions, rate, start, metres, up = parts["markers"]
+            self.markers = Markers(labels, positions, rate, start, metres, _UP[up])
+        self.postures: dict[str, NDArray[np.float64]] = parts["postures"]
         self.placements: dict[str, tuple[int, tuple[float, float, float], float]] = parts["placements"]
         self.warnings: list[str] = parts["warnings"]
         self.metres: float = parts["metres"]
@@ -97,7 +141,6 @@ class File:
     def __repr__(self) -> str:
         parts = [repr(part) for part in (self.model, self.clip, self.markers) if part is not None]
         return f"<poise.File {self.format}: {', '.join(parts) or 'nothing'}>"
-
 
 
 def _find(folder: str, name: str) -> str:
@@ -111,10 +154,10 @@ def parse(
     data: bytes | str,
     name: str,
     *,
-    folder: str | os.PathLike = "",
+    folder: str | os.PathLike[str] = "",
     model: _poise.Model | None = None,
     floating: bool = False,
-    animation: int = 0,
+    animation: int | str = 0,
     meshes: bool = False,
 ) -> File:
     """What poise.read gives for a file of this name that holds `data`: poise.parse(xacro_output, "robot.urdf").model.
@@ -127,15 +170,16 @@ def parse(
             return stream.read()
 
     data = data.encode() if isinstance(data, str) else data
-    return File(_poise.read(data, name, model=model, floating=floating, animation=animation, load=beside, meshes=meshes))
+    number, called = (0, animation) if isinstance(animation, str) else (animation, None)
+    return File(_poise.read(data, name, model=model, floating=floating, animation=number, animation_name=called, load=beside, meshes=meshes))
 
 
-def read(path: str | os.PathLike, *, model: _poise.Model | None = None, floating: bool = False, animation: int = 0, meshes: bool = False) -> File:
+def read(path: str | os.PathLike[str], *, model: _poise.Model | None = None, floating: bool = False, animation: int | str = 0, meshes: bool = False) -> File:
     """Read a file of any format that Poise knows.
 
     URDF, MJCF, BVH, ASF, AMC (which needs the ASF's model), C3D, TRC, MOT (which needs a model), glTF, OpenSim and Poise's
-    own JSON. `floating` gives a robot a free root; `animation` chooses among those of a glTF; `meshes` covers collision
-    meshes of URDF and MJCF (STL, OBJ) with shapes that solve(..., avoid=True) keeps apart.
+    own JSON. `floating` gives a robot a free root; `animation` chooses among those of a glTF, by number or name; `meshes`
+    covers collision meshes of URDF and MJCF (STL, OBJ, COLLADA) with shapes that solve(..., avoid=True) keeps apart.
     """
     path = os.fspath(path)
     folder, name = os.path.split(path)
@@ -151,12 +195,20 @@ def read(path: str | os.PathLike, *, model: _poise.Model | None = None, floating
     return file
 
 
-def opened(source: Any) -> Any:
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """The end of a refusal: which of the names may be meant; empty where none is near."""
+    import difflib
+
+    near = difflib.get_close_matches(name, list(names), 1)
+    return f'; did you mean "{near[0]}"?' if near else ""
+
+
+def opened(source: Any, *, floating: bool = False) -> Any:
     """What a path names, read; anything else as it is."""
-    return read(source) if isinstance(source, (str, os.PathLike)) else source
+    return read(source, floating=floating) if isinstance(source, (str, os.PathLike)) else source
 
 
-def load(path: str | os.PathLike, *, floating: bool = False, meshes: bool = False) -> _poise.Model:
+def load(path: str | os.PathLike[str], *, floating: bool = False, meshes: bool = False) -> _poise.Model:
     """The skeleton in a file, with its loops and collision shapes: a robot, a character.
 
     What was odd is warned of; poise.read gives all that a file holds, and says what `meshes` does.
@@ -169,6 +221,37 @@ def load(path: str | os.PathLike, *, floating: bool = False, meshes: bool = Fals
     if len(file.warnings) > _MOST_WARNINGS:
         warnings.warn(f"{os.fspath(path)}: {len(file.warnings) - _MOST_WARNINGS} more; poise.read lists them", stacklevel=2)
     return file.model
+
+
+def dh(rows: Iterable[Sequence[float] | Mapping[str, Any]], *, convention: str = "classic", degrees: bool = False) -> _poise.Model:
+    """An arm from its Denavit-Hartenberg table: for each joint a row a, alpha, d, theta, and if it has limits lower, upper.
+
+    A row may be a dictionary instead, with `name` and `type` ("revolute", "prismatic" or "fixed") as well. The joint's value
+    adds to theta, or to d. `convention` is "classic" or "modified" (Craig's). Joints without a name are q1, q2, ...; the frame
+    behind the last is a tool, robot.tools[0]. Lengths are in metres, angles in radians, or with `degrees` in degrees.
+    """
+    columns = ("a", "alpha", "d", "theta", "lower", "upper")
+    if convention not in ("classic", "modified"):
+        raise ValueError(f"convention={convention!r}: 'classic' or 'modified' is wanted")
+    unit, lines = "_deg" if degrees else "_rad", []
+    for i, row in enumerate(rows, 1):
+        given: dict[str, Any] = dict(row) if isinstance(row, Mapping) else dict(zip(columns, row)) if len(row) in (4, 6) else {"": None}
+        odd = [name for name in given if name not in (*columns, "name", "type")] + [name for name in columns[:4] if name not in given]
+        if odd:
+            raise ValueError(f"row {i}: a, alpha, d, theta, and lower, upper or none, are wanted, not {row!r}")
+        kind, name = given.get("type", "revolute"), str(given.get("name", f"q{i}"))
+        try:
+            numbers = [None if given.get(column) is None else float(given[column]) for column in columns]
+        except (TypeError, ValueError):
+            raise ValueError(f"row {i}: numbers are wanted, not {row!r}") from None
+        cells = ["" if number is None or math.isinf(number) else repr(number) for number in numbers]
+        if any(mark in name for mark in ',;\t\n"'):
+            raise ValueError(f"row {i}: the name {name!r} has a separator in it")
+        lines.append(",".join([name, str(kind), *cells]))
+    head = f"name,type,a_m,alpha{unit},d_m,theta{unit},lower,upper"
+    model = parse("\n".join([f"# convention: {convention}", head, *lines, ""]), "arm.csv").model
+    assert model is not None
+    return model
 
 
 def dump(
@@ -185,23 +268,18 @@ def dump(
         raise ValueError("there is nothing to save: give a model, a clip or markers")
     if not (clip is None or isinstance(clip, Clip)) or not (markers is None or isinstance(markers, Markers)):
         raise TypeError("clip and markers are a poise.Clip and poise.Markers")
-    if up not in _UP:
-        raise ValueError(f"up={up!r}: 'x', 'y', 'z' or '' is wanted")
     clip_parts = None if clip is None else (clip.q, clip.frame_time, clip.start_time)
-    marker_parts = None
-    if markers is not None:
-        m = markers
-        marker_parts = (m.labels, m.positions, m.rate, m.start_time, m.metres, _UP.index(m.up))
+    marker_parts = None if markers is None else markers._parts()
     if clip is not None and name.lower().endswith(".csv"):
         raise ValueError(f"{name}: a table of links, which is what a .csv file is here, holds no motion; numpy.savetxt writes clip.q")
-    data, lost = _poise.write(name, model, clip_parts, marker_parts, metres, _UP.index(up))
+    data, lost = _poise.write(name, model, clip_parts, marker_parts, metres, number_of_axis(up))
     for text in lost[:_MOST_WARNINGS]:
         warnings.warn(f"{name}: {text}", stacklevel=3)
     return data
 
 
 def save(
-    path: str | os.PathLike,
+    path: str | os.PathLike[str],
     model: _poise.Model | None = None,
     *,
     clip: Clip | None = None,
@@ -227,7 +305,9 @@ def save(
 
 
 def _restore(data: bytes) -> _poise.Model:
-    return parse(data, "model.json").model
+    model = parse(data, "model.json").model
+    assert model is not None
+    return model
 
 
 # models can be copied, and sent to other processes, as the JSON that they are saved as, to the bit

@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import math
 import os
-from typing import Any, NamedTuple, Sequence
+import warnings
+from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 import numpy as np
 
 from . import _poise
-from .files import _UP, Clip, File, opened
-from .recordings import Finding
+from .files import Clip, File, number_of_axis, opened
+from .recordings import Finding, Judged, Moved
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _FEET = ("auto", "follow", "plant")
 
@@ -25,13 +29,14 @@ class Role(NamedTuple):
     confidence: float
 
 
-class Retargeted:
+class Retargeted(Judged, Moved):
     """A motion on another skeleton, and how far it can be trusted.
 
     `verdict` is "good", "doubtful" or "failed"; `findings` say why, the worst first. The object is true where it is good.
     `clip` moves `model`. `roles` say who follows whom; edit them and hand them back as `map`. `contacts` (frames, 4) are left
     heel, left toe, right heel and right toe on the ground. `skate_mean` and `skate_worst` are speeds of planted feet, `sunk` the
-    depth of a sole below the ground, in the model's unit; `bone_mean` is in radians. In `released` frames no foot was planted, since
+    depth of the deepest corner of a foot below the ground, in the model's unit; `soles_guessed` where the model has neither shapes
+    nor toes that tell where its soles are. `bone_mean` is in radians. In `released` frames no foot was planted, since
     hips and legs could not have gone along.
     """
 
@@ -39,7 +44,7 @@ class Retargeted:
         self.model = model
         self.clip = Clip(*parts["clip"])
         bits = np.frombuffer(parts["contacts"], dtype=np.uint8)
-        self.contacts: np.ndarray = (bits[:, None] & np.array([1, 2, 4, 8], dtype=np.uint8)) != 0
+        self.contacts: NDArray[np.bool_] = (bits[:, None] & np.array([1, 2, 4, 8], dtype=np.uint8)) != 0
         self.verdict: str = parts["verdict"]
         self.findings = [Finding(*row) for row in parts["findings"]]
         self.roles = [Role(*row) for row in parts["roles"]]
@@ -49,19 +54,12 @@ class Retargeted:
         self.skate_mean: float = parts["skate_mean"]
         self.skate_worst: float = parts["skate_worst"]
         self.sunk: float = parts["sunk"]
+        self.soles_guessed: bool = parts["soles_guessed"]
         self.velocity: float = parts["velocity"]
         self.jumps: int = parts["jumps"]
         self.late: int = parts["late"]
         self.outside: int = parts["outside"]
         self.released: int = parts["released"]
-
-    @property
-    def q(self) -> np.ndarray:
-        """The configurations: a row of nq numbers for every frame."""
-        return self.clip.q
-
-    def __bool__(self) -> bool:
-        return self.verdict == "good"
 
     def __repr__(self) -> str:
         why = "".join(f"; {f.text}" for f in self.findings[:1] if f.level != "good")
@@ -69,18 +67,22 @@ class Retargeted:
 
 
 def _parts(source: Any, what: str) -> tuple[_poise.Model, Clip, str]:
+    model: _poise.Model | None
+    clip: Clip | None
     if isinstance(source, File):
         model, clip, up = source.model, source.clip, source.up
     elif isinstance(source, (tuple, list)) and len(source) == 2:
-        model, clip, up = *source, ""
+        (model, clip), up = source, ""
     else:
         raise TypeError(f"{what}: a file with a motion, its path, or (model, clip) is wanted, not {source!r}")
+    if clip is None and isinstance(source, File) and source.markers is not None:
+        raise _poise.Error(f"{what}: there are markers, and no motion; poise.track(skeleton, markers) makes one: (track.model, track.clip)")
     if model is None or clip is None:
         raise _poise.Error(f"{what}: there is no motion with its skeleton")
     return model, clip, up
 
 
-def _tuple(clip: Clip) -> tuple[np.ndarray, float, float]:
+def _tuple(clip: Clip) -> tuple[NDArray[np.float64], float, float]:
     return clip.q, clip.frame_time, clip.start_time
 
 
@@ -91,8 +93,8 @@ def _map_text(roles: Sequence[Role] | str | None) -> str | None:
 
 
 def retarget(
-    model: _poise.Model | File | str | os.PathLike,
-    motion: File | tuple[_poise.Model, Clip] | str | os.PathLike,
+    model: _poise.Model | File | str | os.PathLike[str],
+    motion: File | tuple[_poise.Model, Clip] | str | os.PathLike[str],
     *,
     map: Sequence[Role] | str | None = None,
     feet: str = "auto",
@@ -100,29 +102,47 @@ def retarget(
     ground: float = math.nan,
     velocity: float = math.inf,
     limits: bool = True,
+    first: int = 0,
+    last: int | None = None,
+    rate: float = 0.0,
     up: str = "",
     source_up: str = "",
 ) -> Retargeted:
     """The motion of one skeleton on another: all that `poise retarget` does.
 
-    `motion` is a file that holds one, its path, or a model with its clip. Bodies find each other by names and by the tree; `map` says it
+    `model` is a skeleton, its file, or its path: a robot of a path walks freely, one that was loaded as poise.load(path,
+    floating=True) has it. `motion` is a file that holds one, its path, or a model with its clip; frames `first` to `last` of
+    it, at `rate` a second, are followed. Bodies find each other by names and by the tree; `map` says it
     instead, as `roles` of an earlier call or as a text. `feet` are planted where the actor's rest ("plant"), or follow
     ("follow"). Joint limits and the velocities that a URDF gives hold, and `velocity` for all joints but a free root, unless
     `limits` is false.
 
     A doubtful answer raises nothing: look at its verdict.
     """
-    model, motion = opened(model), opened(motion)
-    target, target_up = (model.model, model.up) if isinstance(model, File) else (model, "")
+    skeleton, motion = opened(model, floating=True), opened(motion)
+    target, target_up = (skeleton.model, skeleton.up) if isinstance(skeleton, File) else (skeleton, "")
     if target is None:
         raise _poise.Error("there is no skeleton in this file; give one to be moved")
     if feet not in _FEET:
         raise ValueError(f"feet is one of {', '.join(_FEET)}")
-    source, clip, its_up = _parts(motion, "motion")
-    return Retargeted(target, _poise.retarget(
-        source, _tuple(clip), _UP.index(source_up or its_up), target, _UP.index(up or target_up), _map_text(map),
-        _FEET.index(feet), float(sole), float(ground), float(velocity), bool(limits),
+    source, whole, its_up = _parts(motion, "motion")
+    clip = _frames(source, whole, first, last, rate)
+    rest = skeleton.clip if isinstance(skeleton, File) else None
+    made = Retargeted(target, _poise.retarget(
+        source, _tuple(clip), number_of_axis(source_up or its_up), target, number_of_axis(up or target_up), _map_text(map),
+        _FEET.index(feet), float(sole), float(ground), float(velocity), bool(limits), _tuple(whole), _tuple(rest) if rest else None,
     ))
+    if target.types[0] == "fixed" and any(role.skeleton for role in made.roles if role.name.startswith("thigh")):
+        warnings.warn("the skeleton has legs and stands fixed: poise.load(path, floating=True) lets it walk", stacklevel=2)
+    return made
+
+
+def _frames(model: _poise.Model, clip: Clip, first: int, last: int | None, rate: float) -> Clip:
+    end = len(clip) if last is None else last + 1
+    if not 0 <= first < min(end, len(clip)):
+        raise ValueError(f"first={first}, last={last}: the motion has {len(clip)} frames, from 0")
+    part = clip[first:end]
+    return part.resampled(model, rate) if rate else part
 
 
 class Pin(NamedTuple):
@@ -139,11 +159,11 @@ class Pin(NamedTuple):
     worst_frame: int
 
 
-class Edited:
+class Edited(Moved):
     """A motion that was edited. True where all pins hold, nothing snaps, and the mirror could be met.
 
     `pins` say how each went, those of feet last; `missed` counts frames in which one is out of reach, `changed` those that are
-    not as they were; `snap_frame` is one in which a joint turns suddenly, or None.
+    not as they were; `snap_frame` is one in which a joint turns suddenly, or a cleaned foot jolts, or None.
     """
 
     def __init__(self, clip: Clip, parts: dict[str, Any] | None, mirrored: float):
@@ -155,11 +175,6 @@ class Edited:
         self.snap_frame: int | None = parts["snap_frame"] if parts and parts["snap_frame"] >= 0 else None
         self.mirror_angle: float = mirrored
 
-    @property
-    def q(self) -> np.ndarray:
-        """The configurations: a row of nq numbers for every frame."""
-        return self.clip.q
-
     def __bool__(self) -> bool:
         return self.missed == 0 and self.snap_frame is None and self.mirror_angle <= 1e-3
 
@@ -168,9 +183,11 @@ class Edited:
 
 
 def edit(
-    motion: File | tuple[_poise.Model, Clip] | str | os.PathLike,
+    motion: File | tuple[_poise.Model, Clip] | str | os.PathLike[str],
     *,
-    pins: Sequence[str | dict[str, Any]] = (),
+    pins: str | dict[str, Any] | Sequence[str | dict[str, Any]] = (),
+    keep: str | Sequence[str] = (),
+    hold: str | Sequence[str] = (),
     clean_feet: bool = False,
     keep_feet: bool = True,
     mirror: bool = False,
@@ -185,13 +202,14 @@ def edit(
     """A motion with goals over time: all that `poise edit` does.
 
     Pins are words, "hand 1.2 0.3 0.9 from 2 s to 3 s fade 0.2", or dictionaries as in JSON, {"goal": "hand", "keys": [...]}.
+    `keep` are bodies that stay on their path whatever is pinned, `hold` joints that no pin moves.
     `clean_feet` pins feet where they rest; others stay on their path with `keep_feet`. Mirror, reverse, speed, append and loop
     come before pins, in this order. The motion that was given stays as it was.
     """
     motion = opened(motion)
     model, clip, its_up = _parts(motion, "motion")
     its_metres = motion.metres if isinstance(motion, File) else 0.0
-    axis, worst = _UP.index(up or its_up), 0.0
+    axis, worst = number_of_axis(up or its_up), 0.0
     steps: list[tuple[bool, str, Clip | None, float]] = [
         (mirror, "mirror", None, 0.0), (reverse, "reverse", None, 0.0), (speed != 1.0, "speed", None, speed),
         (append is not None, "append", append, blend), (loop, "loop", None, blend)]
@@ -199,10 +217,15 @@ def edit(
         if wanted:
             made, angle = _poise.change_clip(model, _tuple(clip), kind, _tuple(other) if other else None, float(number), axis)
             clip, worst = Clip(*made), max(worst, angle)
-    words = tuple(pin for pin in pins if isinstance(pin, str))
+    if isinstance(pins, (str, dict)):
+        pins = [pins]
+    kept, held = ([names] if isinstance(names, str) else list(names) for names in (keep, hold))
+    words = tuple(pin for pin in pins if isinstance(pin, str)) + tuple(f"pose '{body}' on its path" for body in kept)
     documents = [pin for pin in pins if not isinstance(pin, str)]
+    if held and not words and not documents and not clean_feet:
+        raise ValueError("hold: there are no pins that could move a joint")
     if not words and not documents and not clean_feet:
         return Edited(clip, None, worst)
     text = json.dumps({"pins": documents}) if documents else None
-    parts = _poise.pin_clip(model, _tuple(clip), words, text, clean_feet, keep_feet, float(metres or its_metres))
+    parts = _poise.pin_clip(model, _tuple(clip), words, text, clean_feet, keep_feet, float(metres or its_metres), held)
     return Edited(Clip(*parts["clip"]), parts, worst)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Sequence, cast
 
 import numpy as np
 
 from . import _poise
-from .files import _UP, Clip, File, Markers, opened
+from .files import _UP, Clip, File, Markers, did_you_mean, number_of_axis, opened
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 class Finding(NamedTuple):
@@ -25,12 +28,32 @@ class Finding(NamedTuple):
         return self.text
 
 
-class Track:
+class Judged:
+    """What has a verdict is true where that is good."""
+
+    verdict: str
+
+    def __bool__(self) -> bool:
+        return self.verdict == "good"
+
+
+class Moved:
+    """What has a clip."""
+
+    clip: Clip
+
+    @property
+    def q(self) -> NDArray[np.float64]:
+        """The configurations: a row of nq numbers for every frame."""
+        return self.clip.q
+
+
+class Track(Judged, Moved):
     """A motion that follows a recording, and how far it can be trusted.
 
     `verdict` is "good", "doubtful" or "failed"; `findings` say why, the worst first. A track is true where it is good.
     `clip` moves `model`, the skeleton as it was fitted. `residuals` are what the markers of each frame miss by (root mean
-    square), `distances` those of every marker in every frame, NaN where it was not seen; `deviations` the standard deviation of
+    square), NaN where none was seen, `distances` those of every marker in every frame, NaN where it was not seen; `deviations` the standard deviation of
     every degree of freedom, infinite where no marker determines it. `held` are the frames that could not be trusted and hold
     the last good pose, `away` those before the person has come and after they have left. Lengths are in the skeleton's unit, `metres`.
     """
@@ -43,11 +66,12 @@ class Track:
         self.placements = {label: (body, point, weight) for label, body, point, weight in parts["placements"]}
         self.verdict: str = parts["verdict"]
         self.findings = [Finding(*row) for row in parts["findings"]]
-        self.residuals: np.ndarray = parts["frames"][:, 0].copy()
-        self.held: np.ndarray = parts["frames"][:, 2] != 0
-        self.away: np.ndarray = parts["frames"][:, 3] != 0
-        self.distances: np.ndarray = parts["distances"]
-        self.deviations: np.ndarray = parts["deviations"]
+        self.held: NDArray[np.bool_] = parts["frames"][:, 2] != 0
+        self.away: NDArray[np.bool_] = parts["frames"][:, 3] != 0
+        self.distances: NDArray[np.float64] = parts["distances"]
+        unseen = self.away | np.isnan(self.distances).all(1)
+        self.residuals: NDArray[np.float64] = np.where(unseen, np.nan, parts["frames"][:, 0])
+        self.deviations: NDArray[np.float64] = parts["deviations"]
         self.mean: float = parts["mean"]
         self.rms: float = parts["rms"]
         self.first: int = parts["first"]
@@ -55,11 +79,6 @@ class Track:
         self.up: str = _UP[parts["up"]]
         self.is_calibrated: bool = parts["is_calibrated"]
         self.size: float = parts["size"]
-
-    @property
-    def q(self) -> np.ndarray:
-        """The configurations: a row of nq numbers for every frame."""
-        return self.clip.q
 
     @property
     def left_out(self) -> list[str]:
@@ -71,9 +90,6 @@ class Track:
         """Joints that no marker determines."""
         return [f.name or "" for f in self.findings if f.kind == "joint"]
 
-    def __bool__(self) -> bool:
-        return self.verdict == "good"
-
     def __repr__(self) -> str:
         why = "".join(f"; {f.text}" for f in self.findings[:1] if f.level != "good")
         return f"<poise.Track {self.verdict}: {len(self.clip)} frames, {len(self.placements)} markers{why}>"
@@ -84,13 +100,29 @@ def _skeleton(model: _poise.Model | File, metres: float, up: str) -> File:
         if model.model is None:
             raise _poise.Error("there is no skeleton in this file; give one to be moved")
         return model
-    parts = dict(format="unknown", title=None, model=model, clip=None, markers=None, postures={}, placements={}, warnings=[])
-    return File({**parts, "metres": metres, "up": _UP.index(up)})
+    parts: dict[str, Any] = dict(format="unknown", title=None, model=model, clip=None, markers=None, postures={}, placements={}, warnings=[])
+    return File({**parts, "metres": metres, "up": number_of_axis(up)})
+
+
+def _followed(recording: Any, metres: float, up: str) -> tuple[Markers | None, File | None]:
+    """What there is to follow: markers, or else a motion with its skeleton."""
+    source = opened(recording)
+    if isinstance(source, Markers):
+        return source, None
+    if isinstance(source, (tuple, list)) and len(source) == 2:
+        moving, clip = source
+        source = _skeleton(moving, metres, up)
+        source.clip = clip
+    if not isinstance(source, File):
+        raise TypeError(f"recording: poise.Markers, a file, its path, or (model, clip) is wanted, not {source!r}")
+    if source.markers is None and (source.clip is None or source.model is None):
+        raise _poise.Error("there is nothing to follow: neither markers, nor a motion with its skeleton")
+    return (source.markers, None) if source.markers is not None else (None, source)
 
 
 def track(
-    model: _poise.Model | File | str | os.PathLike,
-    recording: Markers | File | tuple[_poise.Model, Clip] | str | os.PathLike,
+    model: _poise.Model | File | str | os.PathLike[str],
+    recording: Markers | File | tuple[_poise.Model, Clip] | str | os.PathLike[str],
     *,
     placements: dict[str, tuple[int | str, Sequence[float], float]] | None = None,
     labels: str | None = None,
@@ -116,35 +148,34 @@ def track(
     A doubtful fit raises nothing: look at the track's verdict.
     """
     skeleton = _skeleton(opened(model), metres, up)
-    source: Any = opened(recording)
-    if isinstance(source, tuple):
-        source = _skeleton(source[0], source_metres, source_up)
-        source.clip = recording[1]  # type: ignore[index]
-    if not isinstance(source, (File, Markers)):
-        raise TypeError(f"recording: poise.Markers, a file, its path, or (model, clip) is wanted, not {source!r}")
-    markers = source if isinstance(source, Markers) else source.markers
-    if markers is None and (source.clip is None or source.model is None):
-        raise _poise.Error("there is nothing to follow: neither markers, nor a motion with its skeleton")
-    places = skeleton.placements if placements is None else placements
+    markers, motion = _followed(recording, source_metres, source_up)
+    places: Mapping[str, Any] = cast(Any, skeleton.placements if placements is None else placements)
     rows = tuple((label, _body(skeleton.model, body), tuple(point), weight) for label, (body, point, weight) in places.items())
-    parts = None
+    marked = moved = None
     if markers is not None:
-        parts = (markers.labels, markers.positions, markers.rate, markers.start_time, markers.metres, _UP.index(markers.up))
-    clip = None if source is markers or source.clip is None else source.clip
+        marked = markers._parts()
+    elif motion is not None and motion.clip is not None:
+        moved = (motion.clip.q, motion.clip.frame_time, motion.clip.start_time)
+        source_metres, source_up = source_metres or motion.metres, source_up or motion.up
     return Track(_poise.track(
-        skeleton.model, metres or skeleton.metres, _UP.index(up or skeleton.up), rows,
-        skeleton.postures.get("default") if skeleton.format == "osim" else None, parts,
-        None if parts else source.model, None if parts else (clip.q, clip.frame_time, clip.start_time),
-        source_metres or (0.0 if parts else source.metres), _UP.index(source_up or ("" if parts else source.up)),
-        labels, subject, tuple(pairs), tuple((kind, *_limits(value)) for kind, value in (thresholds or {}).items()), **options,
+        skeleton.model, metres or skeleton.metres, number_of_axis(up or skeleton.up), rows,
+        skeleton.postures.get("default") if skeleton.format == "osim" else None, marked,
+        motion.model if motion else None, moved, source_metres, number_of_axis(source_up),
+        labels, subject, tuple(pairs), rows_of_thresholds(thresholds), **options,
     ))
+
+
+def rows_of_thresholds(thresholds: dict[str, float | tuple[float, float]] | None) -> tuple[tuple[Any, ...], ...]:
+    """As the C side takes them."""
+    return tuple((kind, *_limits(value)) for kind, value in (thresholds or {}).items())
 
 
 def _limits(value: float | tuple[float, float]) -> tuple[float, float]:
     return (value[0], value[1]) if isinstance(value, (tuple, list)) else (value, -1.0)
 
 
-def _body(model: Any, body: int | str) -> int:
-    if isinstance(body, str) and body not in model.bodies:
-        raise _poise.Error(f'placements: no body is called "{body}"')
-    return model.bodies.index(body) if isinstance(body, str) else body
+def _body(model: _poise.Model | None, body: int | str) -> int:
+    bodies = model.bodies if model else ()
+    if isinstance(body, str) and body not in bodies:
+        raise _poise.Error(f'placements: no body is called "{body}"{did_you_mean(body, bodies)}')
+    return bodies.index(body) if isinstance(body, str) else body

@@ -9,13 +9,16 @@ import subprocess
 import tempfile
 import threading
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _poise
 from .command import find_command
 from .files import Clip, File, read, save
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _RATE = 60.0  # frames that a page shows in a second
 _WITH_MESHES = (".urdf", ".xml", ".mjcf")  # files that the page reads itself; of all others it gets the skeleton
@@ -34,8 +37,8 @@ class Viewer:
 
     def __init__(self, model: _poise.Model, file: str | None, body: str | None, command: str | None, studio: str | None, port: int):
         self.model = model
-        self.goal: np.ndarray | None = None
-        self._process: subprocess.Popen | None = None
+        self.goal: NDArray[np.float64] | None = None
+        self._process: subprocess.Popen[str] | None = None
         program = find_command(command)
         self._folder = tempfile.TemporaryDirectory(prefix="poise-view-")
         self._errors = tempfile.TemporaryFile()
@@ -58,11 +61,12 @@ class Viewer:
             raise
         threading.Thread(target=self._listen, daemon=True).start()
 
-    def _answer(self) -> dict:
+    def _answer(self) -> dict[str, Any]:
         """What the program says once it serves, or its reason not to."""
         line = self._process.stdout.readline()  # type: ignore[union-attr]
         try:
-            return json.loads(line)
+            answer: dict[str, Any] = json.loads(line)
+            return answer
         except ValueError:
             self._process.wait()  # type: ignore[union-attr]
             raise _poise.Error(f"the viewer does not start: {self._complaint() or line.strip() or 'it ended at once'}") from None
@@ -71,7 +75,7 @@ class Viewer:
         self._errors.seek(0)
         return self._errors.read().decode(errors="replace").strip()
 
-    def _send(self, line: dict) -> None:
+    def _send(self, line: dict[str, Any]) -> None:
         if self._process is None:
             raise _poise.Error("the viewer is closed")
         try:
@@ -128,7 +132,7 @@ class Viewer:
 
 
 def view(
-    model: _poise.Model | File | str | os.PathLike,
+    model: _poise.Model | File | str | os.PathLike[str],
     q: Any = None,
     *,
     body: str | None = None,

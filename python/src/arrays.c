@@ -52,7 +52,7 @@ static PyObject *matrix_of(PyObject *object)
 }
 
 // A copy as float64 in C order of what numpy makes of an object, if that is whole or real numbers: of complex ones it would
-// drop a part, and text it would parse. NULL, maybe with numpy's exception.
+// drop a part, and text it would parse. NULL, maybe with an exception that says why.
 static PyObject *convert(PyObject *object)
 {
     PyObject *matrix = matrix_of(object);
@@ -63,6 +63,10 @@ static PyObject *convert(PyObject *object)
     PyObject *copy = letter && strchr("biuf", letter[0])
                          ? PyObject_CallFunctionObjArgs(numpy_ascontiguousarray, given, float64, NULL)
                          : NULL;
+    if (letter && !copy && !PyErr_Occurred() && PySequence_Check(object) && !PyUnicode_Check(object)) {
+        PyErr_Format(PyExc_TypeError, "its dtype is %S; numpy.%s", type,
+                     letter[0] == 'c' ? "real(...) takes the real parts" : "asarray(..., float) converts it");
+    }
     Py_DecRef(matrix);
     Py_DecRef(given);
     Py_DecRef(type);
@@ -70,7 +74,7 @@ static PyObject *convert(PyObject *object)
     return copy;
 }
 
-// A TypeError, with the reason that numpy gave, if any: a tensor that wants to be detached, rows of different lengths.
+// A TypeError, with the reason, if there is one: a tensor that wants to be detached, rows of different lengths.
 static void refuse(PyObject *object, const char *what)
 {
     PyObject *type, *reason, *trace;

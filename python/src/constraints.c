@@ -20,7 +20,7 @@ bool loops_are_refused(const model_object *m, bool loops, const char *call)
         return false;
     }
     PyErr_Format(error_type,
-                 "%s does not hold the loops of the model's file (%d): call solve, which does, or say loops=False to leave "
+                 "%s does not hold the loops of the model's file (%d): call solve, which does, or pass loops=False to leave "
                  "them open",
                  call, m->contents.loop_count);
     return true;
@@ -47,26 +47,35 @@ static bool take_vector(PyObject *object, const char *what, poise_vec3 *v)
 }
 
 // (kind, body, frame, half, radius): the pose of its frame, half its sides or lengths.
-static bool take_shape(const model_object *m, PyObject *given, int number, poise_shape *shape)
+static bool take_shape_parts(const model_object *m, PyObject *parts, poise_shape *shape)
 {
-    PyObject *parts = PyObject_GetAttrString(given, "_parts"), *body, *frame, *half;
+    PyObject *body, *frame, *half;
     int kind = 0;
     poise_pose local, pose;
-    poise_error error;
     *shape = (poise_shape){0};
-    if (!parts) {
-        PyErr_Format(PyExc_TypeError, "obstacles: poise.box, sphere, capsule and half_space make them, not %R", given);
-        return false;
-    }
-    bool ok = PyArg_ParseTuple(parts, "iOOOd", &kind, &body, &frame, &half, &shape->radius) &&
-              take_body(m, body, &shape->body, &local) && pose_take(frame, "the pose of an obstacle", &pose) &&
-              take_vector(half, "the sides of an obstacle", &shape->half);
-    Py_DecRef(parts);
-    if (!ok) {
+    if (!PyArg_ParseTuple(parts, "iOOOd", &kind, &body, &frame, &half, &shape->radius) ||
+        !take_body(m, body, &shape->body, &local) || !pose_take(frame, "the pose of an obstacle", &pose) ||
+        !take_vector(half, "the sides of an obstacle", &shape->half)) {
         return false;
     }
     shape->kind = (poise_shape_kind)kind;
     shape->pose = poise_pose_multiply(local, pose);
+    return true;
+}
+
+static bool take_shape(const model_object *m, PyObject *given, int number, poise_shape *shape)
+{
+    PyObject *parts = PyObject_GetAttrString(given, "_parts");
+    poise_error error;
+    if (!parts) {
+        PyErr_Format(PyExc_TypeError, "obstacles: use poise.box, sphere, capsule or half_space, not %R", given);
+        return false;
+    }
+    bool ok = take_shape_parts(m, parts, shape);
+    Py_DecRef(parts);
+    if (!ok) {
+        return false;
+    }
     if (poise_shape_check(shape, m->model, &error) != POISE_OK) {
         PyErr_Format(error_type, "obstacle %d: %s", number, error.text);
         return false;
@@ -140,8 +149,8 @@ static bool has_all_meshes(const model_object *m, const constraint_call *c)
 {
     if (m->contents.shapes_skipped > 0 && !c->allow_missing) {
         PyErr_Format(error_type,
-                     "%d collision shapes of the model's file were not read and would not be kept apart: "
-                     "poise.load(path, meshes=True) reads meshes, allow_missing=True goes on without",
+                     "%d collision shapes of the model's file were not read and would be ignored: poise.load(path, "
+                     "meshes=True) reads meshes, allow_missing=True continues without them",
                      m->contents.shapes_skipped);
     }
     return !PyErr_Occurred();
@@ -200,15 +209,11 @@ static bool take_polygon(PyObject *given, poise_constraint *c)
     return copy != NULL;
 }
 
-static bool take_constraint(const model_object *m, PyObject *given, poise_constraint *c)
+static bool take_constraint_parts(const model_object *m, PyObject *parts, poise_constraint *c)
 {
-    PyObject *parts = PyObject_GetAttrString(given, "_constraint"), *body, *body2, *local, *target, *polygon, *axis;
+    PyObject *body, *body2, *local, *target, *polygon, *axis;
     int kind;
     poise_pose frame, frame2;
-    if (!parts) {
-        PyErr_Format(PyExc_TypeError, "constraints: poise.weld, balance and the others make them, not %R", given);
-        return false;
-    }
     *c = poise_constraint_default(POISE_CONSTRAINT_CONNECT);
     bool ok = PyArg_ParseTuple(parts, "iOOOOdddOO", &kind, &body, &body2, &local, &target, &c->lower, &c->upper, &c->margin,
                                &polygon, &axis) &&
@@ -216,12 +221,23 @@ static bool take_constraint(const model_object *m, PyObject *given, poise_constr
               pose_take(local, "the frame of a constraint", &c->local) &&
               pose_take(target, "the target of a constraint", &c->target) && take_vector(axis, "axis", &c->axis) &&
               take_polygon(polygon, c);
-    Py_DecRef(parts);
     if (ok) {
         c->kind = (poise_constraint_kind)kind;
         c->local = poise_pose_multiply(frame, c->local);
         c->target = poise_pose_multiply(frame2, c->target);
     }
+    return ok;
+}
+
+static bool take_constraint(const model_object *m, PyObject *given, poise_constraint *c)
+{
+    PyObject *parts = PyObject_GetAttrString(given, "_constraint");
+    if (!parts) {
+        PyErr_Format(PyExc_TypeError, "constraints: use poise.weld, balance and the others, not %R", given);
+        return false;
+    }
+    bool ok = take_constraint_parts(m, parts, c);
+    Py_DecRef(parts);
     return ok;
 }
 
@@ -270,9 +286,17 @@ static bool take_all(constraint_array *a, model_object *m, const constraint_call
     return ok;
 }
 
-bool constraints_take(constraint_array *a, model_object *m, const constraint_call *c)
+// One that is not in a list will do. A new tuple; NULL for none, or with an exception.
+static PyObject *as_many(PyObject *given, const char *attribute)
 {
-    *a = (constraint_array){0};
+    if (!given) {
+        return NULL;
+    }
+    return PyObject_HasAttrString(given, attribute) ? PyTuple_Pack(1, given) : PySequence_Tuple(given);
+}
+
+static bool take_within(constraint_array *a, model_object *m, const constraint_call *c)
+{
     Py_ssize_t obstacles = c->obstacles ? PySequence_Size(c->obstacles) : 0;
     Py_ssize_t own = c->constraints ? PySequence_Size(c->constraints) : 0;
     if (obstacles < 0 || own < 0) {
@@ -298,6 +322,18 @@ bool constraints_take(constraint_array *a, model_object *m, const constraint_cal
     return true;
 }
 
+bool constraints_take(constraint_array *a, model_object *m, const constraint_call *given)
+{
+    constraint_call c = *given;
+    *a = (constraint_array){0};
+    c.obstacles = as_many(given->obstacles, "_parts");
+    c.constraints = as_many(given->constraints, "_constraint");
+    bool ok = !PyErr_Occurred() && take_within(a, m, &c);
+    Py_DecRef(c.obstacles);
+    Py_DecRef(c.constraints);
+    return ok;
+}
+
 void constraints_release(constraint_array *a)
 {
     for (int i = a->first_own; a->list && i < a->count; ++i) {
@@ -313,12 +349,52 @@ bool constraints_fit_method(const constraint_array *a, poise_method method)
 {
     if (a->count > 0 && method != POISE_METHOD_AUTO) {
         PyErr_Format(PyExc_ValueError,
-                     "method=\"%s\" holds no constraints: leave it out, or say loops=False for the loops "
-                     "of the model's file and ask for no other constraints",
+                     "method=\"%s\" does not support constraints: omit it, or pass loops=False to ignore the loops of the "
+                     "model's file, and no other constraints",
                      poise_method_name(method));
         return false;
     }
     return true;
+}
+
+// ---- As they are made ----------------------------------------------------------------------------------------------------
+
+// check_shape(parts), check_constraint(parts): refuse numbers that no model could serve; bodies are None, and 0.
+static PyObject *check_shape(PyObject *module, PyObject *parts)
+{
+    (void)module;
+    const model_object any = {.model = (poise_model *)any_model()};
+    poise_shape shape;
+    poise_error error;
+    if (!any.model || !take_shape_parts(&any, parts, &shape)) {
+        return NULL;
+    }
+    return poise_shape_check(&shape, any.model, &error) == POISE_OK ? or_none(NULL) : raise_refusal(&error);
+}
+
+static PyObject *check_constraint(PyObject *module, PyObject *parts)
+{
+    (void)module;
+    const model_object any = {.model = (poise_model *)any_model(), .info = {.joints = 1}};
+    poise_constraint constraint;
+    poise_error error;
+    if (!any.model || !take_constraint_parts(&any, parts, &constraint)) {
+        return NULL;
+    }
+    poise_status status = poise_constraint_check(&constraint, any.model, &error);
+    PyMem_Free((void *)constraint.polygon);
+    return status == POISE_OK ? or_none(NULL) : raise_refusal(&error);
+}
+
+static PyMethodDef functions[] = {
+    {"check_shape", check_shape, METH_O, NULL},
+    {"check_constraint", check_constraint, METH_O, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+bool constraints_add(PyObject *module)
+{
+    return PyModule_AddFunctions(module, functions) == 0;
 }
 
 // ---- Reports -------------------------------------------------------------------------------------------------------------

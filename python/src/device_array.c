@@ -355,7 +355,7 @@ static PyObject *array_dlpack(PyObject *self, PyObject *arguments, PyObject *key
         return NULL;
     }
     if (kind != DL_CUDA || number != a->block->device || copy == Py_True) {
-        PyErr_Format(PyExc_BufferError, "the array stays where it is, on cuda:%d: take it without a copy", a->block->device);
+        PyErr_Format(PyExc_BufferError, "the array cannot leave cuda:%d: import it there without a copy", a->block->device);
         return NULL;
     }
     return export_make(a, major >= 1);

@@ -124,7 +124,7 @@ static bool on_same_device(const device_arrays *a, const device_view *other, con
 {
     int here = a->targets.tensor.device.number, there = other->tensor.device.number;
     if (here != there) {
-        PyErr_Format(PyExc_ValueError, "%s: on cuda:%d, and the targets are on cuda:%d; bring them to one device", what,
+        PyErr_Format(PyExc_ValueError, "%s: is on cuda:%d, but the targets are on cuda:%d; move them to one device", what,
                      there, here);
     }
     return here == there;

@@ -99,6 +99,14 @@ static void worker_dealloc(PyObject *self)
     object_release(self);
 }
 
+static PyObject *worker_repr(PyObject *self)
+{
+    PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(self), "__name__");
+    PyObject *text = name ? PyUnicode_FromFormat("<poise.%U of %R>", name, ((worker_object *)self)->model) : NULL;
+    Py_DecRef(name);
+    return text;
+}
+
 // The model and `body=` of a constructor, taken out of a copy of the keywords; what is left are options. NULL with an
 // exception.
 static PyObject *take_model(PyObject *arguments, PyObject *keywords, model_object **model, int *body, poise_pose *tip)
@@ -302,8 +310,7 @@ static PyObject *expressive_solve(PyObject *self, PyObject *arguments, PyObject 
         }
         numbers_release(&posture);
     }
-    goals_release(&goals);
-    return result;
+    return goals_finish(&goals, result);
 }
 
 // ---- The motion filter ---------------------------------------------------------------------------------------------------
@@ -399,9 +406,12 @@ static PyMethodDef erik_methods[] = {
 static PyType_Slot erik_slots[] = {
     {Py_tp_doc,
      "Erik(model, *, body=None, **options)\n\nExpressive inverse kinematics as Ribeiro and Paiva published it: on a\n"
-     "chain of hinges from the root to `body`. Options are those of poise_erik_options: threshold, warm, ..."},
+     "chain of hinges from the root to `body`. Options are those of poise_erik_options: threshold, warm, ...\n"
+     "As published, the end may be rolled by half a turn about the last segment, and `angle` counts likewise:\n"
+     "symmetric_endpoint=False holds the roll."},
     {Py_tp_new, erik_new},
     {Py_tp_dealloc, worker_dealloc},
+    {Py_tp_repr, worker_repr},
     {Py_tp_methods, erik_methods},
     {0, NULL},
 };
@@ -420,6 +430,7 @@ static PyType_Slot expressive_slots[] = {
      "goals. Options are those of poise_expressive_options: mode=\"shape\", gain, searches, ..."},
     {Py_tp_new, expressive_new},
     {Py_tp_dealloc, worker_dealloc},
+    {Py_tp_repr, worker_repr},
     {Py_tp_methods, expressive_methods},
     {0, NULL},
 };
@@ -439,6 +450,7 @@ static PyType_Slot filter_slots[] = {
                 "Set-points in, at any rate and with any jumps; smooth motion out, within these limits."},
     {Py_tp_new, filter_new},
     {Py_tp_dealloc, worker_dealloc},
+    {Py_tp_repr, worker_repr},
     {Py_tp_methods, filter_methods},
     {Py_tp_getset, filter_attributes},
     {0, NULL},

@@ -37,6 +37,9 @@ typedef struct option {
 // the call for the message.
 bool option_set(void *options, const option *table, int count, const char *what, PyObject *name, PyObject *value);
 
+// Is it what people call the start of a solve, which is called q here? Then a TypeError says so.
+bool start_is_misnamed(const char *name, const char *what);
+
 // Set a member for every keyword; NULL: none.
 bool options_set(void *options, const option *table, int count, const char *what, PyObject *keywords);
 
@@ -49,7 +52,7 @@ bool solver_options_equal(const poise_solver_options *a, const poise_solver_opti
 
 // ---- Types ---------------------------------------------------------------------------------------------------------------
 
-// A skeleton, with solvers and kinematics that calls on it have made and left for the next.
+// A skeleton, with solvers, kinematics and a sensitivity that calls on it have made and left for the next.
 typedef struct model_object {
     PyObject ob_base;
     poise_model *model;
@@ -58,11 +61,12 @@ typedef struct model_object {
     struct idle_engine *engine;  // on a device; NULL: none
     poise_kinematics *kinematics;
     bool kinematics_busy;
-    poise_file contents;       // the model, with the shapes, excluded pairs and loops of its file
-    poise_file *file;          // that owns those; NULL: there are none
-    poise_constraint *watched; // shapes and pairs of the last call that kept some apart; NULL: none did
-    int watched_neighbours;    // that its pairs were found with
-    PyObject *source;          // path of its file; NULL: none
+    poise_sensitivity *sensitivity; // of pose_gradients; NULL: none, or a call has it
+    poise_file contents;            // the model, with the shapes, excluded pairs and loops of its file
+    poise_file *file;               // that owns those; NULL: there are none
+    poise_constraint *watched;      // shapes and pairs of the last call that kept some apart; NULL: none did
+    int watched_neighbours;         // that its pairs were found with
+    PyObject *source;               // path of its file; NULL: none
 } model_object;
 
 // A model, which the object then owns.
@@ -81,17 +85,40 @@ bool locked_take(const bool **locked, const model_object *model, PyObject *names
 // A body by name (of a body, joint or tool) or index. False with an exception. *local is the tool's frame.
 bool model_body(const model_object *model, PyObject *name, int *body, poise_pose *local);
 
+// A model of one body that moves and has mass, kept for good: what is refused for it is refused for all. NULL with an
+// exception.
+const poise_model *any_model(void);
+
+// A function of Python's that is a goal.
+typedef struct goal_function {
+    PyObject *call;
+    PyObject *raised[3]; // what it raised during a solve: type, value, traceback
+} goal_function;
+
+// What the library calls (poise_goal_function), on any thread; `user` is the goal_function.
+bool goal_function_ask(void *user, const poise_pose *pose, poise_body_energy *out);
+
+// Has it raised something? Then that is the exception now.
+bool goal_function_failed(goal_function *function);
+
 // Goals of one call, ready for the library. Hold them until the call is over.
 typedef struct goal_array {
     poise_goal *goals;
     int count;
     poise_goal few[4];
     poise_goal_list *words; // where they came as text
+    PyObject *held;         // what they point into
 } goal_array;
 
 // `goals` is a Goal, a sequence of them, or a text in the goal language. False with an exception.
 bool goals_take(goal_array *array, const model_object *model, PyObject *goals);
 void goals_release(goal_array *array);
+
+// Has the function of a goal raised something? Then that is the exception now.
+bool goals_failed(const goal_array *array);
+
+// Release them at the end of a call: its result, or NULL where the function of a goal has raised something.
+PyObject *goals_finish(goal_array *array, PyObject *result);
 
 // How many of them tie bodies together.
 int goals_coupled(const goal_array *array);
@@ -140,7 +167,9 @@ bool loops_are_refused(const model_object *model, bool loops, const char *call);
 bool pose_take(PyObject *object, const char *what, poise_pose *pose);
 bool pose_from_numbers(const double *numbers, int count, const char *what, poise_pose *pose);
 
-// Poses of a batch: is the shape (N, 4, 4) or (N, 7)? False with an exception. One of them, of 16 or 7 numbers, unchecked.
+// Poses of a batch: is the shape (N, 4, 4) or (N, 7)? And are matrices poses? False with an exception. One of them, of
+// 16 or 7 numbers, or a place of 3, unchecked.
+bool poses_have_shape(const numbers *targets);
 bool poses_fit(const numbers *targets);
 poise_pose pose_of(const double *numbers, int size);
 
@@ -154,16 +183,23 @@ bool batch_add(PyObject *module);
 bool device_add(PyObject *module);
 bool sensitivity_add(PyObject *module);
 bool files_add(PyObject *module);
+bool constraints_add(PyObject *module);
 bool express_add(PyObject *module);
+bool live_add(PyObject *module);
 bool recordings_add(PyObject *module);
 bool motions_add(PyObject *module);
+bool opensim_add(PyObject *module);
 
 // Clips and markers travel as tuples (files.c). NULL with an exception. A NULL goes out as None.
 PyObject *array_of(const double *values, int axes, const Py_ssize_t *shape);
 PyObject *clip_out(const poise_clip *clip);
 PyObject *markers_out(const poise_markers *markers);
+PyObject *file_out(poise_file **owner, int nq); // of a whole file; *owner is NULL where the model has taken it
 poise_clip *clip_in(PyObject *given, const model_object *model);
 poise_markers *markers_in(PyObject *given);
+
+// A new reference, to None for NULL.
+PyObject *or_none(PyObject *object);
 
 // Make a heap type and add it to the module. NULL with an exception.
 PyObject *type_add(PyObject *module, PyType_Spec *spec);
@@ -184,9 +220,13 @@ PyObject *model_solve_batch(PyObject *self, PyObject *arguments, PyObject *keywo
 PyObject *model_fk(PyObject *self, PyObject *arguments, PyObject *keywords);
 PyObject *model_jacobian(PyObject *self, PyObject *arguments, PyObject *keywords);
 PyObject *model_tensor(PyObject *self, PyObject *arguments, PyObject *keywords);
+PyObject *model_center_of_mass(PyObject *self, PyObject *q);
+PyObject *model_center_of_mass_jacobian(PyObject *self, PyObject *q);
+PyObject *model_mass(PyObject *self, void *closure);
 PyObject *model_evaluate(PyObject *self, PyObject *arguments, PyObject *keywords);
 PyObject *model_sensitivity(PyObject *self, PyObject *arguments, PyObject *keywords);
 PyObject *model_pose_gradients(PyObject *self, PyObject *arguments);
+PyObject *model_goal_gradients(PyObject *self, PyObject *arguments);
 void model_release_solvers(model_object *model);
 void model_release_engine(model_object *model);
 
@@ -210,6 +250,9 @@ PyObject *report_wrap(const poise_report *report, bool reached, const poise_goal
 
 // What constraints_report found, which the report then owns.
 void report_set_names(PyObject *report, PyObject *nearest, PyObject *blocking);
+
+// Thresholds from a tuple of (kind, doubtful, failed); failed < 0: as it is by default. False with an exception.
+bool thresholds_take(poise_thresholds *thresholds, PyObject *given);
 
 // Findings of a verdict as a list of rows: name, level, who, beside whom, value, text.
 PyObject *findings_out(const poise_finding *findings, int count);

@@ -98,7 +98,7 @@ static PyObject *warnings_out(const poise_file *file)
 }
 
 // All parts, in a dictionary; *owner is NULL where the model has taken the file with it.
-static PyObject *file_out(poise_file **owner, int nq)
+PyObject *file_out(poise_file **owner, int nq)
 {
     poise_file *file = *owner;
     PyObject *model = NULL;
@@ -154,14 +154,14 @@ static poise_status load_named(void *user, const char *name, const void **bytes,
 static PyObject *read_bytes(PyObject *module, PyObject *arguments, PyObject *keywords)
 {
     (void)module;
-    static char *names[] = {"data", "name", "model", "floating", "animation", "load", "meshes", NULL};
+    static char *names[] = {"data", "name", "model", "floating", "animation", "animation_name", "load", "meshes", NULL};
     const char *data, *name;
     Py_ssize_t size;
     PyObject *model = Py_None, *load = Py_None;
     int floating = 0, meshes = 0;
     poise_read_options options = {0};
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "y#s|$OpiOp", names, &data, &size, &name, &model, &floating,
-                                     &options.animation, &load, &meshes)) {
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "y#s|$OpizOp", names, &data, &size, &name, &model, &floating,
+                                     &options.animation, &options.animation_name, &load, &meshes)) {
         return NULL;
     }
     model_object *m = model == Py_None ? NULL : model_of(model);
@@ -284,6 +284,23 @@ poise_markers *markers_in(PyObject *given)
     return markers;
 }
 
+// resample_markers(markers, rate) -> markers
+static PyObject *resample_markers(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    PyObject *given, *out = NULL;
+    double rate;
+    poise_markers *markers = PyArg_ParseTuple(arguments, "Od", &given, &rate) ? markers_in(given) : NULL, *made = NULL;
+    poise_error error;
+    if (markers) {
+        poise_status status = poise_markers_resample(markers, rate, NULL, &made, &error);
+        out = status == POISE_OK ? markers_out(made) : raise_refusal(&error);
+        poise_markers_destroy(made);
+    }
+    poise_markers_destroy(markers);
+    return out;
+}
+
 // The bytes of a file, and the list of what it cannot hold.
 static PyObject *write_file(const poise_file *file, const char *name)
 {
@@ -378,6 +395,7 @@ static PyObject *scenes(PyObject *module, PyObject *unused)
 static PyMethodDef functions[] = {
     {"read", (PyCFunction)(void (*)(void))read_bytes, METH_VARARGS | METH_KEYWORDS, NULL},
     {"write", write_bytes, METH_VARARGS, NULL},
+    {"resample_markers", resample_markers, METH_VARARGS, NULL},
     {"named_files", named_files, METH_VARARGS, NULL},
     {"scene", scene, METH_O,
      "scene($module, name)\n--\n\nOne of the skeletons that come with Poise; poise.scenes() lists them."},

@@ -78,6 +78,7 @@ static void model_dealloc(PyObject *self)
     model_release_solvers(m);
     model_release_engine(m);
     poise_kinematics_destroy(m->kinematics);
+    poise_sensitivity_destroy(m->sensitivity);
     poise_bytes_release(NULL, m->watched);
     Py_DecRef(m->source);
     if (m->file) {
@@ -91,8 +92,9 @@ static void model_dealloc(PyObject *self)
 static PyObject *model_repr(PyObject *self)
 {
     const model_object *m = (const model_object *)self;
-    return PyUnicode_FromFormat("<poise.Model: %d joints, nq %d, nv %d, %d tool%s>", m->info.joints, m->info.nq, m->info.nv,
-                                m->info.tools, m->info.tools == 1 ? "" : "s");
+    return PyUnicode_FromFormat("<poise.Model: %d joint%s, nq %d, nv %d, %d tool%s>", m->info.joints,
+                                m->info.joints == 1 ? "" : "s", m->info.nq, m->info.nv, m->info.tools,
+                                m->info.tools == 1 ? "" : "s");
 }
 
 // ---- Names, sizes, limits ------------------------------------------------------------------------------------------------
@@ -245,6 +247,7 @@ static PyGetSetDef model_attributes[] = {
     {"nv", get_nv, NULL, "degrees of freedom: numbers of a step", NULL},
     {"lower", get_lower, NULL, "limits by coordinate, nq of them; -inf where there is none", NULL},
     {"upper", get_upper, NULL, "likewise; inf where there is none", NULL},
+    {"mass", model_mass, NULL, "of all bodies, in the unit of the file; 0 where it gives none", NULL},
     {"joints", get_names, NULL, "names of the joints, parents first", &joints},
     {"bodies", get_names, NULL, "names of the bodies: joint k moves body k", &bodies},
     {"tools", get_names, NULL, "names of the tools: frames fixed on bodies", &tools},
@@ -340,7 +343,7 @@ static PyObject *combine(const model_object *m, PyObject *arguments, combination
     }
     Py_ssize_t step_a = a.axes == 2 ? m->info.nq : 0, step_b = b.axes == 2 ? nb : 0, width = nout;
     if (step_a > 0 && step_b > 0 && a.shape[0] != b.shape[0]) {
-        PyErr_Format(PyExc_ValueError, "%zd rows and %zd rows do not go together", a.shape[0], b.shape[0]);
+        PyErr_Format(PyExc_ValueError, "%zd rows and %zd rows do not match", a.shape[0], b.shape[0]);
     } else {
         array = numbers_make_for(&out, step_a > 0 ? &a : &b, 1, &width);
     }
@@ -401,7 +404,8 @@ static PyMethodDef model_methods[] = {
      "Where collision meshes were not read it is an error, unless allow_missing=True."},
     {"solve_all", WITH_KEYWORDS(model_solve_all),
      "solve_all($self, goal, q=None, most=16, **options)\n--\n\n"
-     "All distinct answers to one pose goal on an arm, an (n, nq) array, nearest to q first, and a Report."},
+     "All distinct answers to one pose goal on an arm, an (n, nq) array, nearest to q first, and a Report of the first.\n"
+     "With avoid, obstacles or constraints, as solve takes them, those in which they hold."},
     {"solve_batch", WITH_KEYWORDS(model_solve_batch),
      "solve_batch($self, body, targets=None, q=None, *, threads=0, lanes=0, on_error=\"raise\", avoid=False, margin=0, "
      "obstacles=(), constraints=(), loops=True, neighbours=1, allow_missing=False, out=None, "
@@ -427,6 +431,11 @@ static PyMethodDef model_methods[] = {
      "tensor($self, q, body, point=(0, 0, 0))\n--\n\n(3, nv, nv): exact second derivatives of the point's world position. "
      "For q of\n"
      "shape (N, nq) one more axis in front."},
+    {"center_of_mass", model_center_of_mass, METH_O,
+     "center_of_mass($self, q, /)\n--\n\n(3): the centre of mass in the world. For q of shape (N, nq) one more axis in "
+     "front."},
+    {"center_of_mass_jacobian", model_center_of_mass_jacobian, METH_O,
+     "center_of_mass_jacobian($self, q, /)\n--\n\n(3, nv): its derivatives. For q of shape (N, nq) one more axis in front."},
     {"evaluate", WITH_KEYWORDS(model_evaluate),
      "evaluate($self, goals, q, *, hessian=\"exact\")\n--\n\nCost, gradient (nv) and Hessian (nv, nv) of the goals' sum at "
      "q; hessian\n"
@@ -435,12 +444,21 @@ static PyMethodDef model_methods[] = {
      "sensitivity($self, goals, q, *, use_limits=True)\n--\n\nHow the answer q to these goals moves when they do: a "
      "Sensitivity. Goals "
      "and\n"
-     "their arrays must not change while it is in use."},
+     "their arrays must not change while it is in use. Raises poise.Error where there is no derivative: q is singular, or "
+     "no\n"
+     "minimum of the goals."},
     {"pose_gradients", model_pose_gradients, METH_VARARGS,
      "pose_gradients($self, body, targets, q, dL_dq)\n--\n\nFrom dL/dq (N, nv) at the answers q (N, nq) of solve_batch the "
      "derivatives "
      "of a\n"
-     "loss by the targets: (N, 6), of translations, then of rotations in world axes. Zeros where an answer is no minimum."},
+     "loss by the targets: (N, 6), of translations, then of rotations in world axes. NaN where an answer has no "
+     "derivative:\n"
+     "it is singular, or no minimum."},
+    {"goal_gradients", model_goal_gradients, METH_VARARGS,
+     "goal_gradients($self, problems, q, dL_dq)\n--\n\nThe same for goals of any kind: `problems` are N lists of goals, as "
+     "solve_batch takes them, each as\n"
+     "long. A dictionary of arrays: translation and rotation (N, goals, 3), weight and rotation_weight (N, goals), lower\n"
+     "and upper (N, nv), with postures among the goals also posture (N, goals, nv). NaN where there is no derivative."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PORTION = 2048, PYTHON_RESTARTS = 20 }; // problems that are laid out at a time, for each thread
+enum { PORTION = 2048, PIECE = 512, PYTHON_RESTARTS = 20 }; // problems laid out at a time, for each thread; by one thread
 
 static PyTypeObject *batch_report_type;
 
@@ -74,12 +74,22 @@ typedef struct work {
     bool marks;           // problems that are refused, and goes on
 } work;
 
-// The goal of problem i, where there are targets.
+// The goal of problem i, where there are targets; all of them have the rest in common.
+static poise_pose target_at(const work *w, Py_ssize_t i)
+{
+    const double *given = w->targets + i * w->target_size;
+    poise_pose target = pose_of(given, w->target_size);
+    target.rotation = w->marks && w->target_size == 16 && !poise_pose_from_matrix(given, NULL)
+                          ? (poise_quat){NAN, NAN, NAN, NAN} // which is refused
+                          : poise_quat_normalize(target.rotation);
+    return target;
+}
+
 static poise_goal goal_at(const work *w, Py_ssize_t i)
 {
-    const double *at = w->targets + i * w->target_size;
-    return w->target_size == 3 ? poise_goal_position(w->body, w->local.position, (poise_vec3){at[0], at[1], at[2]})
-                               : poise_goal_pose(w->body, w->local, pose_of(at, w->target_size));
+    poise_pose target = i < 0 ? poise_pose_identity() : pose_of(w->targets + i * w->target_size, w->target_size);
+    return w->target_size == 3 ? poise_goal_position(w->body, w->local.position, target.position)
+                               : poise_goal_pose(w->body, w->local, target);
 }
 
 static void record(work *w, Py_ssize_t i, const poise_report *r)
@@ -116,19 +126,41 @@ static void record_refusal(work *w, Py_ssize_t i)
     }
 }
 
-// Solve problems [first, first + count). The first that is refused stops the work; *refused is its number.
-static poise_status solve_portion(work *w, poise_batch *batch, poise_problem *problems, poise_goal *poses, Py_ssize_t first,
-                                  int count, Py_ssize_t *refused, poise_error *error)
+// Problems that are laid out at a time: [first, first + count) of the batch.
+typedef struct portion {
+    const work *w;
+    poise_problem *problems;
+    poise_goal *poses; // NULL: the goals are the caller's
+    Py_ssize_t first;
+    int count;
+} portion;
+
+// A piece of them, on any thread.
+static void lay_out(void *data, int piece, int worker)
 {
-    for (int i = 0; i < count; ++i) {
-        problems[i].q = w->q + (first + i) * w->model->info.nq;
+    (void)worker;
+    const portion *p = data;
+    const work *w = p->w;
+    int begin = piece * PIECE, end = begin + PIECE < p->count ? begin + PIECE : p->count;
+    for (int i = begin; i < end; ++i) {
+        p->problems[i].q = w->q + (p->first + i) * w->model->info.nq;
         if (w->goals) {
-            problems[i].goals = w->goals[first + i].goals;
-            problems[i].goal_count = w->goals[first + i].count;
+            p->problems[i].goals = w->goals[p->first + i].goals;
+            p->problems[i].goal_count = w->goals[p->first + i].count;
         } else {
-            poses[i] = goal_at(w, first + i);
+            p->poses[i].target = target_at(w, p->first + i);
         }
     }
+}
+
+// Solve a portion. The first problem that is refused stops the work; *refused is its number.
+static poise_status solve_portion(work *w, poise_batch *batch, portion *p, int threads, Py_ssize_t *refused,
+                                  poise_error *error)
+{
+    poise_problem *problems = p->problems;
+    Py_ssize_t first = p->first;
+    int count = p->count;
+    threads_run(&threads, (count + PIECE - 1) / PIECE, lay_out, p);
     poise_status status = poise_batch_solve(batch, problems, count, error);
     for (int i = 0; status == POISE_OK && i < count; ++i) {
         if (problems[i].status == POISE_OK) {
@@ -165,25 +197,29 @@ static void raise_problem(const work *w, Py_ssize_t i, poise_status status)
 // Portion by portion, with a look at signals in between, so that Ctrl-C is heard. False with an exception.
 static bool solve_portions(work *w, poise_batch *batch, int threads)
 {
-    int most = threads * PORTION, portion = w->count < most ? (int)w->count : most;
-    poise_problem *problems = malloc((size_t)portion * sizeof *problems + 1);
-    poise_goal *poses = w->goals ? NULL : malloc((size_t)portion * sizeof *poses + 1);
+    int most = threads * PORTION, portion_size = w->count < most ? (int)w->count : most;
+    poise_problem *problems = malloc((size_t)portion_size * sizeof *problems + 1);
+    poise_goal *poses = w->goals ? NULL : malloc((size_t)portion_size * sizeof *poses + 1);
     bool ok = problems && (poses || w->goals);
     if (!ok) {
         PyErr_NoMemory();
     }
-    for (int i = 0; ok && i < portion; ++i) { // what is the same in every portion
+    for (int i = 0; ok && i < portion_size; ++i) { // what is the same in every portion
+        if (poses) {
+            poses[i] = goal_at(w, -1);
+        }
         problems[i] = (poise_problem){.goals = poses ? &poses[i] : NULL,
                                       .goal_count = 1,
                                       .constraints = w->within.list,
                                       .constraint_count = w->within.count};
     }
-    for (Py_ssize_t at = 0; ok && at < w->count; at += portion) {
+    for (Py_ssize_t at = 0; ok && at < w->count; at += portion_size) {
         Py_ssize_t left = w->count - at, refused = -1;
+        portion p = {w, problems, poses, at, left < portion_size ? (int)left : portion_size};
         poise_error error;
         poise_status status;
         Py_BEGIN_ALLOW_THREADS;
-        status = solve_portion(w, batch, problems, poses, at, left < portion ? (int)left : portion, &refused, &error);
+        status = solve_portion(w, batch, &p, threads, &refused, &error);
         Py_END_ALLOW_THREADS;
         if (refused >= 0) {
             raise_problem(w, refused, status);
@@ -222,6 +258,9 @@ static bool take_keyword(batch_call *c, const model_object *m, PyObject *name, P
     const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
     if (!text || constraints_keyword(&c->within, text, value)) {
         return !PyErr_Occurred();
+    }
+    if (start_is_misnamed(text, "solve_batch")) {
+        return false;
     }
     for (size_t i = 0; i < sizeof own / sizeof *own; ++i) {
         if (PyUnicode_CompareWithASCIIString(name, own[i].name) == 0) {
@@ -324,6 +363,7 @@ static bool run(work *w, batch_call *c)
     c->options.workers = threads;
     c->options.parallel_for = threads > 1 ? threads_run : NULL;
     c->options.user = &threads;
+    c->options.solver.constraints.closure_tolerance = POISE_CLOSURE_OF_FILES;
     poise_constraints_size(w->within.list, w->within.count, &c->options.solver.constraints);
     poise_batch *batch;
     poise_error error;
@@ -478,7 +518,7 @@ static PyObject *solve_poses(work *w, batch_call *c)
     }
     PyObject *result = NULL;
     bool are_points = targets.axes == 2 && targets.shape[1] == 3;
-    if (are_points || poses_fit(&targets)) {
+    if (are_points || (w->marks ? poses_have_shape(&targets) : poses_fit(&targets))) {
         w->targets = targets.at;
         w->target_size = are_points ? 3 : targets.axes == 3 ? 16 : 7;
         w->count = targets.shape[0];
@@ -498,12 +538,12 @@ static PyObject *solve_on_device(work *w, const batch_call *c)
                         .has_restarts = c->has_restarts,
                         .marks = w->marks};
     if (c->threads != 0 || c->options.lanes != 0 || call.solver->locked) {
-        PyErr_SetString(PyExc_TypeError, "the targets are on a device, which takes no threads, lanes or locked");
+        PyErr_SetString(PyExc_TypeError, "the targets are on a device, which does not support threads, lanes or locked");
         return NULL;
     }
     if (w->within.count > 0) {
-        PyErr_SetString(PyExc_TypeError, "the targets are on a device, where solve_batch holds no constraints and no loops: "
-                                         "say loops=False, or hand over targets in host memory");
+        PyErr_SetString(PyExc_TypeError, "the targets are on a device, where solve_batch supports no constraints or loops: "
+                                         "pass loops=False, or targets in host memory");
         return NULL;
     }
     return model_body(w->model, c->problems, &call.body, &call.local) ? device_solve(w->model, &call) : NULL;
@@ -530,7 +570,7 @@ static PyObject *solve_goals(work *w, batch_call *c)
     }
     PyObject *result = taken == w->count ? solve_work(w, c) : NULL;
     while (taken > 0) {
-        goals_release(&w->goals[--taken]);
+        result = goals_finish(&w->goals[--taken], result);
     }
     PyMem_Free(w->goals);
     return result;
@@ -546,7 +586,7 @@ PyObject *model_solve_batch(PyObject *self, PyObject *arguments, PyObject *keywo
         if (c.targets && device_holds(c.targets)) {
             result = solve_on_device(&w, &c);
         } else if (c.out) {
-            PyErr_SetString(PyExc_TypeError, "out: an array for answers is taken where the targets are on a device");
+            PyErr_SetString(PyExc_TypeError, "out: supported only for targets on a device");
         } else if (constraints_fit_method(&w.within, c.options.solver.method)) {
             result = c.targets ? solve_poses(&w, &c) : solve_goals(&w, &c);
         }

@@ -1,4 +1,4 @@
-// Model.fk, Model.jacobian, Model.tensor, Model.evaluate: where bodies are, and derivatives.
+// Model.fk, jacobian, tensor, center_of_mass, evaluate: where bodies are, and derivatives.
 #include "extension.h"
 
 #include <string.h>
@@ -83,7 +83,7 @@ typedef struct wanted {
 static poise_status sweep(model_object *m, poise_kinematics *k, const numbers *q, const wanted *w, double *out,
                           poise_error *error)
 {
-    Py_ssize_t rows = q->count / m->info.nq;
+    Py_ssize_t rows = q->axes == 2 ? q->shape[0] : 1; // a robot without moving joints has rows of no numbers
     for (Py_ssize_t row = 0; row < rows; ++row) {
         poise_status status = poise_kinematics_update(k, q->at + row * m->info.nq, error);
         if (status != POISE_OK) {
@@ -208,6 +208,67 @@ PyObject *model_tensor(PyObject *self, PyObject *arguments, PyObject *keywords)
     return derivative(self, arguments, keywords, 2);
 }
 
+// ---- The centre of mass --------------------------------------------------------------------------------------------------
+
+// (3) the place, or (3, nv) its Jacobian, of one configuration or of rows.
+static PyObject *mass_center(model_object *m, PyObject *given, bool is_jacobian)
+{
+    numbers q, out;
+    if (!numbers_take_rows(&q, given, "q", m->info.nq)) {
+        return NULL;
+    }
+    const Py_ssize_t shape[] = {3, m->info.nv};
+    PyObject *array = numbers_make_for(&out, &q, is_jacobian ? 2 : 1, shape);
+    bool own;
+    poise_kinematics *k = array ? kinematics_take(m, &own) : NULL;
+    if (k) {
+        double mass = 1, *to = out.at;
+        poise_error error;
+        poise_status status = POISE_OK;
+        for (const double *at = q.at; at < q.at + q.count && status == POISE_OK && mass > 0; at += m->info.nq) {
+            poise_vec3 center;
+            status = poise_kinematics_update(k, at, &error);
+            mass = poise_kinematics_mass_center(k, &center, is_jacobian ? to : NULL);
+            if (!is_jacobian) {
+                memcpy(to, (const double[3]){center.x, center.y, center.z}, 3 * sizeof *to);
+            }
+            to += is_jacobian ? 3 * m->info.nv : 3;
+        }
+        kinematics_give_back(m, k, own);
+        if (status != POISE_OK) {
+            raise_refusal(&error);
+        } else if (!(mass > 0)) {
+            PyErr_SetString(error_type, "the model has no mass: its file gives none");
+        }
+    }
+    numbers_release(&q);
+    return finished(array, &out);
+}
+
+PyObject *model_center_of_mass(PyObject *self, PyObject *q)
+{
+    return mass_center((model_object *)self, q, false);
+}
+
+PyObject *model_center_of_mass_jacobian(PyObject *self, PyObject *q)
+{
+    return mass_center((model_object *)self, q, true);
+}
+
+PyObject *model_mass(PyObject *self, void *closure)
+{
+    (void)closure;
+    model_object *m = (model_object *)self;
+    bool own;
+    poise_kinematics *k = kinematics_take(m, &own);
+    if (!k) {
+        return NULL;
+    }
+    double mass = poise_kinematics_mass_center(k, NULL, NULL);
+    kinematics_give_back(m, k, own);
+    return PyFloat_FromDouble(mass);
+}
+
 // ---- The sum of goals ----------------------------------------------------------------------------------------------------
 
 // Which Hessian: 0 exact, 1 Gauss-Newton, 2 none. -1 with an exception.
@@ -281,6 +342,5 @@ PyObject *model_evaluate(PyObject *self, PyObject *arguments, PyObject *keywords
         result = evaluate_at(m, &goals, &q, kind);
         numbers_release(&q);
     }
-    goals_release(&goals);
-    return result;
+    return goals_finish(&goals, result);
 }

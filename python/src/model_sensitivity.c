@@ -1,13 +1,11 @@
-// Model.sensitivity and Model.pose_gradients: how answers move with their goals.
+// Model.sensitivity: how an answer moves with its goals. model_gradients.c does it for many.
 #include "extension.h"
 
-#include "app/cli/threads.h"
-
-#include <limits.h>
+#include <string.h>
 
 typedef struct sensitivity_object {
     PyObject ob_base;
-    PyObject *model, *given; // kept alive: the goals point into them
+    PyObject *model; // kept alive: the goals point into it
     goal_array goals;
     poise_sensitivity *sensitivity;
     poise_goal_change *changes; // by goal
@@ -23,7 +21,6 @@ static void sensitivity_dealloc(PyObject *self)
     if (s->goals.goals) {
         goals_release(&s->goals);
     }
-    Py_DecRef(s->given);
     Py_DecRef(s->model);
     object_release(self);
 }
@@ -64,15 +61,13 @@ PyObject *model_sensitivity(PyObject *self, PyObject *arguments, PyObject *keywo
         return NULL;
     }
     s->model = self;
-    s->given = given;
     Py_IncRef(s->model);
-    Py_IncRef(s->given);
     if (!goals_take(&s->goals, (const model_object *)self, given)) {
         s->goals.goals = NULL;
         Py_DecRef((PyObject *)s);
         return NULL;
     }
-    if (!look(s, (const model_object *)self, at, use_limits)) {
+    if (!look(s, (const model_object *)self, at, use_limits) || goals_failed(&s->goals)) {
         Py_DecRef((PyObject *)s);
         return NULL;
     }
@@ -110,20 +105,24 @@ static void clear_changes(sensitivity_object *s)
 
 static PyObject *sensitivity_forward(PyObject *self, PyObject *arguments, PyObject *keywords)
 {
-    static char *names[] = {"goal", "translation", "rotation", "weight", "rotation_weight", NULL};
+    static char *names[] = {"goal", "translation", "rotation", "weight", "rotation_weight", "posture", NULL};
     sensitivity_object *s = (sensitivity_object *)self;
-    int goal = 0;
-    PyObject *translation = NULL, *rotation = NULL;
+    int goal = 0, nv = ((model_object *)s->model)->info.nv;
+    PyObject *translation = NULL, *rotation = NULL, *posture = NULL;
     double by[6] = {0}, weight = 0, rotation_weight = 0;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|i$OOdd:forward", names, &goal, &translation, &rotation, &weight,
-                                     &rotation_weight) ||
+    numbers step, dq;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|i$OOddO:forward", names, &goal, &translation, &rotation, &weight,
+                                     &rotation_weight, &posture) ||
         !check_goal(s, goal) || (translation && !numbers_copy(translation, "translation", by, 3)) ||
-        (rotation && !numbers_copy(rotation, "rotation", by + 3, 3))) {
+        (rotation && !numbers_copy(rotation, "rotation", by + 3, 3)) ||
+        (posture && !numbers_take_count(&step, posture, "posture", nv))) {
         return NULL;
     }
-    numbers dq;
-    PyObject *array = numbers_make_vector(&dq, ((model_object *)s->model)->info.nv);
+    PyObject *array = numbers_make_vector(&dq, nv);
     if (!array) {
+        if (posture) {
+            numbers_release(&step);
+        }
         return NULL;
     }
     clear_changes(s);
@@ -131,7 +130,12 @@ static PyObject *sensitivity_forward(PyObject *self, PyObject *arguments, PyObje
     s->changes[goal].rotation = (poise_vec3){by[3], by[4], by[5]};
     s->changes[goal].weight = weight;
     s->changes[goal].rotation_weight = rotation_weight;
+    s->changes[goal].posture = posture ? step.at : NULL;
     bool ok = follow(s, dq.at);
+    s->changes[goal].posture = NULL;
+    if (posture) {
+        numbers_release(&step);
+    }
     numbers_release(&dq);
     if (!ok) {
         Py_DecRef(array);
@@ -175,6 +179,58 @@ static PyObject *sensitivity_jacobian(PyObject *self, PyObject *arguments)
     return array;
 }
 
+// ---- What limits do ------------------------------------------------------------------------------------------------------
+
+static poise_sensitivity_info info_of(const PyObject *self)
+{
+    return poise_sensitivity_describe(((const sensitivity_object *)self)->sensitivity);
+}
+
+// Names of the coordinates of which `limits` says lower or upper. Quaternions have no limits, and come last in a joint.
+static PyObject *names_of(const sensitivity_object *s, int lower, int upper)
+{
+    const model_object *m = (const model_object *)s->model;
+    const signed char *limits = poise_sensitivity_describe(s->sensitivity).limits;
+    PyObject *list = PyList_New(0), *names = PyObject_GetAttrString(s->model, "coordinates");
+    bool ok = list && names;
+    for (int i = 0; i < m->info.nq && ok; ++i) {
+        poise_coordinate c = poise_model_coordinate(m->model, i);
+        poise_joint_info joint = poise_model_joint_info(m->model, c.joint);
+        int limit = c.place < joint.nv ? limits[joint.v + c.place] : POISE_FREE;
+        ok = (limit != lower && limit != upper) || PyList_Append(list, PyTuple_GetItem(names, i)) == 0;
+    }
+    PyObject *tuple = ok ? PyList_AsTuple(list) : NULL;
+    Py_DecRef(list);
+    Py_DecRef(names);
+    return tuple;
+}
+
+static PyObject *get_open(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromLong(info_of(self).open);
+}
+
+static PyObject *get_held(PyObject *self, void *closure)
+{
+    (void)closure;
+    return names_of((const sensitivity_object *)self, POISE_HELD_LOWER, POISE_HELD_UPPER);
+}
+
+static PyObject *get_touching(PyObject *self, void *closure)
+{
+    (void)closure;
+    return names_of((const sensitivity_object *)self, POISE_TOUCHES_LOWER, POISE_TOUCHES_UPPER);
+}
+
+static PyObject *sensitivity_repr(PyObject *self)
+{
+    poise_sensitivity_info info = info_of(self);
+    return PyUnicode_FromFormat(
+        "<poise.Sensitivity: %d goal%s, %d open, %d held, %d touching>", ((const sensitivity_object *)self)->goals.count,
+        ((const sensitivity_object *)self)->goals.count == 1 ? "" : "s", info.open, info.held, info.touching);
+}
+
 // ---- Backward ------------------------------------------------------------------------------------------------------------
 
 static PyObject *columns_of(const poise_goal_change *changes, int count, size_t offset, int width)
@@ -194,185 +250,95 @@ static PyObject *columns_of(const poise_goal_change *changes, int count, size_t 
     return array;
 }
 
-static PyObject *gradients_out(const sensitivity_object *s, PyObject *lower, PyObject *upper)
+static PyObject *gradients_out(const sensitivity_object *s, PyObject *lower, PyObject *upper, PyObject *posture)
 {
     const poise_goal_change *c = s->changes;
     int n = s->goals.count;
-    return Py_BuildValue("{s:N,s:N,s:N,s:N,s:O,s:O}", "translation",
-                         columns_of(c, n, offsetof(poise_goal_change, translation), 3), "rotation",
-                         columns_of(c, n, offsetof(poise_goal_change, rotation), 3), "weight",
-                         columns_of(c, n, offsetof(poise_goal_change, weight), 1), "rotation_weight",
-                         columns_of(c, n, offsetof(poise_goal_change, rotation_weight), 1), "lower", lower, "upper", upper);
+    PyObject *all = Py_BuildValue(
+        "{s:N,s:N,s:N,s:N,s:O,s:O}", "translation", columns_of(c, n, offsetof(poise_goal_change, translation), 3),
+        "rotation", columns_of(c, n, offsetof(poise_goal_change, rotation), 3), "weight",
+        columns_of(c, n, offsetof(poise_goal_change, weight), 1), "rotation_weight",
+        columns_of(c, n, offsetof(poise_goal_change, rotation_weight), 1), "lower", lower, "upper", upper);
+    if (all && posture && PyDict_SetItemString(all, "posture", posture) != 0) {
+        Py_DecRef(all);
+        return NULL;
+    }
+    return all;
+}
+
+static bool has_posture(const sensitivity_object *s)
+{
+    bool has = false;
+    for (int i = 0; i < s->goals.count; ++i) {
+        has = has || s->goals.goals[i].q;
+    }
+    return has;
 }
 
 static PyObject *sensitivity_backward(PyObject *self, PyObject *given)
 {
     sensitivity_object *s = (sensitivity_object *)self;
-    int nv = ((model_object *)s->model)->info.nv;
-    numbers dL, low, high;
+    int nv = ((model_object *)s->model)->info.nv, goals = s->goals.count;
+    bool postures = has_posture(s);
+    numbers dL, out[3]; // limits, lower and upper; postures
     if (!numbers_take_count(&dL, given, "dL_dq", nv)) {
         return NULL;
     }
-    PyObject *result = NULL, *lower = numbers_make_vector(&low, nv), *upper = lower ? numbers_make_vector(&high, nv) : NULL;
-    if (upper) {
+    PyObject *result = NULL, *arrays[3] = {numbers_make_vector(&out[0], nv), NULL, NULL};
+    arrays[1] = arrays[0] ? numbers_make_vector(&out[1], nv) : NULL;
+    arrays[2] = arrays[1] && postures ? numbers_make(&out[2], 2, (const Py_ssize_t[]){goals, nv}) : NULL;
+    if (arrays[1] && (arrays[2] || !postures)) {
         poise_error error;
         clear_changes(s);
-        poise_status status = poise_sensitivity_backward(s->sensitivity, dL.at, s->changes, low.at, high.at, &error);
-        result = status == POISE_OK ? gradients_out(s, lower, upper) : raise_refusal(&error);
-        numbers_release(&high);
+        for (int i = 0; i < goals && postures; ++i) {
+            s->changes[i].posture = out[2].at + (Py_ssize_t)i * nv;
+            memset(s->changes[i].posture, 0, (size_t)nv * sizeof(double)); // goals without one leave it
+        }
+        poise_status status = poise_sensitivity_backward(s->sensitivity, dL.at, s->changes, out[0].at, out[1].at, &error);
+        result = status == POISE_OK ? gradients_out(s, arrays[0], arrays[1], arrays[2]) : raise_refusal(&error);
+        clear_changes(s);
     }
-    if (lower) {
-        numbers_release(&low);
+    for (int i = 0; i < 3; ++i) {
+        if (arrays[i]) {
+            numbers_release(&out[i]);
+        }
+        Py_DecRef(arrays[i]);
     }
-    Py_DecRef(lower);
-    Py_DecRef(upper);
     numbers_release(&dL);
     return result;
-}
-
-// ---- A batch of poses ----------------------------------------------------------------------------------------------------
-
-enum { PORTION = 256, MOST_WORKERS = 64, FEW_ROWS = 2048 }; // rows of a piece; fewer than that are not worth threads
-
-// What one thread works with.
-typedef struct row_worker {
-    poise_sensitivity *scratch;
-    int refused; // the first piece; INT_MAX: none
-    poise_error error;
-} row_worker;
-
-typedef struct pose_rows {
-    const model_object *model;
-    poise_goal goal;
-    const numbers *targets, *q, *dL;
-    double *out; // translation and rotation of dL/dtarget by row; 0 where the answer is no minimum
-    row_worker workers[MOST_WORKERS];
-} pose_rows;
-
-// The pose with a quaternion of length 1; most have it.
-static poise_pose unit_pose(poise_pose pose)
-{
-    poise_quat r = pose.rotation;
-    double off = r.x * r.x + r.y * r.y + r.z * r.z + r.w * r.w - 1.0;
-    return off * off < 1e-28 ? pose : poise_goal_pose(0, poise_pose_identity(), pose).target;
-}
-
-// A poise_piece.
-static void pose_piece(void *work, int piece, int worker)
-{
-    pose_rows *r = work;
-    poise_pose targets[PORTION];
-    Py_ssize_t first = (Py_ssize_t)piece * PORTION, left = r->targets->shape[0] - first;
-    int count = left < PORTION ? (int)left : PORTION, size = r->targets->axes == 3 ? 16 : 7;
-    for (int i = 0; i < count; ++i) {
-        targets[i] = unit_pose(pose_of(r->targets->at + (first + i) * size, size));
-    }
-    row_worker *own = &r->workers[worker];
-    poise_error error;
-    if (poise_sensitivity_poses(own->scratch, &r->goal, targets, r->q->at + first * r->model->info.nq,
-                                r->dL->at + first * r->model->info.nv, count, r->out + 6 * first, &error) != POISE_OK &&
-        piece < own->refused) {
-        own->refused = piece;
-        own->error = error;
-    }
-}
-
-// False with the error of the first rows that were refused.
-static bool run_rows(pose_rows *r, poise_error *error)
-{
-    int threads = r->targets->shape[0] < FEW_ROWS ? 1 : threads_available(), made = 0, refused = INT_MAX;
-    threads = threads > MOST_WORKERS ? MOST_WORKERS : threads;
-    while (made < threads &&
-           poise_sensitivity_create(r->model->model, 0, NULL, &r->workers[made].scratch, error) == POISE_OK) {
-        r->workers[made++].refused = INT_MAX;
-    }
-    bool ok = made == threads;
-    if (ok) {
-        threads_run(&threads, (int)((r->targets->shape[0] + PORTION - 1) / PORTION), pose_piece, r);
-    }
-    while (made > 0) {
-        const row_worker *worker = &r->workers[--made];
-        poise_sensitivity_destroy(worker->scratch);
-        if (worker->refused < refused) {
-            refused = worker->refused;
-            *error = worker->error;
-            ok = false;
-        }
-    }
-    return ok;
-}
-
-static bool rows_fit(const numbers *array, Py_ssize_t rows, int width, const char *what)
-{
-    if (array->axes == 2 && array->shape[0] == rows && array->shape[1] == width) {
-        return true;
-    }
-    PyErr_Format(PyExc_ValueError, "%s: an array of shape (%zd, %d) is wanted", what, rows, width);
-    return false;
-}
-
-PyObject *model_pose_gradients(PyObject *self, PyObject *arguments)
-{
-    const model_object *m = (const model_object *)self;
-    PyObject *name, *given[3], *array = NULL;
-    static const char *const what[3] = {"targets", "q", "dL_dq"};
-    numbers in[3], out;
-    int body, taken = 0;
-    poise_pose local;
-    if (!PyArg_ParseTuple(arguments, "OOOO:pose_gradients", &name, &given[0], &given[1], &given[2]) ||
-        !model_body(m, name, &body, &local)) {
-        return NULL;
-    }
-    while (taken < 3 && numbers_take(&in[taken], given[taken], what[taken])) {
-        ++taken;
-    }
-    if (taken == 3 && poses_fit(&in[0]) && rows_fit(&in[1], in[0].shape[0], m->info.nq, what[1]) &&
-        rows_fit(&in[2], in[0].shape[0], m->info.nv, what[2])) {
-        array = numbers_make(&out, 2, (const Py_ssize_t[]){in[0].shape[0], 6});
-    }
-    if (array) {
-        pose_rows rows = {.model = m,
-                          .goal = poise_goal_pose(body, local, poise_pose_identity()),
-                          .targets = &in[0],
-                          .q = &in[1],
-                          .dL = &in[2],
-                          .out = out.at};
-        poise_error error;
-        bool ok;
-        Py_BEGIN_ALLOW_THREADS;
-        ok = run_rows(&rows, &error);
-        Py_END_ALLOW_THREADS;
-        numbers_release(&out);
-        if (!ok) {
-            Py_DecRef(array);
-            array = raise_refusal(&error);
-        }
-    }
-    while (taken > 0) {
-        numbers_release(&in[--taken]);
-    }
-    return array;
 }
 
 // ---- The type ------------------------------------------------------------------------------------------------------------
 
 static PyMethodDef methods[] = {
     {"forward", (PyCFunction)(void (*)(void))sensitivity_forward, METH_VARARGS | METH_KEYWORDS,
-     "forward($self, goal=0, *, translation=..., rotation=..., weight=..., rotation_weight=...)\n--\n\nThe change of the "
-     "answer, a step of nv numbers, "
-     "for\n"
-     "a small change of one goal: of its target's position, of its rotation in world axes, of its weights."},
+     "forward($self, goal=0, *, translation=..., rotation=..., weight=..., rotation_weight=..., posture=...)\n--\n\n"
+     "The change of the answer, a step of nv numbers, for a small change of one goal: of its target's position, of its\n"
+     "rotation in world axes, of its weights; of the configuration of a posture, a step as well."},
     {"jacobian", sensitivity_jacobian, METH_VARARGS,
      "jacobian($self, goal=0)\n--\n\n(nv, 6): the answer by the translation and the rotation of a goal's target."},
     {"backward", sensitivity_backward, METH_O,
      "backward($self, dL_dq)\n--\n\nFrom dL/dq (nv) the derivatives of a loss by all goals and limits, as a dictionary of "
      "arrays:\n"
-     "translation and rotation (goals, 3), weight and rotation_weight (goals), lower and upper (nv)."},
+     "translation and rotation (goals, 3), weight and rotation_weight (goals), lower and upper (nv); with postures among\n"
+     "the goals also posture (goals, nv)."},
     {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef attributes[] = {
+    {"open", get_open, NULL, "dimensions in which the answer may move without a goal noticing", NULL},
+    {"held", get_held, NULL, "names of the coordinates that a limit holds: the answer moves with it", NULL},
+    {"touching", get_touching, NULL,
+     "names of the coordinates at a limit that nothing pushes against. They move to one side only: forward and jacobian\n"
+     "give what happens along each change, backward the side within the limits",
+     NULL},
+    {NULL, NULL, NULL, NULL, NULL},
 };
 
 static PyType_Slot slots[] = {
     {Py_tp_doc, "How an answer moves with its goals and limits: made by Model.sensitivity."},
+    {Py_tp_repr, sensitivity_repr},
+    {Py_tp_getset, attributes},
     {Py_tp_new, new_refused},
     {Py_tp_dealloc, sensitivity_dealloc},
     {Py_tp_methods, methods},

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MOST_IDLE = 16, PYTHON_RESTARTS = 20, FEW_ERRORS = 8 };
+enum { MOST_IDLE = 16, PYTHON_RESTARTS = 20, FEW_ERRORS = 8, MOST_SIFTED = 1000 };
 
 // A solver between two calls.
 typedef struct idle_solver {
@@ -162,6 +162,8 @@ static bool take_keyword(call *c, const model_object *m, PyObject *name, PyObjec
         c->goals = value;
     } else if (strcmp(text, "q") == 0) {
         c->start = value;
+    } else if (start_is_misnamed(text, "solve")) {
+        return false;
     } else if (strcmp(text, "errors") == 0) {
         c->errors = PyObject_IsTrue(value) > 0;
     } else if (strcmp(text, "locked") == 0) {
@@ -220,8 +222,8 @@ static bool check_priorities(const call *c, const goal_array *goals)
 {
     for (int i = 1; i < goals->count && !c->has_method; ++i) {
         if (goals->goals[i].priority != goals->goals[0].priority) {
-            PyErr_SetString(PyExc_ValueError, "goals differ in priority: say method=\"priority\" to keep them apart; other "
-                                              "methods, named, add all goals up by their weights");
+            PyErr_SetString(PyExc_ValueError, "goals differ in priority: use method=\"priority\" to respect it; any other "
+                                              "method named explicitly sums all goals by weight");
             return false;
         }
     }
@@ -290,6 +292,7 @@ static PyObject *make_report(poise_solver *solver, const goal_array *goals, cons
 static PyObject *run(model_object *m, call *c, const goal_array *goals, const constraint_array *within, PyObject *answer,
                      double *q)
 {
+    c->options.constraints.closure_tolerance = POISE_CLOSURE_OF_FILES;
     poise_constraints_size(within->list, within->count, &c->options.constraints);
     idle_solver *node = solver_take(m, &c->options);
     if (!node) {
@@ -334,8 +337,7 @@ static PyObject *solve(model_object *m, call *c)
         }
         constraints_release(&within);
     }
-    goals_release(&goals);
-    return result;
+    return goals_finish(&goals, result);
 }
 
 PyObject *model_solve(PyObject *self, PyObject *arguments, PyObject *keywords)
@@ -344,6 +346,37 @@ PyObject *model_solve(PyObject *self, PyObject *arguments, PyObject *keywords)
     call c;
     PyObject *result = take_call(&c, m, arguments, keywords) ? solve(m, &c) : NULL;
     PyMem_Free((void *)c.options.locked);
+    return result;
+}
+
+// Drop answers that break a constraint; then what a solve makes of the nearest of those that are left, with its report.
+// Where none is left, of the start: it may find an answer between those of an arm with many. A tuple; NULL with an
+// exception.
+static PyObject *sift(model_object *m, call *c, const goal_array *goals, const constraint_array *within, double *rows,
+                      int *count, const double *start)
+{
+    poise_kinematics *kinematics;
+    poise_error error;
+    numbers q;
+    PyObject *answer = numbers_make_vector(&q, m->info.nq), *result = NULL;
+    if (answer && poise_kinematics_create(m->model, NULL, &kinematics, &error) != POISE_OK) {
+        raise_refusal(&error);
+    } else if (answer) {
+        size_t size = (size_t)m->info.nq * sizeof *rows;
+        poise_constraints_sift(kinematics, within->list, within->count, POISE_CLOSURE_OF_FILES, rows, count);
+        poise_kinematics_destroy(kinematics);
+        memcpy(q.at, *count > 0 ? rows : start, size);
+        c->options.restarts = *count > 0 ? 0 : c->options.restarts;
+        result = run(m, c, goals, within, answer, q.at);
+        if (result && *count == 0 && PyObject_IsTrue(PyTuple_GetItem(result, 1)) == 1) {
+            memcpy(rows, q.at, size);
+            *count = 1;
+        }
+    }
+    if (answer) {
+        numbers_release(&q);
+        Py_DecRef(answer);
+    }
     return result;
 }
 
@@ -359,32 +392,41 @@ static PyObject *rows_of(const double *rows, int count, int nq)
     return array;
 }
 
-static PyObject *find_all(model_object *m, const call *c, const poise_goal *goal, const double *start)
+static PyObject *find_all(model_object *m, call *c, const goal_array *goals, const constraint_array *within,
+                          const double *start)
 {
-    double *rows = PyMem_Malloc((size_t)c->most * (size_t)m->info.nq * sizeof *rows);
+    int most = within->count > 0 && c->most < MOST_SIFTED ? MOST_SIFTED : (int)c->most;
+    double *rows = PyMem_Malloc((size_t)most * (size_t)m->info.nq * sizeof *rows);
     idle_solver *node = rows ? solver_take(m, &c->options) : NULL;
     if (!node) {
         PyMem_Free(rows);
         return rows ? NULL : PyErr_NoMemory();
     }
-    PyObject *result = NULL;
+    PyObject *result = NULL, *wrapped = NULL, *array = NULL;
     poise_report report;
     poise_error error;
     poise_status status;
     int count = 0;
     Py_BEGIN_ALLOW_THREADS;
-    status = poise_solve_all(node->solver, goal, start, rows, (int)c->most, &count, &report, &error);
+    status = poise_solve_all(node->solver, goals->goals, start, rows, most, &count, &report, &error);
     Py_END_ALLOW_THREADS;
-    if (status == POISE_OK) {
-        PyObject *array = rows_of(rows, count, m->info.nq);
-        PyObject *wrapped = array ? report_wrap(&report, report.outcome == POISE_OUTCOME_REACHED, NULL, 0) : NULL;
-        result = wrapped ? PyTuple_Pack(2, array, wrapped) : NULL;
-        Py_DecRef(array);
-        Py_DecRef(wrapped);
-    } else {
-        raise_refusal(&error);
-    }
     solver_give_back(m, node);
+    if (status != POISE_OK) {
+        raise_refusal(&error);
+    } else if (within->count > 0) {
+        PyObject *nearest = sift(m, c, goals, within, rows, &count, start);
+        wrapped = nearest ? PyTuple_GetItem(nearest, 1) : NULL;
+        wrapped = wrapped ? or_none(wrapped) : NULL;
+        Py_DecRef(nearest);
+    } else {
+        wrapped = report_wrap(&report, report.outcome == POISE_OUTCOME_REACHED, NULL, 0);
+    }
+    if (wrapped) {
+        array = rows_of(rows, count < c->most ? count : (int)c->most, m->info.nq);
+        result = array ? PyTuple_Pack(2, array, wrapped) : NULL;
+    }
+    Py_DecRef(array);
+    Py_DecRef(wrapped);
     PyMem_Free(rows);
     return result;
 }
@@ -392,10 +434,6 @@ static PyObject *find_all(model_object *m, const call *c, const poise_goal *goal
 static PyObject *solve_all(model_object *m, call *c)
 {
     if (loops_are_refused(m, c->within.loops, "solve_all")) {
-        return NULL;
-    }
-    if (c->within.avoid || c->within.obstacles || c->within.constraints) {
-        PyErr_SetString(PyExc_ValueError, "solve_all finds answers without regard to constraints: solve holds them");
         return NULL;
     }
     c->options.start = POISE_START_WARM;
@@ -407,6 +445,7 @@ static PyObject *solve_all(model_object *m, call *c)
         return NULL;
     }
     goal_array goals;
+    constraint_array within;
     if (!goals_take(&goals, m, c->goals)) {
         return NULL;
     }
@@ -414,13 +453,15 @@ static PyObject *solve_all(model_object *m, call *c)
     numbers q;
     if (goals.count != 1) {
         PyErr_SetString(PyExc_ValueError, "solve_all takes one pose goal");
-    } else if ((start = make_start(m, c->start, &q)) != NULL) {
-        result = find_all(m, c, goals.goals, q.at);
-        numbers_release(&q);
-        Py_DecRef(start);
+    } else if (constraints_take(&within, m, &c->within)) {
+        if ((start = make_start(m, c->start, &q)) != NULL) {
+            result = find_all(m, c, &goals, &within, q.at);
+            numbers_release(&q);
+            Py_DecRef(start);
+        }
+        constraints_release(&within);
     }
-    goals_release(&goals);
-    return result;
+    return goals_finish(&goals, result);
 }
 
 PyObject *model_solve_all(PyObject *self, PyObject *arguments, PyObject *keywords)

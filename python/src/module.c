@@ -200,6 +200,18 @@ bool option_set(void *options, const option *table, int count, const char *what,
     return false;
 }
 
+bool start_is_misnamed(const char *name, const char *what)
+{
+    static const char *const likely[] = {"q0", "q_start", "q_init", "initial", "x0", "seed_q", "start_q"};
+    for (size_t i = 0; i < sizeof likely / sizeof *likely; ++i) {
+        if (strcmp(name, likely[i]) == 0) {
+            PyErr_Format(PyExc_TypeError, "%s has no option \"%s\": the configuration to start from is q=", what, name);
+            return true;
+        }
+    }
+    return false;
+}
+
 bool options_set(void *options, const option *table, int count, const char *what, PyObject *keywords)
 {
     PyObject *name, *value;
@@ -230,7 +242,8 @@ PyMODINIT_FUNC PyInit__poise(void)
     }
     if (!arrays_ready() || !errors_add(module) || !goals_add(module) || !reports_add(module) || !model_add(module) ||
         !batch_add(module) || !device_add(module) || !sensitivity_add(module) || !files_add(module) ||
-        !express_add(module) || !recordings_add(module) || !motions_add(module) ||
+        !constraints_add(module) || !express_add(module) || !live_add(module) || !recordings_add(module) ||
+        !motions_add(module) || !opensim_add(module) ||
         PyModule_AddStringConstant(module, "__version__", poise_version()) != 0) {
         Py_DecRef(module);
         return NULL;

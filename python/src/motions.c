@@ -52,12 +52,13 @@ static PyObject *outcome_out(const poise_retarget_task *task, const poise_clip *
         return raise_refusal(&error);
     }
     int count = verdict.count < MOST_FINDINGS ? verdict.count : MOST_FINDINGS;
-    return Py_BuildValue("{s:N,s:y#,s:s,s:N,s:N,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:i,s:i,s:i,s:i}", "clip", clip_out(clip),
+    return Py_BuildValue("{s:N,s:y#,s:s,s:N,s:N,s:d,s:d,s:d,s:d,s:d,s:d,s:N,s:d,s:i,s:i,s:i,s:i}", "clip", clip_out(clip),
                          "contacts", (const char *)contacts, (Py_ssize_t)clip->frames, "verdict",
                          poise_verdict_name(verdict.level), "findings", findings_out(findings, count), "roles",
                          roles_out(task), "factor", o->factor, "bone_mean", o->bone_mean, "hips_mean", o->hips_mean,
-                         "skate_mean", o->skate_mean, "skate_worst", o->skate_worst, "sunk", fmax(o->sunk, 0), "velocity",
-                         o->velocity, "jumps", o->jumps, "late", o->late, "outside", o->outside, "released", o->released);
+                         "skate_mean", o->skate_mean, "skate_worst", o->skate_worst, "sunk", fmax(o->sunk, 0),
+                         "soles_guessed", PyBool_FromLong(o->soles_guessed), "velocity", o->velocity, "jumps", o->jumps,
+                         "late", o->late, "outside", o->outside, "released", o->released);
 }
 
 // Velocities of the model's joints, and one for all but a free root; NULL: none.
@@ -95,25 +96,33 @@ static PyObject *follow(poise_retarget_task *task, const char *map_text)
     return out;
 }
 
-// retarget(from, clip, from_up, to, to_up, map, feet, sole, ground, velocity, limits)
+// retarget(from, clip, from_up, to, to_up, map, feet, sole, ground, velocity, limits, whole, rest): the clip may be part of
+// the whole; rest, or None, moves the skeleton that follows.
 static PyObject *retarget(PyObject *module, PyObject *arguments)
 {
     (void)module;
-    PyObject *from, *clip, *to;
+    PyObject *from, *clip, *to, *all, *rest;
     const char *map;
     int from_up, to_up, feet, limits;
     double velocity;
     poise_retarget_task task = poise_retarget_task_default();
-    if (!PyArg_ParseTuple(arguments, "OOiOizidddp", &from, &clip, &from_up, &to, &to_up, &map, &feet, &task.sole,
-                          &task.ground, &velocity, &limits)) {
+    if (!PyArg_ParseTuple(arguments, "OOiOizidddpOO", &from, &clip, &from_up, &to, &to_up, &map, &feet, &task.sole,
+                          &task.ground, &velocity, &limits, &all, &rest)) {
         return NULL;
     }
     model_object *a = model_of(from), *b = a ? model_of(to) : NULL;
-    poise_clip *source = b ? clip_in(clip, a) : NULL;
-    if (!source) {
+    poise_clip *source = b ? clip_in(clip, a) : NULL, *whole = source ? clip_in(all, a) : NULL;
+    poise_clip *own = whole && rest != Py_None ? clip_in(rest, b) : NULL;
+    double *speeds = whole ? velocities(b, limits ? velocity : INFINITY) : NULL;
+    if (PyErr_Occurred()) {
+        PyMem_Free(speeds);
+        poise_clip_destroy(own);
+        poise_clip_destroy(whole);
+        poise_clip_destroy(source);
         return NULL;
     }
-    double *speeds = velocities(b, limits ? velocity : INFINITY);
+    task.from_clip = whole;
+    task.to_clip = own;
     task.from = a->model;
     task.clip = source;
     task.to = b->model;
@@ -124,8 +133,10 @@ static PyObject *retarget(PyObject *module, PyObject *arguments)
     task.feet = (poise_feet)feet;
     task.velocity = limits ? speeds : NULL;
     task.use_limits = limits;
-    PyObject *out = PyErr_Occurred() ? NULL : follow(&task, map);
+    PyObject *out = follow(&task, map);
     PyMem_Free(speeds);
+    poise_clip_destroy(own);
+    poise_clip_destroy(whole);
     poise_clip_destroy(source);
     return out;
 }
@@ -191,22 +202,23 @@ static PyObject *pinned_out(const poise_clip *clip, const poise_pin_list *list, 
                          report->turn);
 }
 
-// pin_clip(model, clip, words, json, clean_feet, keep_feet, metres)
+// pin_clip(model, clip, words, json, clean_feet, keep_feet, metres, hold)
 static PyObject *pin_clip(PyObject *module, PyObject *arguments)
 {
     (void)module;
-    PyObject *model, *given, *words, *out = NULL;
+    PyObject *model, *given, *words, *hold, *out = NULL;
     const char *json;
     int cleans_feet, keeps_feet, count = 0;
     poise_pin_options options = poise_pin_options_default();
-    if (!PyArg_ParseTuple(arguments, "OOO!zppd", &model, &given, &PyTuple_Type, &words, &json, &cleans_feet, &keeps_feet,
-                          &options.metres)) {
+    if (!PyArg_ParseTuple(arguments, "OOO!zppdO", &model, &given, &PyTuple_Type, &words, &json, &cleans_feet, &keeps_feet,
+                          &options.metres, &hold)) {
         return NULL;
     }
     model_object *m = model_of(model);
-    poise_clip *clip = m ? clip_in(given, m) : NULL;
+    poise_clip *clip = m && locked_take(&options.locked, m, hold) ? clip_in(given, m) : NULL;
     poise_pin_list *list = NULL;
     if (!clip || poise_pin_list_create(NULL, &list, NULL) != POISE_OK) {
+        PyMem_Free((void *)options.locked);
         poise_clip_destroy(clip);
         return clip ? PyErr_NoMemory() : NULL;
     }
@@ -219,6 +231,7 @@ static PyObject *pin_clip(PyObject *module, PyObject *arguments)
         poise_status status = poise_clip_pin(m->model, pins, count, &options, clip, NULL, results, &report, &error);
         out = status == POISE_OK ? pinned_out(clip, list, results, count, &report) : raise_refusal(&error);
     }
+    PyMem_Free((void *)options.locked);
     PyMem_Free(results);
     PyMem_Free(pins);
     poise_pin_list_destroy(list);
@@ -248,6 +261,8 @@ static PyObject *change_clip(PyObject *module, PyObject *arguments)
         poise_status status = strcmp(kind, "mirror") == 0 ? poise_clip_mirror(m->model, clip, NULL, &made, &mirror, &error)
                               : strcmp(kind, "reverse") == 0 ? poise_clip_reverse(clip, NULL, &made, &error)
                               : strcmp(kind, "speed") == 0   ? poise_clip_speed(clip, m->model, number, NULL, &made, &error)
+                              : strcmp(kind, "resample") == 0
+                                  ? poise_clip_resample(clip, m->model, number, NULL, &made, &error)
                               : next ? poise_clip_append(m->model, clip, next, number, up_of(up), NULL, &made, &error)
                                      : poise_clip_loop(m->model, clip, number, up_of(up), NULL, &made, &error);
         out = status == POISE_OK ? Py_BuildValue("Nd", clip_out(made), mirror.worst_angle) : raise_refusal(&error);
@@ -258,7 +273,40 @@ static PyObject *change_clip(PyObject *module, PyObject *arguments)
     return out;
 }
 
+// sample_clip(model, clip, times) -> a row of numbers for every time
+static PyObject *sample_clip(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    PyObject *model, *given, *when, *rows = NULL;
+    numbers times, out;
+    if (!PyArg_ParseTuple(arguments, "OOO", &model, &given, &when) || !numbers_take(&times, when, "times")) {
+        return NULL;
+    }
+    model_object *m = model_of(model);
+    poise_clip *clip = m ? clip_in(given, m) : NULL;
+    if (clip) {
+        rows = numbers_make(&out, 2, (const Py_ssize_t[]){times.count, m->info.nq});
+    }
+    if (rows) {
+        poise_error error;
+        poise_status status = POISE_OK;
+        for (Py_ssize_t i = 0; i < times.count && status == POISE_OK; ++i) {
+            status = poise_clip_sample(clip, m->model, times.at[i], out.at + i * m->info.nq, &error);
+        }
+        numbers_release(&out);
+        if (status != POISE_OK) {
+            raise_refusal(&error);
+            Py_DecRef(rows);
+            rows = NULL;
+        }
+    }
+    poise_clip_destroy(clip);
+    numbers_release(&times);
+    return rows;
+}
+
 static PyMethodDef functions[] = {
+    {"sample_clip", sample_clip, METH_VARARGS, NULL},
     {"retarget", retarget, METH_VARARGS, NULL},
     {"pin_clip", pin_clip, METH_VARARGS, NULL},
     {"change_clip", change_clip, METH_VARARGS, NULL},

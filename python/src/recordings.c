@@ -97,8 +97,7 @@ static bool take_placements(track_call *c, PyObject *given, const model_object *
     return true;
 }
 
-// A tuple of (kind, doubtful, failed); failed < 0: as it is by default.
-static bool take_thresholds(track_call *c, PyObject *given)
+bool thresholds_take(poise_thresholds *thresholds, PyObject *given)
 {
     for (Py_ssize_t i = 0; i < PyTuple_Size(given); ++i) {
         const char *name;
@@ -107,7 +106,7 @@ static bool take_thresholds(track_call *c, PyObject *given)
         if (!PyArg_ParseTuple(PyTuple_GetItem(given, i), "sdd", &name, &doubtful, &failed)) {
             return false;
         }
-        if (poise_thresholds_set(&c->problem.thresholds, name, doubtful, failed, &error) != POISE_OK) {
+        if (poise_thresholds_set(thresholds, name, doubtful, failed, &error) != POISE_OK) {
             PyErr_Format(PyExc_ValueError, "thresholds: %s", error.text);
             return false;
         }
@@ -293,7 +292,7 @@ static PyObject *track(PyObject *module, PyObject *arguments, PyObject *keywords
         c.problem.subject = subject;
         c.problem.scale = scale_of(metres, up);
         c.problem.from_scale = scale_of(from_metres, from_up);
-        works = take_pairs(&c, pairs) && take_thresholds(&c, thresholds) &&
+        works = take_pairs(&c, pairs) && thresholds_take(&c.problem.thresholds, thresholds) &&
                 options_set(&c, option_table, sizeof option_table / sizeof *option_table, "track", keywords);
         result = works ? follow(&c, model) : NULL;
     }

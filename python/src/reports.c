@@ -68,7 +68,7 @@ static PyObject *report_outcome(PyObject *self, void *closure)
     return PyUnicode_FromString(poise_outcome_name(((report_object *)self)->report.outcome));
 }
 
-static PyObject *or_none(PyObject *object)
+PyObject *or_none(PyObject *object)
 {
     object = object ? object : Py_None;
     Py_IncRef(object);
@@ -136,8 +136,8 @@ static PyObject *report_repr(PyObject *self)
 {
     const poise_report *r = &((report_object *)self)->report;
     char text[128];
-    snprintf(text, sizeof text, "<poise.Report: %s, %d iterations, off by %.3g (length) and %.3g rad>",
-             poise_outcome_name(r->outcome), r->iterations, r->worst_length, r->worst_angle);
+    snprintf(text, sizeof text, "<poise.Report: %s, %d iteration%s, off by %.3g (length) and %.3g rad>",
+             poise_outcome_name(r->outcome), r->iterations, r->iterations == 1 ? "" : "s", r->worst_length, r->worst_angle);
     return PyUnicode_FromString(text);
 }
 

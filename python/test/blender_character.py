@@ -243,12 +243,14 @@ def render(armature, goals, path):
     for goal in goals:
         bpy.ops.mesh.primitive_uv_sphere_add(radius=0.035, location=goal)
         bpy.context.object.data.materials.append(red)
-    bpy.ops.mesh.primitive_plane_add(size=30, location=(0, 0, 0))
+    # a BVH at rest has its hips at the origin: the floor is below the feet
+    ground = min((armature.matrix_world @ end).z for bone in armature.pose.bones for end in (bone.head, bone.tail)) - 0.02
+    bpy.ops.mesh.primitive_plane_add(size=30, location=(0, 0, ground))
     bpy.context.object.data.materials.append(material("floor", (0.55, 0.56, 0.56)))
     bpy.ops.object.light_add(type="SUN", rotation=(0.7, 0.2, 0.6))
     bpy.context.object.data.energy = 2.5
     view = Vector((-2.6, 3.4, -0.75))
-    bpy.ops.object.camera_add(location=Vector((0, -0.1, 0.95)) - view, rotation=view.to_track_quat("-Z", "Y").to_euler())
+    bpy.ops.object.camera_add(location=Vector((0, -0.1, ground + 0.95)) - view, rotation=view.to_track_quat("-Z", "Y").to_euler())
     scene.camera = bpy.context.object
     scene.camera.data.lens = 62
     scene.world = bpy.data.worlds.new("sky")
@@ -263,6 +265,32 @@ def render(armature, goals, path):
     activate(armature)
 
 
+def rigify():
+    """The skeleton that Rigify starts from, 159 bones with fingers and a face: dragged, then baked to the same place."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.preferences.addon_enable(module="rigify")
+    bpy.ops.object.armature_human_metarig_add()
+    armature, scene = bpy.context.object, bpy.context.scene
+    for bone, kind in (("foot.L", "POSE"), ("foot.R", "POSE"), ("hand.L", "PIN")):
+        bpy.ops.poise.add_goal(kind=kind, bone=bone)
+    hand = armature.poise.goals[-1].target
+    start = hand.location.copy()
+    solving.solve(armature)
+    model, armature.poise.live = solving.rig_of(armature).model, True
+    for step in range(1, 6):
+        hand.location = start + Vector((-0.2, -0.25, -0.3)) * (step / 5)
+        bpy.context.view_layer.update()
+    measured["rigify_miss"] = float(np.linalg.norm(place(armature, "hand.L") - np.array(hand.location)))
+    measured["rigify_same_model"] = solving.rig_of(armature).model is model
+    armature.poise.live, armature.poise.hold = False, 5e-6  # which pulls it off by more than the solver's tolerance
+    hand.location = start
+    scene.frame_start, scene.frame_end = 1, 3
+    reports, missed = solving.bake(armature, 1, 3)
+    measured["rigify_baked"] = [len(reports), sum(map(bool, reports)), len(missed)]
+    hand.location = (0, 0, 9)
+    measured["rigify_out_of_reach"] = solving.bake(armature, 1, 1)[1]
+
+
 character_object = character()
 hand_target, hand_start = drag(character_object)
 goals_at = [np.array(goal.target.matrix_world.translation) for goal in character_object.poise.goals][:3]
@@ -274,4 +302,5 @@ retarget(character_object)
 hold(character())
 robot()
 loops()
+rigify()
 print("MEASURED", json.dumps(measured))

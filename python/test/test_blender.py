@@ -64,3 +64,10 @@ def test_constraints_of_bones_hold(measured):
 def test_loops_of_a_robot_are_closed(measured):
     assert measured["loop_bones"] == 5
     assert measured["loop_gap"] < 3e-6 and measured["loop_miss"] < 3e-6  # closed to 1e-6 of its size
+
+
+def test_the_skeleton_of_rigify_is_posed(measured):
+    assert measured["rigify_miss"] < 1e-5 and measured["rigify_same_model"]
+    frames, reached, missed = measured["rigify_baked"]
+    assert frames == 3 and missed == 0 and reached < 3  # what the pull leaves is not worth a warning
+    assert measured["rigify_out_of_reach"] == [1]

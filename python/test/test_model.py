@@ -20,6 +20,13 @@ def test_names_and_sizes(humanoid):
     assert "58" not in repr(poise.scene("arm7")) and "nv 58" in repr(humanoid)
 
 
+def test_fk_of_a_robot_without_moving_joints():
+    stone = poise.parse('<robot name="stone"><link name="stone"/></robot>', "stone.urdf").model
+    assert stone.nq == 0
+    assert stone.fk(stone.neutral()).shape == (1, 4, 4)
+    assert np.array_equal(stone.fk(np.zeros((3, 0)), "stone"), np.tile(np.eye(4), (3, 1, 1)))
+
+
 def test_fk_of_many_configurations_is_that_of_each(humanoid):
     steps = np.random.default_rng(1).normal(size=(5, humanoid.nv)) * 0.3
     rows = np.array([humanoid.retract(humanoid.neutral(), v) for v in steps])
@@ -318,6 +325,41 @@ def test_models_can_be_pickled_and_copied(humanoid):
     assert (copy.deepcopy(humanoid).lower == humanoid.lower).all()
 
 
+def test_goals_can_be_sent_to_other_processes(humanoid):
+    """And answers are the same there, to the bit."""
+    q = humanoid.retract(humanoid.neutral(), np.full(humanoid.nv, 0.2))
+    T = humanoid.fk(q, humanoid.bodies[9])
+    weights = np.linspace(1, 2, humanoid.nv)
+    goals = [
+        poise.pose(humanoid.bodies[9], T, T, weight=3, rotation_weight=0.5, tolerance=0.01, rotation_tolerance=(0, 0, 1)),
+        poise.position(humanoid.bodies[5], (0.1, 1, 0.2), (0, 0.1, 0), loss="huber", loss_scale=0.1),
+        poise.orientation(humanoid.bodies[4], T[:3, :3]), poise.direction(humanoid.bodies[2], (1, 1, 0), (0, 1, 0)),
+        poise.aim(2, (1, 2, 3)), poise.plane(3, (0, 1, 0), (0, 1, 1)), poise.line(4, (0, 1, 0), (1, 0, 0)),
+        poise.distance(5, (0, 1, 0), 0.5), poise.relative(humanoid.bodies[9], humanoid.bodies[3], T), poise.center_of_mass((0, 1, 0)),
+        poise.posture(q, 0.1, weights), poise.smoothness(q, humanoid.neutral(), 0.1),
+    ]
+    again = pickle.loads(pickle.dumps(goals))
+    assert repr(again) == repr(goals) and [goal.weight for goal in again] == [goal.weight for goal in goals]
+    costs = [[humanoid.evaluate(goal, humanoid.neutral())[0] for goal in list] for list in (goals, again, copy.deepcopy(goals))]
+    assert costs[0] == costs[1] == costs[2] and len(set(costs[0])) == len(goals)
+    assert (humanoid.solve(again, q)[0] == humanoid.solve(goals, q)[0]).all()
+    assert pickle.dumps(again) == pickle.dumps(pickle.loads(pickle.dumps(again)))
+    shared, own = copy.copy(goals[-2]), copy.deepcopy(goals[-2])
+    q[:] = humanoid.neutral()  # a goal looks at the caller's array, and so does its copy
+    assert humanoid.evaluate(shared, q)[0] == 0 < humanoid.evaluate(own, q)[0]
+
+
+def test_goals_of_another_version_are_refused():
+    restore, state = poise.pose("tip", np.eye(4)).__reduce__()
+    version, goal, *rest = state
+    assert restore(*state).kind == "pose"
+    for wrong in (("0.0.1", goal, *rest), (version, goal[:-8], *rest), (version, b"\xff" * len(goal), *rest)):
+        with pytest.raises(ValueError, match="another version"):
+            restore(*wrong)
+    with pytest.raises(TypeError, match="body"):
+        restore(version, goal, 1.5, *rest[1:])
+
+
 def test_reports_can_be_sent_to_other_processes(arm):
     T = arm.fk(np.full(arm.nq, 0.4), "tip")
     high = poise.band("tip", (0, 0, 1))
@@ -396,3 +438,53 @@ def test_markers_of_an_opensim_model_are_goals():
         if goals:
             assert np.isfinite(file.model.evaluate(goals, file.model.neutral())[0])
     assert found > 30
+
+
+def test_arrays_that_are_no_numbers_are_refused_by_dtype(arm):
+    for wrong, reason in (
+        (np.zeros(arm.nq, complex), r"<class 'numpy.ndarray'>: its dtype is complex128; numpy.real\(...\) takes the real parts"),
+        ([1j] * arm.nq, "<class 'list'>: its dtype is complex128; numpy.real"),
+        (np.zeros(arm.nq, object), r"its dtype is object; numpy.asarray\(..., float\) converts it"),
+        (np.full(arm.nq, "1"), "its dtype is <U1; numpy.asarray"),
+        (None, "<class 'NoneType'>$"),
+        ("zero", "<class 'str'>$"),
+    ):
+        with pytest.raises(TypeError, match=f"^q: numbers are wanted, not .*{reason}"):
+            arm.fk(wrong)
+
+
+def test_objects_say_what_they_are(arm):
+    of = repr(arm)
+    for make in (poise.Erik, poise.Expressive, poise.Filter):
+        assert repr(make(arm)) == f"<poise.{make.__name__} of {of}>"
+    T = arm.fk(np.full((2, arm.nq), 0.4), "tip")
+    assert repr(arm.solve_batch("tip", T[:1])[1]) == "<poise.BatchReport: 1 problem: 1 reached>"
+    assert repr(arm.solve_batch("tip", T)[1]) == "<poise.BatchReport: 2 problems: 2 reached>"
+    report = arm.solve(poise.pose("tip", T[0]), np.full(arm.nq, 0.4 + 1e-5))[1]
+    assert report.iterations == 1 and "1 iteration, " in repr(report)
+
+
+def test_the_centre_of_mass_and_its_derivatives(humanoid):
+    rows = humanoid.random(5, rng=3)
+    centers, J = humanoid.center_of_mass(rows), humanoid.center_of_mass_jacobian(rows)
+    assert centers.shape == (5, 3) and J.shape == (5, 3, humanoid.nv) and humanoid.mass > 10
+    q, step = rows[0], 1e-6 * np.random.default_rng(4).normal(size=humanoid.nv)
+    cost, gradient, _ = humanoid.evaluate(poise.center_of_mass((0, 0, 0)), q, hessian=None)
+    assert np.isclose(cost, 0.5 * centers[0] @ centers[0]) and np.allclose(gradient, centers[0] @ J[0])
+    moved = humanoid.center_of_mass(humanoid.retract(q, step)) - humanoid.center_of_mass(humanoid.retract(q, -step))
+    assert np.allclose(moved, 2 * J[0] @ step, atol=1e-14)
+    with pytest.raises(poise.Error, match="no mass"):
+        poise.scene("arm6").center_of_mass(np.zeros(6))
+    with pytest.raises(poise.Error):
+        humanoid.center_of_mass(np.full(humanoid.nq, np.nan))
+
+
+def test_random_rotations_are_at_most_half_a_turn():
+    """Rotation vectors, too, and uniform where nothing limits them: their matrices have a mean of 0."""
+    body = poise.scene("humanoid")
+    rows = body.random(4000, rng=1)
+    for i, name in enumerate(body.coordinates):
+        if name.endswith(".vx"):
+            assert np.linalg.norm(rows[:, i : i + 3], axis=1).max() <= np.pi + 1e-12
+    assert np.abs(body.fk(rows, "pelvis")[:, :3, :3].mean(0)).max() < 0.05
+    assert all(body.within_limits(q) for q in rows[:50]) and body.random(rng=2).shape == (body.nq,)

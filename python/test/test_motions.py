@@ -1,5 +1,7 @@
 """Motions on other skeletons, and motions that are edited."""
 
+import json
+
 import numpy as np
 import poise
 import pytest
@@ -44,11 +46,11 @@ def test_velocities_hold(body, clip):
 def test_what_is_wrong_is_said(body, clip):
     with pytest.raises(poise.Error, match="parts in common"):
         poise.retarget(poise.scene("arm6"), (body, clip))
-    with pytest.raises(poise.Error, match="is no role"):
+    with pytest.raises(poise.Error, match="is not a role"):
         poise.retarget(body, (body, clip), map="nose a b")
     with pytest.raises(ValueError, match="feet is one of"):
         poise.retarget(body, (body, clip), feet="fly")
-    with pytest.raises(poise.Error, match="no body or tool"):
+    with pytest.raises(poise.Error, match="no body, joint or tool"):
         poise.edit((body, clip), pins=["nose 1 1 1 from 0 s to 1 s"])
 
 
@@ -83,3 +85,83 @@ def test_paths_will_do(tmp_path):
             wrong()
     with pytest.raises(poise.Error, match='"arm8"; poise.scenes'):
         poise.scene("arm8")
+
+
+def test_an_animation_is_chosen_by_number_or_name():
+    animations = [{"name": name, "channels": [], "samplers": []} for name in ("walk", "run")]
+    text = json.dumps({"asset": {"version": "2.0"}, "scenes": [{"nodes": [0]}], "nodes": [{"name": "a"}], "animations": animations})
+    assert not poise.parse(text, "two.gltf", animation="run").warnings
+    assert "number 1" in poise.parse(text, "two.gltf", animation=1).warnings[0]
+    for wrong in (2, "fly"):
+        with pytest.raises(ValueError, match='there are 2: 0 "walk", 1 "run"'):
+            poise.parse(text, "two.gltf", animation=wrong)
+
+
+def test_clips_between_their_frames(humanoid):
+    clip = poise.Clip(humanoid.random(11, rng=1), 0.1, start_time=2)
+    finer = clip.resampled(humanoid, 20)
+    assert len(finer) == 21 and finer.frame_time == 0.05 and finer.start_time == 2 and np.allclose(finer.q[::2], clip.q)
+    half = humanoid.retract(clip.q[3], 0.5 * humanoid.difference(clip.q[3], clip.q[4]))
+    assert np.allclose(finer.q[7], half) and np.allclose(clip.at(humanoid, 2.35), half)
+    rows = clip.at(humanoid, [0, 2.1, 9])
+    assert rows.shape == (3, humanoid.nq) and (rows[[0, 2]] == clip.q[[0, -1]]).all() and np.allclose(rows[1], clip.q[1])
+    part = clip[2:9:3]
+    assert (part.q == clip.q[2:9:3]).all() and np.allclose(part.times, clip.times[2:9:3])
+    for wrong, error in ((lambda: clip[3], TypeError), (lambda: clip[::-1], TypeError), (lambda: clip.resampled(humanoid, 0), ValueError),
+                         (lambda: clip.at(humanoid, np.nan), poise.Error), (lambda: clip.at(poise.scene("arm6"), 2), ValueError)):
+        with pytest.raises(error):
+            wrong()
+
+
+def test_markers_between_their_frames():
+    positions = np.arange(24.0).reshape(4, 2, 3)
+    positions[2, 1] = np.nan
+    finer = poise.Markers("ab", positions, 10, 1, 0.001, "z").resampled(20)
+    assert len(finer) == 7 and finer.rate == 20 and finer.start_time == 1 and (finer.metres, finer.up) == (0.001, "z")
+    assert (finer.positions[:, 0, 0] == np.arange(0, 19, 3)).all() and np.isnan(finer.positions[3:6, 1]).all()
+    with pytest.raises(ValueError, match="rate"):
+        finer.resampled(-1)
+
+
+ROBOT = """<robot name="legs"><link name="pelvis"/>{}</robot>""".format("".join(
+    f'''<link name="{side}_{name}"/><joint name="{side}_{name}_joint" type="revolute"><parent link="{parent.format(side)}"/>
+    <child link="{side}_{name}"/><origin xyz="{xyz.format(sign)}"/><axis xyz="0 1 0"/><limit lower="-2" upper="2" velocity="20" effort="1"/></joint>'''
+    for side, sign in (("left", ""), ("right", "-"))
+    for name, parent, xyz in (("thigh", "pelvis", "0 {}0.1 0"), ("shin", "{}_thigh", "0 0 -0.45"), ("foot", "{}_shin", "0 0 -0.45"))))
+
+
+def test_a_robot_of_a_path_walks_freely(body, clip, tmp_path):
+    """As `poise retarget` has it; a model that stands fixed stays where it is."""
+    (tmp_path / "legs.urdf").write_text(ROBOT)
+    q = clip.q.copy()
+    q[:, 2] += np.linspace(0, 1, len(q))
+    walk = (body, poise.Clip(q, 1 / 60))
+    free = poise.retarget(tmp_path / "legs.urdf", walk, source_up="y")
+    assert free.model.types[0].startswith("free") and np.ptp(free.model.fk(free.q, "pelvis")[:, :3, 3], axis=0).max() > 0.5
+    with pytest.warns(UserWarning, match="stands fixed"):
+        fixed = poise.retarget(poise.load(tmp_path / "legs.urdf"), walk, up="z", source_up="y")
+    assert fixed.model.nq == free.model.nq - 7
+
+
+def test_some_frames_of_a_motion(body, clip):
+    other = poise.scene("humanoid-euler")
+    part = poise.retarget(other, (body, clip), first=30, last=59, up="y", source_up="y")
+    assert len(part.clip) == 30 and part.clip.start_time == pytest.approx(0.5)
+    assert len(poise.retarget(other, (body, clip), first=30, rate=30, up="y", source_up="y").clip) == 45
+    with pytest.raises(ValueError, match="the motion has 120 frames"):
+        poise.retarget(other, (body, clip), first=120)
+
+
+def test_bodies_are_kept_and_joints_held(body, clip):
+    pin = "right_hand -0.3 1.3 0.3 from 0.8 s to 1 s fade 0.3"
+    places = lambda q: body.fk(q, "head")[:, :3, 3]
+    moved = poise.edit((body, clip), pins=pin, metres=1, up="y")
+    kept = poise.edit((body, clip), pins=pin, keep="head", metres=1, up="y")
+    assert np.abs(places(moved.q) - places(clip.q)).max() > 1e-4 > 1e-6 > np.abs(places(kept.q) - places(clip.q)).max()
+    elbow = list(body.coordinates).index("right_elbow")
+    held = poise.edit((body, clip), pins=[pin], hold=["right_elbow"], metres=1, up="y")
+    assert np.ptp(moved.q[:, elbow]) > 1e-3 and np.array_equal(held.q[:, elbow], clip.q[:, elbow])
+    with pytest.raises(poise.Error, match="right_elbw"):
+        poise.edit((body, clip), pins=[pin], hold=["right_elbw"])
+    with pytest.raises(ValueError, match="no pins"):
+        poise.edit((body, clip), hold="right_elbow")

@@ -53,6 +53,7 @@ def test_frames_before_a_person_comes_are_not_held(body, places, recording):
     markers.positions[:3] = np.nan
     track = poise.track(body, markers, placements=places, metres=1, up="y")
     assert track and list(np.flatnonzero(track.away)) == [0, 1, 2] and not track.held.any()
+    assert np.isnan(track.residuals[:3]).all() and track.residuals[3:].max() < 1e-3
 
 
 def test_limits_may_be_left(body, places, recording):

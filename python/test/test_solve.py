@@ -1,7 +1,10 @@
 """Goals, solves, batches."""
 
+import gc
+import pickle
 import threading
 import tracemalloc
+import weakref
 
 import numpy as np
 import poise
@@ -268,7 +271,7 @@ def test_priorities_are_kept_apart_or_refused(arm):
 
 @pytest.mark.parametrize("wrong", [np.diag([1, 1, -1, 1]), np.eye(4) * 1.1, np.eye(4) + np.eye(4, k=-3)])
 def test_matrices_that_are_no_poses_are_refused_alike(arm, wrong):
-    with pytest.raises(ValueError, match="no pose"):
+    with pytest.raises(ValueError, match="not a pose"):
         poise.pose("tip", wrong)
     with pytest.raises(ValueError, match=r"targets\[1\]"):
         arm.solve_batch("tip", np.array([np.eye(4), wrong]))
@@ -284,3 +287,169 @@ def test_a_batch_of_places(arm):
     places[5, 1] = np.nan
     with pytest.raises(poise.Error, match="problem 5"):
         arm.solve_batch("tip", places)
+
+
+def spring(target, with_hessian):
+    """The energy of poise.position, by hand."""
+    def energy(T):
+        off = T[:3, 3] - target
+        parts = off @ off / 2, np.r_[off, 0, 0, 0]
+        return (*parts, np.diag([1, 1, 1, 0, 0, 0])) if with_hessian else parts
+    return energy
+
+
+def test_a_function_is_a_goal(arm):
+    q, target = np.full(arm.nq, 0.2), arm.fk(np.full(arm.nq, 0.4), "tip")
+    wanted = arm.evaluate(poise.position("tip", target[:3, 3]), q)
+    for with_hessian, close in ((True, 1e-14), (False, 1e-10)):
+        goal = poise.callback("tip", spring(target[:3, 3], with_hessian), weight=3)
+        assert all(np.allclose(3 * a, b, atol=close) for a, b in zip(wanted, arm.evaluate(goal, q)))
+        answer, report = arm.solve(goal, q)
+        assert report and np.abs(arm.fk(answer, "tip") - target)[:3, 3].max() < 1e-6 and report.errors[0].error < 1e-6
+
+    def upright(T):  # a direction, of which the differences must turn the body as the solver does
+        off = T[:3, 2] - target[:3, 2]
+        return off @ off / 2, np.r_[0, 0, 0, np.cross(T[:3, 2], off)]
+
+    wanted = arm.evaluate(poise.direction("tip", target[:3, 2]), q)
+    assert all(np.allclose(a, b, atol=1e-9) for a, b in zip(wanted, arm.evaluate(poise.callback("tip", upright), q)))
+
+
+def test_functions_are_called_by_all_that_solve(arm):
+    target = arm.fk(np.full(arm.nq, 0.4), "tip")[:3, 3]
+    goal, zeros = poise.callback("tip", spring(target, True)), np.zeros(arm.nq)
+    answers, report = arm.solve_batch([[goal]] * 40)
+    assert report.reached.all() and np.abs(arm.fk(answers, "tip")[:, :3, 3] - target).max() < 1e-6
+    assert arm.solve([goal, poise.callback("tip", lambda T: None)])[1].errors[1].error == 0
+    again = pickle.loads(pickle.dumps(poise.callback("tip", np.sum, 2)))
+    assert (again.kind, again.weight) == ("callback", 2)
+
+    def fails(T):
+        raise KeyError("of mine")
+
+    calls = (arm.solve, lambda g: arm.solve_batch([g] * 40), lambda g: arm.evaluate(g, zeros), lambda g: arm.sensitivity(g, zeros),
+             lambda g: poise.Control(arm).step(g, zeros, zeros, 0.01))
+    for function, error, words in ((fails, KeyError, "of mine"), (lambda T: 3, TypeError, "energy, gradient"), (lambda T: (1, [1, 2]), ValueError, "gradient: 6")):
+        for call in calls:
+            with pytest.raises(error, match=words):
+                call(poise.callback("tip", function))
+    with pytest.raises(TypeError, match="something to call"):
+        poise.callback("tip", 5)
+
+
+def test_functions_that_hold_their_goal_are_collected():
+    class Task:
+        def __init__(self):
+            self.goal = poise.callback("tip", self.energy)
+
+        def energy(self, T):
+            return None
+
+    gone = weakref.ref(Task())
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_list_that_changes_during_a_solve(arm):
+    goals = []
+
+    def empties(T):
+        goals.clear()
+        gc.collect()
+        return 0.0, np.zeros(6), np.zeros((6, 6))
+
+    goals += [poise.callback("tip", empties), poise.posture(np.full(arm.nq, 0.3))]
+    q, _ = arm.solve(goals)
+    assert goals == [] and np.allclose(q, 0.3)
+
+
+def test_the_start_by_other_names(arm):
+    for call in (arm.solve, arm.solve_all, lambda goal, **by: arm.solve_batch([goal], **by)):
+        with pytest.raises(TypeError, match='has no option "q0": the configuration to start from is q='):
+            call(poise.pose("tip", np.eye(4)), q0=arm.neutral())
+
+
+def test_goals_can_be_read():
+    T = np.eye(4)
+    T[:3, 3] = 1, 2, 3
+    goal = poise.pose("tip", T, tolerance=0.1, rotation_tolerance=(0, 0, np.inf), weight=2, priority=1, loss="huber", loss_scale=0.5)
+    assert np.array_equal(goal.target, T) and goal.body == "tip" and goal.weight == 2 and goal.priority == 1 and goal.loss == "huber"
+    assert goal.tolerance.tolist() == [0.1] * 3 and goal.rotation_tolerance.tolist() == [0, 0, np.inf] and goal.loss_scale == 0.5
+    assert poise.position("tip", (1, 2, 3), (4, 5, 6)).target.tolist() == [1, 2, 3]
+    assert poise.position("tip", (1, 2, 3), (4, 5, 6)).point.tolist() == [4, 5, 6]
+    turn = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1.0]])
+    assert np.allclose(poise.orientation("tip", turn).target, turn) and poise.plane("a", (0, 0, 0), (0, 0, 2)).normal.tolist() == [0, 0, 1]
+    q = np.arange(7.0)
+    assert poise.posture(q).q is q and poise.posture(q).weights is None and poise.distance("a", (0, 0, 0), 0.3).distance == 0.3
+    assert poise.relative("a", "b", T).other == "b" and poise.callback("a", len).function is len
+    with pytest.raises(AttributeError, match='kind "pose" has no "distance"'):
+        goal.distance
+    assert not hasattr(goal, "q") and hasattr(goal, "local")
+
+
+def test_numbers_of_a_goal_are_looked_at_when_it_is_made():
+    nan = float("nan")
+    for call in (
+        lambda: poise.position("tip", (nan, 0, 0)),
+        lambda: poise.position("tip", (0, 0, 0), weight=-1),
+        lambda: poise.position("tip", (0, 0, 0), loss="huber", loss_scale=0),
+        lambda: poise.pose("tip", [0, 0, 0, 0, 0, 0, 0]),
+        lambda: poise.pose("tip", np.eye(4), tolerance=-0.1),
+        lambda: poise.distance("tip", (0, 0, 0), -1),
+        lambda: poise.direction("tip", (0, 0, 0)),
+        lambda: poise.posture(np.zeros(7), nan),
+        lambda: poise.sphere((0, 0, 0), -1),
+        lambda: poise.sphere((0, 0, 0), nan),
+        lambda: poise.box((0, 0, 0), (1, -1, 1)),
+        lambda: poise.box([0, 0, 0, 0, 0, 0, 0], (1, 1, 1)),
+        lambda: poise.box(np.ones((4, 4)), (1, 1, 1)),
+        lambda: poise.box((0, 0), (1, 1, 1)),
+        lambda: poise.half_space((0, 0, nan)),
+        lambda: poise.weld("tip", np.ones((4, 4))),
+        lambda: poise.connect("tip", (0, 0, nan)),
+        lambda: poise.rod("tip", (0, 0, 0), 2, 1),
+        lambda: poise.rod("tip", (0, 0, 0), -1),
+        lambda: poise.band("tip", (0, 0, 0), 2, 1),
+        lambda: poise.balance([(0, 0), (1, 0)]),
+        lambda: poise.balance([(0, 0), (1, 0), (0, 1)], axis=(0, 0, 0)),
+        lambda: poise.balance([(0, 0), (0, 1), (1, 0)]),
+        lambda: poise.balance([(0, 0), (1, 0), (0, 1)], margin=nan),
+    ):
+        with pytest.raises(ValueError):
+            call()
+    goal = poise.position("tip", (0, 0, 1))
+    with pytest.raises(poise.Error, match="must be finite"):
+        goal.target = (0, nan, 0)
+    assert goal.target.tolist() == [0, 0, 1]  # as it was
+
+
+def test_a_goal_for_each_row(arm):
+    Q = arm.random(4, rng=1)
+    T = arm.fk(Q, "tip")
+    goals = poise.pose("tip", np.eye(4), weight=2).each(T)
+    assert len(goals) == 4 and goals[2].weight == 2 and np.allclose(goals[2].target, T[2])
+    assert [goal.target.tolist() for goal in poise.position("tip", (0, 0, 0)).each(T[:, :3, 3])] == T[:, :3, 3].tolist()
+    assert np.allclose([goal.target for goal in poise.orientation("tip", np.eye(3)).each(T[:, :3, :3])], T[:, :3, :3])
+    assert poise.direction("tip", (0, 0, 1)).each([(0, 2, 0)])[0].direction.tolist() == [0, 1, 0]
+    assert [goal.q.tolist() for goal in poise.posture(Q[0]).each(Q)] == Q.tolist()
+    a, report = arm.solve_batch(list(zip(goals, poise.posture(Q[0], 0).each(Q))), Q)
+    assert report.reached.all() and np.allclose(a, Q)
+    T[1, :3, :3] = 0  # no pose: refused by the solve, as a NaN is
+    T[2, 0, 3] = np.nan
+    bad = [(goal,) for goal in poise.pose("tip", np.eye(4)).each(T)]
+    assert (arm.solve_batch(bad, Q, on_error="mark")[1].outcome == "refused").tolist() == [False, True, True, False]
+    assert (arm.solve_batch("tip", T, Q, on_error="mark")[1].outcome == "refused").tolist() == [False, True, True, False]
+    with pytest.raises(poise.Error, match="problem 1"):
+        arm.solve_batch(bad, Q)
+    for goal, targets, error in (("pose", T[:, :3, 3], ValueError), ("position", T, ValueError)):
+        with pytest.raises(error, match="an array of shape"):
+            getattr(poise, goal)("tip", np.eye(4) if goal == "pose" else (0, 0, 0)).each(targets)
+    with pytest.raises(TypeError, match="has no target"):
+        poise.callback("tip", len).each(T)
+
+
+def test_a_body_is_no_goal(arm):
+    with pytest.raises(TypeError, match=r'poise.pose\("tip", T\) is one'):
+        arm.solve("tip", arm.neutral())
+    with pytest.raises(poise.Error, match='no goal "tipp"'):
+        arm.solve("tipp")

@@ -1,5 +1,5 @@
 // Definiteness and condition of the exact Hessian of a marker problem (hdm05_task.h), by parameterisation of ball joints:
-// what Erleben & Andrews 2018 say in sections 4, 6.3, 6.7 and Appendix A without an experiment. Raw coordinates, as
+// what Erleben & Andrews 2019 say in sections 4, 6.3, 6.7 and Appendix A without an experiment. Raw coordinates, as
 // theirs: cm and radians. Frames are counted from 0.
 #ifndef RESEARCH_HESSIAN_DEFINITENESS_H
 #define RESEARCH_HESSIAN_DEFINITENESS_H

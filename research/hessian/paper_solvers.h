@@ -1,4 +1,4 @@
-// The baselines of Erleben & Andrews 2018 as the authors ran them, beside the product's own BFGS and LEVENBERG_MARQUARDT:
+// The baselines of Erleben & Andrews 2019 as the authors ran them, beside the product's own BFGS and LEVENBERG_MARQUARDT:
 // MATLAB's fminunc with its quasi-Newton algorithm, and LMFsolve (M. Balda 2007) as their program has it. Neither knows
 // limits. The coordinates must be numbers that a step adds to: no quaternions.
 #ifndef RESEARCH_PAPER_SOLVERS_H

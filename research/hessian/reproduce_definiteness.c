@@ -1,4 +1,4 @@
-// Erleben & Andrews 2018: what they say of definiteness without an experiment (sections 4, 6.3, 6.7 and Appendix A), and the
+// Erleben & Andrews 2019: what they say of definiteness without an experiment (sections 4, 6.3, 6.7 and Appendix A), and the
 // times of section 6.2.
 #include "definiteness.h"
 

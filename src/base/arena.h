@@ -30,7 +30,7 @@ PZ_DEVICE void *pz_arena_take(pz_arena *arena, size_t count, size_t element);
 // Bytes that a request for all that was counted needs, whatever the alignment of the memory.
 PZ_DEVICE size_t pz_arena_bytes(const pz_arena *arena);
 
-// Where the memory of an object came from, for its _destroy. All zeros: from somebody who keeps it.
+// Where the memory of an object came from, for its _destroy. All zeros: owned by somebody else.
 typedef struct pz_owned {
     void *memory;
     poise_allocator allocator; // no functions: malloc

@@ -53,7 +53,7 @@ static void put_int(text *out, int number)
 #define DIGITS 6 // significant digits of %g
 
 // The decimal digits of x > 0, rounded to DIGITS (nearest, ties to even): x ~ d[0].d[1]d[2]... 10^exponent. Returns the
-// exponent. Exact: all digits of x are at hand.
+// exponent. Exact: all digits of x are computed.
 static int decimal(double x, int digit[DIGITS])
 {
     uint64_t bits;

@@ -1,4 +1,4 @@
-// The name that somebody who mistyped one most likely meant.
+// The name most likely meant by a mistyped one.
 #include <poise/base.h>
 
 #include <limits.h>
@@ -34,13 +34,41 @@ static int distance(const char *a, const char *b)
     return rows[m % 3][n];
 }
 
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+// Is `name`, of three letters at least, a word or several in `whole`, as in "mixamorig:RightHand" or "shoulder_pan_joint"?
+static bool is_part(const char *name, const char *whole)
+{
+    size_t length = strlen(name), room = strlen(whole);
+    for (size_t i = 0; length >= 3 && i + length <= room; ++i) {
+        bool is_word = (i == 0 || !is_letter(whole[i - 1])) && !is_letter(whole[i + length]);
+        if (is_word && memcmp(whole + i, name, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The distance to a name, or to what follows its prefix ("mixamorig:"), which counts as one letter, as words around do.
+static int distance_to(const char *name, const char *whole)
+{
+    int d = distance(name, whole);
+    const char *colon = strrchr(whole, ':');
+    int behind = colon ? distance(name, colon + 1) : INT_MAX;
+    d = behind < d - 1 ? behind + 1 : d;
+    return d > 1 && is_part(name, whole) ? 1 : d;
+}
+
 const char *poise_nearest_name(const char *name, const char *(*at)(const void *user, int index), const void *user, int count)
 {
     size_t half = strlen(name) / 2 + 1;
     int least = half < INT_MAX ? (int)half : INT_MAX;
     const char *nearest = NULL;
     for (int i = 0; i < count; ++i) {
-        int d = distance(name, at(user, i));
+        int d = distance_to(name, at(user, i));
         if (d < least) {
             least = d;
             nearest = at(user, i);

@@ -168,6 +168,11 @@ static int count_bits(unsigned bits)
     return count;
 }
 
+static int lowest(unsigned bits)
+{
+    return __builtin_ctz(bits);
+}
+
 // The search in a lane is over: the next one, or the next problem.
 static void settle(engine *e, int l, bool met)
 {
@@ -227,17 +232,15 @@ static void pass(engine *e)
     while (e->busy) {
         pz_arm_seen seen = e->kernel->look(e->state, e->busy, e->chain, e->most);
         unsigned stopped = seen.stopped & e->busy;
-        for (int l = 0; stopped >> l; ++l) {
-            if (stopped >> l & 1) {
-                e->kernel->get_end(e->state, l, e->chain, &e->lanes[l].call.run);
-            }
+        for (unsigned left = stopped; left; left &= left - 1) {
+            int l = lowest(left);
+            e->kernel->get_end(e->state, l, e->chain, &e->lanes[l].call.run);
         }
         e->kernel->step(e->state, e->busy, e->chain);
-        for (int l = 0; stopped >> l; ++l) {
-            if (stopped >> l & 1) {
-                e->kernel->get_numbers(e->state, l, e->chain, &e->lanes[l].call.run);
-                settle(e, l, seen.met >> l & 1);
-            }
+        for (unsigned left = stopped; left; left &= left - 1) {
+            int l = lowest(left);
+            e->kernel->get_numbers(e->state, l, e->chain, &e->lanes[l].call.run);
+            settle(e, l, seen.met >> l & 1);
         }
     }
 }

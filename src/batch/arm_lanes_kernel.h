@@ -54,20 +54,20 @@ REAL_TARGET static void get_end(const void *lanes, int l, const pz_arm_chain *ch
 {
     const lanes_state *s = (const lanes_state *)lanes;
     for (int i = 0; i < chain->n; ++i) {
-        run->q[i] = real_get(s->q[i], l), run->side[i] = real_get(s->side[i], l);
+        run->q[i] = real_get(&s->q[i], l), run->side[i] = real_get(&s->side[i], l);
     }
 }
 
 REAL_TARGET static void get_numbers(const void *lanes, int l, const pz_arm_chain *chain, pz_arm_run *run)
 {
     const lanes_state *s = (const lanes_state *)lanes;
-    int evaluations = (int)real_get(s->progress.k, l);
-    run->f = real_get(s->f, l), run->r = real_get(s->error.rr, l), run->e = real_get(s->error.e, l);
-    run->first_r = real_get(s->first_r, l), run->first_e = real_get(s->first_e, l);
+    int evaluations = (int)real_get(&s->progress.k, l);
+    run->f = real_get(&s->f, l), run->r = real_get(&s->error.rr, l), run->e = real_get(&s->error.e, l);
+    run->first_r = real_get(&s->first_r, l), run->first_e = real_get(&s->first_e, l);
     run->iterations += evaluations - 1;
     run->evaluations += evaluations;
     for (int i = 0; i < chain->n; ++i) {
-        run->g[i] = real_get(s->g[i], l);
+        run->g[i] = real_get(&s->g[i], l);
     }
 }
 

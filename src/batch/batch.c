@@ -23,7 +23,7 @@ struct poise_batch {
     pz_owned owned;
     int lanes[ENGINES];
     worker *workers;
-    poise_problem *problems; // of the call at hand
+    poise_problem *problems; // of the current call
     int count, piece;        // problems in all, and in a piece but the last
 };
 
@@ -69,9 +69,14 @@ static poise_batch *lay_out(const poise_batch *plan, pz_arena *arena)
 {
     poise_batch *batch = pz_arena_take(arena, 1, sizeof *batch);
     worker *workers = pz_arena_take(arena, (size_t)plan->options.workers, sizeof *workers);
-    for (int i = 0; i < plan->options.workers && !arena->full; ++i) {
-        worker blank;
-        lay_out_worker(plan, workers ? &workers[i] : &blank, arena);
+    if (!workers) { // counting: all are alike
+        worker first;
+        size_t used = arena->used;
+        lay_out_worker(plan, &first, arena);
+        pz_arena_take(arena, (size_t)plan->options.workers - 1, arena->used - used);
+    }
+    for (int i = 0; workers && i < plan->options.workers; ++i) {
+        lay_out_worker(plan, &workers[i], arena);
     }
     if (batch && !arena->full) {
         *batch = *plan;
@@ -154,8 +159,8 @@ static void run_piece(void *work, int piece, int worker_number)
     }
 }
 
-// Problems in a piece: so few that every worker gets several, so that those who are done early take more; and not fewer than
-// keep lanes busy.
+// Problems in a piece: so few that every worker gets several, so that workers that finish early take more; and not fewer
+// than keep lanes busy.
 static int piece_for(const poise_batch_options *options, int count)
 {
     int pieces = options->parallel_for && options->workers < count ? PIECES_EACH * options->workers : 1,

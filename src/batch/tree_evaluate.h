@@ -14,6 +14,28 @@
 #define LANE_SUMS         ((real_sum *)t->sums)
 #define LANE_BLOCKS       ((real_block *)t->blocks)
 
+// Goals are large, and most come from far: kernels fetch those of the problems next in the queue, one for each lane, a few
+// lines with every joint, since a processor waits for few lines at once.
+REAL_FN void lane_fetch(pz_tree_lanes *t)
+{
+    enum { LINE = 64, LINES = 12, MOST = 512 * LINE }; // of one problem: more would not stay in the cache
+    if (t->fetch >= t->fetch_end) {
+        t->fetching = t->fetching < t->next ? t->next : t->fetching;
+        if (t->fetching >= t->queue_count || t->fetching >= t->next + REAL_WIDTH) {
+            return;
+        }
+        const poise_problem *problem = t->queue[t->fetching++];
+        size_t size = (size_t)problem->goal_count * sizeof *problem->goals;
+        t->fetch = (const char *)problem->goals;
+        t->fetch_end = t->fetch + (size < MOST ? size : MOST);
+    }
+    REAL_UNROLL
+    for (int i = 0; i < LINES; ++i) {
+        PZ_FETCH(t->fetch + i * LINE);
+    }
+    t->fetch += LINES * LINE;
+}
+
 // ---- Forward sweep -------------------------------------------------------------------------------------------------------
 
 REAL_KERNEL void lane_sweep(pz_tree_lanes *t)
@@ -118,6 +140,7 @@ REAL_KERNEL void lane_sum_up(pz_tree_lanes *t)
     const poise_model *model = t->model;
     real_sum *sums = LANE_SUMS;
     for (int k = model->joint_count - 1; k >= 0; --k) {
+        lane_fetch(t);
         if (t->joints[k].is_leaf) {
             sums[k] = lane_goals_of(t, k);
         }

@@ -272,11 +272,11 @@ static void set_layout(pz_tree_lanes *t, const poise_problem *problem)
 
 // ---- Lanes ---------------------------------------------------------------------------------------------------------------
 
-static void put3(double *registers, size_t lanes, size_t i, vec3 v)
+static void put3(double *registers, size_t lanes, vec3 v)
 {
-    registers[3 * i * lanes] = v.x;
-    registers[(3 * i + 1) * lanes] = v.y;
-    registers[(3 * i + 2) * lanes] = v.z;
+    registers[0] = v.x;
+    registers[lanes] = v.y;
+    registers[2 * lanes] = v.z;
 }
 
 // No problem: a pose that costs no trouble.
@@ -296,19 +296,20 @@ static void set_idle(pz_tree_lanes *t, int lane)
     }
 }
 
-// Goals one by one. Those that are condensed count for nothing here.
+// Goals one by one, all of them plain. Those that are condensed count for nothing here.
 static void put_goals(pz_tree_lanes *t, int lane, const poise_goal *goals, const pz_marker_set *set)
 {
     size_t lanes = (size_t)t->lanes;
-    for (int i = 0; i < t->goal_count; ++i) {
+    double *l = t->goal_l + lane, *target = t->goal_t + lane, *w = t->goal_w + lane;
+    int64_t *is_off = t->goal_is_off + lane;
+    for (int i = 0; i < t->goal_count; ++i, l += 3 * lanes, target += 3 * lanes, w += lanes, is_off += lanes) {
         const poise_goal *goal = &goals[i];
         const pz_joint *joint = &t->model->joints[goal->body];
-        bool single = !set->any || !pz_is_condensed(set, goal);
-        vec3 l = joint->B_is_identity ? goal->local.position : m3_apply(&joint->B, goal->local.position);
-        put3(t->goal_l + lane, lanes, (size_t)i, l);
-        put3(t->goal_t + lane, lanes, (size_t)i, goal->target.position);
-        t->goal_w[(size_t)i * lanes + (size_t)lane] = single ? goal->weight : 0.0;
-        t->goal_is_off[(size_t)i * lanes + (size_t)lane] = goal->weight > 0 ? 0 : -1;
+        bool has_weight = goal->weight > 0, single = !(set->any && has_weight && set->body[goal->body].count > 0);
+        put3(l, lanes, joint->B_is_identity ? goal->local.position : m3_apply(&joint->B, goal->local.position));
+        put3(target, lanes, goal->target.position);
+        *w = single ? goal->weight : 0.0;
+        *is_off = has_weight ? 0 : -1;
         t->goals[i].single = (t->goals[i].single & ~(1u << lane)) | (unsigned)single << lane;
     }
 }
@@ -316,24 +317,25 @@ static void put_goals(pz_tree_lanes *t, int lane, const poise_goal *goals, const
 // The condensed markers of a body, which has places; empty ones are cleared.
 static void put_condensed(pz_tree_lanes *t, int lane, int k, const pz_marker_set *set)
 {
+    static const pz_markers none = {0};
     pz_lane_joint *joint = &t->joints[k];
     bool condensed = set->any && set->body[k].count > 0;
-    static const pz_markers none = {0};
     const pz_markers *m = condensed ? &set->body[k] : &none;
-    size_t lanes = (size_t)t->lanes;
-    for (int i = 0; i < joint->place_end - joint->place_begin; ++i) {
+    size_t lanes = (size_t)t->lanes, first = (size_t)joint->place_begin * lanes;
+    double *l = t->place_l + 3 * first + lane, *target = t->place_t + 3 * first + lane, *w = t->place_w + first + lane;
+    int count = joint->place_end - joint->place_begin;
+    for (int i = 0; i < count; ++i, l += 3 * lanes, target += 3 * lanes, w += lanes) {
         int from = m->first + i;
-        size_t to = (size_t)(joint->place_begin + i);
         bool filled = i < m->slots;
         vec3 zero = {0, 0, 0};
-        put3(t->place_l + lane, lanes, to, filled ? v3(set->l[0][from], set->l[1][from], set->l[2][from]) : zero);
-        put3(t->place_t + lane, lanes, to, filled ? v3(set->t[0][from], set->t[1][from], set->t[2][from]) : zero);
-        t->place_w[to * lanes + (size_t)lane] = filled ? set->w[from] : 0.0;
+        put3(l, lanes, filled ? v3(set->l[0][from], set->l[1][from], set->l[2][from]) : zero);
+        put3(target, lanes, filled ? v3(set->t[0][from], set->t[1][from], set->t[2][from]) : zero);
+        *w = filled ? set->w[from] : 0.0;
     }
     double number[22];
     memcpy(number, &m->moments, sizeof number);
     for (size_t i = 0; i < 22; ++i) {
-        t->moment[((size_t)k * 22 + i) * lanes + (size_t)lane] = condensed ? number[i] : 0.0;
+        t->moment[((size_t)k * 22 + i) * lanes + (size_t)lane] = number[i];
     }
     joint->condensed = (joint->condensed & ~(1u << lane)) | (unsigned)condensed << lane;
 }
@@ -403,17 +405,6 @@ static bool load(pz_tree_lanes *t, int lane, poise_problem *problem)
     return true;
 }
 
-// Goals are large, and most of them come from far: fetch those of the next problem while this one is worked on.
-static void fetch_next(const pz_tree_lanes *t)
-{
-    enum { LINE = 64, MOST = 512 * LINE }; // more would not stay in the cache
-    const poise_problem *next = t->next < t->queue_count ? t->queue[t->next] : NULL;
-    size_t size = next ? (size_t)next->goal_count * sizeof *next->goals : 0;
-    for (size_t at = 0; at < size && at < MOST; at += LINE) {
-        PZ_FETCH((const char *)next->goals + at);
-    }
-}
-
 // The next problem of this layout goes into a lane, or the lane is idle.
 static void refill(pz_tree_lanes *t, int lane)
 {
@@ -424,7 +415,6 @@ static void refill(pz_tree_lanes *t, int lane)
             *taken |= bit;
             if (load(t, lane, problem)) {
                 t->next += 1;
-                fetch_next(t);
                 return;
             }
         }
@@ -473,6 +463,19 @@ static void begin_step(pz_tree_lane *at)
     at->exact = pz_wants_exact(&at->state);
     at->newton = true;
     at->passes = 0;
+}
+
+// Do most lanes wait for their first evaluation? Then the others wait with them, so that all look for a step together: where
+// one or two steps are enough, half of the systems would be solved for lanes that have no use for it (7 % of the time).
+static bool solve_can_wait(const pz_tree_lanes *t)
+{
+    int first = 0, seeking = 0;
+    for (int i = 0; i < t->lanes; ++i) {
+        const pz_tree_lane *at = &t->lane[i];
+        first += at->problem && at->stage == FIRST;
+        seeking += at->problem && at->stage == STEP;
+    }
+    return first > seeking;
 }
 
 // Solve in the lanes that look for a step. Returns those that have one.
@@ -548,14 +551,15 @@ static bool judge(pz_tree_lanes *t, int lane)
         return true;
     }
     bool is_stuck = pz_is_stuck(&trial, at->damping);
-    if (is_stuck && !(pz_is_flat(&trial) && pz_is_resolved(at->report.gradient, size_at(t, lane), at->cost))) {
+    double size = is_stuck ? size_at(t, lane) : 0.0;
+    if (is_stuck && !(pz_is_flat(&trial) && size <= PZ_LARGE && pz_is_resolved(at->report.gradient, size, at->cost))) {
         // the gradient may tell
         hand_over(t, lane);
         return false;
     }
     at->stage = is_stuck || at->iterations_left == 0 ? LAST : AGAIN;
     at->report.outcome = is_stuck ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_BUDGET;
-    at->report.reason = is_stuck ? PZ_WHY_CLOSEST : at->report.reason;
+    at->report.reason = is_stuck ? pz_why_closest(at->problem->goals, at->problem->goal_count) : at->report.reason;
     return false;
 }
 
@@ -567,12 +571,13 @@ static bool is_done(pz_tree_lanes *t, int lane, bool met, bool stationary)
     if (at->cost <= t->solver->options.cost_tolerance || met) {
         at->report.outcome = POISE_OUTCOME_REACHED;
         at->report.reason = PZ_WHY_REACHED;
-    } else if (stationary && at->iterations_left > 0 && pz_may_be_saddle(&at->state, POISE_OUTCOME_CLOSEST)) {
+    } else if (stationary && (size_at(t, lane) > PZ_LARGE ||
+                              (at->iterations_left > 0 && pz_may_be_saddle(&at->state, POISE_OUTCOME_CLOSEST)))) {
         hand_over(t, lane);
         return false;
     } else if (stationary) {
         at->report.outcome = POISE_OUTCOME_CLOSEST;
-        at->report.reason = PZ_WHY_CLOSEST;
+        at->report.reason = pz_why_closest(at->problem->goals, at->problem->goal_count);
     } else if (at->iterations_left == 0) {
         at->report.outcome = POISE_OUTCOME_BUDGET;
     } else {
@@ -613,8 +618,8 @@ static unsigned take_evaluation(pz_tree_lanes *t, unsigned ready, unsigned *fres
 // One pass. False when no lane has a problem.
 static bool pass(pz_tree_lanes *t)
 {
-    unsigned newton, exact, fresh, moved, metric = 0, met = 0, busy = 0;
-    unsigned ready = find_steps(t, &newton, &exact);
+    unsigned newton = 0, exact = 0, fresh, moved, metric = 0, met = 0, busy = 0;
+    unsigned ready = solve_can_wait(t) ? 0 : find_steps(t, &newton, &exact);
     unsigned strays = t->kernels->propose(t, ready, newton, exact);
     for (int i = 0; i < t->lanes; ++i) {
         if (strays >> i & 1u) {
@@ -653,6 +658,7 @@ static void run_queue(pz_tree_lanes *t)
 {
     memset(t->is_taken, 0, QUEUE / 8);
     t->begun = t->left = 0;
+    t->fetch = t->fetch_end = NULL;
     for (int first = 0; first < t->queue_count; ++first) {
         if (t->is_taken[first / 64] >> (first % 64) & 1u) {
             continue;
@@ -662,7 +668,7 @@ static void run_queue(pz_tree_lanes *t)
             continue;
         }
         set_layout(t, t->queue[first]);
-        t->next = first;
+        t->next = t->fetching = first;
         bool busy = false;
         for (int i = 0; i < t->lanes; ++i) {
             refill(t, i);

@@ -77,8 +77,10 @@ typedef struct pz_tree_lanes {
     struct pz_tree_lane *lane; // by lane (tree_lanes.c)
     poise_problem *const *queue;
     int queue_count, next;
-    uint64_t *is_taken; // by problem of the queue, one bit each
-    int begun, left;    // problems of the queue that began in a lane, and those that had to leave it
+    uint64_t *is_taken;            // by problem of the queue, one bit each
+    int fetching;                  // problem of the queue whose goals are being fetched
+    const char *fetch, *fetch_end; // what is left of them
+    int begun, left;               // problems of the queue that began in a lane, and those that had to leave it
 } pz_tree_lanes;
 
 // Sets of lanes are bits.

@@ -24,10 +24,26 @@ REAL_FN void lane_forces(const pz_tree_lanes *t, const pz_lane_group *at, int co
         }
         return;
     }
-    turning_view view = view_of(sum, LANE_P[at->joint], exact, any_exact);
+    turning_view view = view_of(sum, &LANE_P[at->joint], exact, any_exact);
     REAL_UNROLL
     for (int j = 0; j < count; ++j) {
-        c[j] = j < at->slides ? slide_force(lever, sum->n, S[j].v) : turn_force(&view, S[j].w);
+        if (j < at->slides) {
+            c[j] = slide_force(lever, sum->n, S[j].v);
+        } else {
+            turn_force(&view, &S[j].w, &c[j]);
+        }
+    }
+}
+
+// The same for a group of any count: the loops above vanish for a constant one alone.
+REAL_FN void lane_forces_of(const pz_tree_lanes *t, const pz_lane_group *at, mask exact, bool any_exact, real_wrench *c)
+{
+    if (at->count == 1) {
+        lane_forces(t, at, 1, exact, any_exact, c);
+    } else if (at->count == 2) {
+        lane_forces(t, at, 2, exact, any_exact, c);
+    } else {
+        lane_forces(t, at, 3, exact, any_exact, c);
     }
 }
 
@@ -90,6 +106,7 @@ REAL_FN mask lane_sweep_up(pz_tree_lanes *t, real lambda, mask exact, bool any_e
     mask is_positive = mask_all();
     for (int g = t->group_count - 1; g >= 0; --g) {
         int count = t->groups[g].count;
+        lane_fetch(t);
         is_positive &= count == 1   ? lane_group_up(t, g, 1, lambda, exact, any_exact)
                        : count == 2 ? lane_group_up(t, g, 2, lambda, exact, any_exact)
                                     : lane_group_up(t, g, 3, lambda, exact, any_exact);
@@ -183,7 +200,7 @@ REAL_KERNEL void lane_multiply(pz_tree_lanes *t, unsigned exact_lanes)
     for (int g = t->group_count - 1; g >= 0; --g) {
         const pz_lane_group *at = &t->groups[g];
         real_wrench c[GROUP];
-        lane_forces(t, at, at->count, exact, true, c);
+        lane_forces_of(t, at, exact, true, c);
         for (int j = at->count - 1; j >= 0; --j) {
             int i = at->axis + j, parent = model->axes[i].parent;
             y[i] = y[i] + (real_power(V[i], c[j]) + real_power(LANE_S[i], U[i]));
@@ -321,12 +338,12 @@ REAL_KERNEL void lane_accept(pz_tree_lanes *t, unsigned accepted)
 // ---- Stop tests ----------------------------------------------------------------------------------------------------------
 
 // The diagonal of the Gauss-Newton Hessian into `product`.
-REAL_FN void lane_diagonal(pz_tree_lanes *t)
+REAL_KERNEL void lane_diagonal(pz_tree_lanes *t)
 {
     for (int g = 0; g < t->group_count; ++g) {
         const pz_lane_group *at = &t->groups[g];
         real_wrench c[GROUP];
-        lane_forces(t, at, at->count, mask_none(), false, c);
+        lane_forces_of(t, at, mask_none(), false, c);
         for (int j = 0; j < at->count; ++j) {
             LANE_REALS(product)[at->axis + j] = real_power(LANE_S[at->axis + j], c[j]) + 0.0;
         }
@@ -369,7 +386,7 @@ REAL_FN mask lane_is_stationary(pz_tree_lanes *t)
     return mask_not(moves);
 }
 
-// The diagonal of a point before will do to go on, but not to stop.
+// The diagonal of a point before is good enough to continue, but not to stop.
 REAL_KERNEL unsigned lane_inspect(pz_tree_lanes *t, unsigned fresh, unsigned moved, unsigned metric, unsigned *met)
 {
     if (fresh | metric) {

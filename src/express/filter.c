@@ -417,10 +417,11 @@ poise_status poise_filter_create(const poise_model *model, const poise_filter_jo
                                  const poise_allocator *allocator, poise_filter **filter, poise_error *error)
 {
     if (count < 0 || (count > 0 && !joints) || !filter) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "filter must not be NULL, and joints must have count of them");
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                            "filter must not be NULL, and joints must not be NULL if count > 0");
     }
     if (model && count > 0 && count != poise_model_info(model).joints) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "%d joints for a model that has %d", count,
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "%d joints given for a model that has %d", count,
                             poise_model_info(model).joints);
     }
     return model ? create_for_model(model, count > 0 ? joints : NULL, allocator, filter, error)

@@ -226,18 +226,13 @@ static void unwrap(double *v, const double *near)
     }
 }
 
-static double near_turn(double angle, double near)
-{
-    return angle + PZ_TWO_PI * round_down((near - angle) / PZ_TWO_PI + 0.5);
-}
-
 // Of the Euler angles of one rotation those nearest to `near`.
 static void unwrap_euler(const part *p, double *v, const double *near)
 {
     double other[3] = {v[0] + PZ_PI, p->is_proper ? -v[1] : PZ_PI - v[1], v[2] + PZ_PI};
     for (int i = 0; i < 3; ++i) {
-        v[i] = near_turn(v[i], near[i]);
-        other[i] = near_turn(other[i], near[i]);
+        v[i] = turn_near(v[i], near[i]);
+        other[i] = turn_near(other[i], near[i]);
     }
     if (distance2(other, near) < distance2(v, near)) {
         memcpy(v, other, sizeof other);
@@ -262,7 +257,7 @@ const double *pz_filter_map_in(pz_filter_map *map, const double *q)
             to[0] = q[p->q];
             break;
         case PART_TURNS:
-            to[0] = near_turn(q[p->q], to[0]);
+            to[0] = turn_near(q[p->q], to[0]);
             break;
         case PART_EULER:
             memcpy(last, to, sizeof last);

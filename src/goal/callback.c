@@ -1,5 +1,7 @@
-// CALLBACK: an energy of one body's pose that the caller supplies, as a jet at the body's origin.
+// CALLBACK: an energy of the pose of a body's frame `local` that the caller supplies, as a jet at the frame's origin.
 #include "goal/goal_kind.h"
+
+#define ROUNDING 1e-9 // an energy that is below 0 by no more is taken for 0; one that is farther below is never met
 
 // Blocks of a row-major 6 x 6 matrix; the symmetric ones averaged, so that a caller's rounding does no harm.
 static pz_curvature blocks_of(const double H[36])
@@ -12,19 +14,57 @@ static pz_curvature blocks_of(const double H[36])
     return (pz_curvature){sym3_of(&ww), wu, sym3_of(&uu)};
 }
 
-// Ask the caller. False when the goal drops out.
+// Is a symmetric matrix positive semidefinite, to rounding? By elimination; a pivot that is zero has a zero column.
+static bool is_semidefinite(const double H[36])
+{
+    double A[6][6], largest = 0;
+    for (int i = 0; i < 6; ++i) {
+        for (int k = 0; k < 6; ++k) {
+            A[i][k] = 0.5 * (H[6 * i + k] + H[6 * k + i]);
+            largest = fabs(A[i][k]) > largest ? fabs(A[i][k]) : largest;
+        }
+    }
+    for (int p = 0; p < 6; ++p) {
+        bool is_zero = fabs(A[p][p]) <= 1e-12 * largest;
+        if (A[p][p] < 0 && !is_zero) {
+            return false;
+        }
+        for (int i = p + 1; i < 6; ++i) {
+            if (is_zero && fabs(A[i][p]) > 1e-6 * largest) {
+                return false;
+            }
+            double factor = is_zero ? 0 : A[i][p] / A[p][p];
+            for (int k = p + 1; k < 6; ++k) {
+                A[i][k] -= factor * A[p][k];
+            }
+        }
+    }
+    return true;
+}
+
+// What stands in for a Gauss-Newton matrix that the caller left unset: the Hessian where it is positive semidefinite, else
+// that of one residual sqrt(2 E), g g^T / 2E.
+static void fill_gauss_newton(poise_body_energy *answer)
+{
+    bool keeps_hessian = is_semidefinite(answer->hessian);
+    double scale = answer->energy > 0 ? 0.5 / answer->energy : 0;
+    for (int i = 0; i < 36; ++i) {
+        answer->gauss_newton[i] =
+            keeps_hessian ? answer->hessian[i] : scale * answer->gradient[i / 6] * answer->gradient[i % 6];
+    }
+}
+
+// Ask the caller about the frame. False when the goal drops out.
 static bool ask(const poise_kinematics *kin, const poise_goal *goal, poise_body_energy *answer)
 {
     *answer = (poise_body_energy){.energy = 0};
     answer->gauss_newton[0] = NAN;
-    poise_pose pose = poise_kinematics_body_pose(kin, goal->body);
+    poise_pose pose = poise_pose_multiply(poise_kinematics_body_pose(kin, goal->body), goal->local);
     if (!goal->function(goal->user, &pose, answer)) {
         return false;
     }
     if (answer->gauss_newton[0] != answer->gauss_newton[0]) {
-        for (int i = 0; i < 36; ++i) {
-            answer->gauss_newton[i] = answer->hessian[i];
-        }
+        fill_gauss_newton(answer);
     }
     return is_finite(answer->energy) && all_finite(answer->gradient, 6) && all_finite(answer->hessian, 36) &&
            all_finite(answer->gauss_newton, 36);
@@ -42,7 +82,7 @@ void pz_callback_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
         answer.gauss_newton[i] *= w;
     }
     const double *g = answer.gradient;
-    pz_jet jet = {.x = evaluation->kin->p[goal->body],
+    pz_jet jet = {.x = pz_kin_point(evaluation->kin, goal->body, goal->local.position),
                   .energy = w * answer.energy,
                   .torque = v3(w * g[0], w * g[1], w * g[2]),
                   .force = v3(w * g[3], w * g[4], w * g[5]),
@@ -54,6 +94,7 @@ void pz_callback_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
 poise_goal_error pz_callback_error(const poise_kinematics *kin, const poise_goal *goal)
 {
     poise_body_energy answer;
-    bool there = ask(kin, goal, &answer);
-    return pz_single_error(there && answer.energy > 0 ? sqrt(2.0 * answer.energy) : 0.0, POISE_UNIT_NONE);
+    double energy = ask(kin, goal, &answer) ? answer.energy : 0.0;
+    double error = energy > 0 ? sqrt(2.0 * energy) : energy < -ROUNDING ? INFINITY : 0.0;
+    return pz_single_error(error, POISE_UNIT_NONE);
 }

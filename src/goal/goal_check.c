@@ -34,7 +34,7 @@ static poise_status refuse_body(poise_error *error, const char *kind, const char
 {
     if (body == POISE_NONE) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT,
-                            "%s goal: %s is POISE_NONE: the name it was looked up by does not exist", kind, member);
+                            "%s goal: %s is POISE_NONE: no body has the name that was looked up", kind, member);
     }
     return pz_error_set(error, POISE_ERROR_ARGUMENT, "%s goal: %s %d does not exist; the model has %d bodies", kind, member,
                         body, model->joint_count);
@@ -123,7 +123,7 @@ poise_status poise_goal_at_tool(poise_goal *goal, const poise_model *model, cons
     }
     const pz_goal_row *row = pz_goal_row_of(goal->kind);
     if (!row || !(row->needs & PZ_NEEDS_BODY)) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "a %s goal has no body that could carry the tool \"%s\"",
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "a %s goal has no body, so it cannot use the tool \"%s\"",
                             poise_goal_kind_name(goal->kind), tool);
     }
     int index = poise_model_find_tool(model, tool);

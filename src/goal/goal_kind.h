@@ -133,7 +133,7 @@ static inline double pz_dead_zone(double x, double tolerance)
 
 static inline bool pz_has_band(vec3 tolerance)
 {
-    return tolerance.x != 0 || tolerance.y != 0 || tolerance.z != 0;
+    return fabs(tolerance.x) + fabs(tolerance.y) + fabs(tolerance.z) != 0; // one question instead of three
 }
 
 // ---- Kinds ---------------------------------------------------------------------------------------------------------------

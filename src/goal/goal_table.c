@@ -21,7 +21,7 @@ static const pz_goal_row table[POISE_GOAL_KIND_COUNT] = {
                              pz_relative_error, pz_relative_rows},
     [POISE_GOAL_CENTER_OF_MASS] = {"center_of_mass", PZ_NEEDS_POINT | PZ_NEEDS_COUPLING, pz_mass_center_evaluate,
                                    pz_mass_center_error, pz_mass_center_rows},
-    [POISE_GOAL_CALLBACK] = {"callback", PZ_NEEDS_BODY, pz_callback_evaluate, pz_callback_error, NULL},
+    [POISE_GOAL_CALLBACK] = {"callback", POINT | PZ_NEEDS_ROTATION, pz_callback_evaluate, pz_callback_error, NULL},
 };
 
 const pz_goal_row *pz_goal_row_of(poise_goal_kind kind)

@@ -15,7 +15,7 @@ static bool ready(const poise_objective *o, poise_hessian kind, const void *out,
     if (!exists || o->level != POISE_LEVEL_HESSIAN) {
         poise_status status =
             pz_error_set(error, POISE_ERROR_ARGUMENT,
-                         exists ? "the last evaluation was not at POISE_LEVEL_HESSIAN: evaluate there first"
+                         exists ? "the last evaluation was not at POISE_LEVEL_HESSIAN: evaluate at that level first"
                                 : "objective and output must not be NULL, and kind must be one of poise_hessian");
         return status == POISE_OK;
     }
@@ -25,49 +25,87 @@ static bool ready(const poise_objective *o, poise_hessian kind, const void *out,
 // ---- Rows of the packed Hessian ------------------------------------------------------------------------------------------
 //
 // Axes are in depth-first order, so the path to the root of the current axis is a stack: an axis of depth d is kept at place
-// d - 1, and the places below it hold its ancestors. Kept component by component, a row is six scaled sums of arrays. The
-// axis itself goes onto the stack after its own row, so that no load waits for a store.
+// d - 1, and the places below it hold its ancestors. Four places are a block, kept component by component, so that four
+// entries of a row are six scaled registers. Blocks are written whole: a processor waits when it is to read as one what was
+// written as several.
 
-static inline void push_axis(const poise_objective *o, int i, int place)
+#if PZ_HAS_VECTORS
+
+PZ_INLINE void put_in_block(pz_path_block *block, int lane, const double S[6])
 {
-    const double *S = (const double *)&o->kin.S[i];
+    typedef double four __attribute__((vector_size(32), aligned(8)));
+    typedef int64_t choice __attribute__((vector_size(32), aligned(8)));
+    choice place = {0, 1, 2, 3}, here = place == lane;
     for (int component = 0; component < 6; ++component) {
-        o->stack[component * o->max_depth + place] = S[component];
-    }
-    o->path[place] = i;
-}
-
-// entries[d] = S_h . c for the first `count` axes h of the stack
-PZ_INLINE void stack_products(const double *stack, int stride, int count, wrench c, double *restrict entries)
-{
-    const double *s0 = stack, *s1 = s0 + stride, *s2 = s1 + stride, *s3 = s2 + stride, *s4 = s3 + stride, *s5 = s4 + stride;
-    for (int d = 0; d < count; ++d) {
-        entries[d] = s0[d] * c.n.x + s1[d] * c.n.y + s2[d] * c.n.z + s3[d] * c.f.x + s4[d] * c.f.y + s5[d] * c.f.z;
+        double s = S[component];
+        four *numbers = (four *)block->S[component], all = {s, s, s, s};
+        *numbers = (four)((here & (choice)all) | (~here & (choice)*numbers));
     }
 }
 
-// The row of axis number n of a step, which then goes onto the stack.
-PZ_INLINE void fill_row(const poise_objective *o, poise_hessian kind, const pz_step *step, int n, double *entries)
+#else
+
+static inline void put_in_block(pz_path_block *block, int lane, const double S[6])
 {
-    int i = step->axis + n, above = o->kin.model->axes[i].depth - 1;
+    for (int component = 0; component < 6; ++component) {
+        block->S[component][lane] = S[component];
+    }
+}
+
+#endif
+
+// entries[d] = S_h . c for the first `count` axes h of the stack. What is written beyond them, to the end of a block, has no
+// meaning.
+PZ_INLINE void stack_products(const pz_path_block *stack, int count, wrench c, double *restrict entries)
+{
+    for (int d = 0; d < count; d += PZ_PATH_LANES, ++stack) {
+        for (int lane = 0; lane < PZ_PATH_LANES; ++lane) {
+            entries[d + lane] = stack->S[0][lane] * c.n.x + stack->S[1][lane] * c.n.y + stack->S[2][lane] * c.n.z +
+                                stack->S[3][lane] * c.f.x + stack->S[4][lane] * c.f.y + stack->S[5][lane] * c.f.z;
+        }
+    }
+}
+
+// The row of axis i as far as S and c tell it; then the axis goes onto the stack.
+PZ_INLINE void fill_row(const poise_objective *o, poise_hessian kind, int i, double *entries)
+{
+    int above = o->kin.model->axes[i].depth - 1;
     wrench c = o->c[kind][i];
-    stack_products(o->stack, o->max_depth, above, c, entries);
+    stack_products(o->stack, above, c, entries);
     entries[above] = spatial_dot(o->kin.S[i], c);
-    if (step->own) {
-        entries[above] += o->diagonal[o->kin.model->axes[i].dof];
-    }
-    for (int j = 0; pz_step_is_block(step->kind) && j <= n; ++j) { // the block's own axes come last
-        entries[above - n + j] += pz_block_entry(&o->block[kind][step->block], j, n);
-    }
-    push_axis(o, i, above);
+    put_in_block(&o->stack[above / PZ_PATH_LANES], above % PZ_PATH_LANES, (const double *)&o->kin.S[i]);
 }
 
+// What the row of axis number n of a block has besides: its own axes come last.
+static inline void add_block(const poise_objective *o, poise_hessian kind, const pz_step *step, int n, double *entries)
+{
+    int first = o->kin.model->axes[step->axis].depth - 1;
+    for (int j = 0; j <= n; ++j) {
+        entries[first + j] += pz_block_entry(&o->block[kind][step->block], j, n);
+    }
+}
+
+// A row may spill into those after it, which are still to come; where there are none, it is made apart.
 PZ_INLINE void pack_rows(const poise_objective *o, poise_hessian kind, double *rows)
 {
     const poise_model *model = o->kin.model;
-    for (const pz_step *step = model->steps, *end = step + model->step_count; step < end; ++step) {
-        for (int n = 0; n < pz_step_nv(step->kind); ++n) {
-            fill_row(o, kind, step, n, rows + model->packed_row[step->axis + n]);
+    const double *end = rows + model->packed_row[model->axis_count];
+    double *row = rows;
+    for (int i = 0; i < model->axis_count; ++i) {
+        int depth = model->axes[i].depth;
+        bool has_room = end - row >= pz_path_blocks(depth) * PZ_PATH_LANES;
+        double *entries = has_room ? row : o->entries;
+        fill_row(o, kind, i, entries);
+        entries[depth - 1] += o->diagonal[model->axes[i].dof];
+        if (!has_room) {
+            memcpy(row, o->entries, (size_t)depth * sizeof *row);
+        }
+        row += depth;
+    }
+    for (int s = 0; model->block_count > 0 && s < model->step_count; ++s) {
+        const pz_step *step = &model->steps[s];
+        for (int n = 0; pz_step_is_block(step->kind) && n < pz_step_nv(step->kind); ++n) {
+            add_block(o, kind, step, n, rows + model->packed_row[step->axis + n]);
         }
     }
 }
@@ -105,8 +143,16 @@ static void for_each_row(const poise_objective *o, poise_hessian kind, row_use u
     for (int s = 0; s < model->step_count; ++s) {
         const pz_step *step = &model->steps[s];
         for (int n = 0; n < pz_step_nv(step->kind); ++n) {
-            fill_row(o, kind, step, n, o->entries);
-            use(user, o, step->axis + n, o->entries);
+            int i = step->axis + n, place = model->axes[i].depth - 1;
+            fill_row(o, kind, i, o->entries);
+            if (step->own) {
+                o->entries[place] += o->diagonal[model->axes[i].dof];
+            }
+            if (pz_step_is_block(step->kind)) {
+                add_block(o, kind, step, n, o->entries);
+            }
+            o->path[place] = i;
+            use(user, o, i, o->entries);
         }
     }
 }

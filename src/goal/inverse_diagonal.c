@@ -60,7 +60,7 @@ poise_status poise_objective_inverse_diagonal(poise_objective *objective, poise_
     double *H = work, *Z = work + triangle;
     size_t *begin = (size_t *)(void *)(work + 2 * triangle);
     poise_status status = pz_packed_fill(&r, objective, kind, H, Z, diagonal, error);
-    if (status == POISE_OK && !pz_packed_factor(&r, kind == POISE_HESSIAN_EXACT, PZ_OPEN_TINY, H, diagonal)) {
+    if (status == POISE_OK && !pz_packed_factor(&r, kind == POISE_HESSIAN_EXACT, H, diagonal)) {
         status = pz_error_set(error, POISE_ERROR_NUMERIC, "the Hessian is not positive semidefinite here");
     }
     if (status == POISE_OK) {

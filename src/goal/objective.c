@@ -16,7 +16,7 @@
 #include "goal/objective_state.h"
 
 #include "base/error.h"
-#include "goal/sum_kernel.h"
+#include "goal/sum_sweep.h"
 #include "model/model_error.h"
 
 #include <string.h>
@@ -37,7 +37,6 @@ void pz_objective_lay_out(poise_objective *o, const poise_model *model, int coup
     size_t axes = (size_t)model->axis_count, blocks = (size_t)model->block_count, nv = (size_t)model->nv;
     size_t rows = (size_t)coupled_goals * PZ_ROWS_PER_GOAL;
     pz_kin_layout(&o->kin, model, arena);
-    o->max_depth = deepest(model);
     o->coupled_capacity = coupled_goals;
     o->gradient = pz_arena_take(arena, nv, sizeof *o->gradient);
     o->sums = pz_arena_take(arena, (size_t)model->joint_count, sizeof *o->sums);
@@ -54,9 +53,10 @@ void pz_objective_lay_out(poise_objective *o, const poise_model *model, int coup
     o->diagonal = pz_arena_take(arena, nv, sizeof *o->diagonal);
     o->rows = pz_arena_take(arena, rows, nv * sizeof *o->rows);
     o->row_weights = pz_arena_take(arena, rows, sizeof *o->row_weights);
-    o->stack = pz_arena_take(arena, 6 * (size_t)o->max_depth, sizeof *o->stack);
-    o->entries = pz_arena_take(arena, (size_t)o->max_depth, sizeof *o->entries);
-    o->path = pz_arena_take(arena, (size_t)o->max_depth, sizeof *o->path);
+    size_t blocks_of_path = (size_t)pz_path_blocks(deepest(model));
+    o->stack = pz_arena_take(arena, blocks_of_path, sizeof *o->stack);
+    o->entries = pz_arena_take(arena, blocks_of_path * PZ_PATH_LANES, sizeof *o->entries);
+    o->path = pz_arena_take(arena, blocks_of_path * PZ_PATH_LANES, sizeof *o->path);
     o->V = pz_arena_take(arena, axes, sizeof *o->V);
     o->U = pz_arena_take(arena, axes, sizeof *o->U);
 }
@@ -102,13 +102,33 @@ static bool moves_followers(const poise_model *model, const poise_goal *goal)
     return is_below || (needs & PZ_NEEDS_COUPLING);
 }
 
+// Is a goal a marker without loss and band that passes poise_goal_check, at a glance? They come by the dozen in every frame.
+// x - x is 0 for finite x.
+static inline bool is_sound_marker(const poise_model *model, const poise_goal *goal)
+{
+    vec3 l = goal->local.position, t = goal->target.position, band = goal->rotation_tolerance;
+    vec3 none = v3_add(v3_sub(l, l), v3_sub(t, t));
+    double weights = goal->weight + goal->rotation_weight;
+    return goal->kind == POISE_GOAL_POSITION && goal->loss == POISE_LOSS_NONE && !pz_has_band(goal->tolerance) &&
+           (unsigned)goal->body < (unsigned)model->joint_count && goal->weight >= 0 && goal->rotation_weight >= 0 &&
+           band.x >= 0 && band.y >= 0 && band.z >= 0 && none.x + none.y + none.z + (weights - weights) == 0;
+}
+
 poise_status poise_objective_set_goals(poise_objective *objective, const poise_goal *goals, int count, poise_error *error)
 {
-    if (!objective || count < 0 || (count > 0 && !goals)) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "objective and goals must not be NULL");
+    if (!objective || (count > 0 && !goals)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "%s must not be NULL", objective ? "goals" : "objective");
+    }
+    if (count < 0) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "the number of goals is %d, and must not be negative", count);
     }
     int coupled = 0;
+    bool all_plain = true;
     for (int i = 0; i < count; ++i) {
+        if (is_sound_marker(objective->kin.model, &goals[i])) {
+            continue;
+        }
+        all_plain = false;
         poise_status status = poise_goal_check(&goals[i], objective->kin.model, error);
         if (status != POISE_OK) { // "position goal: ..." becomes "goal 2 (position): ..."
             return error ? pz_error_set(error, status, "goal %d (%s)%s", i, poise_goal_kind_name(goals[i].kind),
@@ -119,16 +139,17 @@ poise_status poise_objective_set_goals(poise_objective *objective, const poise_g
     }
     if (coupled > objective->coupled_capacity) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT,
-                            "%d goals tie bodies together, but the objective was made for %d: raise coupled_goals", coupled,
-                            objective->coupled_capacity);
+                            "%d goals tie bodies together, but the objective was created for %d: raise coupled_goals",
+                            coupled, objective->coupled_capacity);
     }
     const poise_model *model = objective->kin.model;
-    objective->moves_followers = model->has_mimic && model->curve_count == 0; // without curves as ever, bit for bit
+    objective->moves_followers = false;
     for (int i = 0; i < count && model->has_mimic && !objective->moves_followers; ++i) {
         objective->moves_followers = moves_followers(model, &goals[i]);
     }
     pz_markers_condense(&objective->own_markers, objective->kin.model, goals, count);
     objective->markers = &objective->own_markers;
+    objective->all_plain = all_plain;
     objective->goals = goals;
     objective->goal_count = count;
     objective->level = POISE_LEVEL_COST;
@@ -140,11 +161,29 @@ void pz_objective_share_goals(const poise_objective *from, poise_objective *to)
     to->goals = from->goals;
     to->goal_count = from->goal_count;
     to->markers = from->markers;
+    to->all_plain = from->all_plain;
     to->moves_followers = from->moves_followers;
     to->level = POISE_LEVEL_COST;
 }
 
 // ---- Evaluation ----------------------------------------------------------------------------------------------------------
+
+// The goals that are not condensed.
+static void evaluate_apart(const poise_objective *o, pz_evaluation *evaluation)
+{
+#if PZ_HAS_WIDE
+    if (o->kin.model->is_wide && o->all_plain) {
+        pz_evaluate_plain_wide(o, evaluation);
+        return;
+    }
+#endif
+    for (int i = 0; i < o->goal_count; ++i) {
+        const poise_goal *goal = &o->goals[i];
+        if (!o->markers->any || !pz_is_condensed(o->markers, goal)) {
+            pz_goal_row_of(goal->kind)->evaluate(evaluation, goal);
+        }
+    }
+}
 
 // Clear what goals add to, and let them add.
 static void evaluate_goals(poise_objective *o, poise_level level)
@@ -164,14 +203,12 @@ static void evaluate_goals(poise_objective *o, poise_level level)
         memset(o->sums, 0, (size_t)model->joint_count * sizeof *o->sums);
         memset(o->gradient, 0, (size_t)model->nv * sizeof *o->gradient);
         memset(o->diagonal, 0, (size_t)model->nv * sizeof *o->diagonal);
-        memset(o->block[0], 0, (size_t)model->block_count * sizeof *o->block[0]);
-        memset(o->block[1], 0, (size_t)model->block_count * sizeof *o->block[1]);
-    }
-    for (int i = 0; i < o->goal_count && !o->markers->all; ++i) {
-        const poise_goal *goal = &o->goals[i];
-        if (!o->markers->any || !pz_is_condensed(o->markers, goal)) {
-            pz_goal_row_of(goal->kind)->evaluate(&evaluation, goal);
+        for (int i = 0; i < model->block_count; ++i) {
+            o->block[0][i] = o->block[1][i] = (sym3){0};
         }
+    }
+    if (!o->markers->all) {
+        evaluate_apart(o, &evaluation);
     }
     if (o->markers->any) {
         pz_markers_evaluate(o->markers, &evaluation);
@@ -196,7 +233,13 @@ static inline void add_numbers(double *restrict to, const double *restrict from,
 static void sum_up(poise_objective *o, poise_level level)
 {
     size_t count = level == POISE_LEVEL_HESSIAN ? sizeof(pz_sum) / sizeof(double) : sizeof(wrench) / sizeof(double);
-    for (int k = o->kin.model->joint_count - 1; k > 0; --k) {
+#if PZ_HAS_WIDE
+    if (o->kin.model->is_wide && level == POISE_LEVEL_HESSIAN) {
+        pz_sum_up_wide(o);
+        count = 0;
+    }
+#endif
+    for (int k = o->kin.model->joint_count - 1; k > 0 && (count > 0 || o->has_extras); --k) {
         int parent = o->kin.model->joints[k].parent;
         if (parent == POISE_WORLD) {
             continue;
@@ -214,27 +257,6 @@ static void add_gradient(poise_objective *o)
     for (int i = 0; i < model->axis_count; ++i) {
         const pz_axis *axis = &model->axes[i];
         o->gradient[axis->dof] += axis->factor * spatial_dot(o->kin.S[i], o->sums[axis->joint].g);
-    }
-}
-
-static void make_forces(const poise_objective *o, poise_hessian kind)
-{
-    const poise_model *model = o->kin.model;
-    bool exact = kind == POISE_HESSIAN_EXACT;
-    wrench *c = o->c[kind];
-    for (int k = 0; k < model->joint_count; ++k) {
-        const pz_joint *joint = &model->joints[k];
-        const pz_sum *sum = &o->sums[k];
-        int i = joint->axis_begin;
-        for (; i < joint->axis_begin + joint->slide_count; ++i) {
-            c[i] = slide_force(sum_lever(sum, exact, exact), sum->n, o->kin.S[i].v);
-        }
-        if (i < joint->axis_end) {
-            turning_view view = view_of(sum, o->kin.p[k], exact, exact);
-            for (; i < joint->axis_end; ++i) {
-                c[i] = turn_force(&view, o->kin.S[i].w);
-            }
-        }
     }
 }
 
@@ -294,13 +316,24 @@ void pz_bend_blocks(const poise_objective *o)
     *o->is_bent = true;
 }
 
+static void make_forces_of(const poise_objective *o, poise_hessian kind)
+{
+#if PZ_HAS_WIDE
+    if (o->kin.model->is_wide) {
+        pz_make_forces_wide(o, kind);
+        return;
+    }
+#endif
+    make_forces(o, kind);
+}
+
 const wrench *pz_forces(const poise_objective *o, poise_hessian kind)
 {
     if (kind == POISE_HESSIAN_EXACT) {
         pz_bend_blocks(o);
     }
     if (!o->made[kind]) {
-        make_forces(o, kind);
+        make_forces_of(o, kind);
         if (o->kin.model->curve_count > 0) {
             add_curve_forces(o, kind);
         }
@@ -360,7 +393,7 @@ poise_status poise_objective_evaluate(poise_objective *objective, const double *
         return pz_refuse_q(objective->kin.model, q, "q", error);
     }
     poise_status status = pz_objective_evaluate(objective, q, level);
-    return status == POISE_OK ? status : pz_error_set(error, status, "the cost or its gradient is too large for a number");
+    return status == POISE_OK ? status : pz_error_set(error, status, "the cost or its gradient is too large to represent");
 }
 
 // ---- Answers -------------------------------------------------------------------------------------------------------------

@@ -11,12 +11,25 @@
 
 #include "goal/marker_sums.h"
 
+// Motion axes on the path to the root, a few to a block, component by component.
+#define PZ_PATH_LANES 4
+
+typedef struct pz_path_block {
+    double S[6][PZ_PATH_LANES];
+} pz_path_block;
+
+static inline int pz_path_blocks(int depth)
+{
+    return (depth + PZ_PATH_LANES - 1) / PZ_PATH_LANES;
+}
+
 // Exact and Gauss-Newton side by side, indexed by poise_hessian.
 struct poise_objective {
     poise_kinematics kin;
     pz_owned owned;
     const poise_goal *goals;
     int goal_count;
+    bool all_plain;          // all are markers of some body without loss and band
     bool moves_followers;    // some goal sees a body that moves with a mimic joint
     const poise_goal *prior; // one more goal, or NULL
     int coupled_capacity;    // goals that may add rows
@@ -36,11 +49,10 @@ struct poise_objective {
     double *rows;     // row_count x nv
     double *row_weights;
     int row_count;
-    double *stack;   // 6 x max_depth: axes on the path, component by component
-    double *entries; // max_depth: one row of the packed Hessian
-    int *path;       // max_depth: axes on the path
-    int max_depth;
-    spatial *V; // by axis: scratch of products
+    pz_path_block *stack; // axes on the path; blocks for the longest one
+    double *entries;      // by place on it: one row of the packed Hessian
+    int *path;            // the same: which axes
+    spatial *V;           // by axis: scratch of products
     wrench *U;
 };
 
@@ -57,8 +69,13 @@ PZ_DEVICE poise_status pz_objective_evaluate(poise_objective *o, const double *q
 PZ_DEVICE const wrench *pz_forces(const poise_objective *o, poise_hessian kind);
 
 // Add to the exact blocks what the wrenches of the last evaluation do to second order, if that has not been done: most steps
-// of Gauss-Newton never ask. pz_forces does it; who adds to the blocks does it first.
+// of Gauss-Newton never ask. pz_forces does it; callers that add to the blocks do it first.
 PZ_DEVICE void pz_bend_blocks(const poise_objective *o);
+
+// With wider registers (base/cpu.h): the goals that are not condensed where all_plain, the sums up the tree, the wrenches c.
+void pz_evaluate_plain_wide(const poise_objective *o, pz_evaluation *evaluation);
+void pz_sum_up_wide(poise_objective *o);
+void pz_make_forces_wide(const poise_objective *o, poise_hessian kind);
 
 // Has H entries beside the tree: of followers, or of goals that tie bodies together?
 static inline bool pz_is_beside_tree(const poise_objective *o)

@@ -4,7 +4,6 @@
 #define NOTHING  1e-11 // of H_ii: the least pivot; a smaller one says that goals do not determine i, given what is above
 #define ROUNDING 1e-18 // of the largest H_ii
 #define NEGATIVE 1e-9  // of H_ii: pivots below less that are not rounding
-#define LOST     1e-14 // of H_ii: rounding of a pivot behind pivots of the size of theirs; behind smaller ones it grows
 
 pz_packed pz_packed_of(const poise_objective *objective)
 {
@@ -28,24 +27,21 @@ poise_status pz_packed_fill(const pz_packed *rows, poise_objective *objective, p
     return status;
 }
 
-bool pz_packed_factor(const pz_packed *rows, bool may_be_negative, pz_open open, double *H, const double *diagonal)
+bool pz_packed_factor(const pz_packed *rows, bool may_be_negative, double *H, const double *diagonal)
 {
-    double largest = 0.0,
-           smallest = 1.0; // smallest: of all pivots over their H_ii. Its own rounding is in those that follow
+    double largest = 0.0;
     for (int i = 0; i < rows->nv; ++i) {
         largest = max2(largest, diagonal[i]);
     }
     for (int i = rows->nv - 1; i >= 0; --i) {
         poise_packed_row row = pz_packed_row(rows, i);
-        double nothing = open == PZ_OPEN_ZERO ? max2(NOTHING, LOST / smallest) : NOTHING;
-        double *l = H + row.begin, least = nothing * fabs(diagonal[i]), pivot = l[row.count - 1];
-        if (may_be_negative && pivot < -max2(NEGATIVE, nothing) * fabs(diagonal[i])) {
+        double *l = H + row.begin, least = NOTHING * fabs(diagonal[i]), pivot = l[row.count - 1];
+        if (may_be_negative && pivot < -NEGATIVE * fabs(diagonal[i])) {
             return false;
         }
         bool is_moved = diagonal[i] > ROUNDING * largest; // some goal is; one on an axis is moved by its rounding alone
-        double d = !is_moved ? 0.0 : pivot > least ? pivot : open == PZ_OPEN_TINY ? least : 0.0;
+        double d = !is_moved ? 0.0 : pivot > least ? pivot : least;
         l[row.count - 1] = d;
-        smallest = d > 0 ? min2(smallest, d / diagonal[i]) : smallest;
         int above = row.parent;
         for (int a = row.count - 2; a >= 0; --a) {
             poise_packed_row up = pz_packed_row(rows, above);

@@ -27,17 +27,11 @@ static inline poise_packed_row pz_packed_row(const pz_packed *rows, int i)
 poise_status pz_packed_fill(const pz_packed *rows, poise_objective *objective, poise_hessian kind, double *H, double *square,
                             double *diagonal, poise_error *error);
 
-// What becomes of a pivot that vanishes.
-typedef enum pz_open {
-    PZ_OPEN_TINY, // a tiny one in its place, so that what is open in sums of several degrees of freedom alone, and not in
-                  // one, comes out finite: what is far down the tree often is, where two joints above it are known only
-                  // together
-    PZ_OPEN_ZERO  // 0, with no row: a null vector belongs to it
-} pz_open;
-
-// H = L^T D L in place: d_i at the end of row i, l_i before it. `diagonal` is that of H. False when a pivot is negative,
-// unless it cannot be: H is not positive semidefinite.
-bool pz_packed_factor(const pz_packed *rows, bool may_be_negative, pz_open open, double *H, const double *diagonal);
+// H = L^T D L in place: d_i at the end of row i, l_i before it. `diagonal` is that of H. A pivot that vanishes becomes a
+// tiny one, so that what is open in sums of several degrees of freedom alone, and not in one, comes out finite: what is far
+// down the tree often is, where two joints above it are known only together. False when a pivot is negative, unless it
+// cannot be: H is not positive semidefinite.
+bool pz_packed_factor(const pz_packed *rows, bool may_be_negative, double *H, const double *diagonal);
 
 // x = L^-T x, from the leaves on, and x = L^-1 x, from the root on.
 void pz_packed_solve_up(const pz_packed *rows, const double *H, double *x);

@@ -29,16 +29,6 @@ static vec3 vector_at(const pz_step *step, const double *q)
     return v3(q[step->q], q[step->q + 1], step->kind == PZ_EXPMAP ? q[step->q + 2] : 0.0);
 }
 
-// Of the two rotation vectors of one rotation, v and (1 - 2 pi/|v|) v, the one nearer to `to`: where a motion passes half a
-// turn, reparameterisation changes from one to the other, and the pull must not see a jump.
-static vec3 nearer(vec3 v, vec3 to)
-{
-    double length = v3_norm(v);
-    vec3 twin = v3_scale(v, length > 0 ? 1.0 - PZ_TWO_PI / length : 1.0);
-    vec3 one = v3_sub(v, to), other = v3_sub(twin, to);
-    return v3_dot(other, other) < v3_dot(one, one) ? twin : v;
-}
-
 // q - target of a step that is not a quaternion.
 static void offsets(const poise_kinematics *kin, const poise_goal *goal, const pz_step *step, double off[3])
 {
@@ -49,9 +39,9 @@ static void offsets(const poise_kinematics *kin, const poise_goal *goal, const p
     }
     vec3 v = vector_at(step, kin->q), target = vector_at(step, goal->q);
     if (extrapolates(goal)) {
-        target = v3_sub(v3_scale(target, 2.0), nearer(vector_at(step, goal->q_before), target));
+        target = v3_sub(v3_scale(target, 2.0), so3_nearer(vector_at(step, goal->q_before), target));
     }
-    vec3 d = v3_sub(v, nearer(target, v));
+    vec3 d = v3_sub(v, so3_nearer(target, v));
     off[0] = d.x, off[1] = d.y, off[2] = d.z;
 }
 

@@ -103,29 +103,27 @@ REAL_FN real_wrench slide_force(real3 lever, real n, real3 v)
 // (p x w) x f = w (p . f) - p (w . f); the linear parts f x w/2 and w x f/2 cancel. What only exact has is 0 in lanes with
 // Gauss-Newton.
 typedef struct turning_view {
-    real3 e;
-    real33 M;
+    pack3 e;
+    pack33 M;
 } turning_view;
 
-REAL_FN turning_view view_of(const real_sum *sum, real3 p, mask exact, bool any_exact)
+REAL_FN turning_view view_of(const real_sum *sum, const real3 *origin, mask exact, bool any_exact)
 {
-    real3 lever = sum_lever(sum, exact, any_exact);
-    real_sym T = any_exact ? real_sym_add(sum->ww, real_sym_where(exact, sum->K)) : sum->ww;
-    real33 turn = real_sym_matrix(&T);
+    pack3 p = pack3_load(origin), c = pack3_load(&sum->c);
+    pack3 lever = any_exact ? pack3_sub(c, pack3_where(exact, pack3_load(&sum->g.f))) : c; // sum_lever
+    pack33 turn = pack33_of_sym(&sum->ww);
     if (any_exact) {
-        real3 n = real3_where(exact, real3_scale(sum->g.n, real_of(0.5)));
-        turn.x.y -= n.z, turn.x.z += n.y, turn.y.x += n.z, turn.y.z -= n.x, turn.z.x -= n.y, turn.z.y += n.x;
+        turn = pack33_add_where(exact, turn, pack33_of_sym(&sum->K));
+        turn = pack33_sub_cross(turn, pack3_where(exact, pack3_scale(pack3_load(&sum->g.n), real_of(0.5))));
     }
-    turning_view view = {real3_mad(sum->c, -sum->n, p),
-                         {real3_mad(turn.x, lever.x, p), real3_mad(turn.y, lever.y, p), real3_mad(turn.z, lever.z, p)}};
-    real d = -real3_dot(lever, p);
-    view.M.x.x += d, view.M.y.y += d, view.M.z.z += d;
-    return view;
+    real d = -pack3_sum(pack3_products(lever, p));
+    return (turning_view){pack3_mad(c, -sum->n, p), pack33_add_diagonal(pack33_add_outer(turn, p, lever), d)};
 }
 
-REAL_FN real_wrench turn_force(const turning_view *view, real3 w)
+REAL_FN void turn_force(const turning_view *view, const real3 *w, real_wrench *c)
 {
-    return (real_wrench){real33_apply(&view->M, w), real3_cross(w, view->e)};
+    pack3_store(pack3_apply(view->M.x, view->M.y, view->M.z, *w), &c->n);
+    pack3_store(pack3_cross(pack3_load(w), view->e), &c->f);
 }
 
 // g . sym(D_ij) for a block at p, R = before exp(v): with tau = before^T (n - p x f) the moment about p in the block's

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define LOCKED 1e-6 // of the width of a leader's limits: less is none
+
 // ---- Names ---------------------------------------------------------------------------------------------------------------
 
 static const char *name_at(const void *set, int position)
@@ -98,7 +100,7 @@ static poise_status shorten_chains(pz_input *input, pz_part *parts, int count, i
         }
         if (state[at] == ON_PATH) {
             return pz_xml_fail(input, parts[at].node, POISE_ERROR_MODEL,
-                               "joint \"%s\" follows itself, directly or by way of others: one of them must lead",
+                               "joint \"%s\" follows itself, directly or through other joints: break the cycle",
                                parts[at].joint.name);
         }
         for (; length > 0; at = path[length]) {
@@ -129,9 +131,17 @@ static span leader_span(const poise_joint *joint)
     return m > 0.0 ? (span){a, b} : (span){b, a};
 }
 
+// Do limits of a follower leave its leader room to move? Grippers whose fingers turn the other way often have the limits of
+// the others, which leave 0 alone.
+static bool leaves_room(span before, span after)
+{
+    double width = before.upper - before.lower, left = after.upper - after.lower;
+    return left > 0.0 ? width == INFINITY || left >= LOCKED * width : left == 0.0 && width == 0.0;
+}
+
 static void loosen_followers(pz_input *input, pz_part *parts, int count, span *left)
 {
-    pz_cause cause = {.what = "joints whose limits their leader cannot meet"};
+    pz_cause cause = {.what = "joints whose limits the joint they follow cannot meet"};
     for (int i = 0; i < count; ++i) {
         left[i] = (span){parts[i].joint.lower[0], parts[i].joint.upper[0]};
     }
@@ -144,12 +154,12 @@ static void loosen_followers(pz_input *input, pz_part *parts, int count, span *l
         span narrowed = leader_span(joint);
         narrowed.lower = max2(narrowed.lower, of_leader->lower);
         narrowed.upper = min2(narrowed.upper, of_leader->upper);
-        if (narrowed.lower <= narrowed.upper) {
+        if (leaves_room(*of_leader, narrowed)) {
             *of_leader = narrowed;
             continue;
         }
         pz_xml_warn(input, &cause, parts[i].node,
-                    "joint \"%s\": its limits leave no value to \"%s\", which it follows; they are dropped", joint->name,
+                    "joint \"%s\": its limits would lock \"%s\", which it follows; they are dropped", joint->name,
                     parts[parts[i].leader].joint.name);
         joint->lower[0] = -INFINITY;
         joint->upper[0] = INFINITY;
@@ -162,7 +172,7 @@ static poise_status check_leaders(pz_input *input, const pz_part *parts, int cou
     for (int i = 0; i < count; ++i) {
         if (parts[i].leader >= 0 && !has_one_coordinate(&parts[parts[i].leader].joint)) {
             return pz_xml_fail(input, parts[i].node, POISE_ERROR_MODEL,
-                               "joint \"%s\" cannot follow \"%s\": only a joint that turns or slides can lead",
+                               "joint \"%s\" cannot follow \"%s\": only a revolute or prismatic joint can be followed",
                                parts[i].joint.name, parts[parts[i].leader].joint.name);
         }
     }

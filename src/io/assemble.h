@@ -18,8 +18,8 @@ typedef struct pz_named_frame {
     const pz_xml_node *node;
 } pz_named_frame;
 
-// Resolve who follows whom, build the model and put it into the input's file. A joint that mimics a mimic is made to follow
-// the joint at the end of that chain. Limits of a follower that leave its leader no value are dropped with a warning.
+// Resolve which joints mimic which, build the model and put it into the input's file. A joint that mimics a mimic is made to
+// follow the joint at the end of that chain. Limits of a follower that leave its leader no value are dropped with a warning.
 poise_status pz_assemble(pz_input *input, pz_part *parts, int part_count, const pz_named_frame *frames, int frame_count);
 
 // ---- Names ---------------------------------------------------------------------------------------------------------------

@@ -73,8 +73,9 @@ poise_status pz_check_model(const poise_file *file, pz_output *output, const cha
         return pz_error_set(output->error, POISE_ERROR_ARGUMENT, "%s: there is no model to write", format);
     }
     if (file->clip && file->clip->nq != poise_model_info(file->model).nq) {
-        return pz_error_set(output->error, POISE_ERROR_ARGUMENT, "%s: the clip has %d numbers a frame, its model %d", format,
-                            file->clip->nq, poise_model_info(file->model).nq);
+        return pz_error_set(output->error, POISE_ERROR_ARGUMENT,
+                            "%s: the clip has %d numbers per frame, but its model has %d", format, file->clip->nq,
+                            poise_model_info(file->model).nq);
     }
     return POISE_OK;
 }
@@ -90,26 +91,44 @@ poise_status pz_check_finite(pz_output *output, const poise_clip *clip, int fram
     return POISE_OK;
 }
 
-void pz_warn_of_losses(const poise_file *file, pz_output *output, const pz_tips *tips)
+// "6 tools, markers, the masses of 29 bodies": one more part of what is lost.
+static void add_loss(poise_error *losses, const char *format, int count)
 {
+    poise_error before = *losses, part;
+    pz_error_set(&part, POISE_OK, format, count);
+    pz_error_set(losses, POISE_OK, "%s%s%s", before.text, before.text[0] ? ", " : "", part.text);
+}
+
+static int count_masses(const poise_model *model)
+{
+    int masses = 0;
+    for (int j = 0; j < poise_model_info(model).joints; ++j) {
+        masses += poise_model_joint_info(model, j).given->mass != 0 ? 1 : 0;
+    }
+    return masses;
+}
+
+void pz_warn_of_losses(const poise_file *file, pz_output *output, const char *format, const pz_tips *tips, int limits)
+{
+    poise_error losses = {.text = ""};
+    int masses = count_masses(file->model);
     if (tips->others > 0) {
-        pz_output_warn(output,
-                       tips->others == 1 ? "%d tool is not a bone tip and is left out"
-                                         : "%d tools are not bone tips and are left out",
-                       tips->others);
+        add_loss(&losses, tips->others == 1 ? "%d tool that is not a bone tip" : "%d tools that are not bone tips",
+                 tips->others);
     }
     if (file->markers) {
-        pz_output_warn(output, "markers are left out");
-    }
-    if (file->clip && file->clip->start_time != 0) {
-        pz_output_warn(output, "the start time of %g s is left out", file->clip->start_time);
-    }
-    int masses = 0, joints = poise_model_info(file->model).joints;
-    for (int j = 0; j < joints; ++j) {
-        masses += poise_model_joint_info(file->model, j).given->mass != 0 ? 1 : 0;
+        add_loss(&losses, "markers", 0);
     }
     if (masses > 0) {
-        pz_output_warn(output, masses == 1 ? "the mass of %d body is left out" : "the masses of %d bodies are left out",
-                       masses);
+        add_loss(&losses, masses == 1 ? "the mass of %d body" : "the masses of %d bodies", masses);
+    }
+    if (limits > 0) {
+        add_loss(&losses, limits == 1 ? "the limits of %d coordinate" : "the limits of %d coordinates", limits);
+    }
+    if (losses.text[0]) {
+        pz_output_warn(output, "%s has no place for %s", format, losses.text);
+    }
+    if (file->clip && file->clip->start_time != 0) {
+        pz_output_warn(output, "%s has no place for the start time of %g s", format, file->clip->start_time);
     }
 }

@@ -28,7 +28,7 @@ poise_status pz_check_model(const poise_file *file, pz_output *output, const cha
 // All numbers of a frame are finite.
 poise_status pz_check_finite(pz_output *output, const poise_clip *clip, int frame);
 
-// Warn of what neither BVH nor ASF can hold.
-void pz_warn_of_losses(const poise_file *file, pz_output *output, const pz_tips *tips);
+// Warn of what neither BVH nor ASF can hold, and of as many coordinates whose limits are lost.
+void pz_warn_of_losses(const poise_file *file, pz_output *output, const char *format, const pz_tips *tips, int limits);
 
 #endif

@@ -4,13 +4,12 @@
 //
 //   (P O)^-1 W = motion of the joint = translation, then Rx(a) Ry(b) Rz(c)
 //
-// so a, b, c come from the poses of the old model. A rotation has two triples, (a, b, c) and (a + pi, pi - b, c + pi), and
-// whole turns of each; the one next to the frame before is taken, so that a motion goes on without jumps.
+// so a, b, c come from the poses of the old model, each triple next to that of the frame before.
 #include "io/edit_file.h"
 
-#include "math/scalar.h"
+#include "io/local_pose.h"
 
-#define TURN PZ_TWO_PI
+#include <string.h>
 
 // The type that holds the same motion in Euler angles; the type itself where it need not change.
 static poise_joint_type euler_type(poise_joint_type type)
@@ -50,47 +49,6 @@ static poise_joint changed_joint(const poise_model *model, int k, const void *us
     return joint;
 }
 
-// ---- Angles --------------------------------------------------------------------------------------------------------------
-
-static double next_to(double angle, double last)
-{
-    return angle + TURN * round_down((last - angle) / TURN + 0.5);
-}
-
-static double distance(const double a[3], const double b[3])
-{
-    return fabs(a[0] - b[0]) + fabs(a[1] - b[1]) + fabs(a[2] - b[2]);
-}
-
-// R = Rx(a) Ry(b) Rz(c), row-major:
-//
-//   R02 = sin b,  R12 = -sin a cos b,  R22 = cos a cos b,  R01 = -cos b sin c,  R00 = cos b cos c
-//
-// Where cos b is 0 any a will do, so a stays, and c follows from Rx(-a) R = Ry(b) Rz(c), whose middle row is (sin c, cos c,
-// 0).
-static void angles_of(poise_quat rotation, double angle[3])
-{
-    double R[9], last[3], one[3], other[3];
-    memcpy(last, angle, sizeof last);
-    poise_quat_to_matrix(rotation, R);
-    double cosine = sqrt(R[5] * R[5] + R[8] * R[8]);
-    one[1] = poise_atan2(R[2], cosine);
-    if (cosine > 1e-9) { // below, the sines above are rounding errors: R is good to 1e-15
-        one[0] = poise_atan2(-R[5], R[8]);
-        one[2] = poise_atan2(-R[1], R[0]);
-    } else {
-        double s, c;
-        poise_sincos(last[0], &s, &c);
-        one[0] = last[0];
-        one[2] = poise_atan2(c * R[3] + s * R[6], c * R[4] + s * R[7]);
-    }
-    for (int i = 0; i < 3; ++i) {
-        other[i] = next_to(i == 1 ? TURN / 2 - one[1] : one[i] + TURN / 2, last[i]);
-        one[i] = next_to(one[i], last[i]);
-    }
-    memcpy(angle, distance(other, last) < distance(one, last) ? other : one, sizeof one);
-}
-
 // The coordinates of the new model for the pose that `kinematics` has; `q` holds those of the frame before.
 static void express(const poise_model *old, const poise_model *made, const poise_kinematics *kinematics, const double *q_old,
                     double *q)
@@ -112,7 +70,9 @@ static void express(const poise_model *old, const poise_model *made, const poise
             q[first + 1] = motion.position.y;
             q[first + 2] = motion.position.z;
         }
-        angles_of(motion.rotation, q + first + count - 3);
+        double R[9];
+        poise_quat_to_matrix(motion.rotation, R);
+        pz_euler_next(R, 0, q + first + count - 3);
     }
 }
 
@@ -155,7 +115,7 @@ poise_status pz_edit_euler(poise_file *file, int *count, poise_error *error)
     }
     poise_model *made = NULL;
     poise_clip *clip = NULL;
-    poise_status status = pz_edit_model(file->model, changed_joint, NULL, 1, &made, error);
+    poise_status status = pz_edit_model(file->model, changed_joint, NULL, 1, NULL, &made, error);
     if (status == POISE_OK && file->clip) {
         status = change_clip(file->clip, file->model, made, &clip, error);
     }

@@ -82,8 +82,9 @@ static poise_vec3 times(poise_vec3 v, double s)
 }
 
 // The turns of poise_markers_rescale: x to y to z to x, as often as it takes. By 120 degrees about (1, 1, 1).
-static poise_quat cycle(int turns)
+static poise_quat cycle(poise_up from, poise_up to)
 {
+    int turns = ((int)to - (int)from + 3) % 3;
     return turns == 0   ? poise_pose_identity().rotation
            : turns == 1 ? (poise_quat){0.5, 0.5, 0.5, 0.5}
                         : (poise_quat){-0.5, -0.5, -0.5, 0.5};
@@ -127,11 +128,11 @@ static poise_joint rescaled_joint(const poise_model *model, int k, const void *u
     return joint;
 }
 
-poise_status pz_edit_model(const poise_model *model, pz_edit_joint edit, const void *user, double length, poise_model **made,
-                           poise_error *error)
+poise_status pz_edit_model(const poise_model *model, pz_edit_joint edit, const void *user, double length,
+                           const poise_allocator *allocator, poise_model **made, poise_error *error)
 {
     poise_builder *builder = NULL;
-    poise_status status = poise_builder_create(NULL, &builder, error);
+    poise_status status = poise_builder_create(allocator, &builder, error);
     for (int k = 0; k < poise_model_info(model).joints && status == POISE_OK; ++k) {
         poise_joint joint = edit(model, k, user);
         status = poise_builder_add_joint(builder, &joint, error);
@@ -142,9 +143,16 @@ poise_status pz_edit_model(const poise_model *model, pz_edit_joint edit, const v
         tool.pose.position = times(tool.pose.position, length);
         status = poise_builder_add_tool(builder, &tool, error);
     }
-    status = status == POISE_OK ? poise_model_create(builder, NULL, made, error) : status;
+    status = status == POISE_OK ? poise_model_create(builder, allocator, made, error) : status;
     poise_builder_destroy(builder);
     return status;
+}
+
+poise_status pz_turn_model(const poise_model *model, poise_up from, poise_up to, const poise_allocator *allocator,
+                           poise_model **made, poise_error *error)
+{
+    rescaling r = {.factor = 1, .turn = cycle(from, to)};
+    return pz_edit_model(model, rescaled_joint, &r, 1, allocator, made, error);
 }
 
 // Energies of lengths stay what they are: weights go with the square.
@@ -195,7 +203,7 @@ static void rescale_loop(const rescaling *r, poise_constraint *loop)
 static poise_status rescale_figure(poise_file *file, const rescaling *r, poise_error *error)
 {
     poise_model *old = file->model, *made = NULL;
-    poise_status status = pz_edit_model(old, rescaled_joint, r, r->factor, &made, error);
+    poise_status status = pz_edit_model(old, rescaled_joint, r, r->factor, NULL, &made, error);
     if (status != POISE_OK) {
         return status;
     }
@@ -249,11 +257,11 @@ static poise_status rescale(poise_file *file, poise_scale assumed, poise_scale s
     if (status != POISE_OK || !file->model) {
         return status;
     }
-    int turns = scale.up != POISE_UP_UNKNOWN ? ((int)scale.up - (int)file->scale.up + 3) % 3 : 0;
-    rescaling r = {.factor = scale.metres > 0 ? file->scale.metres / scale.metres : 1, .turn = cycle(turns)};
-    status = r.factor == 1 && turns == 0 ? POISE_OK : rescale_figure(file, &r, error);
+    poise_up up = scale.up != POISE_UP_UNKNOWN ? scale.up : file->scale.up;
+    rescaling r = {.factor = scale.metres > 0 ? file->scale.metres / scale.metres : 1, .turn = cycle(file->scale.up, up)};
+    status = r.factor == 1 && up == file->scale.up ? POISE_OK : rescale_figure(file, &r, error);
     file->scale.metres = scale.metres > 0 ? scale.metres : file->scale.metres;
-    file->scale.up = scale.up != POISE_UP_UNKNOWN ? scale.up : file->scale.up;
+    file->scale.up = up;
     return status;
 }
 

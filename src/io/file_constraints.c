@@ -68,10 +68,11 @@ static poise_status check_shapes(const poise_file *file, const poise_shape *obst
         }
     }
     return file->shapes_skipped > 0
-               ? pz_error_set(error, POISE_ERROR_NOT_FOUND,
-                              "%d collision shape%s, but none that could be read: its meshes are not STL or OBJ files, or "
-                              "were not found beside it or in a folder above",
-                              file->shapes_skipped, file->shapes_skipped == 1 ? "" : "s")
+               ? pz_error_set(
+                     error, POISE_ERROR_NOT_FOUND,
+                     "%d collision shape%s, but none that could be read: its meshes are not STL, OBJ or COLLADA files, or "
+                     "were not found beside it or in a folder above",
+                     file->shapes_skipped, file->shapes_skipped == 1 ? "" : "s")
                : pz_error_set(error, POISE_ERROR_NOT_FOUND,
                               "no collision shapes: they come from URDF <collision>, MJCF <geom> or \"shapes\" in Poise's "
                               "JSON");
@@ -89,7 +90,7 @@ poise_status poise_file_clearance(const poise_file *file, const poise_shape *obs
     }
     poise_pairs_options chosen = options ? *options : poise_pairs_options_default();
     if (chosen.excluded_count < 0 || (chosen.excluded_count > 0 && !chosen.excluded)) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "pairs options: excluded must not be NULL where there are some");
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "pairs options: excluded must not be NULL if excluded_count > 0");
     }
     poise_status status = check_shapes(file, obstacles, obstacle_count, error);
     if (status != POISE_OK) {

@@ -46,6 +46,8 @@ static const foreign rows[] = {
      "\x1f\x8b\nPK\x03\x04\n7z\xbc\xaf\nRar!\nBZh\n\xfd"
      "7zXZ\n\x28\xb5\x2f\xfd",
      ".zip .gz .7z .rar .xz .bz2", unpack},
+    {"a mesh", NULL, ".stl .obj .ply .vtp .off .3ds", "open the URDF, MJCF or OpenSim model that names it"},
+    {"a CAD file", "ISO-10303-21", ".step .stp .iges .igs .sldprt .sldasm .f3d", "export URDF or MJCF from the CAD program"},
     {"a web page", "<!DOCTYPE html\n<!doctype html\n<html", ".html .htm", "download the file itself"},
     {"a pointer of Git LFS", "version https://git-lfs", NULL, "\"git lfs pull\" fetches the file itself"},
 };
@@ -116,11 +118,12 @@ poise_status pz_refuse_unknown(const void *bytes, size_t size, const char *name,
 {
     const foreign *row = find(bytes, size, name);
     if (row) {
-        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "this is %s, which is not read; %s", row->name, row->way);
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "this is %s, which Poise does not read; %s", row->name,
+                            row->way);
     }
     if (size == 0) {
         return pz_error_set(error, POISE_ERROR_FORMAT, "the file is empty");
     }
     return pz_error_set(error, POISE_ERROR_FORMAT,
-                        "neither its content nor its name says which format it is; \"poise help formats\" lists them");
+                        "the format is clear neither from its content nor from its name; \"poise help formats\" lists them");
 }

@@ -140,6 +140,13 @@ int pz_number_write_scaled(double value, double factor, char text[PZ_NUMBER_SIZE
 
 #define PZ_RADIANS_PER_DEGREE 0.017453292519943295
 
+// Might an angle of radians have been written in degrees? One of more than three turns, unless it stands for "no limit".
+static inline bool pz_may_be_degrees(double radians)
+{
+    double a = radians < 0.0 ? -radians : radians;
+    return a > 20.0 && a < 2000.0 && a != 100.0 && a != 1000.0;
+}
+
 // ---- Output (output.c) ---------------------------------------------------------------------------------------------------
 
 // Bytes being written: memory grows as needed; after a failure nothing more is added and `failed` is set.

@@ -1,5 +1,9 @@
 #include "io/local_pose.h"
 
+#include "math/scalar.h"
+
+#include <string.h>
+
 // ---- What joints are made of  ---------------------------------------------------
 
 int pz_joint_coordinates(poise_joint_type type)
@@ -30,6 +34,42 @@ bool pz_euler_find(const int axis[3], poise_euler_order *order)
     }
     return false;
 }
+
+// ---- Angles --------------------------------------------------------------------------------------------------------------
+
+static double way(const double a[3], const double b[3])
+{
+    return fabs(a[0] - b[0]) + fabs(a[1] - b[1]) + fabs(a[2] - b[2]);
+}
+
+// R = Ri(a) Rj(b) Rk(c):
+//
+//   Rik = sin b,  Rjk = -sin a cos b,  Rkk = cos a cos b,  Rij = -cos b sin c,  Rii = cos b cos c
+//
+// Where cos b is 0 any a will do, so a stays, and c follows from Ri(-a) R = Rj(b) Rk(c), whose row j is sin c and cos c in
+// the columns i and j. R has two triples, (a, b, c) and (a + pi, pi - b, c + pi), and whole turns of each.
+void pz_euler_next(const double R[9], int first, double angle[3])
+{
+    int i = first, j = (first + 1) % 3, k = (first + 2) % 3;
+    double one[3], other[3], cosine = sqrt(R[3 * j + k] * R[3 * j + k] + R[3 * k + k] * R[3 * k + k]);
+    one[1] = poise_atan2(R[3 * i + k], cosine);
+    if (cosine > 1e-9) { // below, the sines above are rounding errors: R is good to 1e-15
+        one[0] = poise_atan2(-R[3 * j + k], R[3 * k + k]);
+        one[2] = poise_atan2(-R[3 * i + j], R[3 * i + i]);
+    } else {
+        double s, c;
+        poise_sincos(angle[0], &s, &c);
+        one[0] = angle[0];
+        one[2] = poise_atan2(c * R[3 * j + i] + s * R[3 * k + i], c * R[3 * j + j] + s * R[3 * k + j]);
+    }
+    for (int n = 0; n < 3; ++n) {
+        other[n] = turn_near(n == 1 ? PZ_PI - one[1] : one[n] + PZ_PI, angle[n]);
+        one[n] = turn_near(one[n], angle[n]);
+    }
+    memcpy(angle, way(other, angle) < way(one, angle) ? other : one, sizeof one);
+}
+
+// ---- Configurations ------------------------------------------------------------------------------------------------------
 
 bool pz_configurations_of(const poise_model *model, pz_pool *pool, pz_configurations *out)
 {

@@ -14,6 +14,10 @@ const char *pz_euler_name(int order);
 // The order of turns about these axes (0, 1, 2), outermost first; false when one comes twice in a row.
 bool pz_euler_find(const int axis[3], poise_euler_order *order);
 
+// Angles a, b, c of R = Ri(a) Rj(b) Rk(c), row-major, about the axes i, j, k = first, first + 1, first + 2 (mod 3). `angle`
+// holds the last ones: of the triples that give R the next to them is taken, so that a motion goes on without jumps.
+void pz_euler_next(const double R[9], int first, double angle[3]);
+
 // What configurations of a model must be: found once, so that checking one takes time for its numbers only, and not for all
 // the joints that have none.
 typedef struct pz_configurations {

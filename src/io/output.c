@@ -81,7 +81,8 @@ poise_status poise_write(const poise_file *file, poise_format format, const pois
                          size_t *size, poise_warning *warnings, int *warning_count, poise_error *error)
 {
     if (!file || !bytes || !size || (warnings && !warning_count)) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "file, bytes and size must not be NULL, nor warning_count alone");
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                            "file, bytes and size must not be NULL, and warnings need warning_count");
     }
     const pz_format_row *row = pz_format_row_of(format);
     if (!row || !row->write) {

@@ -1,6 +1,8 @@
 // What files say of a recording that is to be tracked.
 #include <poise/io.h>
 
+#include "motion/markers.h"
+
 #include <string.h>
 
 // The posture that OpenSim's models have as their default; NULL: there is none.
@@ -14,14 +16,13 @@ static const double *default_posture(const poise_file *skeleton)
     return NULL;
 }
 
-static bool any_is_seen(const poise_recording_problem *problem)
+static bool covers_recording(const poise_recording_problem *problem)
 {
+    int seen = 0;
     for (int i = 0; i < problem->placement_count && problem->markers; ++i) {
-        if (poise_markers_find(problem->markers, problem->placements[i].label) >= 0) {
-            return true;
-        }
+        seen += poise_markers_find(problem->markers, problem->placements[i].label) >= 0;
     }
-    return false;
+    return seen > 0 && pz_places_cover(seen, problem->placement_count, problem->markers->count);
 }
 
 poise_recording_problem poise_recording_of_files(const poise_file *skeleton, const poise_file *recording)
@@ -42,7 +43,7 @@ poise_recording_problem poise_recording_of_files(const poise_file *skeleton, con
     }
     if (skeleton->format == POISE_FORMAT_OSIM) { // its marker places are part of the model
         problem.posture = default_posture(skeleton);
-        problem.only_placements = any_is_seen(&problem);
+        problem.only_placements = covers_recording(&problem);
     }
     return problem;
 }

@@ -95,8 +95,7 @@ void pz_zeros_are_gaps(pz_input *input)
         points += opened;
     }
     if (points > 0) {
-        pz_input_warn(input, 0,
-                      "%g points at 0 0 0 are taken as not seen: %d marker%s throughout, %d in some frames (\"%s\"%s)",
+        pz_input_warn(input, 0, "%g points at 0 0 0 count as not seen: %d marker%s throughout, %d in some frames (\"%s\"%s)",
                       (double)points, throughout, throughout == 1 ? "" : "s", in_part, markers->label[first],
                       throughout + in_part > 1 ? " and others" : "");
     }

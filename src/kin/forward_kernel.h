@@ -66,8 +66,6 @@ REAL_FN void take_vector(real_block *block, real3 v)
 #if defined(REAL_PACKED)
 
 // Four of them at once.
-typedef double number __attribute__((vector_size(32)));
-#define NUMBER_INLINE REAL_FN
 #include "math/so3_series.h"
 
 REAL_FN void take_four_vectors(pz_block *const *block, const vec3 *v)

@@ -85,10 +85,19 @@ poise_pose poise_kinematics_tool_pose(const poise_kinematics *kinematics, int to
 
 void poise_kinematics_body_frame(const poise_kinematics *kinematics, int body, double rotation[9], double position[3])
 {
-    bool there = has_body(kinematics, body);
-    mat3 R = there ? pz_kin_rotation(kinematics, body) : m3_identity();
-    vec3 p = there ? v3_add(kinematics->origin, kinematics->p[body]) : v3(0, 0, 0);
-    m3_to_rows(&R, rotation);
+    mat3 product = m3_identity();
+    const mat3 *R = &product;
+    vec3 p = v3(0, 0, 0);
+    if (has_body(kinematics, body)) {
+        const pz_joint *joint = &kinematics->model->joints[body];
+        R = &kinematics->R[body];
+        if (!joint->B_is_identity) {
+            product = m3_mul(R, &joint->B);
+            R = &product;
+        }
+        p = v3_add(kinematics->origin, kinematics->p[body]);
+    }
+    m3_to_rows(R, rotation);
     position[0] = p.x, position[1] = p.y, position[2] = p.z;
 }
 

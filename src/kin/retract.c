@@ -14,9 +14,18 @@ static void put_quat(quat a, double *q)
     q[0] = a.x, q[1] = a.y, q[2] = a.z, q[3] = a.w;
 }
 
-// Has a rotation vector no limits, so that either of its two short forms will do?
-static bool is_unlimited(const poise_model *model, const pz_step *step)
+// A rotation vector; a swing has two components.
+static vec3 vector_at(const pz_step *step, const double *q)
 {
+    return v3(q[step->q], q[step->q + 1], step->kind == PZ_EXPMAP ? q[step->q + 2] : 0.0);
+}
+
+// Is it a rotation vector without limits, so that either of its two short forms will do?
+static bool takes_other_form(const poise_model *model, const pz_step *step)
+{
+    if (step->kind != PZ_EXPMAP && step->kind != PZ_SWING) {
+        return false;
+    }
     for (int i = step->q; i < step->q + pz_step_nq(step->kind); ++i) {
         if (is_finite(model->lower[i]) || is_finite(model->upper[i])) {
             return false;
@@ -28,11 +37,11 @@ static bool is_unlimited(const poise_model *model, const pz_step *step)
 
 static bool reparameterise(const poise_model *model, const pz_step *step, double *q)
 {
-    if ((step->kind != PZ_EXPMAP && step->kind != PZ_SWING) || !is_unlimited(model, step)) {
+    if (!takes_other_form(model, step)) {
         return false;
     }
     double *c = q + step->q;
-    vec3 v = v3(c[0], c[1], step->kind == PZ_EXPMAP ? c[2] : 0.0);
+    vec3 v = vector_at(step, q);
     if (!so3_reparameterise(&v)) {
         return false;
     }
@@ -113,18 +122,26 @@ poise_status poise_retract(const poise_model *model, const double *q, const doub
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "v must hold %d finite numbers", model->nv);
     }
     if (!sums_are_finite(model, q, v)) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "a coordinate plus its step is too large for a number");
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "a coordinate plus its step overflows");
     }
     pz_kin_retract(model, q, v, q_out);
     return POISE_OK;
 }
 
-void pz_step_difference(const pz_step *step, const double *q_from, const double *q_to, double *dv)
+void pz_step_difference(const poise_model *model, const pz_step *step, const double *q_from, const double *q_to, double *dv)
 {
     if (step->kind == PZ_QUATERNION) {
         quat from = quat_normalize(quat_at(q_from + step->q)), to = quat_normalize(quat_at(q_to + step->q));
         vec3 turn = so3_log(quat_mul(quat_conj(from), to));
         dv[0] = turn.x, dv[1] = turn.y, dv[2] = turn.z;
+        return;
+    }
+    if (takes_other_form(model, step)) {
+        vec3 from = vector_at(step, q_from), turn = v3_sub(so3_nearer(vector_at(step, q_to), from), from);
+        dv[0] = turn.x, dv[1] = turn.y;
+        if (step->kind == PZ_EXPMAP) {
+            dv[2] = turn.z;
+        }
         return;
     }
     for (int i = 0; i < pz_step_nq(step->kind); ++i) {
@@ -137,7 +154,7 @@ void pz_kin_difference(const poise_model *model, const double *q_from, const dou
     for (int s = 0; s < model->step_count; ++s) {
         const pz_step *step = &model->steps[s];
         if (step->own) {
-            pz_step_difference(step, q_from, q_to, v + model->axes[step->axis].dof);
+            pz_step_difference(model, step, q_from, q_to, v + model->axes[step->axis].dof);
         }
     }
 }

@@ -15,7 +15,7 @@
 //
 //   K_ii = w_i x J_i + D_w x x + D_v
 //
-// Source of the ordered form: Erleben & Andrews 2018, eq. (22)-(27) and
+// Source of the ordered form: Erleben & Andrews 2019, eq. (22)-(27) and
 // Table 2, read with h upstream of k.
 #include "kin/kin.h"
 

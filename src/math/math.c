@@ -76,6 +76,11 @@ poise_quat poise_quat_multiply(poise_quat a, poise_quat b)
     return quat_mul(a, b);
 }
 
+poise_quat poise_quat_normalize(poise_quat rotation)
+{
+    return quat_normalize(rotation);
+}
+
 poise_quat poise_quat_conjugate(poise_quat rotation)
 {
     return quat_conj(rotation);

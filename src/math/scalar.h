@@ -45,6 +45,12 @@ static inline double round_down(double x)
     return whole > x ? whole - 1.0 : whole;
 }
 
+// The angle and whole turns, within half a turn of `near`.
+static inline double turn_near(double angle, double near)
+{
+    return angle + PZ_TWO_PI * round_down((near - angle) / PZ_TWO_PI + 0.5);
+}
+
 // Neither NaN nor infinite: x - x is 0 for those numbers only.
 static inline bool is_finite(double x)
 {
@@ -53,12 +59,15 @@ static inline bool is_finite(double x)
 
 static inline bool all_finite(const double *x, size_t count)
 {
-    // the sum of x - x is 0 exactly when every term is; one compare at the end lets the loop vectorise
-    double sum = 0.0;
-    for (size_t i = 0; i < count; ++i) {
-        sum += x[i] - x[i];
+    // the sum of x - x is 0 exactly when every term is; four of them, so that no addition waits for the one before
+    double a = 0.0, b = 0.0, c = 0.0, d = 0.0;
+    for (; count >= 4; x += 4, count -= 4) {
+        a += x[0] - x[0], b += x[1] - x[1], c += x[2] - x[2], d += x[3] - x[3];
     }
-    return sum == 0.0;
+    for (; count > 0; ++x, --count) {
+        a += x[0] - x[0];
+    }
+    return a + b + c + d == 0.0;
 }
 
 // The next of a sequence of numbers that look random, uniform in [0, 1): splitmix64 (Steele, Lea & Flood 2014).

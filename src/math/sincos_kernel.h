@@ -1,7 +1,7 @@
 // Sine and cosine of angles within thousands of turns: the fast way of trig.c, for one number or for vectors of them.
 //
-// Every operation acts on each number by itself, so that a lane of a vector gets the bits of a single number. Who includes
-// this says what it is for, then uses reduce() and sincos_reduced():
+// Every operation acts on each number by itself, so that a lane of a vector gets the bits of a single number. Files that
+// include this say what it is for, then use reduce() and sincos_reduced():
 //
 //   typedef double number;             or a vector of doubles
 //   typedef uint64_t word;             or a vector of as many 64-bit words

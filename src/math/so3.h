@@ -39,6 +39,16 @@ PZ_DEVICE void so3_left_jacobian_derivative(vec3 v, mat3 dJ[3]);
 // v shortened by whole turns to |v| <= pi; returns whether it changed. The rotation is the same.
 PZ_DEVICE bool so3_reparameterise(vec3 *v);
 
+// Of the two rotation vectors of one rotation, v and (1 - 2 pi/|v|) v, the one nearer to `to`: where a motion passes half a
+// turn, reparameterisation changes from one to the other, and a difference must not see a jump.
+static inline vec3 so3_nearer(vec3 v, vec3 to)
+{
+    double length = v3_norm(v);
+    vec3 twin = v3_scale(v, length > 0 ? 1.0 - PZ_TWO_PI / length : 1.0);
+    vec3 one = v3_sub(v, to), other = v3_sub(twin, to);
+    return v3_dot(other, other) < v3_dot(one, one) ? twin : v;
+}
+
 // d I + p W + r W^2, the form that all matrices here share; W^2 = v v^T - |v|^2 I. The six products do not depend on the
 // coefficients: where this is expanded twice for one v, the compiler computes them once.
 static inline mat3 so3_polynomial(double d, double p, double r, vec3 v)

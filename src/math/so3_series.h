@@ -1,5 +1,5 @@
-// The series behind so3_coefficients_of, for one number or for vectors of them; so3.c has the derivation. Who includes this
-// says what `number` and NUMBER_INLINE are, as for sincos_kernel.h.
+// The series behind so3_coefficients_of, for one number or for vectors of them; so3.c has the derivation. Files that include
+// this say what `number` and NUMBER_INLINE are, as for sincos_kernel.h.
 #ifndef PZ_MATH_SO3_SERIES_H
 #define PZ_MATH_SO3_SERIES_H
 

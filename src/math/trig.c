@@ -160,7 +160,7 @@ PZ_INLINE uint64_t sincos_block(size_t count, const double *restrict x, double *
     return seen;
 }
 
-PZ_INLINE void sincos_array(size_t count, const double *restrict x, double *restrict sine, double *restrict cosine)
+void pz_sincos_array(size_t count, const double *restrict x, double *restrict sine, double *restrict cosine)
 {
     uint64_t seen = ROUND_BITS;
     size_t done = 0;
@@ -174,16 +174,6 @@ PZ_INLINE void sincos_array(size_t count, const double *restrict x, double *rest
     for (size_t i = 0; i < count && !all_fast; ++i) {
         pz_sincos(x[i], &sine[i], &cosine[i]);
     }
-}
-
-void pz_sincos_array(size_t count, const double *restrict x, double *restrict sine, double *restrict cosine)
-{
-    sincos_array(count, x, sine, cosine);
-}
-
-PZ_WIDE void pz_sincos_array_wide(size_t count, const double *restrict x, double *restrict sine, double *restrict cosine)
-{
-    sincos_array(count, x, sine, cosine);
 }
 
 // u^2 A(u^2) with atan u = u + u u^2 A(u^2) for |u| <= 0.172, relative error of the arc below 2^-59.7.

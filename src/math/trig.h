@@ -12,9 +12,6 @@ PZ_DEVICE void pz_sincos(double x, double *sine, double *cosine);
 // The same for an array, bit for bit; the loops vectorise. The three arrays do not overlap.
 PZ_DEVICE void pz_sincos_array(size_t count, const double *restrict x, double *restrict sine, double *restrict cosine);
 
-// The same for processors with wider registers (base/cpu.h), bit for bit.
-PZ_DEVICE void pz_sincos_array_wide(size_t count, const double *restrict x, double *restrict sine, double *restrict cosine);
-
 // Angle of the point (x, y), in [-pi, pi]; signed zeros and infinities as C's atan2.
 PZ_DEVICE double pz_atan2(double y, double x);
 

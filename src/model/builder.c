@@ -209,10 +209,10 @@ poise_status poise_builder_add_joint(poise_builder *builder, const poise_joint *
     }
     const char *body = joint->body ? joint->body : joint->name;
     if (pz_names_find(&builder->joint_names, joint->name, pz_builder_joint_name_at, builder) >= 0) {
-        return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": there is a joint of that name already", joint->name);
+        return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": there is already a joint of that name", joint->name);
     }
     if (pz_names_find(&builder->body_names, body, pz_builder_body_name_at, builder) >= 0) {
-        return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": there is a body \"%s\" already", joint->name, body);
+        return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": there is already a body \"%s\"", joint->name, body);
     }
     size_t text = text_length(joint->name) + text_length(body) + text_length(joint->parent) + text_length(joint->mimic);
     size_t size = pz_functions_size(&checked);
@@ -250,7 +250,7 @@ poise_status poise_builder_add_tool(poise_builder *builder, const poise_tool *to
         return status;
     }
     if (pz_names_find(&builder->tool_names, tool->name, tool_name_at, builder) >= 0) {
-        return pz_error_set(error, POISE_ERROR_MODEL, "tool \"%s\": there is a tool of that name already", tool->name);
+        return pz_error_set(error, POISE_ERROR_MODEL, "tool \"%s\": there is already a tool of that name", tool->name);
     }
     if (!grow_tools(builder) || !grow_text(builder, text_length(tool->name) + text_length(tool->body)) ||
         !grow_names(builder, &builder->tool_names, builder->tool_count, tool_name_at)) {

@@ -27,7 +27,7 @@ poise_status pz_function_check(const poise_function *f, const char *joint, const
         return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": %s needs its numbers", joint, what);
     }
     if (has_points && f->count == 1) {
-        return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": %s needs two points at least", joint, what);
+        return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": %s needs at least two points", joint, what);
     }
     for (int i = 0; i < f->count; ++i) {
         if (!(fabs(f->y[i]) <= LARGEST) || (has_points && !(fabs(f->x[i]) <= LARGEST))) {
@@ -35,7 +35,7 @@ poise_status pz_function_check(const poise_function *f, const char *joint, const
                                 "joint \"%s\": %s has a number that is not finite, or beyond 1e100", joint, what);
         }
         if (has_points && i > 0 && !(f->x[i] > f->x[i - 1])) {
-            return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": %s: x must grow, but %g comes after %g", joint,
+            return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": %s: x must increase, but %g comes after %g", joint,
                                 what, f->x[i], f->x[i - 1]);
         }
     }

@@ -118,8 +118,18 @@ static poise_status add_rows(poise_builder *builder, const char *prefix, const c
 poise_status poise_builder_add_dh(poise_builder *builder, const char *prefix, const char *parent,
                                   poise_dh_convention convention, const poise_dh_row *rows, int count, poise_error *error)
 {
-    if (!builder || !prefix || !rows || count < 1 || (unsigned)convention > POISE_DH_MODIFIED) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "a Denavit-Hartenberg chain needs a builder, a prefix and rows");
+    if (!builder || !prefix || !rows) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "a Denavit-Hartenberg chain: %s must not be NULL",
+                            !builder  ? "builder"
+                            : !prefix ? "prefix"
+                                      : "rows");
+    }
+    if (count < 1) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "a Denavit-Hartenberg chain has at least one row, not %d", count);
+    }
+    if ((unsigned)convention > POISE_DH_MODIFIED) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                            "a Denavit-Hartenberg chain is POISE_DH_CLASSIC or POISE_DH_MODIFIED, not %d", (int)convention);
     }
     int joint_count = builder->joint_count;
     size_t text_size = builder->text_size;

@@ -3,6 +3,8 @@
 #include "math/vec3.h"
 #include "model/builder.h"
 
+#include <string.h>
+
 // Lengths beyond this are refused: their squares and products must stay far from overflow.
 #define LARGEST 1e100
 
@@ -62,8 +64,7 @@ static poise_status check_axes(poise_joint *joint, poise_error *error)
         }
         if (fabs(v3_dot(joint->axis, joint->axis2)) > ORTHOGONAL) {
             return pz_error_set(error, POISE_ERROR_MODEL,
-                                "joint \"%s\": axis and axis2 must be orthogonal; use two revolute "
-                                "joints for others",
+                                "joint \"%s\": axis and axis2 must be orthogonal; otherwise use two revolute joints",
                                 joint->name);
         }
         return POISE_OK;
@@ -101,12 +102,16 @@ static poise_status check_limits(const poise_joint *joint, poise_error *error)
     for (int s = 0; s < step_count; ++s) {
         for (int i = 0; i < pz_step_nq(steps[s]); ++i, ++c) {
             double lower = joint->lower[c], upper = joint->upper[c];
-            if (!(lower <= upper)) {
+            if (lower != lower || upper != upper) {
+                return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": %s limit nan; without one it is %sINFINITY",
+                                    joint->name, lower != lower ? "lower" : "upper", lower != lower ? "-" : "");
+            }
+            if (lower > upper) {
                 return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": lower limit %g is above upper limit %g",
                                     joint->name, lower, upper);
             }
             if (lower == INFINITY || upper == -INFINITY) {
-                return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": limits %g to %g leave no number", joint->name,
+                return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": limits %g to %g leave no value", joint->name,
                                     lower, upper);
             }
             if (steps[s] == PZ_QUATERNION && (is_finite(lower) || is_finite(upper))) {
@@ -137,7 +142,7 @@ static poise_status check_swing(const poise_joint *joint, poise_error *error)
     // the ray to the centre must lead into the box as well
     if (!(joint->lower[0] <= 0 && 0 <= joint->upper[0] && joint->lower[1] <= 0 && 0 <= joint->upper[1])) {
         return pz_error_set(error, POISE_ERROR_MODEL,
-                            "joint \"%s\": beside a swing ellipse the limits of the swing coordinates must include 0",
+                            "joint \"%s\": with a swing ellipse, the limits of the swing coordinates must include 0",
                             joint->name);
     }
     return POISE_OK;
@@ -153,9 +158,10 @@ static poise_status check_mimic_function(const poise_joint *joint, poise_error *
                             "joint \"%s\": give it a multiplier and an offset, or a mimic_function, not both", joint->name);
     }
     if (is_finite(joint->lower[0]) || is_finite(joint->upper[0])) {
-        return pz_error_set(error, POISE_ERROR_MODEL,
-                            "joint \"%s\": follows \"%s\" by a function, which takes no limits; give them to that one",
-                            joint->name, joint->mimic);
+        return pz_error_set(
+            error, POISE_ERROR_MODEL,
+            "joint \"%s\": follows \"%s\" by a function, so it cannot have limits; set them on the joint it follows",
+            joint->name, joint->mimic);
     }
     if (joint->mimic_function->count < 1) {
         return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": mimic_function has no numbers", joint->name);
@@ -173,6 +179,10 @@ static poise_status check_mimic(const poise_joint *joint, poise_error *error)
     }
     if (!joint->mimic) {
         return POISE_OK;
+    }
+    if (strcmp(joint->mimic, joint->name) == 0) {
+        return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": it mimics itself; name another joint, or none",
+                            joint->name);
     }
     if (joint->type != POISE_JOINT_REVOLUTE && joint->type != POISE_JOINT_PRISMATIC && joint->type != POISE_JOINT_CURVE) {
         return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": only revolute, prismatic and curve joints can mimic",

@@ -309,6 +309,51 @@ static void add_joints(poise_model *model, const poise_builder *builder, const p
     }
 }
 
+// ---- Size ----------------------------------------------------------------------------------------------------------------
+
+#define SMALLEST    (1.0 / 64.0) // models of at least this size, and of less than 1024 times as much, count in units of 1
+#define LESS_SLIDES 8.0          // ranges of slides count up to so many times the links: that of a cart may be any number
+
+// The power of 1024 that suits a length; 1 where there is none.
+static double unit_of(double length)
+{
+    double unit = 1.0;
+    while (is_finite(length) && length >= 1024.0 * SMALLEST * unit) {
+        unit *= 1024.0;
+    }
+    while (length > 0 && length < SMALLEST * unit) {
+        unit /= 1024.0;
+    }
+    return unit;
+}
+
+// The way from a root along links to a body and on to its mass. Half the ranges of slides on the way count where that is
+// short.
+static double length_of(const poise_model *model, int body)
+{
+    double links = v3_norm(model->joints[body].mass_center), ranges = 0.0;
+    for (int k = body; k != POISE_WORLD; k = model->joints[k].parent) {
+        const pz_joint *joint = &model->joints[k];
+        links += joint->parent == POISE_WORLD ? 0.0 : v3_norm(joint->t);
+        for (int i = 0; i < joint->slide_count && joint->q_begin + i < joint->q_end; ++i) {
+            double range = 0.5 * (model->upper[joint->q_begin + i] - model->lower[joint->q_begin + i]);
+            ranges += is_finite(range) ? range : 0.0;
+        }
+    }
+    return links > 0 ? max2(links, min2(ranges, LESS_SLIDES * links)) : ranges;
+}
+
+static void find_unit(poise_model *model)
+{
+    double longest = 0.0;
+    for (int k = 0; k < model->joint_count; ++k) {
+        if (model->joints[k].subtree == 1) {
+            longest = max2(longest, length_of(model, k));
+        }
+    }
+    model->unit = unit_of(longest);
+}
+
 // ---- Mimics and tools ----------------------------------------------------------------------------------------------------
 
 // A limit of the leader, (limit - c)/m rounded, may miss the mimic's own by a few units; move it inwards until m q + c, as
@@ -344,7 +389,7 @@ static poise_status narrow(poise_model *model, int k, poise_error *error)
     model->upper[q] = min2(model->upper[q], moved_inwards(given, m > 0 ? to : from, -1.0));
     bool has_number = model->lower[q] < INFINITY && model->upper[q] > -INFINITY; // a tiny multiplier may overflow
     if (!(model->lower[q] <= model->upper[q] && has_number)) {
-        return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": no position of \"%s\" suits the limits of both",
+        return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": no position of \"%s\" meets the limits of both",
                             given->name, leader);
     }
     return POISE_OK;
@@ -405,6 +450,7 @@ static poise_status fill(poise_model *model, const poise_builder *builder, const
     memset(model->tool_names.slots, 0, model->tool_names.capacity * sizeof(int32_t));
     model->value_count = (int)turns; // slides are numbered from here on
     add_joints(model, builder, order);
+    find_unit(model);
     poise_status status = tie_mimics(model, error);
     return status == POISE_OK ? add_tools(model, builder, error) : status;
 }

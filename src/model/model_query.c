@@ -63,11 +63,12 @@ int poise_model_find_tool(const poise_model *model, const char *name)
     return model ? find(&model->tool_names, name, tool_name_at, model) : POISE_NONE;
 }
 
-// Bodies first, then tools.
+// Bodies first, then tools, then joints.
 static const char *part_name(const void *user, int index)
 {
     const poise_model *model = (const poise_model *)user;
-    return index < model->joint_count ? model->given[index].body : model->tools[index - model->joint_count].name;
+    int tool = index - model->joint_count, joint = tool - model->tool_count;
+    return tool < 0 ? model->given[index].body : joint < 0 ? model->tools[tool].name : model->given[joint].name;
 }
 
 // Add text to what is in `list`, of which *used characters are taken; what does not fit is left out.
@@ -108,10 +109,10 @@ int poise_model_find_part(const poise_model *model, const char *name, poise_pose
         body = tool < 0 ? -1 : poise_model_tool_info(model, tool).body;
     }
     if (body < 0) {
-        const char *near = poise_nearest_name(name, part_name, model, model->joint_count + model->tool_count);
+        const char *near = poise_nearest_name(name, part_name, model, 2 * model->joint_count + model->tool_count);
         char others[LISTED];
         list_parts(model, others);
-        pz_error_set(error, POISE_ERROR_NOT_FOUND, "no body or tool is called \"%s\"; %s%s%s", name,
+        pz_error_set(error, POISE_ERROR_NOT_FOUND, "no body, joint or tool is called \"%s\"; %s%s%s", name,
                      near ? "did you mean \"" : "there are ", near ? near : others, near ? "\"?" : "");
         return POISE_NONE;
     }

@@ -56,8 +56,8 @@ static poise_status resolve_mimics(const poise_builder *builder, pz_order *order
                                 "joint \"%s\": it can mimic a revolute, prismatic or curve joint, not \"%s\"", name, leader);
         }
         if (builder->joints[f].mimic != PZ_NO_TEXT) {
-            return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": \"%s\" mimics another joint itself; name that one",
-                                name, leader);
+            return pz_error_set(error, POISE_ERROR_MODEL,
+                                "joint \"%s\": \"%s\" is itself a mimic joint; name the joint it follows", name, leader);
         }
         order->mimic[e] = f;
     }
@@ -114,8 +114,7 @@ static poise_status report_cycle(const poise_builder *builder, const pz_order *o
         e = order->parent[e];
     }
     return pz_error_set(error, POISE_ERROR_MODEL,
-                        "joint \"%s\": its parents form a cycle through \"%s\"; one must hang on the "
-                        "world",
+                        "joint \"%s\": its parents form a cycle through \"%s\"; one of them must be attached to the world",
                         text_at(builder, builder->joints[e].name), text_at(builder, builder->joints[order->parent[e]].body));
 }
 

@@ -122,6 +122,7 @@ struct poise_model {
     bool has_mimic;
     bool is_wide; // base/cpu.h
     double total_mass;
+    double unit; // of length: the power of 1024 that suits its size (constraint.h)
     pz_joint *joints;
     pz_step *steps;
     pz_axis *axes;

@@ -179,7 +179,7 @@ static bool is_thumb(const char *name)
     return found;
 }
 
-// The mean of what hangs from a body, thumbs apart; its tip where nothing does. False for neither.
+// The mean of what hangs from a body, except thumbs; its tip where nothing does. False for neither.
 static bool find_end(const poise_kinematics *kin, int body, vec3 *end)
 {
     const poise_model *model = kin->model;
@@ -406,7 +406,7 @@ static bool has_both(const pz_anatomy *a, pz_part part)
     return a->part[part][PZ_LEFT].body >= 0 && a->part[part][PZ_RIGHT].body >= 0;
 }
 
-// Up, left, forward, stature. False when the skeleton does not tell.
+// Up, left, forward, stature. False when the skeleton does not determine them.
 static bool find_frame(pz_anatomy *a)
 {
     bool legs = has_both(a, PZ_THIGH), arms = has_both(a, PZ_UPPER_ARM), shanks = legs && has_both(a, PZ_SHANK);

@@ -44,7 +44,7 @@ typedef struct pz_anatomy {
 bool pz_part_by_name(const char *name, size_t length, pz_part *part);
 bool pz_part_has_sides(pz_part part);
 
-// Find the parts by the names of bodies. MEMORY is all that can go wrong.
+// Find the parts by the names of bodies. Fails only with MEMORY.
 poise_status pz_anatomy_of(const poise_model *model, const poise_allocator *allocator, pz_anatomy *anatomy);
 
 // Is this component of a joint's step a length that stays as it is? People's bones do not change theirs, whatever channels
@@ -57,7 +57,8 @@ void pz_anatomy_posture(const pz_anatomy *anatomy, const poise_model *model, dou
 // The body of the other side, by its name; POISE_NONE where there is none.
 int pz_mirror_body(const poise_model *model, int body);
 
-// How large a skeleton is: its stature, or twice the largest distance of a body from the mean of all. MEMORY may be short.
+// How large a skeleton is: its stature, or twice the largest distance of a body from the mean of all. Fails only with
+// MEMORY.
 poise_status pz_skeleton_size(const poise_model *model, const poise_allocator *allocator, double *size);
 
 // Does the skeleton have a body of this name, in whatever case and punctuation?

@@ -6,7 +6,7 @@
 //   x = k_f + sum_a s_a c_af + R_bf l_m        a over the joints above the marker's body b, but those at the world
 //
 // with c_af the offset of joint a, unscaled, turned into the world. So d x/d z = A = [.. c_af .. R_bf ..], and d x/d q = J.
-// Poses are always solved for the constants at hand, hence J^T r = 0 for the residuals r of a frame, and the Gauss-Newton
+// Poses are always solved for the current constants, hence J^T r = 0 for the residuals r of a frame, and the Gauss-Newton
 // step of the constants, with the poses following them, is (the Schur complement of the poses)
 //
 //   N dz = sum_f A^T r        N = sum_f A^T A - C^T G^-1 C        G = J^T J, C = J^T A
@@ -344,7 +344,7 @@ static poise_status run_round(pz_calibration *c, const double *q_start, double b
 }
 
 // Rounds until they no longer help; the best constants are in z, their poses in q, their model in *fitted. With q_start the
-// first one begins there, otherwise at the poses at hand.
+// first one begins there, otherwise at the current poses.
 static poise_status run_rounds(pz_calibration *c, const double *q_start, poise_model **fitted,
                                poise_calibration_report *report, poise_error *error)
 {
@@ -492,7 +492,7 @@ poise_status poise_calibrate(const poise_calibration *problem, const poise_alloc
 {
     if (!problem || !problem->model || problem->placement_count < 1 || !problem->placements || !problem->markers ||
         problem->frame_count < 1) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, placements, markers and frames must be there");
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, placements, markers and frames are required");
     }
     const poise_model *model = problem->model;
     double *q = problem->q;

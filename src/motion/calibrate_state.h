@@ -20,7 +20,7 @@ typedef struct pz_calibration {
     int *unknown;          // by joint: number of its factor; 0 is the common one, -1 none
     int factors;           // number of unknown factors
     int n;                 // unknowns: factors, then offsets
-    double *z;             // n: constants at hand
+    double *z;             // n: current constants
     double *z_best;        // n: those of N and b
     double *scale;         // by joint, of z
     double *q;             // frame_count x nq: poses of z

@@ -1,14 +1,14 @@
 // Joint angles as clinicians name them, from the rotations of bodies.
 //
 // A segment's axes in the neutral configuration, in the world: x forward, y towards the head (against the bone of a limb), z
-// to the right; they turn with the body. For two segments P, D the rotation R = P^T D is taken apart as
+// to the right; they turn with the body. For two segments P, D the rotation R = P^T D is decomposed as
 //
 //   Z-X-Y   R = Rz(a) Rx(b) Ry(c):   a = atan2(-R01, R11), b = asin(R21), c = atan2(-R20, R22)
 //   Y-X-Y   R = Ry(a) Rx(-b) Ry(c):  a = atan2(-R01, -R21), b = acos(R11), c = atan2(-R10, R12)
 //   Y-X-Z   R = Ry(c) Rx(b) Rz(a):   a = atan2(R10, R11), b = asin(-R12), c = atan2(R02, R22)
 //
 // (rows and columns from 0), where b >= 0 raises the right arm: outwards with a = 0, forwards with a = 90 degrees. What is
-// on the left is mirrored first: angles about x and y change their signs. The pelvis is taken apart with its rotation
+// on the left is mirrored first: angles about x and y change their signs. The pelvis is decomposed with its rotation
 // outermost (Baker 2001), so that tilt and obliquity do not depend on where in the room a person walks.
 #include <poise/track.h>
 
@@ -149,10 +149,10 @@ static void take_apart(const mat3 *P, const mat3 *D, axis_order order, double mi
 }
 
 // The same angle, less than half a turn from the one before. A person may turn round and round, a joint does not: the plane
-// of an arm that swings round its side would count turns, so beyond `most` the angle begins anew.
+// of an arm that swings round its side would count turns, so beyond `most` the angle starts again.
 static double nearest(double angle, double before, double most)
 {
-    double near = before == before ? angle - 360.0 * floor((angle - before) / 360.0 + 0.5) : angle;
+    double near = before == before ? angle - 360.0 * round_down((angle - before) / 360.0 + 0.5) : angle;
     return fabs(near) > most ? angle : near;
 }
 
@@ -207,7 +207,7 @@ poise_status poise_joint_angles(const poise_model *model, const poise_clip *clip
     }
     poise_status status = POISE_OK;
     if (!(c.anatomy.stature > 0.0)) {
-        status = pz_error_set(error, POISE_ERROR_NOT_FOUND, "the bodies' names tell no human skeleton");
+        status = pz_error_set(error, POISE_ERROR_NOT_FOUND, "the body names are not those of a human skeleton");
     }
     keep_neutral(&c); // a new kinematics is in the neutral configuration
     for (int f = 0; f < clip->frames && status == POISE_OK; ++f) {
@@ -219,6 +219,36 @@ poise_status poise_joint_angles(const poise_model *model, const poise_clip *clip
     }
     poise_kinematics_destroy(c.kin);
     return status;
+}
+
+static bool is_marked(const poise_model *model, int body, const poise_placement *placements, int count)
+{
+    int end = body >= 0 ? body + poise_model_joint_info(model, body).subtree : body;
+    for (int i = 0; i < count; ++i) {
+        if (placements[i].weight > 0 && placements[i].body >= body && placements[i].body < end) {
+            return true;
+        }
+    }
+    return false;
+}
+
+poise_status poise_joint_angles_seen(const poise_model *model, const poise_placement *placements, int count,
+                                     const poise_allocator *allocator, bool *seen, poise_error *error)
+{
+    if (!model || (count > 0 && !placements) || !seen) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, placements and seen must not be NULL");
+    }
+    clinic c = {.kin = NULL};
+    if (pz_anatomy_of(model, allocator, &c.anatomy) != POISE_OK) {
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    }
+    for (int r = 0; r < ROWS; ++r) {
+        for (int i = 0; i < sides_of(&rows[r]); ++i, seen += 3) {
+            pz_side side = sides_of(&rows[r]) == 1 ? PZ_MIDDLE : i == 0 ? PZ_RIGHT : PZ_LEFT;
+            seen[0] = seen[1] = seen[2] = is_marked(model, segment_of(&c, rows[r].distal, side)->body, placements, count);
+        }
+    }
+    return POISE_OK;
 }
 
 // ---- Centres -------------------------------------------------------------------------------------------------------------

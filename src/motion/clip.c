@@ -2,6 +2,7 @@
 #include "motion/clip.h"
 
 #include "base/error.h"
+#include "kin/put_rotation.h"
 #include "kin/retract.h"
 #include "math/so3.h"
 #include "model/model_error.h"
@@ -15,9 +16,16 @@
 poise_status poise_clip_create(int frames, int nq, double frame_time, const poise_allocator *allocator, poise_clip **clip,
                                poise_error *error)
 {
-    if (frames < 0 || nq < 0 || !(frame_time > 0.0) || !is_finite(frame_time) || !clip) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT,
-                            "frames and nq must be >= 0, frame_time finite and > 0, and clip not NULL");
+    if (!clip) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "clip must not be NULL");
+    }
+    if (frames < 0 || nq < 0) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "%s must be >= 0, not %d", frames < 0 ? "frames" : "nq",
+                            frames < 0 ? frames : nq);
+    }
+    if (!(frame_time > 0.0) || !is_finite(frame_time)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "frame_time, in seconds, must be finite and > 0, not %g",
+                            frame_time);
     }
     size_t numbers = (size_t)frames * (size_t)nq; // below 2^62
     bool fits = numbers <= (SIZE_MAX / 2 - HEAD) / sizeof(double);
@@ -52,7 +60,7 @@ poise_status poise_clip_trim(const poise_clip *clip, int first, int count, const
                              poise_clip **trimmed, poise_error *error)
 {
     if (!clip || !trimmed || first < 0 || count < 0 || count > clip->frames - first) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "frames %d and %d more are not within the clip, which has %d",
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "frames from %d, %d of them, are not all in the clip, which has %d",
                             first, count, clip ? clip->frames : 0);
     }
     poise_clip *made;
@@ -131,6 +139,42 @@ static void step_between(const poise_model *model, const pz_step *step, const do
     }
 }
 
+// Is this a joint of three turns without limits of which one changes by more than `apart`?
+static bool is_far_triple(const poise_model *model, int joint, const double *a, const double *b, double apart)
+{
+    double far = 0.0;
+    const pz_step *turn = &model->steps[model->joints[joint].step_end - 3];
+    if (!pz_joint_row_of(model->given[joint].type)->euler || !turn->own) {
+        return false;
+    }
+    for (int i = 0; i < 3; ++i) {
+        far = max2(far, is_unlimited(model, turn[i].q, 1) ? fabs(b[turn[i].q] - a[turn[i].q]) : INFINITY);
+    }
+    return far > apart && is_finite(far);
+}
+
+// Three turns one after the other are a rotation, and go along its arc, too: angle by angle a blend of triples that lie far
+// apart tumbles.
+static void joint_between(const poise_model *model, int k, const double *a, const double *b, double u, double apart,
+                          double *q)
+{
+    const pz_joint *joint = &model->joints[k];
+    bool is_triple = joint->step_end > joint->step_begin && is_far_triple(model, k, a, b, apart);
+    mat3 M = {0};
+    if (is_triple) {
+        mat3 A = pz_get_rotation(model, joint, a), B = pz_get_rotation(model, joint, b);
+        M = quat_matrix(arc(quat_from_matrix(&A), quat_from_matrix(&B), u));
+    }
+    for (int s = joint->step_begin; s < joint->step_end; ++s) {
+        if (model->steps[s].own) {
+            step_between(model, &model->steps[s], a, b, u, q);
+        }
+    }
+    if (is_triple) {
+        pz_put_rotation_near(model, joint, &M, q);
+    }
+}
+
 // The frame at or before `place` (in frames) and the share of the way to the next one; on a frame the share is 0.
 //
 // A place within `near` frames of a frame is that frame: a time is a product of rounded numbers.
@@ -153,8 +197,9 @@ static int frame_before(double place, int frames, double *share)
     return frame;
 }
 
-poise_status pz_clip_between(const poise_model *model, const double *from, const double *to, double share, double *q,
-                             poise_error *error)
+// `apart`: angles that change by more are taken as rotations.
+static poise_status mix(const poise_model *model, const double *from, const double *to, double share, double apart,
+                        double *q, poise_error *error)
 {
     if (!model || !from || !to || !q || !(share >= 0.0 && share <= 1.0)) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, from, to and q must not be NULL, and share in [0, 1]");
@@ -166,12 +211,25 @@ poise_status pz_clip_between(const poise_model *model, const double *from, const
         memmove(q, share == 0.0 ? from : to, (size_t)model->nq * sizeof *q);
         return POISE_OK;
     }
-    for (int s = 0; s < model->step_count; ++s) {
-        if (model->steps[s].own) {
-            step_between(model, &model->steps[s], from, to, share, q);
-        }
+    for (int k = 0; k < model->joint_count; ++k) {
+        joint_between(model, k, from, to, share, apart, q);
     }
     return POISE_OK;
+}
+
+// From frame to frame the arc and its angles differ invisibly little, up to this change of an angle.
+#define SMALL_TURN 0.5
+
+poise_status pz_clip_between(const poise_model *model, const double *from, const double *to, double share, double *q,
+                             poise_error *error)
+{
+    return mix(model, from, to, share, SMALL_TURN, q, error);
+}
+
+poise_status pz_clip_blend(const poise_model *model, const double *from, const double *to, double share, double *q,
+                           poise_error *error)
+{
+    return mix(model, from, to, share, 0.0, q, error);
 }
 
 static poise_status sample_at(const poise_clip *clip, const poise_model *model, double place, double *q, poise_error *error)
@@ -232,7 +290,7 @@ poise_status poise_clip_resample(const poise_clip *clip, const poise_model *mode
 // ---- Prediction ----------------------------------------------------------------------------------------------------------
 //
 // Where a motion leads, from its last four frames. With d_1, d_2, d_3 the steps between them, the last one first,
-// polynomials of order 0, 1 and 2 go on to the upper row, and missed the last frame, from those before it, by the lower one:
+// polynomials of order 0, 1 and 2 lead to the upper row, and missed the last frame, from those before it, by the lower one:
 //
 //   q        q + d_1         q + 2 d_1 - d_2
 //   |d_1|    |d_1 - d_2|     |d_1 - 2 d_2 + d_3|
@@ -249,10 +307,10 @@ typedef struct last_frames {
 } last_frames;
 
 // The step to the frame number k from the one before it, in the dofs of one element of a joint.
-static inline void step_to(const last_frames *last, int k, const pz_step *step, double *d)
+static inline void step_to(const poise_model *model, const last_frames *last, int k, const pz_step *step, double *d)
 {
     if (pz_step_is_block(step->kind)) {
-        pz_step_difference(step, last->q[k + 1], last->q[k], d);
+        pz_step_difference(model, step, last->q[k + 1], last->q[k], d);
     } else {
         d[0] = last->q[k][step->q] - last->q[k + 1][step->q];
     }
@@ -267,9 +325,9 @@ static int best_order(const poise_model *model, const last_frames *last, int cou
         if (!step->own) {
             continue;
         }
-        step_to(last, 0, step, d1);
-        step_to(last, 1, step, d2);
-        step_to(last, 2, step, d3);
+        step_to(model, last, 0, step, d1);
+        step_to(model, last, 1, step, d2);
+        step_to(model, last, 2, step, d3);
         for (int i = 0; i < pz_step_nv(step->kind); ++i) {
             double change = d1[i] - d2[i], bend = change - (d2[i] - d3[i]);
             missed[0] += d1[i] * d1[i];
@@ -293,10 +351,10 @@ static void go_on(const poise_model *model, const last_frames *last, int order, 
             continue;
         }
         if (order > 0) {
-            step_to(last, 0, step, d1);
+            step_to(model, last, 0, step, d1);
         }
         if (order > 1) {
-            step_to(last, 1, step, d2);
+            step_to(model, last, 1, step, d2);
         }
         for (int i = 0; order > 1 && i < pz_step_nv(step->kind); ++i) {
             d1[i] += d1[i] - d2[i];

@@ -9,4 +9,8 @@
 poise_status pz_clip_between(const poise_model *model, const double *from, const double *to, double share, double *q,
                              poise_error *error);
 
+// The same between frames of two motions, which may be far apart: every rotation goes along its arc.
+poise_status pz_clip_blend(const poise_model *model, const double *from, const double *to, double share, double *q,
+                           poise_error *error);
+
 #endif

@@ -9,7 +9,8 @@
 
 #define NEVER 1e300
 
-// In sentences @ is the name, & the other one, ~ the value times `times` with so many decimals.
+// In sentences @ is the name, & the other one, ~ the value times `times` with so many decimals, < and > the first and last
+// frame, ^ the distance in percent.
 static const struct {
     const char *name;
     double doubtful, failed;
@@ -17,55 +18,61 @@ static const struct {
     double times;
     int decimals;
 } kinds[POISE_FINDING_KIND_COUNT] = {
-    [POISE_FINDING_MISS] = {"miss", 0.010, 0.015, "markers miss their places by ~ thousandths of the stature", 1000, 1},
-    [POISE_FINDING_GIVEN] = {"given", 0.012, 0.024, "markers miss the places given for them by ~ thousandths of the stature",
-                             1000, 1},
-    [POISE_FINDING_FAR] = {"far", 0.024, NEVER, "@ is ~ thousandths of the stature from the place given for it, on average",
-                           1000, 0},
+    [POISE_FINDING_MISS] = {"miss", 0.010, 0.015, "markers are ~ % of the stature from their calibrated positions (rms)",
+                            100, 2},
+    [POISE_FINDING_GIVEN] = {"given", 0.012, 0.024, "markers are ~ % of the stature from their given positions (rms)", 100,
+                             2},
+    [POISE_FINDING_FAR] = {"far", 0.024, NEVER, "@ is ~ % of the stature from its given position, on average", 100, 1},
     [POISE_FINDING_PLACES] = {"places", 0.7, 1.0,
-                              "marker places are ~ deviations from where anatomy has them, taken together", 1, 2},
-    [POISE_FINDING_MOVED] = {"moved", 1.2, 2.5, "@ was moved to ~ deviations from where anatomy has it", 1, 1},
+                              "taken together, markers sit far from their usual places: rms ~ of what is common for one", 1,
+                              2},
+    [POISE_FINDING_MOVED] = {"moved", 1.2, 2.5, "@ sits ~ times as far from its usual place on the body as is common", 1, 2},
     [POISE_FINDING_UNEQUAL] = {"unequal", 0.027, 0.048,
-                               "@ and its twin on the other side sit ~ thousandths of the stature apart, mirrored", 1000, 0},
+                               "@ and its counterpart on the other side differ by ~ % of the stature", 100, 1},
     [POISE_FINDING_SWAPPED] = {"swapped", 9, NEVER, "@ and & seem to have each other's names", 1, 0},
     [POISE_FINDING_SIZE] = {"size", 1.25, 1.6, "person and skeleton differ in size by a factor of ~", 1, 2},
-    [POISE_FINDING_STRETCHED] = {"stretched", 1.15, 1.35, "the bone to @ was scaled by a factor of ~ against the others", 1,
-                                 2},
+    [POISE_FINDING_STRETCHED] = {"stretched", 1.15, 1.35, "the bone to @ was scaled by a factor of ~ relative to the others",
+                                 1, 2},
     [POISE_FINDING_SIDES] = {"sides", 1.1, 1.25, "@ and & are scaled differently, by a factor of ~", 1, 2},
     [POISE_FINDING_UNSEEN] = {"unseen", 0.55, 0.75, "markers do not determine ~ % of the degrees of freedom above them", 100,
                               0},
     [POISE_FINDING_BARE] = {"bare", 0.6, 0.9, "~ % of the body carries no marker", 100, 0},
     [POISE_FINDING_HELD] = {"held", 0, 0.5, "~ % of the frames could not be trusted and hold the last good pose", 100, 1},
-    [POISE_FINDING_LET_GO] = {"let_go", 0.2, NEVER, "@ fitted no pose in ~ % of the frames", 100, 0},
+    [POISE_FINDING_LET_GO] = {"let_go", 0.2, NEVER, "@ contradicts the other markers in ~ % of the frames", 100, 0},
+    [POISE_FINDING_LOST] = {"lost", 0.2, NEVER,
+                            "@ has lost its markers for ~ s, frames < to >: they are up to ^ % of the stature away", 1, 2},
     [POISE_FINDING_ASTRAY] = {"astray", 0.12, NEVER,
-                              "nobody knows @, which goes with & and is ~ % of the stature from the skeleton", 100, 0},
-    [POISE_FINDING_TURNED] = {"turned", 0.2, 0.5, "sensors miss the orientations of their bodies by ~ degrees",
+                              "@ has an unknown name, moves with & and is ~ % of the stature from the skeleton", 100, 0},
+    [POISE_FINDING_TURNED] = {"turned", 0.2, 0.5, "sensors are ~ degrees from the orientations of their bodies (rms)",
                               57.29577951308232, 1},
-    [POISE_FINDING_ABSENT] = {"absent", 0, NEVER, "@ is asked for and is not there", 1, 0},
+    [POISE_FINDING_ABSENT] = {"absent", 0, NEVER, "the setup asks for @, which the model or the recording lacks", 1, 0},
     [POISE_FINDING_JOINT] = {"joint", NEVER, NEVER, "markers do not determine @", 1, 0},
-    [POISE_FINDING_LEFT_OUT] = {"left_out", NEVER, NEVER, "@ was left out: nothing says where it sits", 1, 0},
-    [POISE_FINDING_UNMATCHED] = {"unmatched", 0, 1, "nothing in & is @, so that is not followed", 1, 0},
-    [POISE_FINDING_POSE] = {"pose", 0, NEVER, "@ stands upright in no pose: where limbs point at rest is a guess", 1, 0},
+    [POISE_FINDING_LEFT_OUT] = {"left_out", NEVER, NEVER, "@ was left out: its position on the skeleton is unknown", 1, 0},
+    [POISE_FINDING_UNMATCHED] = {"unmatched", 0, 1, "& has no @, so it is not followed", 1, 0},
+    [POISE_FINDING_POSE] = {"pose", 0, NEVER, "@ has no upright pose, so the rest direction of its limbs is a guess", 1, 0},
     [POISE_FINDING_BONES] = {"bones", 0.2, 0.6, "bones point ~ degrees away from those they follow, on average",
                              57.29577951308232, 1},
-    [POISE_FINDING_HIPS] = {"hips", 0.08, 0.3, "the hips are ~ % of the leg's length from where they are to go, on average",
-                            100, 1},
-    [POISE_FINDING_SKATE] = {"skate", 0.02, 0.3, "planted feet slip by ~ % of the leg's length a second, on average", 100,
+    [POISE_FINDING_HIPS] = {"hips", 0.08, 0.3, "the hips are ~ % of the leg length from their path, on average", 100, 1},
+    [POISE_FINDING_SKATE] = {"skate", 0.02, 0.3, "planted feet slip by ~ % of the leg length per second, on average", 100,
                              1},
-    [POISE_FINDING_SUNK] = {"sunk", 0.01, 0.06, "a sole is ~ % of the leg's length below the ground", 100, 1},
-    [POISE_FINDING_JUMPED] = {"jumped", 0, 0.1, "~ % of the frames jump: a body turns far more than what it follows", 100,
-                              2},
+    [POISE_FINDING_SUNK] = {"sunk", 0.0025, 0.06, "a sole is ~ % of the leg length below the ground", 100, 2},
+    [POISE_FINDING_JUMPED] = {"jumped", 0, 0.1, "~ % of the frames jump: @ turns far more than what it follows", 100, 2},
     [POISE_FINDING_LATE] = {"late", 0.05, 0.5,
-                            "in ~ % of the frames velocity limits hold the motion back, most of all that of @", 100, 1},
+                            "limits of velocity or acceleration hold the motion back in ~ % of the frames, most of all @; "
+                            "a slower motion can be followed (poise edit --speed)",
+                            100, 1},
     [POISE_FINDING_LIMB] = {"limb", 0.5, 1.2, "@ points ~ degrees away from what it follows, on average", 57.29577951308232,
                             1},
     [POISE_FINDING_REVERSED] = {"reversed", 0, NEVER,
                                 "the feet of @ point backwards: its left and right may have each other's names", 1, 0},
-    [POISE_FINDING_SLIPPED] = {"slipped", 0.3, 3, "a planted foot slips by ~ % of the leg's length a second in one frame",
+    [POISE_FINDING_SLIPPED] = {"slipped", 0.3, 3, "a planted foot slips by ~ % of the leg length per second in one frame",
                                100, 0},
     [POISE_FINDING_RELEASED] = {"released", 0.1, NEVER,
-                                "in ~ % of the frames feet are not planted: hips could not have followed above them", 100,
-                                1},
+                                "feet are not planted in ~ % of the frames, where the hips could not have followed", 100, 1},
+    [POISE_FINDING_APART] = {"apart", NEVER, NEVER,
+                             "the first frame is a pose of its own, such as a T-pose, far from all that follow; leave it "
+                             "out (--first)",
+                             1, 0},
 };
 
 const char *poise_verdict_name(poise_verdict_level level)
@@ -101,14 +108,14 @@ poise_status poise_thresholds_set(poise_thresholds *thresholds, const char *name
             continue;
         }
         if (!(doubtful >= 0)) {
-            return pz_error_set(error, POISE_ERROR_ARGUMENT, "the threshold of \"%s\" is negative or no number", name);
+            return pz_error_set(error, POISE_ERROR_ARGUMENT, "the threshold of \"%s\" is negative or not a number", name);
         }
         thresholds->doubtful[i] = doubtful;
         thresholds->failed[i] = max2(doubtful, failed >= 0 ? failed : thresholds->failed[i]);
         return POISE_OK;
     }
     return pz_error_set(error, POISE_ERROR_NOT_FOUND,
-                        "nothing called \"%s\" has a threshold; docs/recordings.md lists what has", name);
+                        "no finding with a threshold is called \"%s\"; docs/recordings.md lists them", name);
 }
 
 // ---- Gathering -----------------------------------------------------------------------------------------------------------
@@ -189,13 +196,17 @@ void poise_finding_describe(const poise_finding *finding, char *text, size_t siz
     bool known = finding && (unsigned)finding->kind < POISE_FINDING_KIND_COUNT;
     for (const char *c = known ? kinds[finding->kind].text : ""; *c; ++c) {
         char number[24] = "", one[2] = {*c, '\0'};
-        const char *part = *c == '~' ? number : one;
+        const char *part = strchr("~<>^", *c) ? number : one;
         if (*c == '@' || *c == '&') {
             const char *name = *c == '@' ? finding->name : finding->other;
             part = name ? name : "";
         }
         if (*c == '~') {
             write_number(finding->value * kinds[finding->kind].times, kinds[finding->kind].decimals, number);
+        } else if (*c == '<' || *c == '>') {
+            write_number(*c == '<' ? finding->first : finding->last, 0, number);
+        } else if (*c == '^') {
+            write_number(100 * finding->distance, 0, number);
         }
         for (; *part && used + 1 < size; ++part) {
             text[used++] = *part;

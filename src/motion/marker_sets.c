@@ -70,67 +70,90 @@ const char *const pz_marker_sets[PZ_MARKER_SETS] = {
     "set markers of OpenSim's gait models if R.Thigh.Upper R.Shank.Upper\n"
     ROW("WristLat",                        "wrist 0.98",    "0 -22 10",    "13 13")
     ROW("WristMed",                        "wrist 0.98",    "0 24 8",      "13 13")
+    "\n"
+    // wands at wrists and hands, and what is called a hip is on the thigh
+    "set Vicon's 53 markers if ARIEL LFSH LBSH\n"
+    ROW("WRE",                             "forearm 0.4",   "0 10 20",     "60 40")
+    ROW("OWR",                             "wrist 0.98",    "0 -40 10",    "30 40")
+    ROW("IWR",                             "wrist 0.98",    "0 40 10",     "30 40")
+    ROW("IHAND",                           "hand 0.8",      "0 45 10",     "40 40")
+    ROW("OHAND",                           "hand 0.8",      "0 -45 10",    "40 40")
+    ROW("HIP",                             "thigh 0.5",     "0 0 50",      "100 40")
+    "\n"
+    // with fingers; a TH alone is a thigh
+    "set thumb, index and little finger if RTH RIN RPN\n"
+    ROW("TH",                              "hand 0.5",      "0 28 4",      "22 20")
+    "\n"
+    "set arms in wheelchairs (Rancho) if RLEP RM3\n"
+    ROW("LEP",                             "upperarm 0.97", "0 -4 24",     "14 13")
+    ROW("MEP",                             "upperarm 0.98", "0 2 -22",     "14 13")
+    ROW("M3",                              "hand 0.95",     "0 4 12",      "20 16")
+    ROW("M5",                              "hand 0.9",      "0 -20 8",     "20 16")
     "\n",
     "set any skeleton: head, trunk, arms\n"
     "# head\n"
     ROW("FHD Temple FrontHead HeadFront",  "head 0",        "72 50 42",    "30 18")
     ROW("BHD BackHead HeadBack",           "head 0",        "62 -48 38",   "30 18")
     ROW("TET TETE Ear Tragus HeadSide",    "head 0",        "45 0 44",     "30 20")
-    ROW("TopHead HeadTop VTX Vertex Head Crown",
+    ROW("TopHead HeadTop VTX Vertex Head Crown ARIEL",
                                            "head 0",        "114 0 0",     "30 20")
-    ROW("ForeHead FRH Glabella",           "head 0",        "70 62 0",     "30 20")
+    ROW("ForeHead FRH Glabella GLAB",      "head 0",        "70 62 0",     "30 20")
     ROW("Occiput BackOfHead OCC",          "head 0",        "60 -55 0",    "30 20")
     ROW("Nose",                            "head 0",        "40 60 0",     "20 20")
+    ROW("Cheek Cheec",                     "head 0",        "25 48 32",    "25 20")
     ROW("Chin",                            "head 0",        "5 52 0",      "20 20")
     ROW("Head#",                           "head 0",        "85 0 0",      "60 50")
     "# trunk\n"
     ROW("C7 CV7 SpineTop",                 "thorax 0",      "38 -45 0",    "25 15")
-    ROW("T2 TV2",                          "thorax 0",      "8 -52 0",     "30 18")
-    ROW("T8 TV8 T7",                       "thorax 0",      "-55 -62 0",   "36 18")
+    ROW("T2 TV2 T3 TV3",                      "thorax 0",      "8 -52 0",     "30 18")
+    ROW("T8 TV8 T7 T6 MAI MaxKyphosis MaxKif",
+                                           "thorax 0",      "-55 -62 0",   "36 18")
     ROW("T10 TV10 BackMid",                "thorax 0",      "-78 -60 0",   "36 18")
-    ROW("CLAV JN IJ SuprasternalNotch Notch SternumTop ChestTop MAN Manubrium",
+    ROW("CLAV JN IJ SuprasternalNotch Notch SternumTop ChestTop MAN Manubrium SJN",
                                            "thorax 0",      "4 42 0",      "25 15")
     ROW("STER STERN Sternum Chest ChestMid",
                                            "thorax 0",      "-42 66 0",    "32 18")
     ROW("Sternum Clavicle",                "thorax 0",      "4 44 14",     "25 18")
-    ROW("STRN PX XYPH XIPH XP Xiphoid SternumLow",
+    ROW("STRN PX XYPH XIPH XIP XP SXS Xiphoid SternumLow",
                                            "thorax 0",      "-75 70 0",    "30 18")
     ROW("BAC BAK BACK ScapOffset",         "thorax 0",      "-12 -56 60",  "30 22")
-    ROW("Scapula# SCA SCAP",               "thorax 0",      "-5 -55 75",   "60 45")
-    ROW("TA# TR# TRUNK# THX# Chest#",      "thorax 0",      "-30 -20 0",   "90 70")
-    ROW("L1 LV1 L3 L5 LV5",                "pelvis 0",      "110 -62 0",   "60 30")
+    ROW("Scapula# SCA SCAP SIA SRS",       "thorax 0",      "-5 -55 75",   "60 45")
+    ROW("TA# TR# TRUNK# THX# Chest# SPINM# SPINMOL",
+                                           "thorax 0",      "-30 -20 0",   "90 70")
+    ROW("L1 LV1 L3 L5 LV5 T12 TV12 TH12",  "pelvis 0",      "110 -62 0",   "60 30")
     "# shoulder\n"
-    ROW("SHO ACR Acromium Acromion Shoulder SAE AC AcromionClavicular ShoulderTop Shldr SHL",
+    ROW("SHO ACR Acromium Acromion Shoulder Should SAE AC AcromionClavicular ShoulderTop Shldr SHL",
                                            "clavicle 1",    "27 -2 -6",    "18 16")
-    ROW("ANG AnglAcr AA AI",               "clavicle 1",    "20 -22 2",    "18 16")
+    ROW("ANG AnglAcr AA AI SAA",           "clavicle 1",    "20 -22 2",    "18 16")
     ROW("CLA ClavLat SHF",                 "clavicle 1",    "18 12 -20",   "25 20")
-    ROW("ShoulderBack SHB PSH",            "clavicle 1",    "5 -38 -5",    "25 20")
-    ROW("ShoulderFront ASH",               "clavicle 1",    "5 34 -5",     "25 20")
+    ROW("ShoulderBack SHB PSH BSH",        "clavicle 1",    "5 -38 -5",    "25 20")
+    ROW("ShoulderFront ASH FSH",           "clavicle 1",    "5 34 -5",     "25 20")
     ROW("SJC ShoulderCenter GH",           "clavicle 1",    "0 0 0",       "10 10")
     "# arm\n"
     ROW("UPA UA Bicep Biceps UpperArm UArm UArmHigh PRO ProcDelt DELT Triceps ARM Humerus",
                                            "upperarm 0.45", "0 4 22",      "60 30")
-    ROW("UA# AR# ARM# UPA# UARM#",         "upperarm 0.5",  "0 0 18",      "100 45")
-    ROW("ELB Elbow ElbowLat ElbowOut LatElbow ELBLat LElbow LEL LatEpi LateralEpicondyle COU COUD EL HLE",
+    ROW("UA# AR# ARM# UPA# UARM# UAOL",    "upperarm 0.5",  "0 0 18",      "100 45")
+    ROW("ELB Elbow ElbowLat ElbowOut LatElbow ELBLat LElbow LEL LatEpi LateralEpicondyle COU COUD EL HLE CUBL",
                                            "upperarm 0.97", "0 -4 24",     "14 13")
-    ROW("MElbow ElbowMed ElbowIn MedElbow MEL ELBM ELBMed COUDInt MedialEpicondyle HME EM",
+    ROW("MElbow MELB ElbowMed ElbowIn MedElbow MEL ELBM ELBMed COUDInt MedialEpicondyle HME EM IEL CUBM",
                                            "upperarm 0.98", "0 2 -22",     "14 13")
-    ROW("Olecrane Olecranon OLE",          "upperarm 1",    "6 -20 0",     "14 14")
+    ROW("Olecrane Olecranon OLE UOA",      "upperarm 1",    "6 -20 0",     "14 14")
     ROW("EJC ElbowCenter",                 "upperarm 1",    "0 0 0",       "9 9")
     ROW("FRM FRA FA FARM Forearm FAsuperior",
                                            "forearm 0.45",  "0 0 20",      "60 30")
-    ROW("FA# FRA# FARM# FRM# Forearm#",    "forearm 0.5",   "0 0 16",      "100 45")
-    ROW("WRA WristLat WristIn WristThumb RadialStyloid RSP RS LWrist RAD FAradius WRT MAINInt WristRadius",
+    ROW("FA# FRA# FARM# FRM# Forearm# LA# LAOL",
+                                           "forearm 0.5",   "0 0 16",      "100 45")
+    ROW("WRA WristLat WristIn WristThumb RadialStyloid RSP RS LWrist RAD FAradius WRT MAINInt WristRadius WRR IWR",
                                            "wrist 0.98",    "0 24 8",      "13 13")
-    ROW("WRB WristMed WristOut WristPinky UlnarStyloid USP US MWrist ULN FAulna WRP MAIN WristUlna",
+    ROW("WRB WristMed WristOut WristPinky UlnarStyloid USP US MWrist ULN FAulna WRP MAIN WristUlna WRU UHE OWR",
                                            "wrist 0.98",    "0 -22 10",    "13 13")
     ROW("WRI WRIST WJC WristTop WR",       "wrist 0.98",    "0 0 10",      "14 14")
     "# hand\n"
     ROW("FIN HandOut HAND HM2 HandMid",    "hand 1",        "8 2 14",      "22 16")
-    ROW("MC2 MCP2 HandIn HM1 IN",          "hand 0.9",      "0 16 10",     "20 16")
-    ROW("MC5 MCP5 HM6 HM5 PN",             "hand 0.9",      "0 -20 8",     "20 16")
+    ROW("MC2 MCP2 HandIn HM1 IN IHAND",    "hand 0.9",      "0 16 10",     "20 16")
+    ROW("MC5 MCP5 HM6 HM5 PN OHAND",       "hand 0.9",      "0 -20 8",     "20 16")
     ROW("MC3 MCP3",                        "hand 0.95",     "0 4 12",      "20 16")
-    ROW("MCP1 MC1 TH Thumb",               "hand 0.5",      "0 28 4",      "22 20")
+    ROW("MCP1 MC1 Thumb",                  "hand 0.5",      "0 28 4",      "22 20")
     ROW("Glove# HND# HA#",                 "hand 0.6",      "0 0 8",       "60 40")
     ROW("NAG NAR",                         "hand 0.6",      "0 0 8",       "60 40")
     "\n",
@@ -142,32 +165,35 @@ const char *const pz_marker_sets[PZ_MARKER_SETS] = {
                                            "pelvis 0",      "56 -68 -28",  "18 13")
     ROW("FWT",                             "pelvis 0",      "66 38 28",    "24 18")
     ROW("BWT",                             "pelvis 0",      "68 -72 -8",   "24 20")
-    ROW("SACR SACRUM SAC VSacral Sacral VSAC VSacrum SacralMid MPSI S2",
+    ROW("SACR SACRUM SAC VSacral Sacral VSAC VSacrum SacralMid MPSI S2 PSI PSIS",
                                            "pelvis 0",      "56 -72 0",    "20 14")
-    ROW("ILC ILI IliacCrest Crest ILCR IC",
+    ROW("ILC ILI IliacCrest Crest ILCR IC MWT",
                                            "pelvis 0",      "84 0 44",     "22 18")
     ROW("HIP TRO GTR GreaterTrochanter Trochanter FT FTC GT",
                                            "pelvis 0",      "-6 -6 42",    "22 20")
     ROW("HJC HipCenter HJCReg",            "pelvis 0",      "0 0 0",       "9 9")
     ROW("SacWand",                         "pelvis 0",      "66 -120 12",  "60 60")
-    ROW("PV# PEL# Hip# Pelvis#",           "pelvis 0",      "50 -20 0",    "70 70")
+    ROW("PV# PEL# Hip# Pelvis# SACR# SACROL",
+                                           "pelvis 0",      "50 -20 0",    "70 70")
     "# thigh\n"
     ROW("ThighUpper THIUpper",             "thigh 0.50",    "0 14 52",     "48 26")
     ROW("ThighFront THAP THAD",            "thigh 0.62",    "0 60 10",     "48 26")
     ROW("ThighRear",                       "thigh 0.76",    "0 12 47",     "48 26")
     ROW("AntFem",                          "thigh 0.60",    "0 50 30",     "60 40")
     ROW("PostFem",                         "thigh 0.60",    "0 -10 55",    "60 40")
-    ROW("THI Thigh UTHI THIGHOuter QUAD THLP THLD",
+    ROW("THI TH Thigh UTHI THIGHOuter QUAD THLP THLD",
                                            "thigh 0.55",    "0 0 50",      "60 30")
-    ROW("TH# THI# THIGH# FE# THL#",        "thigh 0.5",     "0 10 45",     "100 50")
-    ROW("KNE Knee KneeLat LatKnee KneeOut LFC CL LCON LEK FLE KNEL KNELat KneeOuter LKNE LFemCon LFEP LKN LateralKnee",
+    ROW("TH# THI# THIGH# FE# THL# THOL",   "thigh 0.5",     "0 10 45",     "100 50")
+    ROW("KNE Knee KneeLat LatKnee KneeOut LFC CL LCON LEK FLE KNEL KNELat KneeOuter LKNE LFemCon LFEP LKN "
+        "LateralKnee LatCon KnJntLn",
                                            "thigh 0.98",    "0 -4 35",     "13 12")
-    ROW("MKnee KneeMed MedKnee KneeIn MFC CM MCON MEK FME KNM KNEM KNEMed KneeInner MKNE MFemCon MFEP MKN MedialKnee",
+    ROW("MKnee KneeMed MedKnee KneeIn MFC CM MCON MEK FME KNM KNEM KNEMed KneeInner MKNE MFemCon MFEP MKN "
+        "MedialKnee KNI MedCon",
                                            "thigh 0.98",    "0 0 -33",     "13 12")
     ROW("KJC KneeCenter",                  "thigh 1",       "0 0 0",       "9 9")
-    ROW("Patella PAT",                     "thigh 0.97",    "0 34 0",      "16 14")
+    ROW("Patella PAT SupPat",              "thigh 0.97",    "0 34 0",      "16 14")
     "# shank\n"
-    ROW("TT TTUB TibialTuberosity TTB TibTubercle",
+    ROW("TT TTC TTUB TubTib TibialTuberosity TTB TibTubercle",
                                            "shank 0.12",    "0 30 4",      "16 14")
     ROW("FH HF HFB FibulaHead FAX HeadFibula FIB",
                                            "shank 0.06",    "0 -14 34",    "16 14")
@@ -177,33 +203,34 @@ const char *const pz_marker_sets[PZ_MARKER_SETS] = {
     ROW("AntTib TIAP TIAD",                "shank 0.45",    "0 35 25",     "60 40")
     ROW("PostTib",                         "shank 0.45",    "0 -15 45",    "60 40")
     ROW("DistalShank",                     "shank 0.75",    "0 12 8",      "60 40")
-    ROW("TIB SHN SHA SHANK Tibia Shin UTIB TILAT ShankAntSup MidShank",
+    ROW("TIB SHN SK SHA SHANK Tibia Shin UTIB TILAT ShankAntSup MidShank",
                                            "shank 0.48",    "0 -6 38",     "60 32")
-    ROW("SK# SH# TB# TIB# SHANK# SHA# LEG#",
+    ROW("SK# SH# TB# TIB# SHANK# SHA# SHAOL LEG#",
                                            "shank 0.5",     "0 0 38",      "100 50")
     ROW("ANK Ankle AnkleLat LatAnkle AnkleOut LM ML LMAL FAL LAM ANKL ANKLat LANK LMalleolus LMALL AnkleOuter LAK "
-        "LateralAnkle",
+        "LateralAnkle LatMal LMA MALL",
                                            "shank 1",       "0 -2 30",     "11 11")
-    ROW("MAnkle AnkleMed MedAnkle AnkleIn MM MMAL TAM MED ANKM ANKMed MANK MMalleolus MMALL AnkleInner MAK MedialAnkle",
+    ROW("MAnkle AnkleMed MedAnkle AnkleIn MM MMAL TAM MED ANKM ANKMed MANK MMalleolus MMALL AnkleInner MAK MedialAnkle "
+        "MedMal MMA MALM",
                                            "shank 0.98",    "0 6 -22",     "11 11")
     ROW("AJC AnkleCenter",                 "shank 1",       "0 0 0",       "9 9")
     "# foot\n"
-    ROW("HEE Heel CAL CALC CA FCC HEEL Calcaneus HeelBack",
+    ROW("HEE HEL Heel CAL CALC CA FCC HEEL Calcaneus HeelBack",
                                            "foot 0",        "-42 -30 0",   "18 14")
-    ROW("HeelLat LCAL STL CAL2 PosteriorFoot",
+    ROW("HeelLat LCAL LCALC STL CAL2 PosteriorFoot",
                                            "foot 0",        "-12 -30 18",  "22 16")
-    ROW("HeelMed MCAL ST CAL3",            "foot 0",        "-12 -28 -18", "22 16")
+    ROW("HeelMed MCAL MCALC ST CAL3",      "foot 0",        "-12 -28 -18", "22 16")
     ROW("MidfootSup MidFoot FOOTS D2MT FootS MFS CUN",
                                            "foot 0",        "50 -8 -10",   "28 20")
-    ROW("MidfootLat NAV CUB MFL LateralFoot",
+    ROW("MidfootLat NAV CUB MFL LateralFoot LatFoot",
                                            "foot 0",        "42 -22 38",   "28 22")
     ROW("TOE MT2 2MT SM2 2Meta MT23 ToeBase FM2 Forefoot",
                                            "foot 1",        "2 12 2",      "20 15")
-    ROW("MT1 1MT FM1 1Meta ToeMed ToeIn D1M MTH1 BigToeBase P1MT",
+    ROW("MT1 1MT FM1 1Meta ToeMed ToeIn D1M MTH1 MTP1 BigToeBase P1MT",
                                            "foot 1",        "4 8 -18",     "20 15")
-    ROW("MT5 5MT FM5 5Meta ToeLat ToeOut D5M MTH5 VMH LittleToeBase P5MT",
+    ROW("MT5 5MT FM5 5Meta ToeLat ToeOut D5M MTH5 MTP5 M5 Meta5 VMH LittleToeBase P5MT",
                                            "foot 1",        "-10 2 34",    "20 15")
-    ROW("HAL ToeTip BigToe HLX HX TTIP HALL Hallux",
+    ROW("HAL ToeTip Toe1 BigToe HLX HX TTIP HALL Hallux",
                                            "foot 1",        "40 6 -4",     "24 18")
     ROW("SmallToe LittleToe",              "foot 1",        "15 0 30",     "24 18")
     ROW("FT# FO# FOOT# FTC#",              "foot 0",        "45 -18 10",   "80 45")

@@ -6,8 +6,8 @@
 //   stiff NAME NAME
 //
 // The first row that names a label counts. Names have no side; a label's is found in it: RKNE, R.Knee, Knee_R, KneeRight.
-// What all labels begin with, such as a subject without a colon, may be left away: "S1_LASI".
-// A name that ends in # stands for any number there.
+// What all labels begin with, such as a subject without a colon, may be omitted: "S1_LASI". A name that ends in # stands for
+// any number there.
 #include "motion/marker_table.h"
 
 #include "base/error.h"
@@ -147,8 +147,11 @@ static pz_side side_of_word(const char *text, size_t length)
     for (size_t i = 0; i < length && n.length < 8; ++i) {
         n.text[n.length++] = is_upper(text[i]) ? (char)(text[i] - 'A' + 'a') : text[i];
     }
-    bool left = (n.length == 1 && n.text[0] == 'l') || (n.length == 4 && memcmp(n.text, "left", 4) == 0);
-    bool right = (n.length == 1 && n.text[0] == 'r') || (n.length == 5 && memcmp(n.text, "right", 5) == 0);
+    bool has_cross = n.length == 2 && n.text[1] == 'x'; // "LxKnee", and in Italian "sx", "dx"
+    bool left = (n.length == 1 && n.text[0] == 'l') || (n.length == 4 && memcmp(n.text, "left", 4) == 0) ||
+                (has_cross && (n.text[0] == 'l' || n.text[0] == 's'));
+    bool right = (n.length == 1 && n.text[0] == 'r') || (n.length == 5 && memcmp(n.text, "right", 5) == 0) ||
+                 (has_cross && (n.text[0] == 'r' || n.text[0] == 'd'));
     return left ? PZ_LEFT : right ? PZ_RIGHT : PZ_MIDDLE;
 }
 

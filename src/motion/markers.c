@@ -154,8 +154,9 @@ poise_status poise_markers_trim(const poise_markers *markers, int first, int cou
                                 poise_markers **trimmed, poise_error *error)
 {
     if (!markers || !trimmed || first < 0 || count < 0 || count > markers->frames - first) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "frames %d and %d more are not within the recording, which has %d",
-                            first, count, markers ? markers->frames : 0);
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                            "frames from %d, %d of them, are not all in the recording, which has %d", first, count,
+                            markers ? markers->frames : 0);
     }
     poise_markers *made;
     poise_status status = create_like(markers, count, markers->rate, allocator, &made);
@@ -233,7 +234,7 @@ poise_status poise_markers_rescale(poise_markers *markers, poise_scale scale, po
         return pz_error_set(error, POISE_ERROR_ARGUMENT,
                             "markers must not be NULL, scale.metres finite and >= 0, scale.up one of poise_up");
     }
-    // what is not asked for stays as it is
+    // what is not requested stays as it is
     bool scales = scale.metres > 0.0, turns = scale.up != POISE_UP_UNKNOWN;
     if ((scales && !(markers->scale.metres > 0.0)) || (turns && markers->scale.up == POISE_UP_UNKNOWN)) {
         return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "the recording does not say its %s: set markers->scale first",

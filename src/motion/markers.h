@@ -13,4 +13,11 @@ static inline float *pz_markers_room(const poise_markers *markers)
     return (float *)(void *)(markers->position + (size_t)markers->frames * (size_t)markers->count);
 }
 
+// Was a recording of `markers` made with a set of `places`, of which it has `seen`? A few names in common, such as LASI and
+// RASI, do not make it so: most of the body would be without markers that other names can place.
+static inline bool pz_places_cover(int seen, int places, int markers)
+{
+    return seen > 0 && (2 * seen >= places || 2 * seen >= markers);
+}
+
 #endif

@@ -1,4 +1,4 @@
-// Names of bodies and markers as people compare them.
+// Names of bodies and markers as people read them.
 #ifndef PZ_MOTION_PLAIN_NAME_H
 #define PZ_MOTION_PLAIN_NAME_H
 

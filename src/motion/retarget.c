@@ -262,11 +262,10 @@ poise_status poise_retarget_points(const poise_retarget_problem *problem, const 
     poise_retarget_report done = {.points = 0};
     poise_markers *made;
     if (p.count < LEAST) {
-        status =
-            pz_error_set(error, POISE_ERROR_NOT_FOUND,
-                         "only %d of its %d bodies have a namesake on the skeleton, and %d are needed; pairs SOURCE=TARGET "
-                         "(--pair) name those that belong together",
-                         p.count, bodies, LEAST);
+        status = pz_error_set(error, POISE_ERROR_NOT_FOUND,
+                              "only %d of its %d bodies match bodies of the skeleton by name, but %d are needed; give pairs "
+                              "SOURCE=TARGET (--pair)",
+                              p.count, bodies, LEAST);
     } else if ((status = make_markers(problem, allocator, &p, placements, &made, error)) == POISE_OK) {
         match_size(problem, &p, made, &done);
         *markers = made;

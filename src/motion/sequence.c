@@ -20,7 +20,7 @@
 #define MU_MOST      10.0 // and beyond which nothing is to be gained
 #define FARTHEST     0.7  // radians that a step may turn a joint
 #define STILL        1e-6 // radians or lengths: a step this short ends a window
-#define LIKELY       0.5  // of the decrease that ends a window: one that expects less is likely the last
+#define REST         0.2  // of a step's decrease: what conjugate gradients and the curve of the cost leave to later ones
 #define HOLD_PASSES  3    // of holding coefficients that a step takes across a limit
 #define USUAL        70.0 // radians a second squared
 #define USUAL_SLIDES 0.1  // of that, in metres
@@ -38,18 +38,23 @@ poise_sequence_options poise_sequence_options_default(void)
 
 // ---- Evaluation ----------------------------------------------------------------------------------------------------------
 
-// The packed Hessian and the gradient of a frame in terms of turns, for a rotation vector: rows and columns times T.
-static void turn_block(const pz_sequence *s, int dof, const mat3 *T, double *rows, double *g)
+// The gradient of a frame in terms of turns, for a rotation vector.
+static void turn_gradient(int dof, const mat3 *T, double *g)
 {
     vec3 turned = m3_apply_transposed(T, v3(g[dof], g[dof + 1], g[dof + 2]));
     g[dof] = turned.x, g[dof + 1] = turned.y, g[dof + 2] = turned.z;
+}
+
+// The packed Hessian likewise: rows and columns times T.
+static void turn_block(const pz_sequence *s, int dof, const mat3 *T, double *rows)
+{
     double *row[3];
     for (int i = 0; i < 3; ++i) {
         row[i] = rows + s->row_begin[dof + i];
     }
     int before = s->row_begin[dof + 1] - s->row_begin[dof] - 1; // entries above the block
     for (int e = 0; e < before; ++e) {
-        turned = m3_apply_transposed(T, v3(row[0][e], row[1][e], row[2][e]));
+        vec3 turned = m3_apply_transposed(T, v3(row[0][e], row[1][e], row[2][e]));
         row[0][e] = turned.x, row[1][e] = turned.y, row[2][e] = turned.z;
     }
     double *a = row[0] + before, *b = row[1] + before, *c = row[2] + before; // T^T S T
@@ -59,12 +64,12 @@ static void turn_block(const pz_sequence *s, int dof, const mat3 *T, double *row
     a[0] = S.x.x, b[0] = S.x.y, b[1] = S.y.y, c[0] = S.x.z, c[1] = S.y.z, c[2] = S.z.z;
     for (int i = dof + 3; i < s->nv && s->row_begin[i + 1] - s->row_begin[i] > before + 3; ++i) { // the subtree
         double *e = rows + s->row_begin[i] + before;
-        turned = m3_apply_transposed(T, v3(e[0], e[1], e[2]));
+        vec3 turned = m3_apply_transposed(T, v3(e[0], e[1], e[2]));
         e[0] = turned.x, e[1] = turned.y, e[2] = turned.z;
     }
 }
 
-// Goals of one frame, their gradient and Hessian unless `level` is COST. False: something is wrong, and s->error says what.
+// Goals of one frame, their gradient and Hessian as far as `level` asks. False: something is wrong, and s->error says what.
 static bool evaluate_frame(pz_sequence *s, int t, poise_level level, double *cost)
 {
     int count = 0;
@@ -72,7 +77,7 @@ static bool evaluate_frame(pz_sequence *s, int t, poise_level level, double *cos
     const poise_goal *goals = s->goals(s->user, s->first + t, &count);
     poise_status status = poise_objective_set_goals(s->objective, goals, count, s->error);
     status = status == POISE_OK ? poise_objective_evaluate(s->objective, q, level, s->error) : status;
-    if (status == POISE_OK && level != POISE_LEVEL_COST) {
+    if (status == POISE_OK && level == POISE_LEVEL_HESSIAN) {
         status = poise_objective_packed(s->objective, POISE_HESSIAN_GAUSS_NEWTON, s->row, s->error);
     }
     if (status != POISE_OK) {
@@ -88,28 +93,44 @@ static bool evaluate_frame(pz_sequence *s, int t, poise_level level, double *cos
         if (s->blocks[k].is_vector) {
             const double *r = q + s->blocks[k].q;
             mat3 T = so3_left_jacobian_inverse(v3(-r[0], -r[1], -r[2]));
-            turn_block(s, s->blocks[k].dof, &T, s->row, s->frame_gradient);
+            turn_gradient(s->blocks[k].dof, &T, s->frame_gradient);
+            if (level == POISE_LEVEL_HESSIAN) {
+                turn_block(s, s->blocks[k].dof, &T, s->row);
+            }
         }
     }
     float *H = s->H + pz_sequence_slot(s, t);
-    for (int e = 0; e < s->entries; ++e) {
+    for (int e = 0; e < s->entries && level == POISE_LEVEL_HESSIAN; ++e) {
         H[(size_t)e * (size_t)s->slots] = (float)s->row[e];
     }
     pz_sequence_add_gradient(s, s->first + t, s->frame_gradient);
     return true;
 }
 
-// The cost of the window, with gradient and Hessians unless `level` is COST. Infinite where it cannot be evaluated.
+// The cost of the window, with gradient and Hessians as far as `level` asks. Infinite where it cannot be evaluated.
 static double evaluate(pz_sequence *s, poise_level level)
 {
-    memset(s->gradient, 0, (size_t)s->nv * (size_t)s->knot_room * sizeof *s->gradient);
+    size_t size = (size_t)s->nv * (size_t)s->knot_room * sizeof *s->gradient;
+    memset(s->gradient, 0, size);
     double cost = 0.0;
     for (int t = 0; t < s->count; ++t) {
         if (!evaluate_frame(s, t, level, &cost)) {
             return INFINITY;
         }
     }
-    return cost + pz_sequence_smoothness(s) + pz_sequence_walls(s);
+    cost += pz_sequence_smoothness(s);
+    if (pz_sequence_has_walls(s)) {
+        s->bare_cost = cost;
+        memcpy(s->bare_gradient, s->gradient, size);
+    }
+    return cost + pz_sequence_walls(s);
+}
+
+// The same where only the walls have changed since.
+static double evaluate_walls(pz_sequence *s)
+{
+    memcpy(s->gradient, s->bare_gradient, (size_t)s->nv * (size_t)s->knot_room * sizeof *s->gradient);
+    return s->bare_cost + pz_sequence_walls(s);
 }
 
 // ---- A step --------------------------------------------------------------------------------------------------------------
@@ -215,23 +236,31 @@ static double go(pz_sequence *s, poise_level level)
     return 0.0;
 }
 
-// Newton steps until the cost stays, or does not fall however strongly they are damped. True: it came to that.
-static bool descend(pz_sequence *s, int *iterations)
+// Newton steps until the cost stays, or does not fall however strongly they are damped. True: it came to that. With walls
+// a clip that was solved before goes one step at first. With `goes_on` only the walls have changed since the last call,
+// and its Hessians do for the rest.
+static bool descend(pz_sequence *s, bool goes_on, int *iterations)
 {
     double mu = 0.0;
     bool is_done = false;
-    s->cost = evaluate(s, POISE_LEVEL_HESSIAN);
-    while (s->status == POISE_OK && !is_done && *iterations < s->options.max_iterations) {
+    poise_level full = goes_on ? POISE_LEVEL_GRADIENT : POISE_LEVEL_HESSIAN;
+    poise_level last = pz_sequence_has_walls(s) ? POISE_LEVEL_GRADIENT : POISE_LEVEL_COST;
+    s->cost = goes_on ? evaluate_walls(s) : evaluate(s, full);
+    int most = pz_sequence_has_walls(s) && !goes_on && s->is_near ? 1 : s->options.max_iterations;
+    while (s->status == POISE_OK && !is_done && *iterations < most) {
         double before = s->cost, enough = s->options.tolerance * before;
         find_step(s, mu);
-        bool is_last = s->expected < LIKELY * enough || *iterations + 1 == s->options.max_iterations; // needs no Hessians
-        double share = go(s, is_last ? POISE_LEVEL_COST : POISE_LEVEL_HESSIAN);
+        bool is_last = REST * s->expected < enough || *iterations + 1 == most; // needs no Hessians
+        double share = go(s, is_last ? last : full);
         *iterations += 1;
-        is_done = share == 1.0 && (before - s->cost < enough || largest_step(s, false) < STILL);
+        double decrease = before - s->cost, rest = fabs(s->expected - decrease) + REST * s->expected;
+        is_done = share == 1.0 && (min2(decrease, rest) < enough || largest_step(s, false) < STILL);
         is_done = is_done || (share == 0.0 && (mu > MU_MOST || largest_step(s, false) < STILL));
         mu = share < 1.0 ? max2(MU_GROWTH * mu, MU_FIRST) : MU_FALL * mu;
-        if ((share == 0.0 || is_last) && !is_done && *iterations < s->options.max_iterations && s->status == POISE_OK) {
-            evaluate(s, POISE_LEVEL_HESSIAN); // the Hessians of where it is
+        bool has_more = !is_done && *iterations < most;
+        bool is_elsewhere = share == 0.0 && (has_more || last != POISE_LEVEL_COST); // the last evaluation was
+        if ((is_elsewhere || (has_more && is_last && last != full)) && s->status == POISE_OK) {
+            evaluate(s, full);
         }
     }
     return is_done;
@@ -241,7 +270,7 @@ static void solve_window(pz_sequence *s, int settled_knots)
 {
     int iterations = 0;
     pz_sequence_open(s, settled_knots);
-    bool is_done = pz_sequence_has_walls(s) ? pz_sequence_press(s, descend, &iterations) : descend(s, &iterations);
+    bool is_done = pz_sequence_has_walls(s) ? pz_sequence_press(s, descend, &iterations) : descend(s, false, &iterations);
     s->report.converged = s->report.converged && is_done;
     s->report.windows += 1;
     s->report.iterations += iterations;
@@ -271,6 +300,7 @@ poise_status pz_sequence_solve(pz_sequence *s, int max_iterations)
         is_last = end == s->frames;
         settled = (end - s->options.overlap) / s->options.knot;
     }
+    s->is_near = true;
     return s->status;
 }
 
@@ -345,6 +375,7 @@ static void lay_out(pz_sequence *s, pz_arena *arena)
     s->q_kept = pz_arena_take(arena, room * (size_t)s->nq, sizeof(double));
     s->coefficient_kept = pz_arena_take(arena, knots * nv, sizeof(double));
     s->rotation_kept = pz_arena_take(arena, room * blocks, sizeof(quat));
+    s->bare_gradient = pz_arena_take(arena, s->options.velocity || s->options.acceleration ? nv * knots : 0, sizeof(double));
     pz_sequence_walls_lay_out(s, arena);
 }
 
@@ -418,9 +449,8 @@ poise_status pz_sequence_check(const poise_model *model, const poise_sequence_op
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "model and options must not be NULL");
     }
     if (model->has_mimic) {
-        return pz_error_set(
-            error, POISE_ERROR_UNSUPPORTED,
-            "a whole clip cannot be solved for a model with joints that follow others; track it frame by frame");
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED,
+                            "a whole clip cannot be solved for a model with mimic joints; track it frame by frame");
     }
     const struct {
         bool is_sound;
@@ -447,7 +477,7 @@ poise_status pz_sequence_check(const poise_model *model, const poise_sequence_op
 static poise_status check_clip(const poise_model *model, const poise_clip *clip, poise_error *error)
 {
     if (!clip || clip->nq != model->nq) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "the clip must move this model: %d numbers a frame", model->nq);
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "the clip must be of this model: %d numbers per frame", model->nq);
     }
     for (int t = 0; t < clip->frames; ++t) {
         const double *q = clip->q + (size_t)t * (size_t)clip->nq;
@@ -534,7 +564,9 @@ poise_status poise_sequence_solve(const poise_model *model, const poise_sequence
         s.acceleration[i] = pz_sequence_usual(&s, i, 0.0);
     }
     pz_sequence_weigh(&s, options->noise, s.acceleration);
-    status = pz_sequence_solve(&s, options->max_iterations);
+    pz_sequence_solve(&s, options->max_iterations);
+    pz_sequence_bring_within(&s);
+    status = s.status;
     pz_sequence_finish(&s, report);
     return status;
 }

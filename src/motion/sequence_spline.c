@@ -97,6 +97,16 @@ static int frame_of_knot(const pz_sequence *s, int j)
     return frame < 0 ? 0 : frame >= s->frames ? s->frames - 1 : frame;
 }
 
+void pz_sequence_write_frames(pz_sequence *s)
+{
+    for (int t = 0; t < s->frames; ++t) {
+        put_plain(s, t, pz_sequence_frame(s, t));
+        for (int k = 0; k < s->block_count; ++k) {
+            put_rotation(&s->blocks[k], pz_sequence_rotations(s, t)[k], pz_sequence_frame(s, t));
+        }
+    }
+}
+
 void pz_sequence_start(pz_sequence *s)
 {
     for (int j = 0; j < s->knots; ++j) {
@@ -114,12 +124,7 @@ void pz_sequence_start(pz_sequence *s)
             pz_sequence_rotations(s, t)[k] = cumulative(s, s->control, t);
         }
     }
-    for (int t = 0; t < s->frames; ++t) {
-        put_plain(s, t, pz_sequence_frame(s, t));
-        for (int k = 0; k < s->block_count; ++k) {
-            put_rotation(&s->blocks[k], pz_sequence_rotations(s, t)[k], pz_sequence_frame(s, t));
-        }
-    }
+    pz_sequence_write_frames(s);
 }
 
 // ---- Windows -------------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 //   sequence.c          windows, Newton steps, the call
 //   sequence_spline.c   the spline: from coefficients to frames; smoothness with its gradient
 //   sequence_walls.c    limits of velocity and acceleration
+//   limits/sequence_within.c  the same limits once more, after the last window: what the solver left of a violation
 //   sequence_weights.c  the smoothness that the data themselves tell
 //   sequence_linear.c   the linear system: products, the tree's factor as a preconditioner, conjugate gradients
 //
@@ -39,6 +40,7 @@ typedef struct pz_sequence {
     poise_objective *objective;
     poise_error *error;
     poise_status status; // of evaluations
+    bool is_near;        // all windows were solved before, with other weights
     double frame_time;
     int nq, nv, frames, knots; // of the clip
     double *q;                 // frames x nq: the clip
@@ -66,23 +68,25 @@ typedef struct pz_sequence {
     int knot, knot_count; // coefficients
     int settled;          // of those, that keep their values
     int frame_room, knot_room;
-    int phase_room, slots;              // of the frames of one phase; knot times that
-    float *H;                           // entries x slots: Gauss-Newton, dofs of rotations as they turn; 0 beyond the end
-    float *phase;                       // knot x 4: weights
-    float *F;                           // entries x knot_room: the factor
-    float *basis;                       // frame_room x 4
-    int *interval;                      // frame_room: the first coefficient of a frame, within the window
-    float *band;                        // SEQUENCE_BAND x knot_room: diagonals of the smoothness of weight 1
-    double *gradient;                   // nv x knot_room
-    float *free;                        // nv x knot_room: 1, or 0 where a coefficient is held
-    float *x, *r, *z, *p, *Ap;          // nv x knot_room
-    float *extra;                       // nv x knot_room: diagonal of the damping
-    float *moved, *force;               // nv x SEQUENCE_CHUNK
-    double *frame_gradient;             // nv
-    double *bend, *edge;                // frame_room x nv: W times second differences; forces between frames
-    double *q_kept;                     // frame_room x nq
-    double *coefficient_kept;           // knot_room x nv
-    quat *rotation_kept;                // frame_room x blocks
+    int phase_room, slots;     // of the frames of one phase; knot times that
+    float *H;                  // entries x slots: Gauss-Newton, dofs of rotations as they turn; 0 beyond the end
+    float *phase;              // knot x 4: weights
+    float *F;                  // entries x knot_room: the factor
+    float *basis;              // frame_room x 4
+    int *interval;             // frame_room: the first coefficient of a frame, within the window
+    float *band;               // SEQUENCE_BAND x knot_room: diagonals of the smoothness of weight 1
+    double *gradient;          // nv x knot_room
+    float *free;               // nv x knot_room: 1, or 0 where a coefficient is held
+    float *x, *r, *z, *p, *Ap; // nv x knot_room
+    float *extra;              // nv x knot_room: diagonal of the damping
+    float *moved, *force;      // nv x SEQUENCE_CHUNK
+    double *frame_gradient;    // nv
+    double *bend, *edge;       // frame_room x nv: W times second differences; forces between frames
+    double *q_kept;            // frame_room x nq
+    double *coefficient_kept;  // knot_room x nv
+    quat *rotation_kept;       // frame_room x blocks
+    double bare_cost;          // without walls, and its gradient: nv x knot_room
+    double *bare_gradient;
     double *multiplier[SEQUENCE_WALLS]; // nv x knot_room: of the walls
     float *pressed[SEQUENCE_WALLS];     // nv x knot_room: the stiffness where a wall is pressed, else 0
     double *stiffness;                  // nv
@@ -146,10 +150,13 @@ int pz_sequence_knots(int frames, int knot);
 // Make the clip a spline whose control points are its frames at the knots.
 void pz_sequence_start(pz_sequence *s);
 
+// All frames from the coefficients and rotations.
+void pz_sequence_write_frames(pz_sequence *s);
+
 // Frames and coefficients of a window, and its arrays that depend on these alone.
 void pz_sequence_open(pz_sequence *s, int settled_knots);
 
-// Remember the window as it is, and go on from there by `share` of the step x; or go back.
+// Remember the window as it is, and continue from there by `share` of the step x; or go back.
 void pz_sequence_keep(pz_sequence *s);
 void pz_sequence_move(pz_sequence *s, double share);
 void pz_sequence_restore(pz_sequence *s);
@@ -177,9 +184,15 @@ void pz_sequence_walls_multiply(const pz_sequence *s, const float *in, float *ou
 void pz_sequence_walls_diagonal(const pz_sequence *s, int dof, float *diagonal);
 
 // Run `descend` with walls that grow harder until they hold.
-bool pz_sequence_press(pz_sequence *s, bool (*descend)(pz_sequence *, int *), int *iterations);
+bool pz_sequence_press(pz_sequence *s, bool (*descend)(pz_sequence *, bool goes_on, int *), int *iterations);
 
-// The largest shares of the limits that the clip uses, into the report.
+// ---- limits/sequence_within.c --------------------------------------------------------------------------------------------
+
+// Bring the clip within its limits of velocity and acceleration; the report says how far that moved it. Sets s->status when
+// out of memory.
+void pz_sequence_bring_within(pz_sequence *s);
+
+// The largest shares of the limits that the frames use, into the report.
 void pz_sequence_measure_walls(pz_sequence *s);
 
 // ---- sequence_linear.c ---------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@
 #define STIFFNESS 10.0 // against the curvature of the coefficient
 #define HARDER    3.0  // from round to round
 #define SLOW      0.3  // a round that leaves more of the violation makes the walls harder
+#define ENOUGH    1.01 // of a limit: the last step (limits/sequence_within.c) moves what is left by little
 #define ROUNDS    20
 
 // One kind of wall: differences of the coefficients from `low` to `high` beside j, with these factors.
@@ -157,7 +158,7 @@ static double update(pz_sequence *s, double harder)
     return worst;
 }
 
-bool pz_sequence_press(pz_sequence *s, bool (*descend)(pz_sequence *, int *), int *iterations)
+bool pz_sequence_press(pz_sequence *s, bool (*descend)(pz_sequence *, bool goes_on, int *), int *iterations)
 {
     size_t size = (size_t)s->nv * (size_t)s->knot_room * sizeof(double);
     for (int k = 0; k < SEQUENCE_WALLS; ++k) {
@@ -171,14 +172,14 @@ bool pz_sequence_press(pz_sequence *s, bool (*descend)(pz_sequence *, int *), in
     double before = INFINITY, harder = 1.0;
     for (int round = 0; round < ROUNDS && s->status == POISE_OK; ++round) {
         int own = 0;
-        is_done = descend(s, &own);
+        is_done = descend(s, round > 0, &own);
         *iterations += own;
         if (round == 0) {
             make_stiffness(s);
         }
         double worst = update(s, harder);
-        if (worst <= 1.0) {
-            return is_done;
+        if (worst <= ENOUGH && is_done) {
+            return true;
         }
         harder = worst - 1.0 > SLOW * (before - 1.0) ? HARDER : 1.0;
         before = worst;
@@ -189,17 +190,4 @@ bool pz_sequence_press(pz_sequence *s, bool (*descend)(pz_sequence *, int *), in
         }
     }
     return false;
-}
-
-void pz_sequence_measure_walls(pz_sequence *s)
-{
-    double *out[SEQUENCE_WALLS] = {&s->report.velocity, &s->report.acceleration};
-    for (int k = 0; k < SEQUENCE_WALLS && pz_sequence_has_walls(s); ++k) {
-        for (int i = 0; i < s->nv; ++i) {
-            double limit = limit_of(s, k, i);
-            for (int j = -kinds[k].low; j + kinds[k].high < s->knots && limit < INFINITY; ++j) {
-                *out[k] = max2(*out[k], fabs(difference(s, k, i, j)) / limit);
-            }
-        }
-    }
 }

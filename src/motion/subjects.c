@@ -207,7 +207,8 @@ poise_status poise_markers_select(const poise_markers *markers, const char *subj
     if (subject && chosen < 0) {
         return count > 0
                    ? pz_error_set(error, POISE_ERROR_NOT_FOUND, "no subject is called \"%s\"; there are: %s", subject, names)
-                   : pz_error_set(error, POISE_ERROR_NOT_FOUND, "no subject is called \"%s\": labels name none", subject);
+                   : pz_error_set(error, POISE_ERROR_NOT_FOUND, "no subject is called \"%s\": the labels name no subjects",
+                                  subject);
     }
     if (!subject && (count < 2 || whole == 0)) { // all of it is one
         *part = NULL;

@@ -8,58 +8,51 @@
 // goes on for SEAM frames beyond its end. If both found the same pose there, up to what the markers do not tell, the seam
 // goes over from one to the other and each of its frames is solved once more from the pose in between. If not, the chunk is
 // tracked again, on from the one before.
-#include "motion/tracker.h"
+//
+// In the end, frames before one that was found afresh are tracked backwards from it, for as long as that is better: what
+// made the fresh start necessary began before it was noticed.
+#include "motion/track_chunks.h"
 #include "motion/turns.h"
 
 #include "base/error.h"
 
 #include <string.h>
 
-#define LEAD   30  // frames
-#define SEAM   30  // frames
-#define AGREE  0.2 // radians: no body turned farther from one to the other
-#define WORSE  1.1 // times the rms of the worse of two chunks
-#define BETTER 0.7 // of the rms: then the cold start of the later chunk is right and the earlier chunk went astray
+#define LEAD   30   // frames
+#define SEAM   30   // frames
+#define AGREE  0.2  // radians: no body turned farther from one to the other
+#define WORSE  1.1  // times the rms of the worse of two chunks
+#define BETTER 0.7  // of the rms: then the cold start of the later chunk is right and the earlier chunk went astray
+#define SAME   0.99 // of the rms: no better
 
-typedef struct recording {
-    const poise_markers *markers;
-    const double *q_start;
-    int *index; // by placement: marker, or POISE_NONE
-    int count;
-    int nq, chunk;
-    poise_tracker **trackers; // by worker
-    poise_vec3 **seen;        // by worker: count
-    double **q;               // by worker: nq
-    poise_error *refused;     // by worker: why a frame was refused; OK while none was
-    poise_clip *clip;
-    poise_track_frame *frames;
-    double *tail_q; // by chunk: SEAM x nq beyond its end
-    poise_track_frame *tail;
-} recording;
-
-static int chunk_count(const recording *r)
+int pz_track_chunk_count(const pz_track_chunks *r)
 {
     return r->markers->frames / r->chunk + (r->markers->frames % r->chunk > 0);
 }
 
-static double *frame_q(const recording *r, int frame)
+static double *frame_q(const pz_track_chunks *r, int frame)
 {
     return r->clip->q + (size_t)frame * (size_t)r->nq;
 }
 
-static double *tail_q(const recording *r, int chunk, int i)
+static double *tail_q(const pz_track_chunks *r, int chunk, int i)
 {
     return r->tail_q + ((size_t)chunk * SEAM + (size_t)i) * (size_t)r->nq;
 }
 
-// Track one frame into q and *frame.
-static void next(const recording *r, int worker, int number, double *q, poise_track_frame *frame)
+void pz_track_see(const pz_track_chunks *r, int frame, poise_vec3 *seen)
 {
-    const poise_vec3 *row = r->markers->position + (size_t)number * (size_t)r->markers->count;
+    const poise_vec3 *row = r->markers->position + (size_t)frame * (size_t)r->markers->count;
     for (int i = 0; i < r->count; ++i) {
-        r->seen[worker][i] = r->index[i] < 0 ? v3(NAN, NAN, NAN) : row[r->index[i]];
+        seen[i] = r->index[i] < 0 ? v3(NAN, NAN, NAN) : row[r->index[i]];
     }
-    poise_tracker *tracker = r->trackers[worker];
+}
+
+// Track one frame into q and *frame.
+static void next(const pz_track_chunks *r, poise_tracker *tracker, int worker, int number, double *q,
+                 poise_track_frame *frame)
+{
+    pz_track_see(r, number, r->seen[worker]);
     const poise_track_problem *p = &tracker->problem;
     tracker->task = p->task ? p->task + (size_t)least(number, p->task_frames - 1) * (size_t)r->nq : NULL;
     poise_error why;
@@ -71,34 +64,56 @@ static void next(const recording *r, int worker, int number, double *q, poise_tr
     }
 }
 
-// The frames of a chunk and the seam beyond its end, on from what the tracker did last.
-static void track_chunk(const recording *r, int chunk, int worker)
+static int end_of(const pz_track_chunks *r, int chunk)
 {
-    int first = chunk * r->chunk, end = least(first + r->chunk, r->markers->frames);
-    for (int f = first; f < end; ++f) {
-        next(r, worker, f, frame_q(r, f), &r->frames[f]);
-    }
-    for (int i = 0; i < SEAM && end + i < r->markers->frames; ++i) {
-        next(r, worker, end + i, tail_q(r, chunk, i), &r->tail[chunk * SEAM + i]);
+    return least((chunk + 1) * r->chunk, r->markers->frames);
+}
+
+// The LEAD frames after a cold start, which settle what a first frame with gaps may get wrong: those before the chunk, or,
+// where the recording begins, the first ones backwards.
+static int lead_of(const pz_track_chunks *r, int chunk)
+{
+    return least(LEAD, chunk > 0 ? chunk * r->chunk : r->markers->frames - 1);
+}
+
+int pz_track_place_count(const pz_track_chunks *r, int chunk)
+{
+    int end = end_of(r, chunk);
+    return lead_of(r, chunk) + end - chunk * r->chunk + least(SEAM, r->markers->frames - end);
+}
+
+int pz_track_frame_at(const pz_track_chunks *r, int chunk, int place)
+{
+    int lead = lead_of(r, chunk), frame = chunk * r->chunk + place - lead;
+    return place < lead && chunk == 0 ? -frame : frame;
+}
+
+void pz_track_at(const pz_track_chunks *r, poise_tracker *tracker, int worker, int chunk, int place)
+{
+    int frame = pz_track_frame_at(r, chunk, place), end = end_of(r, chunk);
+    poise_track_frame skipped;
+    if (place < lead_of(r, chunk)) {
+        next(r, tracker, worker, frame, r->q[worker], &skipped);
+    } else if (frame < end) {
+        next(r, tracker, worker, frame, frame_q(r, frame), &r->frames[frame]);
+    } else {
+        next(r, tracker, worker, frame, tail_q(r, chunk, frame - end), &r->tail[chunk * SEAM + frame - end]);
     }
 }
 
-// The cold start of a chunk and LEAD frames, which settle what a first frame with gaps may get wrong: those before the
-// chunk, or, where the recording begins, the first ones backwards.
-static void lead_in(const recording *r, int chunk, int worker)
+static void track_places(const pz_track_chunks *r, int chunk, int first, int worker)
 {
-    int first = chunk * r->chunk, count = least(LEAD, first > 0 ? first : r->markers->frames - 1);
-    poise_tracker_reset(r->trackers[worker], r->q_start, NULL);
-    for (int i = count; i > 0; --i) {
-        poise_track_frame skipped;
-        next(r, worker, first > 0 ? first - i : i, r->q[worker], &skipped);
+    int count = pz_track_place_count(r, chunk);
+    for (int place = first; place < count; ++place) {
+        pz_track_at(r, r->trackers[worker], worker, chunk, place);
     }
 }
 
 static void run_chunk(void *work, int chunk, int worker)
 {
-    lead_in(work, chunk, worker);
-    track_chunk(work, chunk, worker);
+    const pz_track_chunks *r = work;
+    poise_tracker_reset(r->trackers[worker], r->q_start, NULL);
+    track_places(r, chunk, 0, worker);
 }
 
 // ---- Seams ---------------------------------------------------------------------------------------------------------------
@@ -112,7 +127,7 @@ static double turn_between(poise_tracker *t, const double *a, const double *b)
 }
 
 // The first worker's tracker as it would be after the frame before a chunk, whatever it did last.
-static poise_tracker *go_on_after_seam(const recording *r, int first)
+static poise_tracker *go_on_after_seam(const pz_track_chunks *r, int first)
 {
     poise_tracker *t = r->trackers[0];
     poise_tracker_reset(t, r->q_start, NULL);
@@ -140,7 +155,7 @@ static void go_part(const poise_tracker *t, const double *from, const double *to
 }
 
 // How far a frame turned from the one before it, which may be more than is believed.
-static void tell_turn(const recording *r, int f)
+static void tell_turn(const pz_track_chunks *r, int f)
 {
     poise_tracker *t = r->trackers[0];
     poise_track_frame *frame = &r->frames[f];
@@ -150,7 +165,7 @@ static void tell_turn(const recording *r, int f)
 
 // Go over from the tail of the chunk before to this one, frame by frame. Bodies agree; angles that say the same may differ,
 // and then there is nothing between them. A frame that gets worse on the way stays as the chunk has it.
-static void blend(const recording *r, int chunk, int length)
+static void blend(const pz_track_chunks *r, int chunk, int length)
 {
     poise_tracker *t = go_on_after_seam(r, chunk * r->chunk);
     for (int i = 0; i < length; ++i) {
@@ -164,7 +179,7 @@ static void blend(const recording *r, int chunk, int length)
         }
         pz_tracker_go_on_from(t, r->q[0]);
         poise_track_frame between;
-        next(r, 0, f, r->q[0], &between);
+        next(r, t, 0, f, r->q[0], &between);
         if (between.rms <= WORSE * max2(r->tail[(chunk - 1) * SEAM + i].rms, r->frames[f].rms)) {
             memcpy(to, r->q[0], (size_t)r->nq * sizeof *to);
             r->frames[f] = between;
@@ -174,7 +189,7 @@ static void blend(const recording *r, int chunk, int length)
 }
 
 // Angles of a chunk, and of the seam beyond its end, that go on from the frame before, or from where a cold start begins.
-static void go_on_turning(const recording *r, int chunk)
+static void go_on_turning(const pz_track_chunks *r, int chunk)
 {
     const poise_tracker *t = r->trackers[0];
     int first = chunk * r->chunk, end = least(first + r->chunk, r->markers->frames);
@@ -186,7 +201,7 @@ static void go_on_turning(const recording *r, int chunk)
     }
 }
 
-static void join(const recording *r, int chunk)
+static void join(const pz_track_chunks *r, int chunk)
 {
     poise_tracker *t = r->trackers[0];
     int first = chunk * r->chunk, length = least(least(SEAM, r->chunk), r->markers->frames - first);
@@ -200,18 +215,66 @@ static void join(const recording *r, int chunk)
         go_on_turning(r, chunk);
     } else if (!(r->frames[first].rms < BETTER * r->tail[(chunk - 1) * SEAM].rms)) {
         go_on_after_seam(r, first);
-        track_chunk(r, chunk, 0);
+        track_places(r, chunk, lead_of(r, chunk), 0);
     } else {
         tell_turn(r, first);
         r->frames[first].flags |= POISE_TRACK_RESTARTED | POISE_TRACK_JUMP;
     }
 }
 
+// ---- Going back ----------------------------------------------------------------------------------------------------------
+
+static bool is_better(const poise_track_frame *a, const poise_track_frame *b)
+{
+    if ((a->flags | b->flags) & POISE_TRACK_HELD) {
+        return !(a->flags & POISE_TRACK_HELD);
+    }
+    if (a->outcome == POISE_OUTCOME_INFEASIBLE && b->outcome != POISE_OUTCOME_INFEASIBLE) {
+        return false;
+    }
+    return a->let_go == b->let_go ? a->rms < SAME * b->rms : a->let_go < b->let_go;
+}
+
+// Backwards from a frame that was found afresh; returns the first frame that changed.
+static int go_back_from(const pz_track_chunks *r, int found)
+{
+    poise_tracker *t = go_on_after_seam(r, found + 1);
+    int f = found - 1;
+    for (; f >= 0 && r->refused[0].status == POISE_OK; --f) {
+        poise_track_frame frame;
+        next(r, t, 0, f, r->q[0], &frame);
+        if (r->refused[0].status != POISE_OK || !is_better(&frame, &r->frames[f])) {
+            break;
+        }
+        memcpy(frame_q(r, f), r->q[0], (size_t)r->nq * sizeof *r->q[0]);
+        r->frames[f] = frame;
+    }
+    for (int i = f + 1 > 0 ? f + 1 : 1; i <= found && f + 1 < found; ++i) {
+        tell_turn(r, i);
+    }
+    return f + 1;
+}
+
+static void go_back(const pz_track_chunks *r)
+{
+    const poise_tracker *t = r->trackers[0];
+    int changed = r->markers->frames;
+    for (int f = 1; f < r->markers->frames; ++f) {
+        if (r->frames[f].flags & POISE_TRACK_RESTARTED) {
+            int first = go_back_from(r, f);
+            changed = first < f ? least(changed, first) : changed;
+        }
+    }
+    for (int f = changed > 0 ? changed : 1; f < r->markers->frames; ++f) { // angles go on from the frame before
+        pz_nearest_turns(t->model, t->placements, t->count, frame_q(r, f - 1), frame_q(r, f));
+    }
+}
+
 // ---- The call ------------------------------------------------------------------------------------------------------------
 
-static void lay_out(recording *r, int workers, pz_arena *arena)
+static void lay_out(pz_track_chunks *r, int workers, pz_arena *arena)
 {
-    size_t chunks = (size_t)chunk_count(r), count = (size_t)r->count, nq = (size_t)r->nq, n = (size_t)workers;
+    size_t chunks = (size_t)pz_track_chunk_count(r), count = (size_t)r->count, nq = (size_t)r->nq, n = (size_t)workers;
     r->index = pz_arena_take(arena, count, sizeof *r->index);
     r->trackers = pz_arena_take(arena, n, sizeof(void *));
     r->seen = pz_arena_take(arena, n, sizeof(void *));
@@ -233,7 +296,7 @@ static void lay_out(recording *r, int workers, pz_arena *arena)
 }
 
 // Has a worker refused a frame?
-static poise_status find_refusal(const recording *r, int workers, poise_error *error)
+static poise_status find_refusal(const pz_track_chunks *r, int workers, poise_error *error)
 {
     for (int i = 0; i < workers; ++i) {
         if (r->refused[i].status != POISE_OK) {
@@ -243,17 +306,34 @@ static poise_status find_refusal(const recording *r, int workers, poise_error *e
     return POISE_OK;
 }
 
-static poise_status track_all(recording *r, const poise_track_problem *problem, poise_error *error)
+// Can frames be solved ahead? What a tracker is pulled by there is known of each of them, and all that is seen counts.
+static bool can_run_ahead(const poise_track_problem *problem)
 {
-    int chunks = chunk_count(r);
+    bool can = problem->ahead && problem->constraint_count == 0 && !problem->task_weights;
+    for (int i = 0; i < problem->placement_count && can; ++i) {
+        can = problem->placements[i].weight > 0;
+    }
+    return can;
+}
+
+static poise_status track_all(pz_track_chunks *r, const poise_track_problem *problem, const poise_allocator *allocator,
+                              poise_error *error)
+{
+    int chunks = pz_track_chunk_count(r);
     for (int i = 0; i < problem->workers; ++i) {
         r->refused[i].status = POISE_OK;
     }
-    if (problem->parallel_for) {
+    if (can_run_ahead(problem)) {
+        poise_status ahead = pz_track_chunks_ahead(r, problem, allocator, error);
+        if (ahead != POISE_OK) {
+            return ahead;
+        }
+    } else if (problem->parallel_for) {
         problem->parallel_for(problem->user, chunks, run_chunk, r);
-    }
-    for (int c = 0; c < chunks && !problem->parallel_for; ++c) {
-        run_chunk(r, c, 0);
+    } else {
+        for (int c = 0; c < chunks; ++c) {
+            run_chunk(r, c, 0);
+        }
     }
     poise_status status = find_refusal(r, problem->workers, error);
     if (chunks > 0 && status == POISE_OK) {
@@ -263,11 +343,15 @@ static poise_status track_all(recording *r, const poise_track_problem *problem, 
         join(r, c);
         status = find_refusal(r, 1, error);
     }
+    if (status == POISE_OK) {
+        go_back(r);
+        status = find_refusal(r, 1, error);
+    }
     return status;
 }
 
 // The trackers of all workers but the first, which is there already. *made counts those that are.
-static poise_status make_trackers(const poise_track_problem *problem, const poise_allocator *allocator, recording *r,
+static poise_status make_trackers(const poise_track_problem *problem, const poise_allocator *allocator, pz_track_chunks *r,
                                   int *made, poise_error *error)
 {
     poise_status status = POISE_OK;
@@ -277,7 +361,7 @@ static poise_status make_trackers(const poise_track_problem *problem, const pois
     return status;
 }
 
-static void find_markers(const poise_track_problem *problem, recording *r)
+static void find_markers(const poise_track_problem *problem, pz_track_chunks *r)
 {
     for (int i = 0; i < r->count; ++i) {
         const char *label = problem->placements[i].label;
@@ -297,12 +381,12 @@ poise_status poise_track(const poise_track_problem *problem, const poise_allocat
         return status;
     }
     const poise_markers *markers = problem->markers;
-    recording r = {.markers = markers,
-                   .q_start = problem->q_start,
-                   .count = problem->placement_count,
-                   .nq = problem->model->nq,
-                   .chunk = problem->chunk,
-                   .frames = frames};
+    pz_track_chunks r = {.markers = markers,
+                         .q_start = problem->q_start,
+                         .count = problem->placement_count,
+                         .nq = problem->model->nq,
+                         .chunk = problem->chunk,
+                         .frames = frames};
     if (problem->constraint_count > 0) { // one chunk: a blend at a seam need not hold them
         r.chunk = markers->frames > 0 ? markers->frames : 1;
     }
@@ -321,7 +405,7 @@ poise_status poise_track(const poise_track_problem *problem, const poise_allocat
         find_markers(problem, &r);
         status = make_trackers(problem, allocator, &r, &made, error);
     }
-    status = status == POISE_OK ? track_all(&r, problem, error) : status;
+    status = status == POISE_OK ? track_all(&r, problem, allocator, error) : status;
     if (status == POISE_OK) {
         *clip = r.clip;
     } else {

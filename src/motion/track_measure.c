@@ -53,7 +53,7 @@ static void add_distance(measuring *m, int frame, int i, double d)
     m->count += 1;
 }
 
-// A take may begin and end with nobody there: with fewer markers than a frame needs. A take without any other frame does
+// A take may begin and end with nobody in view: with fewer markers than a frame needs. A take without any other frame does
 // not.
 static void find_ends(measuring *m, int count)
 {
@@ -76,6 +76,7 @@ static void add_flags(const poise_track_frame *f, bool is_there, poise_track_sum
     s->jumps += (f->flags & POISE_TRACK_JUMP) != 0;
     s->outliers += (f->flags & POISE_TRACK_OUTLIERS) != 0;
     s->restarts += (f->flags & POISE_TRACK_RESTARTED) != 0;
+    s->ahead += f->is_ahead;
     s->gaps += is_there && (f->flags & POISE_TRACK_GAPS);
     s->mean_iterations += f->iterations;
     s->most_iterations = f->iterations > s->most_iterations ? f->iterations : s->most_iterations;

@@ -1,4 +1,4 @@
-// Markers to a clip, all frames at once: where it starts, how noisy the markers are, which are let go.
+// Markers to a clip, all frames at once: where it starts, how noisy the markers are, which are ignored.
 //
 // The start is every knot-th frame, tracked (tracker.c). Its residuals tell the noise: with n markers of three numbers each
 // that leave 3 n - nv of them to chance,
@@ -6,7 +6,9 @@
 //   noise^2 = sum |residual|^2/(3 n - nv)
 //
 // Markers farther than HUBER_NOISE times that from where the first answer has them pull with a constant force (Huber) in a
-// first solve, and are let go in a second one if they are then still farther than OUTLIER_NOISE times.
+// first solve, and are ignored in a second one if they are then still farther than OUTLIER_NOISE times.
+//
+// Markers without noise were computed from a motion: with a knot in every frame and weights that fall they give it back.
 #include "motion/sequence_state.h"
 #include "motion/tracker.h"
 
@@ -15,14 +17,18 @@
 #include <float.h>
 #include <string.h>
 
-#define LEAST_NOISE      5e-5 // of the reach
+#define LEAST_NOISE      5e-5 // of the reach: markers with less were computed, not recorded
+#define LEAST_EXACT      1e-9 // of the reach: what these are off by at least, by rounding
+#define EXACT_ROUNDS     12   // in which the weights of exact markers fall
+#define EXACT_FALL       0.5  // of what they miss by, from round to round, or they miss by no less
 #define LEAST_CHANCE     0.25 // of the numbers of a frame: what is left to chance at least
 #define HUBER_NOISE      5.0
 #define OUTLIER_NOISE    20.0
-#define OUTLIER_REACH    0.03 // of the reach: markers nearer than this are never let go
+#define OUTLIER_REACH    0.03 // of the reach: markers nearer than this are never ignored
 #define BRIDGE           0.25 // seconds: a longer gap of too few markers is not trusted
 #define FARTHEST         1e100
 #define FIRST_ITERATIONS 1    // of the solves that find the weights
+#define FIRST_OVERLAP    16   // frames that their windows have in common: what they leave at seams the last solve mends
 #define FIRST_NOISE      1e-3 // of the reach: the least that the first of them counts on, which keeps it from wrong poses
 #define MISFIT           1.3  // of the noise: splines that miss by more do not follow
 #define MISFIT_REACH     5e-4 // of the reach: what they may miss by in any case
@@ -38,6 +44,7 @@ typedef struct whole {
     int *index;      // by placement: marker, or POISE_NONE
     bool *gone;      // frames x placements
     bool is_robust;  // markers that are far off pull with a constant force
+    bool is_exact;   // markers without noise: every frame has a knot, and weights fall until they are met
     double huber, outlier, reach;
 } whole;
 
@@ -57,7 +64,7 @@ static bool *gone_at(const whole *w, int frame, int placement)
     return &w->gone[(size_t)frame * (size_t)w->problem->placement_count + (size_t)placement];
 }
 
-// poise_sequence_goals: the markers of a frame that were seen and are not let go.
+// poise_sequence_goals: the markers of a frame that were seen and are not ignored.
 static const poise_goal *goals_of(void *user, int frame, int *count)
 {
     whole *w = user;
@@ -103,7 +110,7 @@ static poise_status thin_out(const poise_markers *from, int step, const poise_al
 }
 
 // The noise of a coordinate of a marker, from the frames that were tracked.
-static double noise_of(const whole *w, const poise_track_frame *frames, int count)
+static double noise_of(whole *w, const poise_track_frame *frames, int count, bool has_no_limits)
 {
     double squares = 0.0, chances = 0.0;
     for (int t = 0; t < count; ++t) {
@@ -114,7 +121,8 @@ static double noise_of(const whole *w, const poise_track_frame *frames, int coun
         }
     }
     double noise = chances > 0.0 ? sqrt(squares / chances) : 0.0;
-    return max2(noise, LEAST_NOISE * w->reach);
+    w->is_exact = has_no_limits && chances > 0.0 && noise < LEAST_NOISE * w->reach;
+    return max2(noise, (w->is_exact ? LEAST_EXACT : LEAST_NOISE) * w->reach);
 }
 
 // Between the frames of `few`, each joint goes the shortest way.
@@ -151,13 +159,14 @@ static poise_status start(whole *w, poise_sequence_options *o, const poise_alloc
         status = poise_track(&p, allocator, &tracked, frames, error);
     }
     if (status == POISE_OK) {
-        o->noise = o->noise > 0.0 ? o->noise : noise_of(w, frames, few->frames);
+        o->noise = o->noise > 0.0 ? o->noise : noise_of(w, frames, few->frames, !o->velocity && !o->acceleration);
         double frame_time = 1.0 / w->markers->rate;
         status = poise_clip_create(w->markers->frames, w->model->nq, frame_time, allocator, clip, error);
     }
     if (status == POISE_OK) {
         (*clip)->start_time = w->markers->start_time;
         status = spread(w, tracked, o->knot, *clip, error);
+        o->knot = w->is_exact ? 1 : o->knot;
     }
     pz_release(allocator, frames);
     poise_clip_destroy(tracked);
@@ -338,7 +347,7 @@ static void refine(const whole *w, const poise_sequence_options *o, pz_sequence 
     pz_sequence_weigh(s, max2(o->noise, misfit), s->acceleration);
 }
 
-// The first solve: with the usual accelerations, robust where some markers are far off, which are let go then. Knots get
+// The first solve: with the usual accelerations, robust where some markers are far off, which are ignored then. Knots get
 // nearer to each other until splines follow.
 static poise_status solve_first(whole *w, poise_sequence_options *o, poise_clip *clip, const poise_allocator *allocator,
                                 pz_sequence *s, poise_error *error)
@@ -354,6 +363,7 @@ static poise_status solve_first(whole *w, poise_sequence_options *o, poise_clip 
         s->goals = goals_of;
         s->user = w;
         s->options.velocity = s->options.acceleration = NULL;
+        s->options.overlap = least(o->overlap, FIRST_OVERLAP);
         for (int i = 0; i < s->nv; ++i) {
             s->acceleration[i] = pz_sequence_usual(s, i, w->markers->scale.metres);
         }
@@ -377,6 +387,20 @@ static poise_status solve_first(whole *w, poise_sequence_options *o, poise_clip 
     return POISE_OK;
 }
 
+// Weights fall with what exact markers are missed by, until these are met.
+static poise_status solve_exactly(whole *w, const poise_sequence_options *o, const poise_clip *clip, pz_sequence *s)
+{
+    poise_status status = POISE_OK;
+    double before = INFINITY, misfit = misfit_of(w, clip);
+    for (int round = 0; round < EXACT_ROUNDS && misfit < EXACT_FALL * before && status == POISE_OK; ++round) {
+        before = misfit;
+        refine(w, o, s, misfit);
+        status = pz_sequence_solve(s, FIRST_ITERATIONS);
+        misfit = misfit_of(w, clip);
+    }
+    return status;
+}
+
 // Then, without markers that are far off and with accelerations as the motion has them, the others.
 static poise_status solve(whole *w, poise_sequence_options *o, poise_clip *clip, const poise_allocator *allocator,
                           poise_sequence_report *report, poise_error *error)
@@ -389,32 +413,35 @@ static poise_status solve(whole *w, poise_sequence_options *o, poise_clip *clip,
         return status;
     }
     status = pz_sequence_solve(&s, FIRST_ITERATIONS);
+    if (status == POISE_OK && w->is_exact) {
+        status = solve_exactly(w, o, clip, &s);
+    }
     if (status == POISE_OK) {
         refine(w, o, &s, misfit_of(w, clip));
+        s.options.overlap = o->overlap;
         s.options.velocity = o->velocity;
         s.options.acceleration = o->acceleration;
-        status = pz_sequence_solve(&s, o->max_iterations);
+        pz_sequence_solve(&s, o->max_iterations);
+        pz_sequence_bring_within(&s);
+        status = s.status;
     }
     pz_sequence_finish(&s, report);
     return status;
 }
 
-poise_status poise_track_whole(const poise_track_problem *problem, const poise_sequence_options *options,
-                               const poise_allocator *allocator, poise_clip **clip, poise_track_frame *frames,
-                               poise_sequence_report *report, poise_error *error)
+static poise_status track_whole(const poise_track_problem *problem, const poise_sequence_options *options,
+                                const poise_allocator *allocator, poise_clip **clip, poise_track_frame *frames,
+                                poise_sequence_report *report, poise_error *error)
 {
-    if (!problem || !problem->markers || !clip) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, placements, markers and clip must not be NULL");
-    }
     poise_status status = pz_sequence_check(problem->model, options, error);
     if (status != POISE_OK) {
         return status;
     }
     if (problem->task_weights) {
-        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "tasks of coordinates are tracked frame by frame");
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "coordinate tasks need tracking frame by frame");
     }
     if (problem->constraint_count > 0) {
-        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "constraints are held frame by frame, not by whole recordings");
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "constraints need tracking frame by frame, not all at once");
     }
     whole w = {.problem = problem, .markers = problem->markers, .model = problem->model};
     poise_sequence_options o = *options;
@@ -451,5 +478,60 @@ poise_status poise_track_whole(const poise_track_problem *problem, const poise_s
         poise_clip_destroy(made);
     }
     pz_release(allocator, memory);
+    return status;
+}
+
+// ---- Joints that follow others -----------------------------------------------------------------------------------------
+
+// Does no marker sit on a body that moves with a joint which follows another, such as a patella?
+static bool sees_no_follower(const poise_track_problem *problem)
+{
+    for (int i = 0; i < problem->placement_count; ++i) {
+        int body = problem->placements[i].body;
+        if (body >= 0 && body < problem->model->joint_count && problem->model->joints[body].below_mimic) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The model with these joints fixed. It has the same numbers, and bodies that are above them move the same.
+static poise_status fix_followers(const poise_model *model, const poise_allocator *allocator, poise_model **fixed,
+                                  poise_error *error)
+{
+    poise_builder *builder = NULL;
+    poise_status status = poise_builder_create(allocator, &builder, error);
+    for (int k = 0; k < model->joint_count && status == POISE_OK; ++k) {
+        poise_joint_info info = poise_model_joint_info(model, k);
+        poise_joint joint = *info.given;
+        if (info.mimic >= 0) {
+            joint = poise_joint_default();
+            joint.name = info.given->name, joint.body = info.given->body, joint.parent = info.given->parent;
+            joint.type = POISE_JOINT_FIXED;
+            joint.offset = info.given->offset;
+        }
+        status = poise_builder_add_joint(builder, &joint, error);
+    }
+    status = status == POISE_OK ? poise_model_create(builder, allocator, fixed, error) : status;
+    poise_builder_destroy(builder);
+    return status;
+}
+
+poise_status poise_track_whole(const poise_track_problem *problem, const poise_sequence_options *options,
+                               const poise_allocator *allocator, poise_clip **clip, poise_track_frame *frames,
+                               poise_sequence_report *report, poise_error *error)
+{
+    if (!problem || !problem->markers || !clip) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, placements, markers and clip must not be NULL");
+    }
+    if (!problem->model || !problem->model->has_mimic || !sees_no_follower(problem)) {
+        return track_whole(problem, options, allocator, clip, frames, report, error);
+    }
+    poise_track_problem own = *problem;
+    poise_model *fixed = NULL;
+    poise_status status = fix_followers(problem->model, allocator, &fixed, error);
+    own.model = fixed;
+    status = status == POISE_OK ? track_whole(&own, options, allocator, clip, frames, report, error) : status;
+    poise_model_destroy(fixed);
     return status;
 }

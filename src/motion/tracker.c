@@ -13,18 +13,18 @@
 #include <float.h>
 #include <string.h>
 
-#define OUTLIER_REACH  0.1   // of the reach: markers nearer than this are never let go, unless options say so
+#define OUTLIER_REACH  0.1   // of the reach: markers nearer than this are never ignored, unless options say so
 #define OUTLIER_MEDIAN 6.0   // times the median distance: nor are these
 #define LOSS_SHARE     0.5   // scale of the loss against the distance of an outlier: at that distance it pulls a quarter
 #define POOR_TIMES     3.0   // the usual rms, and
 #define POOR_REACH     0.005 // of the reach: beyond both a frame is poor
 #define POOR_SHARE     3     // so is one that lets more than a third of its markers go
 #define BETTER         0.7   // of the rms: what a cold start must improve on
-#define STRAYS         10    // frames in a row with markers let go, after which a cold start is tried
-#define USUAL_RATE     0.1   // of a frame in the usual rms
+#define STRAYS         10    // frames in a row with ignored markers, after which a cold start is tried, and
+#define SOON           3     // frames, where as many as
+#define MANY           4     // markers are ignored: a limb's, not a swapped pair
 #define CALM           0.1   // weight, against the markers' and the squared reach, that tames a jump
 #define CLOSE          1.5   // times the rms: nearly as good
-#define GAP_TURN       0.2   // radians
 #define GAP_MOST       1e-3  // of the squared reach, against markers of weight 1
 #define FARTHEST       1e100 // a marker beyond is not a measurement, and its square would overflow
 
@@ -107,7 +107,7 @@ static poise_status check(const poise_track_problem *problem, poise_error *error
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "an option of the tracker or its solver is out of range");
     }
     if (problem->constraint_count < 0 || (problem->constraint_count > 0 && !problem->constraints)) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "constraints must not be NULL where there are some");
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "constraints must not be NULL if constraint_count > 0");
     }
     for (int i = 0; i < problem->constraint_count; ++i) {
         poise_status status = poise_constraint_check(&problem->constraints[i], problem->model, error);
@@ -126,7 +126,8 @@ static poise_status check(const poise_track_problem *problem, poise_error *error
     for (int i = 0; problem->task_weights && i < problem->model->nv; ++i) {
         if (!(problem->task_weights[i] >= 0) || !is_finite(problem->task_weights[i]) || !problem->task ||
             problem->task_frames < 1) {
-            return pz_error_set(error, POISE_ERROR_ARGUMENT, "task_weights[%d] must be finite and >= 0, beside a task", i);
+            return pz_error_set(error, POISE_ERROR_ARGUMENT, "task_weights[%d] must be finite and >= 0, and needs a task",
+                                i);
         }
     }
     for (int i = 0; i < problem->placement_count; ++i) {
@@ -240,13 +241,18 @@ static void swap_poses(pz_track_pose *a, pz_track_pose *b)
     *b = kept;
 }
 
+bool pz_tracker_sees(poise_vec3 x)
+{
+    return fabs(x.x) < FARTHEST && fabs(x.y) < FARTHEST && fabs(x.z) < FARTHEST;
+}
+
 // Put what was seen into the goals; returns how many markers that is.
 static int take(poise_tracker *t, const poise_vec3 *seen)
 {
     int count = 0;
     for (int i = 0; i < t->count; ++i) {
         vec3 x = seen[i];
-        bool is_there = fabs(x.x) < FARTHEST && fabs(x.y) < FARTHEST && fabs(x.z) < FARTHEST;
+        bool is_there = pz_tracker_sees(x);
         poise_goal *goal = &t->goals[i];
         goal->weight = is_there ? t->placements[i].weight : 0.0;
         goal->target.position = is_there ? x : v3(0.0, 0.0, 0.0);
@@ -289,10 +295,32 @@ static void solve(poise_tracker *t, poise_solver *solver, double calm, pz_track_
     }
     pose->frame.outcome = report.outcome;
     pose->frame.iterations += report.iterations;
+    pose->frame.is_ahead = false;
     memcpy(pose->R, solver->at->kin.R, (size_t)t->model->joint_count * sizeof *pose->R);
     for (int i = 0; i < t->count; ++i) {
         pose->error[i] = min2(poise_solver_goal_error(solver, i).error, DBL_MAX);
     }
+}
+
+// The same, if it was done ahead from there.
+static bool take_found(poise_tracker *t, const pz_track_found *found, pz_track_pose *pose)
+{
+    size_t bytes = (size_t)t->model->nq * sizeof *pose->q;
+    if (!found || memcmp(found->from, pose->q, bytes) != 0) {
+        return false;
+    }
+    memcpy(pose->q, found->q, bytes);
+    pose->frame.outcome = found->outcome;
+    pose->frame.iterations += found->iterations;
+    pose->frame.is_ahead = true;
+    pz_objective_evaluate(t->warm->trial, pose->q, POISE_LEVEL_COST);
+    const poise_kinematics *kin = &t->warm->trial->kin;
+    memcpy(pose->R, kin->R, (size_t)t->model->joint_count * sizeof *pose->R);
+    for (int i = 0; i < t->count; ++i) {
+        vec3 x = v3_add(kin->origin, pz_kin_point(kin, t->placements[i].body, t->placements[i].local));
+        pose->error[i] = min2(v3_norm(v3_sub(x, t->goals[i].target.position)), DBL_MAX);
+    }
+    return true;
 }
 
 // The middle one of n > 0 numbers, which change places (C. A. R. Hoare, "Algorithm 65: find", 1961).
@@ -369,7 +397,11 @@ static void attempt(poise_tracker *t, bool is_cold, const double *q, double calm
     for (int i = 0; i < t->count; ++i) {
         t->goals[i].loss = POISE_LOSS_NONE;
     }
-    solve(t, is_cold ? t->cold : t->warm, calm, pose);
+    const pz_track_found *found = is_cold ? NULL : t->found;
+    t->found = NULL; // the first solve's alone
+    if (!take_found(t, found, pose)) {
+        solve(t, is_cold ? t->cold : t->warm, calm, pose);
+    }
     if (t->status == POISE_OK && is_cold && pz_nearest_turns(t->model, t->placements, t->count, q, pose->q)) {
         solve(t, t->warm, calm, pose); // for the bodies' places
     }
@@ -415,12 +447,12 @@ static bool is_poor(const poise_tracker *t, const poise_track_frame *frame, int 
     return frame->rms > POOR_TIMES * t->usual + POOR_REACH * t->reach || frame->let_go * POOR_SHARE > seen;
 }
 
-// Where the way from the last frame led astray, try a cold start; now and then also where markers have been let go for a
-// while, as a limb that follows none of its own looks from outside.
+// Where starting from the last frame led to a bad pose, try a cold start; now and then also where markers have been ignored
+// for a while, as a limb that follows none of its own looks from outside.
 static void try_again(poise_tracker *t, int seen)
 {
     t->strays = t->now.frame.let_go > 0 ? t->strays + 1 : 0;
-    bool has_strayed = t->strays % STRAYS == STRAYS - 1;
+    bool has_strayed = (t->strays == SOON && t->now.frame.let_go >= MANY) || t->strays % STRAYS == STRAYS - 1;
     if (!is_poor(t, &t->now.frame, seen) && !has_strayed) {
         return;
     }
@@ -440,11 +472,12 @@ static void try_again(poise_tracker *t, int seen)
     }
 }
 
-// A jump: solve again with a strong pull to the last frame. If that is nearly as good, it is taken. If not, and gaps or
-// outliers may be the reason of the jump, the frame is held.
+// A jump: solve again with a strong pull to the last frame. If that is nearly as good and lets no further marker go, it is
+// taken. If not, and gaps or outliers may be the reason of the jump, the frame is held.
 static void tame_jump(poise_tracker *t, double most, bool is_doubtful)
 {
-    double weight = 0.0, before = t->now.frame.rms;
+    double weight = 0.0;
+    poise_track_frame before = t->now.frame;
     for (int i = 0; i < t->count; ++i) {
         weight += t->goals[i].weight;
     }
@@ -453,7 +486,8 @@ static void tame_jump(poise_tracker *t, double most, bool is_doubtful)
         return;
     }
     t->other.frame.turn = pz_largest_turn(t->model, t->last.R, t->other.R);
-    bool is_good = is_doubtful ? !is_poor(t, &t->other.frame, t->count) : t->other.frame.rms <= CLOSE * before;
+    bool is_good = is_doubtful ? !is_poor(t, &t->other.frame, t->count)
+                               : t->other.frame.rms <= CLOSE * before.rms && t->other.frame.let_go <= before.let_go;
     if (t->other.frame.turn <= most && is_good) {
         int iterations = t->now.frame.iterations + t->other.frame.iterations;
         swap_poses(&t->now, &t->other);
@@ -463,11 +497,16 @@ static void tame_jump(poise_tracker *t, double most, bool is_doubtful)
     }
 }
 
+double pz_tracker_most_calm(const poise_tracker *t)
+{
+    return GAP_MOST * t->reach * t->reach;
+}
+
 // The pull to the last frame: what the options ask for, and where markers are missing as much as balances their usual error
 // against a turn of GAP_TURN, so that joints which are left open do not follow the noise of the rest.
 static double calm_weight(const poise_tracker *t, int seen)
 {
-    double ratio = t->usual / GAP_TURN, most = GAP_MOST * t->reach * t->reach;
+    double ratio = t->usual / PZ_GAP_TURN, most = pz_tracker_most_calm(t);
     return t->problem.smoothness + (seen < t->count && !t->problem.task_weights ? min2(ratio * ratio, most) : 0.0);
 }
 
@@ -526,12 +565,13 @@ static void hold(poise_tracker *t)
     frame->flags |= POISE_TRACK_HELD;
     frame->outcome = POISE_OUTCOME_BUDGET;
     frame->turn = 0.0;
+    frame->is_ahead = false;
 }
 
-// The current frame is found: the next one goes on from it.
+// The current frame is found: the next one starts from it.
 static void go_on(poise_tracker *t)
 {
-    t->usual += (t->has_last ? USUAL_RATE : 1.0) * (t->now.frame.rms - t->usual);
+    t->usual += (t->has_last ? PZ_USUAL_RATE : 1.0) * (t->now.frame.rms - t->usual);
     if (t->problem.task_weights && t->has_last) {
         memcpy(t->before, t->last.q, (size_t)t->model->nq * sizeof *t->before);
         t->has_before = true;
@@ -562,6 +602,7 @@ poise_status poise_tracker_next(poise_tracker *tracker, const poise_vec3 *seen, 
     if (is_seen) {
         find_frame(t, count);
     }
+    t->found = NULL;
     if (t->status != POISE_OK) {
         return t->status;
     }

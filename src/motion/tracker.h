@@ -1,4 +1,4 @@
-// What a tracker remembers, for those who track whole recordings (track.c).
+// What a tracker remembers, for tracking whole recordings (track.c).
 #ifndef PZ_MOTION_TRACKER_H
 #define PZ_MOTION_TRACKER_H
 
@@ -13,6 +13,13 @@ typedef struct pz_track_pose {
     double *error; // by marker: distance
     poise_track_frame frame;
 } pz_track_pose;
+
+// The answer to the first solve of a frame, found ahead.
+typedef struct pz_track_found {
+    const double *from, *q; // nq: where it begins, and the answer
+    poise_outcome outcome;
+    int iterations;
+} pz_track_found;
 
 struct poise_tracker {
     const poise_model *model;
@@ -37,12 +44,21 @@ struct poise_tracker {
     int held;               // frames since that were held
     int strays;             // frames in a row that let markers go
     double *q_start;        // nq: where a cold start begins
-    double *before, *ahead; // nq, with a task: the good frame before the last one; where it goes on to
+    double *before, *ahead; // nq, with a task: the good frame before the last one; where it leads
     double *change;         // nv: scratch of that
     bool has_before;
-    pz_track_pose last;       // good frame
-    pz_track_pose now, other; // tries for the current frame
+    pz_track_pose last;          // good frame
+    pz_track_pose now, other;    // tries for the current frame
+    const pz_track_found *found; // NULL, or for the next frame
 };
+
+// How a frame with gaps is pulled to the last one: min((usual/turn)^2, most), where usual += rate (rms - usual).
+#define PZ_USUAL_RATE 0.1 // of a frame in the usual rms
+#define PZ_GAP_TURN   0.2 // radians
+double pz_tracker_most_calm(const poise_tracker *tracker);
+
+// Is there a measurement of the marker at x?
+bool pz_tracker_sees(poise_vec3 x);
 
 // Bring q within the limits, if they are to be kept and it is not.
 void pz_tracker_keep_limits(const poise_tracker *tracker, double *q);

@@ -4,51 +4,44 @@
 //   R1(a) R2(b) R3(c) = R1(a + pi) R2(pi - b) R3(c + pi)     first and last axis at right angles
 //                     = R1(a + pi) R2(-b) R3(c + pi)         the same axis
 //
-// A cold start finds any of them. Where no limit tells which one is meant, it is the one nearest to where the joint was.
+// A cold start finds any of them. Of those within the limits, the one nearest to where the joint was is meant.
 #include "motion/turns.h"
 
 #include "math/quat.h"
+#include "math/scalar.h"
 #include "math/vec3.h"
 #include "model/packed_model.h"
 
-#define PI    3.14159265358979323846
 #define EXACT 1e-9 // cosine of axes that are at right angles, or lengths that are nothing
 
-// Whole turns nearer to `near`.
-static double wrapped(double angle, double near)
-{
-    return angle - 2.0 * PI * floor((angle - near) / (2.0 * PI) + 0.5);
-}
-
-// May the coordinates turn for ever, and does no other joint follow them?
-static bool is_open(const poise_model *model, int joint, int first, int count)
+static bool is_within(const poise_model *model, int at, double angle)
 {
     poise_model_summary size = poise_model_info(model);
-    for (int i = first; i < first + count; ++i) {
-        if (size.lower[i] > -INFINITY || size.upper[i] < INFINITY) {
-            return false;
-        }
-    }
-    for (int k = 0; k < size.joints; ++k) {
-        if (poise_model_joint_info(model, k).mimic == joint) {
-            return false;
-        }
-    }
-    return true;
+    return angle >= size.lower[at] && angle <= size.upper[at];
 }
 
-static bool is_open_hinge(const poise_model *model, int joint)
+static bool is_followed(const poise_model *model, int joint)
+{
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
+        if (poise_model_joint_info(model, k).mimic == joint) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_lone_hinge(const poise_model *model, int joint)
 {
     poise_joint_info info = poise_model_joint_info(model, joint);
-    return info.type == POISE_JOINT_REVOLUTE && info.nq == 1 && is_open(model, joint, info.q, 1);
+    return info.type == POISE_JOINT_REVOLUTE && info.nq == 1 && !is_followed(model, joint);
 }
 
-// Is it a joint of three such angles? *first: where they begin.
-static bool is_open_euler(const poise_model *model, int joint, int *first)
+// Is it a joint of three angles? *first: where they begin.
+static bool is_euler(const poise_model *model, int joint, int *first)
 {
     poise_joint_info info = poise_model_joint_info(model, joint);
     *first = info.q + (info.type == POISE_JOINT_FREE_EULER ? 3 : 0);
-    return (info.type == POISE_JOINT_BALL_EULER || info.type == POISE_JOINT_FREE_EULER) && is_open(model, joint, *first, 3);
+    return (info.type == POISE_JOINT_BALL_EULER || info.type == POISE_JOINT_FREE_EULER) && !is_followed(model, joint);
 }
 
 // Does nothing but its one child hang from the body of this joint?
@@ -84,7 +77,7 @@ static bool are_one_rotation(const poise_model *model, const poise_placement *pl
                              bool *same)
 {
     for (int i = 0; i < 3; ++i) {
-        if (joint[i] < 0 || !is_open_hinge(model, joint[i]) ||
+        if (joint[i] < 0 || !is_lone_hinge(model, joint[i]) ||
             (i < 2 && (!is_bare(model, placements, count, joint[i]) || !begins_at_parent(model, joint[i + 1])))) {
             return false;
         }
@@ -96,52 +89,55 @@ static bool are_one_rotation(const poise_model *model, const poise_placement *pl
 }
 
 // An angle, whole turns nearer; else the same number, to the last bit.
-static bool turn_back(const double *near, int at, double *q)
+static bool turn_back(const poise_model *model, const double *near, int at, double *q)
 {
-    double angle = wrapped(q[at], near[at]);
-    bool changed = fabs(angle - q[at]) > 1.0;
+    double angle = turn_near(q[at], near[at]);
+    bool changed = fabs(angle - q[at]) > 1.0 && is_within(model, at, angle);
     q[at] = changed ? angle : q[at];
     return changed;
 }
 
-// The other way of three angles, where it is nearer.
-static bool flip(const int at[3], bool same, const double *near, double *q)
+// The other way of three angles, where it is nearer and within the limits.
+static bool flip(const poise_model *model, const int at[3], bool same, const double *near, double *q)
 {
     double other[3], here = 0.0, there = 0.0;
+    bool is_there = true;
     for (int i = 0; i < 3; ++i) {
         double angle = q[at[i]], goal = near[at[i]];
-        other[i] = wrapped(i != 1 ? angle + PI : same ? -angle : PI - angle, goal);
+        other[i] = turn_near(i != 1 ? angle + PZ_PI : same ? -angle : PZ_PI - angle, goal);
         here += (angle - goal) * (angle - goal);
         there += (other[i] - goal) * (other[i] - goal);
+        is_there = is_there && is_within(model, at[i], other[i]);
     }
-    for (int i = 0; i < 3 && there < here; ++i) {
+    is_there = is_there && there < here;
+    for (int i = 0; i < 3 && is_there; ++i) {
         q[at[i]] = other[i];
     }
-    return there < here;
+    return is_there;
 }
 
 static bool turn_joint(const poise_model *model, int joint, const double *near, double *q)
 {
     int first;
-    if (is_open_hinge(model, joint)) {
-        return turn_back(near, poise_model_joint_info(model, joint).q, q);
+    if (is_lone_hinge(model, joint)) {
+        return turn_back(model, near, poise_model_joint_info(model, joint).q, q);
     }
-    if (!is_open_euler(model, joint, &first)) {
+    if (!is_euler(model, joint, &first)) {
         return false;
     }
     bool changed = false;
     for (int i = 0; i < 3; ++i) {
-        changed = turn_back(near, first + i, q) || changed;
+        changed = turn_back(model, near, first + i, q) || changed;
     }
     bool same = poise_model_joint_info(model, joint).given->order >= POISE_EULER_XYX;
-    return flip((const int[3]){first, first + 1, first + 2}, same, near, q) || changed;
+    return flip(model, (const int[3]){first, first + 1, first + 2}, same, near, q) || changed;
 }
 
 bool pz_nearest_turns(const poise_model *model, const poise_placement *placements, int count, const double *near, double *q)
 {
     bool changed = false, is_near = true;
     for (int i = 0; i < poise_model_info(model).nq && is_near; ++i) {
-        is_near = fabs(q[i] - near[i]) <= 0.5 * PI;
+        is_near = fabs(q[i] - near[i]) <= 0.5 * PZ_PI;
     }
     for (int k = 0; k < poise_model_info(model).joints && !is_near; ++k) {
         changed = turn_joint(model, k, near, q) || changed;
@@ -155,7 +151,7 @@ bool pz_nearest_turns(const poise_model *model, const poise_placement *placement
             for (int i = 0; i < 3; ++i) {
                 at[i] = poise_model_joint_info(model, joint[i]).q;
             }
-            changed = flip(at, same, near, q) || changed;
+            changed = flip(model, at, same, near, q) || changed;
         }
     }
     return changed;

@@ -39,7 +39,7 @@ typedef struct measuring {
     int rows;        // frames measured
 } measuring;
 
-// The goals of a frame: markers that were seen and not let go. Returns how many.
+// The goals of a frame: markers that were seen and not ignored. Returns how many.
 static int make_goals(const measuring *m, const poise_kinematics *kin, int frame)
 {
     const poise_markers *markers = m->problem->markers;

@@ -189,7 +189,7 @@ poise_status poise_markers_match(poise_markers *markers, const poise_model *mode
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "markers, model and scale must not be NULL");
     }
     if (!makes_sense(*scale) || !makes_sense(markers->scale)) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "a scale's unit is not finite, or its upward axis is none");
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "the unit of a scale is not finite, or its upward axis is invalid");
     }
     poise_scale_match found = {.by_size = false};
     poise_scale from = markers->scale, to = *scale;
@@ -214,6 +214,23 @@ poise_status poise_markers_match(poise_markers *markers, const poise_model *mode
     markers->scale = *scale = to;
     if (match) {
         *match = found;
+    }
+    return POISE_OK;
+}
+
+poise_status poise_markers_restore(poise_markers *markers, const poise_scale_match *match, poise_error *error)
+{
+    if (!markers || !match) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "markers and match must not be NULL");
+    }
+    poise_scale from = match->from, is = markers->scale;
+    if (is.metres != from.metres || is.up != from.up) {
+        markers->scale = completed(is);
+        poise_markers_rescale(markers, completed(from), NULL);
+    }
+    markers->scale = from;
+    if (match->turned_over) { // half a turn is its own inverse
+        turn_over(markers, from.up);
     }
     return POISE_OK;
 }

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#define LOOKS 50  // frames that are looked at
+#define LOOKS 50  // frames examined
 #define CLEAR 1.5 // times as far along one axis as along others: that one is up
 
 // What is as large as a person, in metres: from toes to the head or shoulders, to the hips, and markers without a name.

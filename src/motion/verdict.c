@@ -9,6 +9,8 @@
 #include "motion/marker_table.h"
 #include "motion/uncertainty.h"
 #include "motion/verdict/astray.h"
+#include "motion/verdict/limb_turns.h"
+#include "motion/verdict/lost.h"
 #include "motion/verdict/swaps.h"
 
 #define TOLD  0.4   // of a degree of freedom: what markers tell less of is not seen; two joints may share what is
@@ -26,7 +28,7 @@ typedef struct judging {
     pz_anatomy anatomy;
     double stature;
     double *told; // by degree of freedom: what markers tell of it (uncertainty.h)
-    int every;    // frame that is looked at
+    int every;    // examined frame
     pz_findings found;
     poise_track_summary summary;
 } judging;
@@ -199,7 +201,7 @@ static void judge_frames(judging *j)
     const poise_track_problem *track = j->problem->track;
     if (j->problem->calibration) {
         pz_weigh(&j->found, POISE_FINDING_MISS, NULL, j->summary.weighted / j->stature, false);
-    } else {
+    } else if (!j->problem->from_motion) {
         judge_given(j);
     }
     int there = track->markers->frames - j->summary.before - j->summary.after;
@@ -272,13 +274,23 @@ poise_status poise_verdict_find(const poise_verdict_problem *problem, const pois
     j.told = pz_allocate(allocator, (nv + 1) * sizeof *j.told);
     void *by_marker = pz_allocate(allocator, ((size_t)problem->track->placement_count + 1) * sizeof *j.summary.markers);
     j.summary.markers = by_marker;
-    poise_status status =
-        j.told && by_marker ? prepare(&j, allocator, error) : pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    size_t distances = (size_t)problem->clip->frames * (size_t)problem->track->placement_count;
+    j.summary.distances = pz_allocate(allocator, (distances + 1) * sizeof *j.summary.distances);
+    poise_status status = j.told && by_marker && j.summary.distances
+                              ? prepare(&j, allocator, error)
+                              : pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     if (status == POISE_OK && problem->priors && problem->calibration) {
         status = pz_weigh_swaps(problem, allocator, &j.found, error);
     }
     if (status == POISE_OK && problem->places) {
         status = pz_weigh_astray(problem, j.stature, j.anatomy.part[PZ_HEAD][PZ_MIDDLE].body, allocator, &j.found, error);
+    }
+    if (status == POISE_OK && problem->from_motion) {
+        status = pz_weigh_limbs(problem, &j.anatomy, j.every, allocator, &j.found, error);
+    }
+    double *by_frame = j.summary.distances;
+    if (status == POISE_OK) {
+        status = pz_weigh_lost(problem, by_frame, j.stature, allocator, &j.found, error);
     }
     if (status == POISE_OK) {
         judge_places(&j);
@@ -292,6 +304,7 @@ poise_status poise_verdict_find(const poise_verdict_problem *problem, const pois
         }
         *verdict = j.found.verdict;
     }
+    pz_release(allocator, by_frame);
     pz_release(allocator, by_marker);
     pz_release(allocator, j.told);
     return status;

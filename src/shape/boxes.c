@@ -8,8 +8,7 @@
 // Two boxes that are apart come nearest at an edge of one of them, ends included: the least of 24 segments against a box.
 #include "shape/shape.h"
 
-#define EDGE_BIAS 1e-9  // a face is preferred to an edge that parts no better
-#define ACROSS    1e-12 // sin^2 below which two edges count as parallel
+#define ACROSS 1e-12 // sin^2 below which two edges count as parallel
 
 // ---- A segment in the frame of a box -------------------------------------------------------------------------------------
 
@@ -53,7 +52,8 @@ static parting best_face(const pz_boxed_segment *s)
     return best;
 }
 
-static parting best_parting(const pz_boxed_segment *s)
+// A face is preferred to an edge that parts no better.
+static parting best_parting(const pz_boxed_segment *s, double meets)
 {
     parting best = best_face(s);
     for (int i = 0; i < 3 && s->half > 0; ++i) {
@@ -65,7 +65,7 @@ static parting best_parting(const pz_boxed_segment *s)
         double scale = 1.0 / sqrt(square), n_j = s->e[k] * scale, n_k = -s->e[j] * scale;
         double along = n_j * s->p[j] + n_k * s->p[k];
         double separation = fabs(along) - s->h[j] * fabs(n_j) - s->h[k] * fabs(n_k);
-        if (separation > best.separation + EDGE_BIAS) {
+        if (separation > best.separation + meets) {
             double sign = along < 0 ? -1.0 : 1.0;
             best = (parting){.separation = separation, .edge = i};
             best.n[j] = sign * n_j, best.n[k] = sign * n_k;
@@ -91,7 +91,7 @@ static double deepest_place(const pz_boxed_segment *s, const parting *best)
 
 static pz_contact overlap(const pz_boxed_segment *s, const pz_placed *box)
 {
-    parting best = best_parting(s);
+    parting best = best_parting(s, box->meets);
     double t = deepest_place(s, &best);
     vec3 x = v3_mad(get3(s->p), t, get3(s->e)), n = get3(best.n);
     pz_contact contact = {.normal = m3_apply(&box->axes, n), .gap = best.separation};
@@ -119,7 +119,7 @@ pz_contact pz_segment_box(const pz_segment *a, const pz_placed *box)
         free_axis = out[i] == 0 ? i : free_axis;
     }
     double gap = sqrt(square);
-    if (!(gap > PZ_CORES_MEET)) {
+    if (!(gap > box->meets)) {
         return overlap(&s, box);
     }
     pz_contact contact = {.gap = gap, .is_smooth = true, .face = clamped == 1 ? PZ_SIDE_B : PZ_SIDE_NONE};
@@ -167,7 +167,7 @@ static void try_axis(box_parting *best, const pz_placed *a, const pz_placed *b, 
 {
     double along = v3_dot(n, v3_sub(a->center, b->center));
     found.separation = fabs(along) - spread(a, n) - spread(b, n);
-    if (found.separation > best->separation + (found.face == PZ_SIDE_NONE ? EDGE_BIAS : 0.0)) {
+    if (found.separation > best->separation + (found.face == PZ_SIDE_NONE ? a->meets : 0.0)) {
         found.n = along < 0 ? v3_neg(n) : n;
         *best = found;
     }
@@ -221,7 +221,7 @@ static pz_segment edge_of(const pz_placed *box, int i)
 pz_contact pz_box_box(const pz_placed *a, const pz_placed *b)
 {
     box_parting best = part_boxes(a, b);
-    if (best.separation <= PZ_CORES_MEET) {
+    if (best.separation <= a->meets) {
         return boxes_overlap(a, b, &best);
     }
     pz_contact nearest = {.gap = INFINITY};

@@ -21,13 +21,14 @@ poise_status poise_pairs_close(const poise_kinematics *kinematics, const poise_c
 {
     if (!kinematics || !clearance || clearance->kind != POISE_CONSTRAINT_CLEARANCE || capacity < 0 ||
         (capacity > 0 && !close) || !found) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "kinematics, a clearance, room for pairs and found are needed");
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                            "kinematics, a clearance, an array of pairs and found are required");
     }
     *found = 0;
     for (int i = 0; i < clearance->pair_count; ++i) {
         poise_pair pair = clearance->pairs[i];
         if (pair.a < 0 || pair.b < 0 || pair.a >= clearance->shape_count || pair.b >= clearance->shape_count) {
-            return pz_error_set(error, POISE_ERROR_ARGUMENT, "pair %d: there are shapes 0 to %d", i,
+            return pz_error_set(error, POISE_ERROR_ARGUMENT, "pair %d: shapes are numbered 0 to %d", i,
                                 clearance->shape_count - 1);
         }
         poise_close_pair at = {.pair = i};

@@ -447,7 +447,7 @@ poise_status poise_shapes_fit(int body, const poise_vec3 *corners, size_t triang
                               int *count, poise_error *error)
 {
     if (!corners || triangles == 0 || !shapes || capacity < 1 || !count) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "a mesh needs triangles, and room for one shape at least");
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "a mesh needs triangles, and capacity must be at least 1");
     }
     for (size_t i = 0; i < 3 * triangles; ++i) {
         vec3 x = corners[i];

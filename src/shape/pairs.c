@@ -5,12 +5,13 @@
 
 #include <string.h>
 
+// in units of the model
 #define TOUCHES       1e-7 // shapes this near to each other touch
 #define LONGEST_SLIDE 1.0  // either way, of a slide without limits
 
 poise_pairs_options poise_pairs_options_default(void)
 {
-    return (poise_pairs_options){.neighbours = 1, .samples = 3000, .always = 0.95, .seed = 1};
+    return (poise_pairs_options){.neighbours = 1, .samples = 3000, .always = 0.95, .often = 0.5, .seed = 1};
 }
 
 // ---- By the tree ---------------------------------------------------------------------------------------------------------
@@ -20,16 +21,20 @@ static bool moves(const poise_model *model, int body)
     return model->joints[body].axis_begin < model->joints[body].axis_end;
 }
 
-// Joints that move between two bodies: 0 within a rigid group, which the world is one of.
-static int joints_between(const poise_model *model, int a, int b)
+// Joints that move between two bodies: 0 within a rigid group, which the world is one of. *is_chain (may be NULL): they are
+// joints of one chain, not of two branches.
+static int joints_between(const poise_model *model, int a, int b, bool *is_chain)
 {
-    int count = 0;
-    while (a != b) { // parents come first, so that the larger index is never above the other
-        int *lower = a > b ? &a : &b;
-        count += moves(model, *lower);
-        *lower = model->joints[*lower].parent;
+    int counts[2] = {0, 0}, at[2] = {a, b};
+    while (at[0] != at[1]) { // parents come first, so that the larger index is never above the other
+        int lower = at[1] > at[0];
+        counts[lower] += moves(model, at[lower]);
+        at[lower] = model->joints[at[lower]].parent;
     }
-    return count;
+    if (is_chain) {
+        *is_chain = counts[0] == 0 || counts[1] == 0;
+    }
+    return counts[0] + counts[1];
 }
 
 static bool groups_meet(const poise_shape *a, const poise_shape *b)
@@ -55,7 +60,7 @@ static bool is_candidate(const poise_model *model, const poise_shape *a, const p
     bool are_planes = a->kind == POISE_SHAPE_HALF_SPACE && b->kind == POISE_SHAPE_HALF_SPACE;
     bool is_obstacle = a->body == POISE_WORLD || b->body == POISE_WORLD;
     return !are_planes && groups_meet(a, b) &&
-           joints_between(model, a->body, b->body) > (is_obstacle ? 0 : options->neighbours) &&
+           joints_between(model, a->body, b->body, NULL) > (is_obstacle ? 0 : options->neighbours) &&
            !is_excluded(options, a->body, b->body);
 }
 
@@ -63,7 +68,7 @@ static bool is_candidate(const poise_model *model, const poise_shape *a, const p
 
 static double draw(const poise_model *model, const pz_step *step, int i, uint64_t *state)
 {
-    double most = pz_axis_slides(model, step->axis) ? LONGEST_SLIDE : PZ_PI;
+    double most = pz_axis_slides(model, step->axis) ? LONGEST_SLIDE * model->unit : PZ_PI;
     double lower = max2(model->lower[step->q + i], -most), upper = min2(model->upper[step->q + i], most);
     if (!(lower <= upper)) { // the limits lie beyond
         lower = model->lower[step->q + i], upper = model->upper[step->q + i];
@@ -89,20 +94,38 @@ static void draw_configuration(const poise_model *model, uint64_t *state, double
     pz_model_clamp_swings(model, q);
 }
 
-// Do they overlap, or touch? What touches in every configuration, as the fingers of a gripper, cannot be kept apart.
-static bool overlap(const pz_placed *a, const pz_placed *b)
+// The distance between two shapes; infinite where it is more than `most`.
+static double distance_of(const pz_placed *a, const pz_placed *b, double most)
 {
-    if (pz_distance_bound(a, b) > TOUCHES) {
-        return false;
+    if (pz_distance_bound(a, b) > most) {
+        return INFINITY;
     }
     pz_contact contacts[PZ_MOST_CONTACTS];
     int count = pz_contacts(a, b, contacts);
-    for (int i = 0; i < count; ++i) {
-        if (contacts[i].distance < TOUCHES) {
-            return true;
-        }
+    double least = contacts[0].distance;
+    for (int i = 1; i < count; ++i) {
+        least = min2(least, contacts[i].distance);
     }
-    return false;
+    return least;
+}
+
+// In how many samples two bodies were too near to each other, and how many those may be.
+typedef struct tally {
+    int count;
+    int last; // sample, from 1
+    double most;
+} tally;
+
+static void add_sample(tally *t, int sample)
+{
+    t->count += t->last < sample;
+    t->last = sample;
+}
+
+// May the samples from this one on still change whether there are too many?
+static bool is_open(const tally *t, int sample, int samples)
+{
+    return t->last < sample && t->count <= t->most && t->count + (samples - sample + 1) > t->most;
 }
 
 typedef struct search {
@@ -112,8 +135,9 @@ typedef struct search {
     poise_kinematics kin;
     double *q;
     pz_placed *placed;
-    bool *skip;    // count x count, a < b: no candidate
-    int *overlaps; // the same: samples that they overlap in
+    bool *skip;     // count x count, a < b: no candidate
+    tally *overlap; // body x body: shapes of both overlap, or touch,
+    tally *near;    // or are nearer than the margin: always, as the fingers of a gripper, they cannot be kept apart
 } search;
 
 static void lay_out(search *s, pz_arena *arena)
@@ -123,13 +147,33 @@ static void lay_out(search *s, pz_arena *arena)
     s->q = pz_arena_take(arena, (size_t)s->model->nq, sizeof *s->q);
     s->placed = pz_arena_take(arena, n, sizeof *s->placed);
     s->skip = pz_arena_take(arena, n * n, sizeof *s->skip);
-    s->overlaps = pz_arena_take(arena, n * n, sizeof *s->overlaps);
+    size_t bodies = (size_t)s->model->joint_count;
+    s->overlap = pz_arena_take(arena, bodies * bodies, sizeof *s->overlap);
+    s->near = pz_arena_take(arena, bodies * bodies, sizeof *s->near);
+}
+
+// Where the two bodies of a pair are counted; an obstacle's are not.
+static int bodies_at(const search *s, int a, int b)
+{
+    int first = s->shapes[a].body, second = s->shapes[b].body;
+    int least = first < second ? first : second, most = first < second ? second : first;
+    return least == POISE_WORLD ? -1 : least * s->model->joint_count + most;
+}
+
+// In how many samples two bodies may overlap and still be watched. Next but one on a chain, those that overlap in more than
+// half of them do so by the shapes that cover them: no robot is built to hit itself in half of its range.
+static double most_overlaps(const search *s, int a, int b, const poise_pairs_options *options)
+{
+    bool is_chain;
+    bool is_near = joints_between(s->model, s->shapes[a].body, s->shapes[b].body, &is_chain) <= options->neighbours + 1;
+    double share = is_near && is_chain ? min2(options->often, options->always) : options->always;
+    return share * options->samples;
 }
 
 static void sample(search *s, const poise_pairs_options *options)
 {
-    double always = options->always * options->samples;
     uint64_t state = options->seed * UINT64_C(0x9E3779B97F4A7C15) + 1;
+    double touches = TOUCHES * s->model->unit, near = touches + options->margin;
     poise_model_neutral(s->model, s->q);
     for (int k = 0; k < options->samples; ++k) {
         draw_configuration(s->model, &state, s->q);
@@ -139,9 +183,18 @@ static void sample(search *s, const poise_pairs_options *options)
         }
         for (int a = 0; a < s->count; ++a) {
             for (int b = a + 1; b < s->count; ++b) {
-                int at = a * s->count + b;
-                bool is_open = s->overlaps[at] + (options->samples - k) > always; // else it is known that they are apart
-                s->overlaps[at] += !s->skip[at] && is_open && overlap(&s->placed[a], &s->placed[b]);
+                int at = s->skip[a * s->count + b] ? -1 : bodies_at(s, a, b), number = k + 1;
+                if (at < 0 || !(is_open(&s->overlap[at], number, options->samples) ||
+                                is_open(&s->near[at], number, options->samples))) {
+                    continue;
+                }
+                double distance = distance_of(&s->placed[a], &s->placed[b], near);
+                if (distance < near) {
+                    add_sample(&s->near[at], number);
+                }
+                if (distance < touches) {
+                    add_sample(&s->overlap[at], number);
+                }
             }
         }
     }
@@ -149,19 +202,26 @@ static void sample(search *s, const poise_pairs_options *options)
 
 static void find(search *s, const poise_pairs_options *options, poise_pair *pairs, int capacity, int *found)
 {
-    memset(s->overlaps, 0, (size_t)s->count * (size_t)s->count * sizeof *s->overlaps);
+    size_t bodies = (size_t)s->model->joint_count;
+    memset(s->overlap, 0, bodies * bodies * sizeof *s->overlap);
+    memset(s->near, 0, bodies * bodies * sizeof *s->near);
     for (int a = 0; a < s->count; ++a) {
         for (int b = a + 1; b < s->count; ++b) {
             s->skip[a * s->count + b] = !is_candidate(s->model, &s->shapes[a], &s->shapes[b], options);
+            int at = bodies_at(s, a, b);
+            if (at >= 0) {
+                s->overlap[at].most = most_overlaps(s, a, b, options);
+                s->near[at].most = options->always * options->samples;
+            }
         }
     }
     sample(s, options);
     int count = 0;
     for (int a = 0; a < s->count; ++a) {
         for (int b = a + 1; b < s->count; ++b) {
-            int at = a * s->count + b;
-            bool is_obstacle = s->shapes[a].body == POISE_WORLD || s->shapes[b].body == POISE_WORLD;
-            if (!s->skip[at] && (is_obstacle || s->overlaps[at] <= options->always * options->samples)) {
+            int at = bodies_at(s, a, b);
+            bool is_apart = at < 0 || (s->overlap[at].count <= s->overlap[at].most && s->near[at].count <= s->near[at].most);
+            if (!s->skip[a * s->count + b] && is_apart) {
                 if (count < capacity) {
                     pairs[count] = (poise_pair){a, b};
                 }
@@ -184,10 +244,12 @@ static poise_status check(const poise_model *model, const poise_shape *shapes, i
         }
     }
     if (options->excluded_count < 0 || (options->excluded_count > 0 && !options->excluded)) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "pairs options: excluded must not be NULL where there are some");
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "pairs options: excluded must not be NULL if excluded_count > 0");
     }
-    if (options->neighbours < 0 || options->samples < 0 || !(options->always >= 0)) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "pairs options: neighbours, samples and always must be >= 0");
+    if (options->neighbours < 0 || options->samples < 0 || !(options->always >= 0) || !(options->often >= 0) ||
+        !(options->margin >= 0) || !is_finite(options->margin)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                            "pairs options: neighbours, samples, always, often and margin must be >= 0");
     }
     return POISE_OK;
 }

@@ -14,7 +14,7 @@ static void add_slide(pz_contact *contact, pz_side side, vec3 along, double at, 
     }
 }
 
-pz_contact pz_segment_segment(const pz_segment *a, const pz_segment *b)
+pz_contact pz_segment_segment(const pz_segment *a, const pz_segment *b, double meets)
 {
     double s, t, square = pz_nearest_of_segments(a, b, &s, &t);
     vec3 u = a->along, v = b->along;
@@ -22,7 +22,7 @@ pz_contact pz_segment_segment(const pz_segment *a, const pz_segment *b)
     vec3 apart = v3_sub(contact.a, contact.b);
     double gap = v3_norm(apart);
     contact.gap = gap;
-    contact.is_smooth = gap > PZ_CORES_MEET;
+    contact.is_smooth = gap > meets;
     if (contact.is_smooth) {
         contact.normal = v3_scale(apart, 1.0 / gap);
         add_slide(&contact, PZ_SIDE_A, u, s, a->half);

@@ -81,7 +81,8 @@ pz_placed pz_place(const poise_kinematics *kin, const poise_shape *shape)
                         .center = pz_kin_point(kin, shape->body, shape->pose.position),
                         .axes = shape->body == POISE_WORLD ? local : m3_mul(&R, &local),
                         .half = shape->half,
-                        .radius = shape->radius};
+                        .radius = shape->radius,
+                        .meets = PZ_CORES_MEET * kin->model->unit};
     placed.reach = shape->kind == POISE_SHAPE_CAPSULE ? shape->half.z + shape->radius
                    : shape->kind == POISE_SHAPE_BOX   ? v3_norm(shape->half) + shape->radius
                                                       : INFINITY;
@@ -161,7 +162,7 @@ static int ordered_contacts(const pz_placed *a, const pz_placed *b, pz_contact *
         return 1;
     }
     pz_segment first = segment_of(a), second = segment_of(b);
-    contacts[0] = b->kind == POISE_SHAPE_BOX ? pz_segment_box(&first, b) : pz_segment_segment(&first, &second);
+    contacts[0] = b->kind == POISE_SHAPE_BOX ? pz_segment_box(&first, b) : pz_segment_segment(&first, &second, a->meets);
     return 1;
 }
 

@@ -33,6 +33,7 @@ typedef struct pz_placed {
     vec3 half;
     double radius;
     double reach; // of the surface from the centre; infinite for a half-space
+    double meets; // gaps from here on up have a direction that is not lost in rounding
 } pz_placed;
 
 // Which of the two bodies something belongs to.
@@ -93,11 +94,11 @@ static inline double pz_distance_bound(const pz_placed *a, const pz_placed *b)
 
 // ---- Segments and boxes (segments.c, boxes.c) ----------------------------------------------------------------------------
 
-// Gaps below this count as none: the direction between the points is lost in rounding.
+// Gaps below this, in units of the model, count as none: the direction between the points is lost in rounding.
 #define PZ_CORES_MEET 1e-9
 
 // Each gives the nearest points of two cores, a of the first; `distance` is left to the caller.
-pz_contact pz_segment_segment(const pz_segment *a, const pz_segment *b);
+pz_contact pz_segment_segment(const pz_segment *a, const pz_segment *b, double meets);
 pz_contact pz_segment_box(const pz_segment *a, const pz_placed *box);
 pz_contact pz_box_box(const pz_placed *a, const pz_placed *b);
 

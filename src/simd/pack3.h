@@ -154,6 +154,38 @@ REAL_FN pack33 pack33_add_outer(pack33 A, pack3 u, pack3 w)
     return (pack33){pack3_mad(A.x, w[0], u), pack3_mad(A.y, w[1], u), pack3_mad(A.z, w[2], u)};
 }
 
+// A symmetric matrix in memory, by columns: (xx xy xz) (xy yy yz) (xz yz zz) of xx xy xz yy yz zz.
+REAL_FN pack33 pack33_of_sym(const real_sym *A)
+{
+    pack3 low, high;
+    memcpy(&low, &A->xx, sizeof low);
+    memcpy(&high, &A->xz, sizeof high);
+    return (pack33){low, REAL_BLEND4(high, REAL_PICK4(low, 1, 1, 1, 1), 4, 1, 2, 3), REAL_PICK4(high, 0, 2, 3, 3)};
+}
+
+// A + B where m holds, A elsewhere
+REAL_FN pack33 pack33_add_where(mask m, pack33 A, pack33 B)
+{
+    return m ? (pack33){A.x + B.x, A.y + B.y, A.z + B.z} : A;
+}
+
+// A - [n]x, whose columns are n x e. What a diagonal loses is 0: it stays as it is.
+REAL_FN pack33 pack33_sub_cross(pack33 A, pack3 n)
+{
+    pack3 zero = pack3_splat(0.0), minus = -n;
+    return (pack33){A.x - REAL_BLEND4(REAL_BLEND4(zero, n, 0, 6, 2, 3), minus, 0, 1, 5, 3),
+                    A.y - REAL_BLEND4(REAL_BLEND4(zero, n, 0, 1, 4, 3), minus, 6, 1, 2, 3),
+                    A.z - REAL_BLEND4(REAL_BLEND4(zero, n, 5, 1, 2, 3), minus, 0, 4, 2, 3)};
+}
+
+// A + s I
+REAL_FN pack33 pack33_add_diagonal(pack33 A, real s)
+{
+    pack3 all = pack3_splat(s);
+    return (pack33){REAL_BLEND4(A.x, A.x + all, 4, 1, 2, 3), REAL_BLEND4(A.y, A.y + all, 0, 5, 2, 3),
+                    REAL_BLEND4(A.z, A.z + all, 0, 1, 6, 3)};
+}
+
 #else
 
 typedef real3 pack3;
@@ -267,6 +299,29 @@ REAL_FN pack_sym pack_sym_add_square(pack_sym A, pack3 u)
 REAL_FN pack33 pack33_add_outer(pack33 A, pack3 u, pack3 w)
 {
     return (pack33){real3_mad(A.x, w.x, u), real3_mad(A.y, w.y, u), real3_mad(A.z, w.z, u)};
+}
+
+REAL_FN pack33 pack33_of_sym(const real_sym *A)
+{
+    return real_sym_matrix(A);
+}
+
+REAL_FN pack33 pack33_add_where(mask m, pack33 A, pack33 B)
+{
+    return (pack33){real3_add(A.x, real3_where(m, B.x)), real3_add(A.y, real3_where(m, B.y)),
+                    real3_add(A.z, real3_where(m, B.z))};
+}
+
+REAL_FN pack33 pack33_sub_cross(pack33 A, pack3 n)
+{
+    A.x.y -= n.z, A.x.z += n.y, A.y.x += n.z, A.y.z -= n.x, A.z.x -= n.y, A.z.y += n.x;
+    return A;
+}
+
+REAL_FN pack33 pack33_add_diagonal(pack33 A, real s)
+{
+    A.x.x += s, A.y.y += s, A.z.z += s;
+    return A;
 }
 
 #endif

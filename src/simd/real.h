@@ -39,13 +39,19 @@
 #define REAL_UNROLL _Pragma("GCC unroll 32")
 #endif
 
-// The numbers at these places of a register, as one of two or of four. gcc 11 has no function for it.
+// The numbers at these places of a register, as one of two or four; of two registers, the second's from place 4 on.
+// gcc 11 has no function for it.
 #if defined(__clang__) || __GNUC__ >= 12
-#define REAL_PICK2(v, i, j)       __builtin_shufflevector(v, v, i, j)
-#define REAL_PICK4(v, i, j, k, l) __builtin_shufflevector(v, v, i, j, k, l)
+#define REAL_PICK2(v, i, j)           __builtin_shufflevector(v, v, i, j)
+#define REAL_PICK4(v, i, j, k, l)     __builtin_shufflevector(v, v, i, j, k, l)
+#define REAL_BLEND4(v, w, i, j, k, l) __builtin_shufflevector(v, w, i, j, k, l)
 #else
 #define REAL_PICK2(v, i, j)       ((double __attribute__((vector_size(16)))){(v)[i], (v)[j]})
 #define REAL_PICK4(v, i, j, k, l) ((double __attribute__((vector_size(32)))){(v)[i], (v)[j], (v)[k], (v)[l]})
+#define REAL_EITHER(v, w, i)      ((i) < 4 ? (v)[(i)&3] : (w)[(i)&3])
+#define REAL_BLEND4(v, w, i, j, k, l)                                                                                       \
+    ((double __attribute__((vector_size(32)))){REAL_EITHER(v, w, i), REAL_EITHER(v, w, j), REAL_EITHER(v, w, k),            \
+                                               REAL_EITHER(v, w, l)})
 #endif
 
 #if REAL_WIDTH == 1
@@ -69,14 +75,14 @@ REAL_FN real real_of(double s)
     return s - zero;
 }
 
-// Read and write one lane.
-REAL_FN double real_get(real a, int lane)
+// Read and write one lane, in memory: a register would be stored for it.
+REAL_FN double real_get(const real *a, int lane)
 {
 #if REAL_WIDTH == 1
     (void)lane;
-    return a;
+    return *a;
 #else
-    return a[lane];
+    return (*a)[lane];
 #endif
 }
 
@@ -216,20 +222,45 @@ REAL_FN void real_sincos(real x, real *sine, real *cosine)
     pz_sincos(x, sine, cosine);
 }
 
-// With REAL_PACKED the arrays have room for whole registers of four, and the rest of x is overwritten.
+#ifdef REAL_PACKED
+
+typedef double number __attribute__((vector_size(32)));
+typedef uint64_t word __attribute__((vector_size(32)));
+#define NUMBER_INLINE REAL_FN
+#include "math/sincos_kernel.h"
+
+// The arrays have room for whole registers of four, and the rest of x is overwritten. Angles are read one by one: most have
+// just been written so, and a processor waits when it is to read as one what was written as several.
 REAL_FN void real_sincos_array(int count, unsigned busy, real *x, real *sine, real *cosine)
 {
     (void)busy;
-#ifdef REAL_PACKED
     int full = (count + 3) / 4 * 4;
+    word seen = {ROUND_BITS, ROUND_BITS, ROUND_BITS, ROUND_BITS};
     for (int i = count; i < full; ++i) {
         x[i] = 0.0;
     }
-    pz_sincos_array_wide((size_t)full, x, sine, cosine);
-#else
-    pz_sincos_array((size_t)count, x, sine, cosine);
-#endif
+    for (int i = 0; i < full; i += 4) {
+        number s, c, angles = {x[i], x[i + 1], x[i + 2], x[i + 3]};
+        reduced_angle r = reduce(angles);
+        seen |= r.turns;
+        sincos_reduced(r, &s, &c);
+        memcpy(sine + i, &s, sizeof s), memcpy(cosine + i, &c, sizeof c);
+    }
+    bool all_fast = (seen[0] | seen[1] | seen[2] | seen[3]) >> TURN_BITS == ROUND_BITS >> TURN_BITS;
+    for (int i = 0; i < full && !all_fast; ++i) {
+        pz_sincos(x[i], &sine[i], &cosine[i]);
+    }
 }
+
+#else
+
+REAL_FN void real_sincos_array(int count, unsigned busy, real *x, real *sine, real *cosine)
+{
+    (void)busy;
+    pz_sincos_array((size_t)count, x, sine, cosine);
+}
+
+#endif
 
 #else
 

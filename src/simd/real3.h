@@ -70,7 +70,7 @@ REAL_FN real3 real3_neg(real3 a)
 // One lane, read and written.
 REAL_FN vec3 real3_get(real3 a, int lane)
 {
-    return v3(real_get(a.x, lane), real_get(a.y, lane), real_get(a.z, lane));
+    return v3(real_get(&a.x, lane), real_get(&a.y, lane), real_get(&a.z, lane));
 }
 
 REAL_FN void real3_set(real3 *a, int lane, vec3 v)
@@ -188,8 +188,8 @@ REAL_FN real3 real_sym_apply(const real_sym *A, real3 v)
 // One lane.
 REAL_FN sym3 real_sym_get(const real_sym *A, int lane)
 {
-    return (sym3){real_get(A->xx, lane), real_get(A->xy, lane), real_get(A->xz, lane),
-                  real_get(A->yy, lane), real_get(A->yz, lane), real_get(A->zz, lane)};
+    return (sym3){real_get(&A->xx, lane), real_get(&A->xy, lane), real_get(&A->xz, lane),
+                  real_get(&A->yy, lane), real_get(&A->yz, lane), real_get(&A->zz, lane)};
 }
 
 REAL_FN real33 real_sym_matrix(const real_sym *A)

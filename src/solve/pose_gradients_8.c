@@ -18,7 +18,7 @@ unsigned pz_pose_gradients_8(const pz_pose_lanes *rows, const poise_pose *target
                              int count, double *gradients)
 {
     (void)rows, (void)targets, (void)q, (void)dL_dq, (void)count, (void)gradients;
-    return 0; // never used: make_rows in sensitivity_poses.c
+    return 0; // never used: find_arm in sensitivity_pose.c
 }
 
 #endif

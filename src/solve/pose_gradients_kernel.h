@@ -67,8 +67,8 @@ REAL_FN unsigned gradients_of(const pz_pose_lanes *rows, const poise_pose *targe
     scaled = real3_scale(y, real_of(1.0 / chain->unit));
     unsigned bits = mask_bits(sound) & ((1u << count) - 1u);
     for (int l = 0; l < count; ++l) {
-        const double row[6] = {real_get(scaled.x, l), real_get(scaled.y, l), real_get(scaled.z, l),
-                               real_get(z.x, l),      real_get(z.y, l),      real_get(z.z, l)};
+        const double row[6] = {real_get(&scaled.x, l), real_get(&scaled.y, l), real_get(&scaled.z, l),
+                               real_get(&z.x, l),      real_get(&z.y, l),      real_get(&z.z, l)};
         if (bits >> l & 1u) {
             memcpy(gradients + 6 * l, row, sizeof row);
         }

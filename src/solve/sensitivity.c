@@ -1,22 +1,26 @@
-// Derivatives of an answer: the implicit function theorem over the factor of the tree.
-//
-// With H = L^T D L on the coordinates that no limit holds (packed_factor.h) a pivot d_j that vanishes belongs to a null
-// vector z = L^-1 e_j, since H z = L^T D e_j = 0. With Z an orthonormal basis of these the least solution of H x = b, for
-// what of b can be met, is
-//
-//   b <- b - Z Z^T b,   L^T D L x0 = b with x0_j = 0,   x = x0 - Z Z^T x0
+// Derivatives of an answer: the implicit function theorem over the factor of the tree, H = L^T D L on the coordinates that
+// no limit holds (packed_factor.h). One POSE that is met has a shorter way (sensitivity_pose.c); a factor with small pivots
+// is done again by one that tells what goals leave open (sensitivity_open.c).
 //
 // **Swings** at an active edge of their ellipse move along it: with its normal n and the part kappa W that the curvature of
 // the edge adds (swing_limits.c) the block of the two coordinates becomes H + kappa W + sigma n n^T, sigma so large that
 // little is left along n.
+//
+// **Kinks.** A coordinate that touches a limit, and is not pushed against it, is free for changes that move it inside and
+// held for the others: the answer has a derivative along every change of its goals, which is not linear. Forward finds it,
+// by holding what would leave; backward, which is linear, takes the side within the limits.
 #include "solve/sensitivity_state.h"
 
 #include "base/error.h"
+#include "model/model_error.h"
 
 #include <string.h>
 
-enum { REFINEMENTS = 2 };
-#define RIGID 1e8 // sigma over the block's diagonal: what is left along n, and what is rounded off beside it, are 1e-8 of H
+#define RIGID  1e8 // sigma over the block's diagonal: what is left along n, and what is rounded off beside it, are 1e-8 of H
+#define SMALL  1e-6  // of H_ii: pivots up to which the factor of the tree is looked at twice
+#define TINY   1e-9  // of H_ii: pivots up to which it is not trusted
+#define PUSHED 1e-10 // of sqrt(2 f H_ii), the most that a gradient can be: less is rounding
+#define AWAY   1e-3  // radians, or of the skeleton's size: a Newton step from q to the minimum that makes q no answer
 
 // ---- Life ----------------------------------------------------------------------------------------------------------------
 
@@ -32,13 +36,15 @@ static void lay_out(poise_sensitivity *s, const poise_model *model, int coupled_
     s->single.block[1] = (sym3 *)pz_arena_take(arena, blocks, sizeof(sym3));
     s->H = (double *)pz_arena_take(arena, nv * (nv + 1) / 2, sizeof(double));
     s->square = (double *)pz_arena_take(arena, nv, nv * sizeof(double));
-    s->null = s->square; // the one is done with before the other begins
+    pz_open_lay_out(&s->open, nv, arena);
     s->diagonal = (double *)pz_arena_take(arena, nv, sizeof(double));
-    s->side = (signed char *)pz_arena_take(arena, nv, sizeof(signed char));
+    s->limit = (signed char *)pz_arena_take(arena, nv, sizeof(signed char));
+    s->kept = (signed char *)pz_arena_take(arena, nv, sizeof(signed char));
     s->x = (double *)pz_arena_take(arena, nv, sizeof(double));
     s->y = (double *)pz_arena_take(arena, nv, sizeof(double));
-    s->b = (double *)pz_arena_take(arena, nv, sizeof(double));
     s->r = (double *)pz_arena_take(arena, nv, sizeof(double));
+    s->q = (double *)pz_arena_take(arena, (size_t)model->nq, sizeof(double));
+    s->q_answer = (double *)pz_arena_take(arena, (size_t)model->nq, sizeof(double));
     s->V = (spatial *)pz_arena_take(arena, joints, sizeof(spatial));
     s->U = (wrench *)pz_arena_take(arena, joints, sizeof(wrench));
 }
@@ -64,6 +70,7 @@ poise_status poise_sensitivity_create(const poise_model *model, int coupled_goal
     memset(s, 0, sizeof *s);
     s->model = model;
     s->owned = owned;
+    s->path.body = POISE_NONE;
     lay_out(s, model, coupled_goals, &arena);
     poise_model_neutral(model, s->objective.kin.q);
     pz_kin_sweep(&s->objective.kin, s->objective.kin.q);
@@ -80,19 +87,24 @@ void poise_sensitivity_destroy(poise_sensitivity *sensitivity)
 
 // ---- What limits hold ----------------------------------------------------------------------------------------------------
 
-// A coordinate at a limit that descent would leave, or between two that are one. Where the goals are met nothing is pushed:
-// what is left of the gradient is rounding.
-static void find_held(poise_sensitivity *s, const double *q)
+// A coordinate at a limit is held if it is pushed against it, or between two limits that are one; it touches if nothing
+// pushes it, as where goals are met: what is left of the gradient is rounding.
+static void find_limits(poise_sensitivity *s, const double *q)
 {
     const poise_model *model = s->model;
-    poise_model_summary info = poise_model_info(model);
+    double size = sqrt(2.0 * max2(0.0, s->objective.cost));
     for (int k = 0; k < model->step_count; ++k) {
         const pz_step *step = &model->steps[k];
         for (int n = 0; step->own && step->kind != PZ_QUATERNION && n < pz_step_nv(step->kind); ++n) {
             int i = step->q + n, dof = model->axes[step->axis + n].dof;
-            double g = s->objective.gradient[dof];
-            bool is_below = q[i] <= info.lower[i] && g > 0, is_above = q[i] >= info.upper[i] && g < 0;
-            s->side[dof] = info.lower[i] >= info.upper[i] || (is_below && !s->is_met) ? -1 : is_above && !s->is_met ? 1 : 0;
+            double push = s->is_met ? 0.0 : s->objective.gradient[dof];
+            double least = PUSHED * size * sqrt(fabs(s->diagonal[dof]));
+            bool is_below = q[i] <= model->lower[i], is_above = q[i] >= model->upper[i], touches = fabs(push) <= least;
+            s->limit[dof] = is_below && (push > least || is_above) ? POISE_HELD_LOWER
+                            : is_above && push < -least            ? POISE_HELD_UPPER
+                            : is_below && touches                  ? POISE_TOUCHES_LOWER
+                            : is_above && touches                  ? POISE_TOUCHES_UPPER
+                                                                   : POISE_FREE;
         }
     }
 }
@@ -117,7 +129,7 @@ static void stiffen_swing(poise_sensitivity *s, const poise_joint *given, const 
     double W[2], r[2];
     for (int i = 0; i < 2; ++i) {
         W[i] = 1.0 / (given->swing[i] * given->swing[i]);
-        r[i] = s->side[v + i] ? 0.0 : W[i] * q[i];
+        r[i] = pz_limit_holds(s, v + i) ? 0.0 : W[i] * q[i];
     }
     double down = g[0] * r[0] + g[1] * r[1], square = r[0] * r[0] + r[1] * r[1];
     if (s->is_met || pz_swing_excess(given, q) < 1.0 - 8.0 * PZ_EPSILON || !(down < 0) || !(square > 0)) {
@@ -127,171 +139,229 @@ static void stiffen_swing(poise_sensitivity *s, const poise_joint *given, const 
     double sigma = RIGID * (fabs(*on_diagonal(s, v)) + fabs(*on_diagonal(s, v + 1)) + kappa * (W[0] + W[1])) / square;
     for (int i = 0; i < 2; ++i) {
         *on_diagonal(s, v + i) += kappa * W[i] + sigma * r[i] * r[i];
-        s->diagonal[v + i] = *on_diagonal(s, v + i);
     }
     *beside(s, v) += sigma * r[0] * r[1];
 }
 
-// A row and column of zeros but for a 1 on the diagonal.
+// A row and column of zeros but for the diagonal.
 static void hold(poise_sensitivity *s, int dof)
 {
+    s->diagonal[dof] = s->diagonal[dof] > 0 ? s->diagonal[dof] : 1.0;
     for (int i = dof; i < s->rows.nv; ++i) {
         poise_packed_row row = pz_packed_row(&s->rows, i);
         int above = i;
         for (int a = row.count - 1; a >= 0; --a) {
             if (i == dof || above == dof) {
-                s->H[row.begin + (size_t)a] = above == dof && i == dof ? 1.0 : 0.0;
+                s->H[row.begin + (size_t)a] = above == dof && i == dof ? s->diagonal[dof] : 0.0;
             }
             above = pz_packed_row(&s->rows, above).parent;
         }
     }
-    s->diagonal[dof] = 1.0;
 }
 
-static void apply_limits(poise_sensitivity *s, const double *q)
+static void apply_limits(poise_sensitivity *s)
 {
-    find_held(s, q);
-    for (int k = 0; k < s->model->joint_count; ++k) {
+    const double *q = s->objective.kin.q;
+    for (int k = 0; k < s->model->joint_count && s->use_limits; ++k) {
         const poise_joint *given = &s->model->given[k];
         if (given->type == POISE_JOINT_SWING_TWIST && is_finite(given->swing[0])) {
             stiffen_swing(s, given, q + s->model->joints[k].q_begin, s->model->joints[k].v_begin);
         }
     }
     for (int i = 0; i < s->rows.nv; ++i) {
-        if (s->side[i]) {
+        if (pz_limit_holds(s, i)) {
             hold(s, i);
         }
     }
 }
 
-// ---- The factor and its null space ---------------------------------------------------------------------------------------
+// ---- The factor ----------------------------------------------------------------------------------------------------------
 
-static double dot(const double *a, const double *b, int n)
+static poise_status fill_without_limits(poise_sensitivity *s, poise_error *error)
 {
-    double sum = 0.0;
-    for (int i = 0; i < n; ++i) {
-        sum += a[i] * b[i];
-    }
-    return sum;
+    poise_hessian kind = s->is_met ? POISE_HESSIAN_GAUSS_NEWTON : POISE_HESSIAN_EXACT;
+    return pz_packed_fill(&s->rows, &s->objective, kind, s->H, s->square, s->diagonal, error);
 }
 
-static void project_out(const poise_sensitivity *s, int count, double *x)
+static poise_status fill(poise_sensitivity *s, poise_error *error)
 {
-    int nv = s->rows.nv;
-    for (int k = 0; k < count; ++k) {
-        const double *z = s->null + (size_t)k * (size_t)nv;
-        double part = dot(z, x, nv);
-        for (int i = 0; i < nv; ++i) {
-            x[i] -= part * z[i];
-        }
+    poise_status status = fill_without_limits(s, error);
+    if (status == POISE_OK) {
+        apply_limits(s);
     }
+    return status;
 }
 
-// An orthonormal basis of the null space: Gram and Schmidt, twice.
-static void find_null(poise_sensitivity *s)
+// H at the answer, without limits, and what limits do. Goals that are met, all of them, have no second-order terms: what
+// rounding leaves of these would decide whether a direction that no goal sees is a valley or a ridge. Met is f <= (PZ_MET
+// L)^2/2 with L^2 the largest entry of the diagonal: an error of PZ_MET beside the longest lever.
+static poise_status look(poise_sensitivity *s, const double *q, poise_error *error)
 {
-    int nv = s->rows.nv;
+    s->is_met = false;
+    memset(s->limit, POISE_FREE, (size_t)s->rows.nv * sizeof *s->limit);
+    poise_status status = fill_without_limits(s, error);
     double largest = 0.0;
-    for (int i = 0; i < nv; ++i) {
+    for (int i = 0; i < s->rows.nv && status == POISE_OK; ++i) {
         largest = max2(largest, s->diagonal[i]);
     }
-    s->null_count = 0;
-    for (int j = 0; j < nv; ++j) {
-        if (pz_pivot(&s->rows, s->H, j) > 0 || !(s->diagonal[j] > 1e-18 * largest)) {
-            continue; // determined, or seen by no goal at all
-        }
-        double *z = s->null + (size_t)s->null_count * (size_t)nv;
-        memset(z, 0, (size_t)nv * sizeof *z);
-        z[j] = 1.0;
-        pz_packed_solve_down(&s->rows, s->H, z);
-        project_out(s, s->null_count, z);
-        project_out(s, s->null_count, z);
-        double length = sqrt(dot(z, z, nv));
-        for (int i = 0; i < nv; ++i) {
-            z[i] /= length;
-        }
-        ++s->null_count;
+    s->is_met = status == POISE_OK && s->objective.cost <= 0.5 * PZ_MET * PZ_MET * largest;
+    if (status == POISE_OK && s->is_met) {
+        status = fill_without_limits(s, error);
     }
+    if (status == POISE_OK && s->use_limits) {
+        find_limits(s, q);
+    }
+    return status;
 }
 
-// The same once, by the factor as it is.
-static void solve_once(const poise_sensitivity *s, double *x)
+// The least pivot, of its H_ii, but for those of coordinates that no goal sees.
+static double least_pivot(const poise_sensitivity *s)
+{
+    double least_share = 1.0;
+    for (int i = 0; i < s->rows.nv; ++i) {
+        double d = pz_pivot(&s->rows, s->H, i);
+        least_share = d > 0 ? min2(least_share, d / s->diagonal[i]) : least_share;
+    }
+    return least_share;
+}
+
+static void solve_tree(const poise_sensitivity *s, double *x)
 {
     for (int i = 0; i < s->rows.nv; ++i) {
-        x[i] = s->side[i] ? 0.0 : x[i];
+        x[i] = pz_limit_holds(s, i) ? 0.0 : x[i];
     }
-    project_out(s, s->null_count, x);
     pz_packed_solve_up(&s->rows, s->H, x);
     for (int i = 0; i < s->rows.nv; ++i) {
         double d = pz_pivot(&s->rows, s->H, i);
         x[i] = d > 0 ? x[i] / d : 0.0;
     }
     pz_packed_solve_down(&s->rows, s->H, x);
-    project_out(s, s->null_count, x);
 }
 
-// r = b - H x on the coordinates that can move.
-static void find_rest(poise_sensitivity *s, const double *b, const double *x, double *r)
+// Is the factor of the tree as good as any? Pivots are well above rounding, or at least above what they may change by on the
+// way to the true answer, which is a Newton step away.
+static bool is_sound(poise_sensitivity *s)
 {
-    poise_objective_multiply(&s->objective, s->is_met ? POISE_HESSIAN_GAUSS_NEWTON : POISE_HESSIAN_EXACT, x, r, NULL);
-    for (int i = 0; i < s->rows.nv; ++i) {
-        r[i] = s->side[i] ? 0.0 : b[i] - r[i];
+    double share = least_pivot(s), most = 0.0;
+    if (share > SMALL || s->is_met || share < TINY) {
+        return share > SMALL;
     }
+    memcpy(s->x, s->objective.gradient, (size_t)s->rows.nv * sizeof *s->x);
+    solve_tree(s, s->x);
+    for (int i = 0; i < s->rows.nv; ++i) {
+        most = max2(most, fabs(s->x[i]));
+    }
+    return PZ_CHANGE * most < share;
 }
 
-// x = the least solution of H x = b, in place; held coordinates and those that no goal sees are 0. With joints to spare
-// small pivots come before the one that vanishes, and what they lost of the answer is found again from what is left of b.
+// Factor s->H, in which limits are not yet applied, with those that s->limit says.
+static poise_status factorise(poise_sensitivity *s, poise_error *error)
+{
+    apply_limits(s);
+    s->open.null_count = 0;
+    s->way = PZ_WAY_TREE;
+    if (pz_packed_factor(&s->rows, !s->is_met, s->H, s->diagonal) && is_sound(s)) {
+        return POISE_OK;
+    }
+    memcpy(s->q_answer, s->objective.kin.q, (size_t)s->model->nq * sizeof *s->q_answer);
+    poise_status status = pz_open_factorise(s, s->q_answer, fill, error);
+    s->way = status == POISE_OK ? PZ_WAY_OPEN : PZ_WAY_NONE;
+    return status;
+}
+
+// The same after a change of s->limit.
+static poise_status factorise_again(poise_sensitivity *s, poise_error *error)
+{
+    poise_status status = fill_without_limits(s, error);
+    return status == POISE_OK ? factorise(s, error) : status;
+}
+
+// x = the least solution of H x = b, in place; held coordinates and those that no goal sees are 0.
 static void solve(poise_sensitivity *s, double *x)
 {
-    size_t bytes = (size_t)s->rows.nv * sizeof *x;
-    int again = s->is_met && s->null_count > 0 ? REFINEMENTS : 0;
-    memcpy(s->b, x, bytes);
-    project_out(s, s->null_count, s->b);
-    solve_once(s, x);
-    for (int n = 0; n < again; ++n) {
-        find_rest(s, s->b, x, s->r);
-        solve_once(s, s->r);
-        for (int i = 0; i < s->rows.nv; ++i) {
-            x[i] += s->r[i];
-        }
+    if (s->way == PZ_WAY_OPEN) {
+        pz_open_solve(s, x);
+    } else {
+        solve_tree(s, x);
     }
-    project_out(s, s->null_count, x);
 }
 
-// H z = 0, once more: what is left of it tells how far z is off.
-static void refine_null(poise_sensitivity *s)
+// Limits that an answer that meets its POSE touches.
+static void find_touched(poise_sensitivity *s, const double *q)
 {
-    int nv = s->rows.nv;
-    memset(s->b, 0, (size_t)nv * sizeof *s->b);
-    for (int k = 0; s->is_met && k < REFINEMENTS * s->null_count; ++k) {
-        double *z = s->null + (size_t)(k % s->null_count) * (size_t)nv;
-        find_rest(s, s->b, z, s->r);
-        solve_once(s, s->r);
-        for (int i = 0; i < nv; ++i) {
-            z[i] += s->r[i];
-        }
-        double length = sqrt(dot(z, z, nv));
-        for (int i = 0; i < nv; ++i) {
-            z[i] /= length;
+    const poise_model *model = s->model;
+    memset(s->limit, POISE_FREE, (size_t)model->nv * sizeof *s->limit);
+    for (int n = 0; n < s->path.count && s->use_limits; ++n) {
+        int i = s->path.coordinate[n];
+        if (i >= 0) {
+            bool is_below = q[i] <= model->lower[i], is_above = q[i] >= model->upper[i];
+            s->limit[s->path.dof[n]] = is_below ? POISE_TOUCHES_LOWER : is_above ? POISE_TOUCHES_UPPER : POISE_FREE;
         }
     }
 }
 
-// H at the answer. Goals that are met, all of them, have no second-order terms: what rounding leaves of these would decide
-// whether a direction that no goal sees is a valley or a ridge. Met is f <= (PZ_MET L)^2/2 with L^2 the largest entry of the
-// diagonal: an error of PZ_MET beside the longest lever.
-static poise_status fill(poise_sensitivity *s, poise_error *error)
+// One POSE that is met, the short way. False: by the way of all goals.
+static bool look_at_pose(poise_sensitivity *s, const poise_goal *goal, const double *q)
 {
-    poise_status status = pz_packed_fill(&s->rows, &s->objective, POISE_HESSIAN_EXACT, s->H, s->square, s->diagonal, error);
-    double largest = 0.0;
-    for (int i = 0; i < s->rows.nv && status == POISE_OK; ++i) {
-        largest = max2(largest, s->diagonal[i]);
+    if (!pz_pose_is_plain(s, goal) || s->path.has_fixed || poise_goal_check(goal, s->model, NULL) != POISE_OK || !q ||
+        !pz_model_accepts(s->model, q) || !pz_pose_factorise(s, goal, &goal->target, q)) {
+        return false;
     }
-    s->is_met = status == POISE_OK && poise_objective_value(&s->objective).cost <= 0.5 * PZ_MET * PZ_MET * largest;
-    if (!s->is_met) {
-        return status;
+    s->objective.goals = goal;
+    s->objective.goal_count = 1;
+    s->is_met = true;
+    s->open.null_count = s->path.count - PZ_POSE_ROWS;
+    s->way = PZ_WAY_POSE;
+    memcpy(s->q_answer, q, (size_t)s->model->nq * sizeof *q);
+    find_touched(s, q);
+    return true;
+}
+
+// How far the minimum is: the largest component of a Newton step, in radians or, for slides, of the skeleton's size.
+static double distance_to_minimum(poise_sensitivity *s)
+{
+    const poise_model *model = s->model;
+    const poise_kinematics *kin = &s->objective.kin;
+    double size = 0.0, most = 0.0;
+    for (int k = 1; k < model->joint_count; ++k) {
+        size = max2(size, v3_norm(v3_sub(kin->p[k], kin->p[0])));
     }
-    return pz_packed_fill(&s->rows, &s->objective, POISE_HESSIAN_GAUSS_NEWTON, s->H, s->square, s->diagonal, error);
+    memcpy(s->x, s->objective.gradient, (size_t)s->rows.nv * sizeof *s->x);
+    solve(s, s->x);
+    for (int i = 0; i < model->axis_count; ++i) {
+        bool turns = v3_dot(kin->S[i].w, kin->S[i].w) > 0;
+        double step = fabs(s->x[model->axes[i].dof]);
+        most = max2(most, turns ? step : size > 0 ? step / size : 0.0);
+    }
+    return most;
+}
+
+static poise_status check_minimum(poise_sensitivity *s, poise_error *error)
+{
+    double away = s->is_met ? 0.0 : distance_to_minimum(s);
+    if (away <= AWAY) {
+        return POISE_OK;
+    }
+    s->way = PZ_WAY_NONE;
+    return pz_error_set(error, POISE_ERROR_NUMERIC,
+                        "q is not a minimum of these goals: it is about %g rad (or skeleton sizes) away; solve for it "
+                        "first, with enough iterations and a small gradient_tolerance",
+                        away);
+}
+
+// The way of all goals.
+static poise_status look_at_goals(poise_sensitivity *s, const poise_goal *goals, int count, const double *q,
+                                  poise_error *error)
+{
+    poise_status status = poise_objective_set_goals(&s->objective, goals, count, error);
+    if (status == POISE_OK) {
+        status = poise_objective_evaluate(&s->objective, q, POISE_LEVEL_HESSIAN, error);
+    }
+    s->rows = pz_packed_of(&s->objective);
+    if (status == POISE_OK) {
+        status = look(s, q, error);
+    }
+    return status == POISE_OK ? factorise(s, error) : status;
 }
 
 poise_status poise_sensitivity_update(poise_sensitivity *sensitivity, const poise_goal *goals, int count, const double *q,
@@ -301,36 +371,35 @@ poise_status poise_sensitivity_update(poise_sensitivity *sensitivity, const pois
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "sensitivity must not be NULL");
     }
     poise_sensitivity *s = sensitivity;
-    s->is_ready = false;
-    poise_status status = poise_objective_set_goals(&s->objective, goals, count, error);
-    if (status == POISE_OK) {
-        status = poise_objective_evaluate(&s->objective, q, POISE_LEVEL_HESSIAN, error);
+    s->way = PZ_WAY_NONE;
+    s->use_limits = use_limits;
+    if (count == 1 && goals && look_at_pose(s, goals, q)) {
+        return POISE_OK;
     }
-    s->rows = pz_packed_of(&s->objective);
-    if (status == POISE_OK) {
-        status = fill(s, error);
+    poise_status status = look_at_goals(s, goals, count, q, error);
+    return status == POISE_OK ? check_minimum(s, error) : status;
+}
+
+poise_sensitivity_info poise_sensitivity_describe(const poise_sensitivity *sensitivity)
+{
+    const poise_sensitivity *s = sensitivity;
+    poise_sensitivity_info info = {0};
+    if (!s || s->way == PZ_WAY_NONE) {
+        return info;
     }
-    if (status != POISE_OK) {
-        return status;
+    info.open = s->open.null_count;
+    info.limits = s->limit;
+    for (int i = 0; i < s->model->nv; ++i) {
+        info.held += pz_limit_holds(s, i);
+        info.touching += s->limit[i] == POISE_TOUCHES_LOWER || s->limit[i] == POISE_TOUCHES_UPPER;
     }
-    memset(s->side, 0, (size_t)s->rows.nv * sizeof *s->side);
-    if (use_limits) {
-        apply_limits(s, q);
-    }
-    if (!pz_packed_factor(&s->rows, !s->is_met, PZ_OPEN_ZERO, s->H, s->diagonal)) {
-        return pz_error_set(error, POISE_ERROR_NUMERIC,
-                            "q is no minimum of these goals: the cost falls along a direction of negative curvature");
-    }
-    find_null(s);
-    refine_null(s);
-    s->is_ready = true;
-    return POISE_OK;
+    return info;
 }
 
 // ---- Both ways -----------------------------------------------------------------------------------------------------------
 
-// The motions of all bodies along the step x. Axes lie in the order of their joints, parents first.
-static void move_bodies(poise_sensitivity *s, const double *x)
+// Axes lie in the order of their joints, parents first.
+void pz_move_bodies(poise_sensitivity *s, const double *x)
 {
     const poise_model *model = s->model;
     int i = 0;
@@ -362,23 +431,22 @@ static void gather(poise_sensitivity *s, double *dofs)
 
 static poise_status check(const poise_sensitivity *s, const void *changes, const double *numbers, poise_error *error)
 {
-    if (!s || !s->is_ready) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "call poise_sensitivity_update first, and let it succeed");
+    if (!s || s->way == PZ_WAY_NONE) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "call poise_sensitivity_update successfully first");
     }
     if (!numbers || (s->objective.goal_count > 0 && !changes)) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "an array for every goal and nv numbers are wanted, not NULL");
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "the arrays (one entry per goal, nv numbers) must not be NULL");
     }
     return POISE_OK;
 }
 
-poise_status poise_sensitivity_forward(poise_sensitivity *sensitivity, const poise_goal_change *changes, double *dq,
-                                       poise_error *error)
+// dq for changes of the goals, with the limits that are held now.
+static void follow(poise_sensitivity *s, const poise_goal_change *changes, double *dq)
 {
-    poise_status status = check(sensitivity, changes, dq, error);
-    if (status != POISE_OK) {
-        return status;
+    if (s->way == PZ_WAY_POSE) {
+        pz_pose_forward(s, &changes->translation.x, dq); // and the rotation, which follows
+        return;
     }
-    poise_sensitivity *s = sensitivity;
     memset(s->U, 0, (size_t)s->model->joint_count * sizeof *s->U);
     memset(s->x, 0, (size_t)s->rows.nv * sizeof *s->x);
     for (int i = 0; i < s->objective.goal_count; ++i) {
@@ -389,7 +457,82 @@ poise_status poise_sensitivity_forward(poise_sensitivity *sensitivity, const poi
     for (int i = 0; i < s->rows.nv; ++i) {
         dq[i] = -s->x[i];
     }
-    return POISE_OK;
+}
+
+// The coordinate that touches a limit and leaves it most, by a step that is no rounding of others; POISE_NONE.
+static int leaves(const poise_sensitivity *s, const double *dq)
+{
+    int worst = POISE_NONE;
+    double longest = 0.0, most = 0.0;
+    for (int i = 0; i < s->model->nv; ++i) {
+        longest = max2(longest, fabs(dq[i]));
+    }
+    for (int i = 0; i < s->model->nv; ++i) {
+        double out = s->limit[i] == POISE_TOUCHES_LOWER ? -dq[i] : s->limit[i] == POISE_TOUCHES_UPPER ? dq[i] : 0.0;
+        if (out > max2(most, 1e-9 * longest)) {
+            most = out;
+            worst = i;
+        }
+    }
+    return worst;
+}
+
+// The same where coordinates touch limits: those that would leave are held.
+static poise_status follow_within(poise_sensitivity *s, const poise_goal_change *changes, double *dq, poise_error *error)
+{
+    poise_status status = POISE_OK;
+    int out = leaves(s, dq);
+    if (out == POISE_NONE) {
+        return status;
+    }
+    size_t bytes = (size_t)s->model->nv * sizeof *s->limit;
+    pz_way way = s->way;
+    memcpy(s->kept, s->limit, bytes);
+    if (way == PZ_WAY_POSE) { // its objective was not evaluated
+        status = look_at_goals(s, s->objective.goals, 1, s->q_answer, error);
+        memcpy(s->limit, s->kept, bytes);
+    }
+    for (; out != POISE_NONE && status == POISE_OK; out = leaves(s, dq)) {
+        s->limit[out] = s->limit[out] == POISE_TOUCHES_LOWER ? POISE_HELD_LOWER : POISE_HELD_UPPER;
+        status = factorise_again(s, error);
+        if (status == POISE_OK) {
+            follow(s, changes, dq);
+        }
+    }
+    memcpy(s->limit, s->kept, bytes);
+    if (way == PZ_WAY_POSE) { // its factor is still there
+        s->way = way;
+    } else if (factorise_again(s, NULL) != POISE_OK) {
+        s->way = PZ_WAY_NONE;
+    }
+    return status;
+}
+
+poise_status poise_sensitivity_forward(poise_sensitivity *sensitivity, const poise_goal_change *changes, double *dq,
+                                       poise_error *error)
+{
+    poise_status status = check(sensitivity, changes, dq, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    follow(sensitivity, changes, dq);
+    return follow_within(sensitivity, changes, dq, error);
+}
+
+// The gradients of one POSE that is met: its weights and the limits do not matter.
+static void pose_gradients(const poise_sensitivity *s, const double *dL_dq, poise_goal_change *gradient, double *lower,
+                           double *upper)
+{
+    double *posture = gradient->posture, g[PZ_POSE_ROWS];
+    size_t bytes = (size_t)s->model->nv * sizeof *lower;
+    pz_pose_backward(s, dL_dq, g);
+    *gradient = (poise_goal_change){.translation = {g[0], g[1], g[2]}, .rotation = {g[3], g[4], g[5]}, .posture = posture};
+    if (lower) {
+        memset(lower, 0, bytes);
+    }
+    if (upper) {
+        memset(upper, 0, bytes);
+    }
 }
 
 poise_status poise_sensitivity_backward(poise_sensitivity *sensitivity, const double *dL_dq, poise_goal_change *gradients,
@@ -397,15 +540,19 @@ poise_status poise_sensitivity_backward(poise_sensitivity *sensitivity, const do
 {
     poise_status status = check(sensitivity, gradients, dL_dq, error);
     poise_sensitivity *s = sensitivity;
-    if (status == POISE_OK && !all_finite(dL_dq, (size_t)s->rows.nv)) {
-        status = pz_error_set(error, POISE_ERROR_ARGUMENT, "dL_dq must hold %d finite numbers", s->rows.nv);
+    if (status == POISE_OK && !all_finite(dL_dq, (size_t)s->model->nv)) {
+        status = pz_error_set(error, POISE_ERROR_ARGUMENT, "dL_dq must hold %d finite numbers", s->model->nv);
     }
     if (status != POISE_OK) {
         return status;
     }
+    if (s->way == PZ_WAY_POSE) {
+        pose_gradients(s, dL_dq, gradients, lower, upper);
+        return POISE_OK;
+    }
     memcpy(s->x, dL_dq, (size_t)s->rows.nv * sizeof *s->x);
     solve(s, s->x);
-    move_bodies(s, s->x);
+    pz_move_bodies(s, s->x);
     for (int i = 0; i < s->objective.goal_count; ++i) {
         pz_goal_backward(s, &s->objective.goals[i], &gradients[i]);
     }
@@ -414,10 +561,10 @@ poise_status poise_sensitivity_backward(poise_sensitivity *sensitivity, const do
         for (int i = 0; i < s->rows.nv; ++i) {
             double moved = dL_dq[i] - s->y[i];
             if (lower) {
-                lower[i] = s->side[i] < 0 ? moved : 0.0;
+                lower[i] = s->limit[i] == POISE_HELD_LOWER ? moved : 0.0;
             }
             if (upper) {
-                upper[i] = s->side[i] > 0 ? moved : 0.0;
+                upper[i] = s->limit[i] == POISE_HELD_UPPER ? moved : 0.0;
             }
         }
     }

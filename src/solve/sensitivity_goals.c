@@ -179,6 +179,24 @@ static void posture_product(const poise_sensitivity *s, double sign, const doubl
     }
 }
 
+// ---- Points --------------------------------------------------------------------------------------------------------------
+
+// A POSITION as markers have it: E = w/2 |x - t|^2.
+static bool is_plain_point(const poise_goal *goal)
+{
+    return goal->kind == POISE_GOAL_POSITION && goal->loss == POISE_LOSS_NONE && !pz_has_band(goal->tolerance);
+}
+
+// d2E/dx dt = -w I, d2E/dx dw = x - t; for the velocity of x along lambda.
+static void point_backward(const poise_sensitivity *s, const poise_goal *goal, poise_goal_change *gradient)
+{
+    poise_vec3 local = goal->local.position;
+    vec3 x = pz_kin_point(&s->objective.kin, goal->body, v3(local.x, local.y, local.z));
+    vec3 velocity = pz_velocity(s->V[goal->body], x);
+    gradient->translation = out(v3_scale(velocity, goal->weight));
+    gradient->weight = -v3_dot(velocity, v3_sub(x, place_of(s, goal)));
+}
+
 // ---- All -----------------------------------------------------------------------------------------------------------------
 
 void pz_goal_backward(poise_sensitivity *s, const poise_goal *goal, poise_goal_change *gradient)
@@ -190,6 +208,10 @@ void pz_goal_backward(poise_sensitivity *s, const poise_goal *goal, poise_goal_c
     }
     if (goal->kind == POISE_GOAL_CENTER_OF_MASS) {
         mass_backward(s, goal, gradient);
+        return;
+    }
+    if (is_plain_point(goal)) {
+        point_backward(s, goal, gradient);
         return;
     }
     if (is_posture(goal)) {

@@ -1,12 +1,14 @@
-// What the two files of sensitivity share.
+// What the files of sensitivity share.
 #ifndef PZ_SOLVE_SENSITIVITY_STATE_H
 #define PZ_SOLVE_SENSITIVITY_STATE_H
 
 #include <poise/sensitivity.h>
 
 #include "goal/packed_factor.h"
+#include "solve/pose_gradients.h"
 
-#define PZ_MET 2e-6 // a distance from a target, in levers or radians, that counts as none
+#define PZ_MET    2e-6 // a distance from a target, in levers or radians, that counts as none
+#define PZ_CHANGE 10.0 // H changes by about that much of itself when the answer moves by a radian, or its own length
 
 // Where one goal alone adds to: as arrays of an objective, of which it touches the entries of one body.
 typedef struct pz_single {
@@ -16,28 +18,121 @@ typedef struct pz_single {
     sym3 *block[2];
 } pz_single;
 
+// The factor of a Hessian that leaves coordinates open, or nearly: H = Q C C^T Q^T (sensitivity_open.c). All by rows of nv.
+typedef struct pz_open_factor {
+    int rank, null_count;
+    int *order;    // coordinates that may move; pivots first
+    double *share; // of pivots: what is left of H_ii
+    double *basis; // Q^T
+    double *R;     // R, then C
+    double *dense; // scratch
+} pz_open_factor;
+
+enum { PZ_POSE_ROWS = 6, PZ_POSE_AXES = 64 };
+
+// The joints above a body, as the short way for one POSE sees them (sensitivity_pose.c).
+typedef struct pz_pose_path {
+    int body, count; // body: -1 before the first
+    bool has_fixed;  // limits of some axis are one number
+    bool is_plain;   // axes are free of each other, limits are by coordinate: the short way may serve
+    int axis[PZ_POSE_AXES], dof[PZ_POSE_AXES];
+    int coordinate[PZ_POSE_AXES]; // of q, which limits are about; -1: has none
+    bool moves[PZ_POSE_AXES];     // limits leave it room
+    bool has_arm;                 // the rest counts: it is an arm of hinges, with the goal's frame at `local`
+    poise_pose local;
+    pz_pose_lanes arm;
+} pz_pose_path;
+
+// (J J^T)^-1 by blocks, as arm_inverse (arm_kernel.h) has it, and the columns of J, one for each joint.
+typedef struct pz_pose_factor {
+    int count;
+    const int *dof;               // by column
+    double unit;                  // lengths are over this
+    spatial column[PZ_POSE_AXES]; // w: turn, v: shift
+    sym3 P, S;
+    mat3 Y;
+} pz_pose_factor;
+
+// How the last answer is factored.
+typedef enum pz_way {
+    PZ_WAY_NONE = 0,
+    PZ_WAY_TREE, // H = L^T D L on the tree
+    PZ_WAY_OPEN, // pz_open_factor
+    PZ_WAY_POSE  // pz_pose_factor
+} pz_way;
+
 struct poise_sensitivity {
     const poise_model *model;
     pz_owned owned;
     poise_objective objective; // at the answer
     pz_single single;
     pz_packed rows;
-    bool is_ready;
+    pz_way way;
+    bool use_limits;
     bool is_met; // all goals are
     double *H;   // factored
     double *square, *diagonal;
-    signed char *side; // by dof: held at the lower (-1) or upper (1) limit
-    double *null;      // null_count x nv, orthonormal
-    int null_count;
-    double *x, *y, *b, *r; // nv
-    spatial *V;            // by joint: its motion along a step
-    wrench *U;             // by joint
+    signed char *limit; // by dof, as poise_sensitivity_info has it
+    signed char *kept;  // the same, while others are tried
+    pz_open_factor open;
+    bool has_checked;   // once there was one:
+    poise_goal checked; // the POSE of the last call for many
+    bool is_plain;      // does the short way serve it? The path is its own then.
+    bool is_arm;        // that of an arm with six or seven joints?
+    pz_pose_path path;
+    pz_pose_factor pose;
+    double *x, *y, *r;    // nv
+    double *q, *q_answer; // nq: beside the answer; at it
+    spatial *V;           // by joint: its motion along a step
+    wrench *U;            // by joint
 };
+
+static inline bool pz_limit_holds(const poise_sensitivity *s, int dof)
+{
+    return s->limit[dof] == POISE_HELD_LOWER || s->limit[dof] == POISE_HELD_UPPER;
+}
 
 // The derivative of -lambda . d2f/dq dp for the parameters of a goal, where V are the bodies' motions along lambda = x.
 void pz_goal_backward(poise_sensitivity *s, const poise_goal *goal, poise_goal_change *gradient);
 
 // Add d2f/dq dp times a change of a goal: wrenches to U, by body, and numbers to `dofs`.
 void pz_goal_forward(poise_sensitivity *s, const poise_goal *goal, const poise_goal_change *change, double *dofs);
+
+// The motions of all bodies along the step x, into V.
+void pz_move_bodies(poise_sensitivity *s, const double *x);
+
+// ---- Coordinates that goals leave open (sensitivity_open.c) --------------------------------------------------------------
+
+// Space for models of this size.
+void pz_open_lay_out(pz_open_factor *open, size_t nv, pz_arena *arena);
+
+// Fills s->H and the diagonal for the objective as it was last evaluated, with limits as s->limit has them.
+typedef poise_status pz_fill(poise_sensitivity *s, poise_error *error);
+
+// Factor H at q, where the objective is evaluated. NUMERIC where there is no derivative.
+poise_status pz_open_factorise(poise_sensitivity *s, const double *q, pz_fill *fill, poise_error *error);
+
+// x = the least solution of H x = b, in place.
+void pz_open_solve(poise_sensitivity *s, double *x);
+
+// ---- One POSE that is met (sensitivity_pose.c) ---------------------------------------------------------------------------
+
+// Factor the answer q, which pz_model_accepts, to a goal that poise_goal_check accepts. False: the goal is no plain POSE, or
+// q does not meet it, or it is near a singular configuration; then all is left to the general way.
+bool pz_pose_factorise(poise_sensitivity *s, const poise_goal *goal, const poise_pose *target, const double *q);
+
+// The same for an arm, on processors with registers of four.
+bool pz_pose_factorise_arm(const pz_pose_lanes *arm, const poise_pose *target, const double *q, pz_pose_factor *factor);
+
+// Both at once for one dL/dq: dL/dx of an arm of 6 or 7 joints. False as above; dL_dx is as it was then.
+bool pz_pose_gradient_arm(const pz_pose_lanes *arm, const poise_pose *target, const double *q, const double *dL_dq,
+                          double *dL_dx);
+
+// dL/dx for dL/dq, and dq for dx; x is a translation and a rotation of the target.
+void pz_pose_backward(const poise_sensitivity *s, const double *dL_dq, double *dL_dx);
+void pz_pose_forward(const poise_sensitivity *s, const double *dx, double *dq);
+
+// Is the goal one that the short way serves? Fills s->path for its body and frame.
+bool pz_pose_is_plain(poise_sensitivity *s, const poise_goal *goal);
 
 #endif

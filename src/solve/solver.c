@@ -215,6 +215,10 @@ static poise_status take_goals(poise_solver *s, const poise_goal *goals, int cou
     s->at->prior = s->trial->prior = prior > 0 ? &s->prior : NULL;
     s->goals = goals;
     s->goal_count = count;
+    s->has_callbacks = false;
+    for (int i = 0; i < count; ++i) {
+        s->has_callbacks = s->has_callbacks || goals[i].kind == POISE_GOAL_CALLBACK;
+    }
     const pz_method_row *row = pz_method_row_of(s->options.method);
     return row->check ? row->check(s) : POISE_OK;
 }
@@ -224,7 +228,7 @@ bool pz_solver_arrive(poise_solver *s, double cost, poise_outcome *outcome)
     s->iterations_left = s->options.max_iterations;
     pz_accept(s);
     if (!is_finite(cost)) {
-        s->report.reason = "the cost at the start is too large for a number";
+        s->report.reason = "the cost at the start is too large to represent";
         s->report.start_cost = s->report.start_cost != s->report.start_cost ? INFINITY : s->report.start_cost;
         *outcome = POISE_OUTCOME_STALLED;
         return false;
@@ -351,16 +355,62 @@ void pz_solve_measure_goals(poise_solver *s)
     }
 }
 
-// The step from start to answer. Without quaternions every dof has its number.
+// The step from start to answer. Without quaternions and rotation vectors every dof has its number.
 static void find_way(poise_solver *s)
 {
-    if (s->model->nq != s->model->nv) {
+    if (s->model->block_count > 0) {
         pz_kin_difference(s->model, s->q_start, s->q_best, s->step);
         return;
     }
     for (int i = 0; i < s->model->nv; ++i) {
         int q = s->box[i].q;
         s->step[i] = s->q_best[q] - s->q_start[q];
+    }
+}
+
+// Coordinates of the answer at a limit.
+static int count_active_limits(const poise_solver *s)
+{
+    const poise_model *model = s->model;
+    const double *q = s->q_best, *lower = model->lower, *upper = model->upper;
+    int count = 0;
+    for (int i = 0; i < model->nq && s->options.use_limits; ++i) {
+        bool is_active = s->has_swings ? poise_solver_active_limit(s, i) != 0 : (q[i] <= lower[i]) | (q[i] >= upper[i]);
+        count += is_active;
+    }
+    return count;
+}
+
+// Has a goal of the caller's an energy below 0 at the answer?
+static bool is_below_zero(const poise_solver *s)
+{
+    for (int i = 0; s->has_callbacks && i < s->goal_count; ++i) {
+        if (s->goals[i].kind == POISE_GOAL_CALLBACK && s->goals[i].weight > 0 &&
+            !is_finite(poise_objective_goal_error(s->at, i).error)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// strcmp, which a device lacks
+static bool are_same(const char *a, const char *b)
+{
+    for (; *a == *b && *a; ++a, ++b) {
+    }
+    return *a == *b;
+}
+
+// A reason that says more, where the goals and errors tell it.
+static void explain(poise_solver *s)
+{
+    poise_report *r = &s->report;
+    if (is_below_zero(s)) {
+        r->outcome = r->outcome == POISE_OUTCOME_CLOSEST ? POISE_OUTCOME_STALLED : r->outcome;
+        r->reason = "the energy of a CALLBACK goal is below 0, where nothing is met or closest: add a constant to it";
+    } else if (r->outcome == POISE_OUTCOME_CLOSEST && r->worst_length <= s->options.position_tolerance &&
+               r->worst_angle <= s->options.rotation_tolerance && are_same(r->reason, PZ_WHY_PULLED)) {
+        r->reason = PZ_WHY_HELD;
     }
 }
 
@@ -371,9 +421,8 @@ static void describe(poise_solver *s)
     if (!s->is_measured) {
         measure(s);
     }
-    for (int i = 0; i < s->model->nq; ++i) {
-        r->active_limits += poise_solver_active_limit(s, i) != 0;
-    }
+    explain(s);
+    r->active_limits += count_active_limits(s);
     find_way(s);
     r->distance = length_of(s->step, s->model->nv);
     double *numbers[] = {&r->start_cost, &r->cost, &r->gradient, &r->distance, &r->worst_length, &r->worst_angle};
@@ -460,6 +509,19 @@ void pz_solve_end(poise_solver *s, double *q, poise_report *report)
     }
 }
 
+// What the other methods call closest is looked at once more; AUTO looks for ways out of such places on its way (saddle.c).
+// By levels of priority an answer is closest in another sense, and another reason says so.
+static void look_again(poise_solver *s)
+{
+    bool is_closest = s->report.outcome == POISE_OUTCOME_CLOSEST;
+    bool is_claimed = is_closest && (strcmp(s->report.reason, pz_why_closest(s->goals, s->goal_count)) == 0 ||
+                                     strcmp(s->report.reason, PZ_WHY_HELD) == 0);
+    if (s->options.method != POISE_METHOD_AUTO && is_claimed && pz_is_refuted(s)) {
+        s->report.outcome = POISE_OUTCOME_STALLED;
+        s->report.reason = "no small step comes closer, but a longer one does";
+    }
+}
+
 void pz_solve_leave(const poise_solver *s, pz_waiting *waiting)
 {
     *waiting = (pz_waiting){.goal = s->goals, .q_start = s->q_start, .report = s->report};
@@ -487,7 +549,11 @@ poise_status poise_solve(poise_solver *solver, const poise_goal *goals, int coun
     if (!pz_arm_solve(s) && !pz_tips_solve(s)) {
         run_all(s);
     }
-    pz_solve_end(s, q, report);
+    pz_solve_end(s, q, NULL);
+    look_again(s);
+    if (report) {
+        *report = s->report;
+    }
     return POISE_OK;
 }
 
@@ -507,8 +573,9 @@ poise_status poise_solve_all(poise_solver *solver, const poise_goal *goal, const
         return status;
     }
     if (!pz_arm_solve_all(s, solutions, capacity, count)) {
-        return pz_error_set(error, POISE_ERROR_UNSUPPORTED,
-                            "all solutions are found by AUTO, for a pose goal on a chain of revolute and prismatic joints");
+        return pz_error_set(
+            error, POISE_ERROR_UNSUPPORTED,
+            "finding all solutions needs the method auto and a pose goal on a chain of revolute and prismatic joints");
     }
     describe(s);
     if (*count == 0) {

@@ -10,13 +10,30 @@
 
 #include "goal/objective_state.h"
 
-#define PZ_FLAT 1e-15 // a share of the cost that its own rounding hides
+#include <float.h>
+
+#define PZ_FLAT  1e-15 // a share of the cost that its own rounding hides
+#define PZ_LARGE 1e6   // a number of q beyond which its rounding may change the cost
 
 // Reasons that more than one place gives for the outcome of a run.
 #define PZ_WHY_REACHED "every goal is met"
 #define PZ_WHY_CLOSEST "no direction within the limits comes closer"
+#define PZ_WHY_PULLED  "soft goals pull as well, and no direction within the limits lowers the sum"
+#define PZ_WHY_HELD    "every goal is met but the soft ones, which come as near as they can"
 #define PZ_WHY_STALLED "steps no longer change the cost"
 #define PZ_WHY_BUDGET  "the iterations were used up"
+
+// Why a pose is the closest: a posture to hold, or to stay near, may keep the others from their goals.
+static inline const char *pz_why_closest(const poise_goal *goals, int count)
+{
+    for (int i = 0; i < count; ++i) {
+        bool is_soft = goals[i].kind == POISE_GOAL_POSTURE || goals[i].kind == POISE_GOAL_SMOOTHNESS;
+        if (is_soft && count > 1 && goals[i].weight > 0.0) {
+            return PZ_WHY_PULLED;
+        }
+    }
+    return PZ_WHY_CLOSEST;
+}
 
 // What a step may do with one dof.
 typedef struct pz_box {
@@ -43,6 +60,7 @@ struct poise_solver {
     pz_box *box;                 // by dof
     bool has_bounds;             // some box is limited or locked: else a step leaves none
     bool has_swings;             // limited by an ellipse (swing_limits.c)
+    bool has_callbacks;          // among the goals at hand: the caller's energies, which may be below 0 against all rules
     double *gradient;            // nv: projected gradient at `at`
     double *diagonal;            // nv: of the Gauss-Newton Hessian at `at`, or at a point before
     bool diagonal_is_fresh;      // it is that of `at`
@@ -142,12 +160,13 @@ PZ_DEVICE void pz_refresh_diagonal(poise_solver *solver);
 PZ_DEVICE_SHORT bool pz_is_held(const poise_solver *solver, int dof);
 PZ_DEVICE_SHORT bool pz_is_at_bound(const poise_solver *solver, int dof); // without looking at edges
 
-// Is the goal met to its tolerance, or without weight, at the current point?
+// Is the cost small enough to stop? Is the goal met to its tolerance, or without weight? At the current point.
+PZ_DEVICE_SHORT bool pz_cost_is_met(const poise_solver *solver);
 PZ_DEVICE_SHORT bool pz_goal_is_met(const poise_solver *solver, const poise_goal *goal);
 
-// May the method stop here? REACHED by tolerance of goals or cost, CLOSEST by the projected gradient (which it computes).
-// False: go on. The second asks for a fresh diagonal first, for methods that creep or go far: with an old one the gradient
-// may look too large.
+// May the method stop here? REACHED by tolerance of goals or cost, CLOSEST by the projected gradient (which it computes),
+// STALLED where q is so large that the gradient is rounding. False: continue. The second asks for a fresh diagonal first,
+// for methods that creep or go far: with an old one the gradient may look too large.
 PZ_DEVICE bool pz_is_done(poise_solver *solver, poise_outcome *outcome);
 PZ_DEVICE bool pz_is_done_afresh(poise_solver *solver, poise_outcome *outcome);
 
@@ -158,10 +177,20 @@ PZ_DEVICE poise_outcome pz_stuck_outcome(poise_solver *solver, bool is_flat);
 PZ_DEVICE_SHORT bool pz_count_iteration(poise_solver *solver, double damping, double step, bool accepted, bool exact);
 
 // x, or the largest number where x overflowed: what reports and traces say.
-PZ_DEVICE_SHORT double pz_finite(double x);
+static inline double pz_finite(double x)
+{
+    return is_finite(x) ? x : x < 0 ? -DBL_MAX : DBL_MAX;
+}
 
 // Largest |component|.
 PZ_DEVICE_SHORT double pz_largest(const double *x, int n);
+
+// ---- A second look (second_look.c) ---------------------------------------------------------------------------------------
+
+// Is there a lower cost nearby? Looked for where first order proves little: along each dof at a bound that descent hardly
+// pushes against, at half a turn of a rotation vector, and where goals have tolerances; and along negative curvature, for
+// the point may be a saddle.
+PZ_DEVICE bool pz_is_refuted(poise_solver *solver);
 
 // ---- Edges of swing ellipses (swing_limits.c) ----------------------------------------------------------------------------
 //
@@ -177,8 +206,8 @@ PZ_DEVICE int pz_project_on_swings(const poise_solver *solver, double *x);
 // once for each point, after its diagonal was asked for. Returns how many there are.
 PZ_DEVICE int pz_stiffen_edges(poise_solver *solver, double spring);
 
-// How often `step` can be gone, from the current point or, with `base`, that step further on, before a swing without an
-// active edge leaves its ellipse.
+// How many times `step` fits, from the current point or, with `base`, that step further on, before a swing without an active
+// edge leaves its ellipse.
 PZ_DEVICE double pz_room_of_swings(const poise_solver *solver, const double *base, const double *step);
 
 // Bring every swing of q into its ellipse, exactly; a locked dof stays, the other one gives way.

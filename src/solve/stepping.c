@@ -2,8 +2,6 @@
 #include "solve/step_kernel.h"
 #include "solve/tree/auto_policy.h"
 
-#include <float.h>
-
 double pz_largest(const double *x, int n)
 {
     double largest = 0.0;
@@ -11,11 +9,6 @@ double pz_largest(const double *x, int n)
         largest = max2(largest, fabs(x[i]));
     }
     return largest;
-}
-
-double pz_finite(double x)
-{
-    return is_finite(x) ? x : x < 0 ? -DBL_MAX : DBL_MAX;
 }
 
 double pz_try(poise_solver *solver, const double *q, poise_level level)
@@ -79,6 +72,13 @@ double pz_project_gradient(poise_solver *solver)
 
 // ---- Stopping ------------------------------------------------------------------------------------------------------------
 
+// Below 0 by rounding it is; below 0 by energies of the caller it says nothing.
+bool pz_cost_is_met(const poise_solver *solver)
+{
+    double cost = solver->at->cost;
+    return cost <= solver->options.cost_tolerance && (cost >= 0 || !solver->has_callbacks);
+}
+
 // A part of a goal without weight asks for nothing.
 bool pz_goal_is_met(const poise_solver *solver, const poise_goal *goal)
 {
@@ -107,6 +107,9 @@ static bool goals_are_met(const poise_solver *solver)
 static bool is_stationary(const poise_solver *solver, double tolerance, double least)
 {
     const poise_objective *o = solver->at;
+    if (o->cost < 0) {
+        return false; // there is no scale to measure by
+    }
     double inverse = 1.0 / (tolerance * sqrt(2.0 * o->cost));
     for (int i = 0; i < solver->model->nv; ++i) {
         double g = solver->gradient[i] * inverse;
@@ -117,7 +120,30 @@ static bool is_stationary(const poise_solver *solver, double tolerance, double l
     return true;
 }
 
-// The diagonal of a point before will do to go on, but not to stop.
+// Does rounding alone change the cost by more than a share of it? It moves coordinate i by eps |q_i| and a body by eps |p|,
+// residuals by at most sqrt(G_ii) and sqrt(max G) times that, and the cost f by sqrt(2 f) times as much. Asked only where a
+// number of q is large: rounding at the scale of a body hides nothing.
+#define ROUNDING_SHARE 1e-9
+
+static bool is_noise(const poise_solver *solver)
+{
+    const poise_kinematics *kin = &solver->at->kin;
+    if (pz_largest(kin->q, solver->model->nq) <= PZ_LARGE) {
+        return false;
+    }
+    double place = 0.0;
+    for (int k = 0; k < solver->model->joint_count; ++k) {
+        place = max2(place, v3_norm(v3_add(kin->origin, kin->p[k])));
+    }
+    double most = place * sqrt(pz_largest(solver->diagonal, solver->model->nv));
+    for (int i = 0; i < solver->model->nv; ++i) {
+        int q = solver->box[i].q;
+        most = max2(most, q < 0 ? 0.0 : fabs(kin->q[q]) * sqrt(solver->diagonal[i]));
+    }
+    return PZ_EPSILON * most * sqrt(2.0) > ROUNDING_SHARE * sqrt(solver->at->cost);
+}
+
+// The diagonal of a point before is good enough to continue, but not to stop.
 static bool is_closest(poise_solver *solver)
 {
     double tolerance = solver->options.gradient_tolerance;
@@ -142,22 +168,24 @@ poise_outcome pz_stuck_outcome(poise_solver *solver, bool is_flat)
     double gradient = pz_project_gradient(solver), size = pz_largest(solver->at->kin.q, solver->model->nq);
     bool is_resolved = pz_is_resolved(gradient, size, solver->at->cost);
     double least = is_flat ? FLAT_LEAST * pz_largest(solver->diagonal, solver->model->nv) : 0.0;
-    bool is_proved = is_resolved && is_stationary(solver, is_flat ? FLAT_TOLERANCE : STUCK_TOLERANCE, least);
-    solver->report.reason = is_proved ? PZ_WHY_CLOSEST : PZ_WHY_STALLED;
+    bool is_proved =
+        is_resolved && !is_noise(solver) && is_stationary(solver, is_flat ? FLAT_TOLERANCE : STUCK_TOLERANCE, least);
+    solver->report.reason = is_proved ? pz_why_closest(solver->goals, solver->goal_count) : PZ_WHY_STALLED;
     return is_proved ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_STALLED;
 }
 
 bool pz_is_done(poise_solver *solver, poise_outcome *outcome)
 {
     solver->report.gradient = pz_project_gradient(solver);
-    if (solver->at->cost <= solver->options.cost_tolerance || goals_are_met(solver)) {
+    if (pz_cost_is_met(solver) || goals_are_met(solver)) {
         *outcome = POISE_OUTCOME_REACHED;
         solver->report.reason = PZ_WHY_REACHED;
         return true;
     }
     if (is_closest(solver)) {
-        *outcome = POISE_OUTCOME_CLOSEST;
-        solver->report.reason = PZ_WHY_CLOSEST;
+        bool is_proved = !is_noise(solver);
+        *outcome = is_proved ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_STALLED;
+        solver->report.reason = is_proved ? pz_why_closest(solver->goals, solver->goal_count) : PZ_WHY_STALLED;
         return true;
     }
     return false;
@@ -168,6 +196,8 @@ bool pz_is_done_afresh(poise_solver *solver, poise_outcome *outcome)
     pz_refresh_diagonal(solver);
     return pz_is_done(solver, outcome);
 }
+
+// ---- Counting ------------------------------------------------------------------------------------------------------------
 
 bool pz_count_iteration(poise_solver *solver, double damping, double step, bool accepted, bool exact)
 {

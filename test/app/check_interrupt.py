@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Stop `poise track -o OUT` at random moments: OUT is as it was before or has the bytes of a run that was not stopped, and an
-interrupt leaves nothing else behind.
+interrupt leaves nothing else behind. A hangup stops it as well, but not under `nohup`.
 
     check_interrupt.py POISE [TRIALS]
 """
@@ -16,9 +16,9 @@ poise = os.path.abspath(sys.argv[1])
 trials = int(sys.argv[2]) if len(sys.argv) > 2 else 20
 
 
-def start(folder, out):
+def start(folder, out, **more):
     command = [poise, "track", "scene:humanoid", "scene:humanoid/cartwheel/noisy", "-o", out, "--report", "page.html", "-t", "2"]
-    return subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more)
 
 
 def read(path):
@@ -32,6 +32,15 @@ def is_whole(path, before, after):
     return text == before or text == after or (path.endswith(".html") and text.rstrip().endswith(b"</html>"))
 
 
+def outlasts_hangups(folder):
+    """Started as `nohup` starts it, the end of the terminal does not stop it."""
+    process = start(folder, "out.json", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    while process.poll() is None:
+        process.send_signal(signal.SIGHUP)
+        time.sleep(0.005)
+    return process.returncode == 0
+
+
 def main():
     seed = int(time.time())
     random.seed(seed)
@@ -42,6 +51,8 @@ def main():
             sys.exit("the command does not work at all")
         whole = time.monotonic() - begin
         after = read(os.path.join(folder, "out.json"))
+        if not outlasts_hangups(folder) or read(os.path.join(folder, "out.json")) != after:
+            sys.exit("a hangup stops what nohup has started")
         for trial in range(trials):
             for name in os.listdir(folder):
                 os.unlink(os.path.join(folder, name))
@@ -52,8 +63,12 @@ def main():
                     file.write(before)
             number = [signal.SIGINT, signal.SIGINT, signal.SIGTERM, signal.SIGKILL][trial % 4]
             process = start(folder, "out.json")
-            time.sleep(random.uniform(0, 1.1 * whole))
-            process.send_signal(number)
+            begin = time.monotonic()
+            try:
+                process.wait(random.uniform(0, 1.1 * whole))
+                whole = min(whole, time.monotonic() - begin)  # the machine was busier before
+            except subprocess.TimeoutExpired:
+                process.send_signal(number)
             status = process.wait()
             stopped[number] += status < 0
             if status not in (0, -number):

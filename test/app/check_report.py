@@ -128,14 +128,16 @@ def check_browser(path, acts, wanted):
         text = file.read()
     with open(path, "w", encoding="utf-8") as file:
         file.write(text.replace("</body>", acts))
-    run = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0",
-                          "--virtual-time-budget=2000", "--dump-dom", "file://" + path],
-                         capture_output=True, text=True, timeout=120)
+    short = {key: value for key, value in os.environ.items() if key != "TMPDIR"}  # a socket's path is short
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:  # of its own: a second Chromium hands its page to the first
+        run = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0",
+                              "--user-data-dir=" + profile, "--virtual-time-budget=2000", "--dump-dom", "file://" + path],
+                             env=short, capture_output=True, text=True, timeout=250)
     errors = [line for line in run.stderr.split("\n") if "CONSOLE" in line]
     if errors:
         sys.exit("the page complains:\n" + "\n".join(errors))
     if not all(word in run.stdout for word in (*wanted, "<title>done")):
-        sys.exit("the script of the page did not run")
+        sys.exit("the script of the page did not run:\n" + run.stderr[-2000:])
 
 
 def main():

@@ -81,8 +81,15 @@ def a_record_replays_to_the_same_bytes(folder, end):
     record = os.path.join(folder, f"{end}.jsonl")
     arguments = ["scene:erik-g", "-p", "bow", "-r", "500", "--solve-rate", "125", "--settle", "0.2"]
     live = start(arguments + ["--record", record])
-    chunks = []
-    reader = threading.Thread(target=lambda: chunks.append(live.stdout.read()))
+    lines, complained = [live.stdout.readline()], threading.Event()  # it runs, and takes signals
+
+    def read():
+        for line in live.stdout:
+            lines.append(line)
+            if b'"error"' in line:
+                complained.set()
+
+    reader = threading.Thread(target=read)
     reader.start()
     rng = random.Random(3)
     for i in range(25):
@@ -91,17 +98,18 @@ def a_record_replays_to_the_same_bytes(folder, end):
         live.stdin.write(line + b"\n")
         live.stdin.flush()
         time.sleep(rng.random() * 0.03)
+    check(complained.wait(60), f"{end}: nothing is said of bad lines")
     if end == "interrupt":
         live.send_signal(signal.SIGINT)
-        time.sleep(0.1)
+        reader.join(60)
     live.stdin.close()
     reader.join()
     check(live.wait() == 0, f"{end}: exit status {live.returncode}")
     check(b"latency" in live.stderr.read(), f"{end}: no figures at the end")
     with open(record, "rb") as file:
         again = run(arguments + ["--replay"], file.read())
-    check(len(chunks[0]) > 1000 and b'"error"' in chunks[0], f"{end}: too little came out")
-    check(again == chunks[0], f"{end}: the replay differs from the live run")
+    check(len(b"".join(lines)) > 1000, f"{end}: too little came out")
+    check(again == b"".join(lines), f"{end}: the replay differs from the live run")
 
 
 # ---- Datagrams -----------------------------------------------------------------------------------------------------------

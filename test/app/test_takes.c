@@ -289,6 +289,105 @@ TEST_DATA(another_skeleton_has_its_limbs_where_they_were, "data/hdm05")
     track_release(&r);
 }
 
+// ---- Hidden markers ------------------------------------------------------------------------------------------------------
+
+enum { GAP = 24 }; // frames: 0.2 s
+
+// Hide a tenth of the points in gaps; `hidden` has a flag for each point, of all markers of a frame after each other.
+static void hide(const poise_recording_result *made, bool *hidden)
+{
+    uint64_t bits = 0x9e3779b97f4a7c15u;
+    const poise_markers *m = made->markers;
+    for (long long count = 0, all = (long long)m->frames * made->placement_count; count < all / 10;) {
+        bits ^= bits << 13;
+        bits ^= bits >> 7;
+        bits ^= bits << 17;
+        int marker = poise_markers_find(m, made->placements[(bits >> 20) % (uint64_t)made->placement_count].label);
+        int begin = (int)((bits >> 40) % (uint64_t)m->frames);
+        for (int f = begin; f < begin + GAP && f < m->frames; ++f) {
+            bool *at = &hidden[(size_t)f * (size_t)m->count + (size_t)marker];
+            count += !*at;
+            *at = true;
+        }
+    }
+}
+
+// What hidden markers are missed by, root mean square, millimetres.
+static double hidden_miss(const poise_recording_result *made, const poise_clip *clip, const bool *hidden)
+{
+    poise_kinematics *kin;
+    double squares = 0, count = 0;
+    ck_assert_int_eq(poise_kinematics_create(made->model, NULL, &kin, NULL), POISE_OK);
+    for (int f = 0; f < clip->frames; ++f) {
+        ck_assert_int_eq(poise_kinematics_update(kin, clip->q + (size_t)f * (size_t)clip->nq, NULL), POISE_OK);
+        for (int i = 0; i < made->placement_count; ++i) {
+            const poise_placement *p = &made->placements[i];
+            size_t at = (size_t)f * (size_t)made->markers->count + (size_t)poise_markers_find(made->markers, p->label);
+            if (hidden[at]) {
+                vec3 miss = v3_sub(poise_kinematics_point(kin, p->body, p->local), made->markers->position[at]);
+                squares += v3_dot(miss, miss);
+                count += 1;
+            }
+        }
+    }
+    poise_kinematics_destroy(kin);
+    return 1000 * made->scale.metres * sqrt(squares / count);
+}
+
+// A tenth of all points are hidden, with the places that the whole take has: where does the motion have them? Without joint
+// limits, which the takes leave.
+TEST_DATA(a_whole_clip_has_hidden_markers_where_they_were, "data/hdm05")
+{
+    static const struct {
+        const char *recording;
+        double most; // millimetres
+    } rows[] = {{DATA "HDM_dg_03-05_02_120.c3d", 16.5}, {DATA "HDM_dg_01-03_01_120.c3d", 14}};
+    for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
+        load_options quiet = {.quiet = true};
+        poise_file *skeleton = load_model(SKELETON, &quiet), *recording = load_file(rows[i].recording, &quiet);
+        poise_recording_problem whole_take = poise_recording_problem_default();
+        poise_recording_result *made;
+        whole_take.model = skeleton->model;
+        whole_take.scale = skeleton->scale;
+        whole_take.markers = recording->markers;
+        whole_take.track.solver.use_limits = false;
+        ck_assert_int_eq(poise_track_recording(&whole_take, NULL, &made, NULL), POISE_OK);
+        size_t points = (size_t)made->markers->frames * (size_t)made->markers->count;
+        bool *hidden = calloc(points, sizeof *hidden);
+        poise_markers *seen;
+        hide(made, hidden);
+        ck_assert_int_eq(poise_markers_create(made->markers->frames, made->markers->count, made->markers->rate,
+                                              (const char *const *)made->markers->label, NULL, &seen, NULL),
+                         POISE_OK);
+        seen->scale = made->markers->scale;
+        for (size_t k = 0; k < points; ++k) {
+            seen->position[k] = hidden[k] ? v3(NAN, NAN, NAN) : made->markers->position[k];
+        }
+        poise_track_problem problem = poise_track_problem_default();
+        poise_sequence_options options = poise_sequence_options_default();
+        poise_clip *by_frame, *whole;
+        problem.model = made->model;
+        problem.placements = made->placements;
+        problem.placement_count = made->placement_count;
+        problem.markers = seen;
+        problem.q_start = made->q_start;
+        problem.solver.use_limits = false;
+        ck_assert_int_eq(poise_track(&problem, NULL, &by_frame, NULL, NULL), POISE_OK);
+        ck_assert_int_eq(poise_track_whole(&problem, &options, NULL, &whole, NULL, NULL, NULL), POISE_OK);
+        double miss = hidden_miss(made, whole, hidden);
+        printf("%s: hidden markers %.1f mm, frame by frame %.1f mm\n", strrchr(rows[i].recording, '/') + 1, miss,
+               hidden_miss(made, by_frame, hidden));
+        ck_assert_double_le(miss, rows[i].most);
+        poise_clip_destroy(by_frame);
+        poise_clip_destroy(whole);
+        poise_markers_destroy(seen);
+        free(hidden);
+        poise_recording_destroy(made);
+        poise_file_destroy(recording);
+        poise_file_destroy(skeleton);
+    }
+}
+
 // ---- Axes and units ------------------------------------------------------------------------------------------------------
 
 // The recording with its axes changed and its numbers multiplied, in a file that says the unit, or does not.

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "scenes/scenes.h"
+#include "support/meter.h"
 #include "support/test_arms.h"
 #include "support/test_main.h"
 
@@ -382,6 +383,12 @@ TEST(problems_that_are_not_sound_get_their_status_and_the_others_go_on)
     free(t);
 }
 
+static void *refuse(void *user, size_t size)
+{
+    (void)user, (void)size;
+    return NULL;
+}
+
 TEST(calls_that_make_no_sense_are_refused)
 {
     test_arm arm = arm_of_scene("arm6");
@@ -393,6 +400,9 @@ TEST(calls_that_make_no_sense_are_refused)
     ck_assert_int_eq(poise_batch_create(arm.model, &options, NULL, NULL, NULL), POISE_ERROR_ARGUMENT);
     bad.workers = 0;
     ck_assert_int_eq(poise_batch_create(arm.model, &bad, NULL, &batch, NULL), POISE_ERROR_ARGUMENT);
+    bad.workers = 2000000000; // at once, not after as many rounds
+    poise_allocator none = {.allocate = refuse};
+    ck_assert_int_eq(poise_batch_create(arm.model, &bad, &none, &batch, NULL), POISE_ERROR_MEMORY);
     bad = options, bad.lanes = -1;
     ck_assert_int_eq(poise_batch_create(arm.model, &bad, NULL, &batch, NULL), POISE_ERROR_ARGUMENT);
     bad = options, bad.solver.trace = &trace, bad.solver.trace_capacity = 1;
@@ -561,39 +571,18 @@ TEST(workers_make_no_difference)
 
 // ---- Memory --------------------------------------------------------------------------------------------------------------
 
-typedef struct meter {
-    int asked, live;
-    bool fails;
-} meter;
-
-static void *meter_allocate(void *user, size_t size)
-{
-    meter *m = user;
-    m->asked += 1;
-    void *memory = m->fails ? NULL : malloc(size);
-    m->live += memory != NULL;
-    return memory;
-}
-
-static void meter_release(void *user, void *memory)
-{
-    ((meter *)user)->live -= 1;
-    free(memory);
-}
-
 TEST(a_batch_is_one_allocation_and_survives_its_failure)
 {
     test_arm arm = arm_of_scene("arm7");
     poise_batch_options options = poise_batch_options_default();
     options.workers = 3;
-    meter m = {.fails = true};
+    meter m = {.fail_from = 1, .fail_to = 1};
     poise_allocator allocator = {.allocate = meter_allocate, .release = meter_release, .user = &m};
     poise_batch *batch = NULL;
     ck_assert_int_eq(poise_batch_create(arm.model, &options, &allocator, &batch, NULL), POISE_ERROR_MEMORY);
     ck_assert_ptr_null(batch);
-    m.fails = false;
     ck_assert_int_eq(poise_batch_create(arm.model, &options, &allocator, &batch, NULL), POISE_OK);
-    ck_assert_int_eq(m.asked, 2);
+    ck_assert_int_eq(m.requests, 2);
     ck_assert_int_eq(m.live, 1);
     poise_batch_destroy(batch);
     ck_assert_int_eq(m.live, 0);

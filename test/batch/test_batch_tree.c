@@ -428,6 +428,23 @@ TEST(goals_on_another_body_have_the_bits_of_single_solves)
     free_bunch(&b);
 }
 
+// As many goals as there is room for, most of them on the root, in two layouts by turns: nothing of one is left in the next.
+TEST(layouts_that_fill_their_room_have_the_bits_of_single_solves)
+{
+    poise_batch_options options = poise_batch_options_default();
+    bunch b = humanoid_bunch("humanoid", 40, &(recipe){.start = 0.1, .noise = 0.01, .inside = true}, 23);
+    options.max_goals = b.problems[0].goal_count;
+    for (int i = 0; i < b.count; ++i) {
+        poise_goal *goals = b.goals + (size_t)i * MOST_MARKERS;
+        for (int k = 0; k < options.max_goals; ++k) {
+            goals[k].body = k < 30 ? 0 : k == 30 ? 1 + i % 2 : goals[k].body;
+        }
+    }
+    check(&b, &options, true);
+    poise_model_destroy(b.model);
+    free_bunch(&b);
+}
+
 TEST(problems_that_are_not_sound_get_their_status_and_the_others_go_on)
 {
     poise_batch_options options = poise_batch_options_default();

@@ -28,7 +28,7 @@ TEST(chains_that_are_not_of_hinges_are_refused_by_name)
     poise_erik_options options = poise_erik_options_default();
     const struct {
         const char *scene, *word;
-    } cases[] = {{"scara", "prismatic"}, {"gantry", "prismatic"}, {"humanoid", "is "}, {"hand", "mimics"}};
+    } cases[] = {{"scara", "prismatic"}, {"gantry", "prismatic"}, {"humanoid", "is "}, {"hand", "mimic joint"}};
     for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
         poise_model *model = scene(cases[i].scene);
         check_refused(model, &options, POISE_ERROR_UNSUPPORTED, cases[i].word);

@@ -35,6 +35,7 @@ static setup set_up_model(poise_model *model, poise_expressive_mode mode, bool w
         s.options.tip = poise_model_tool_info(model, tip).pose;
     }
     s.options.mode = mode;
+    s.options.symmetric_endpoint = true; // as ERIK has it
     s.options.warm = warm;
     ck_assert_int_eq(poise_kinematics_create(model, NULL, &s.kin, NULL), POISE_OK);
     ck_assert_int_eq(poise_expressive_create(model, &s.options, NULL, &s.expressive, NULL), POISE_OK);

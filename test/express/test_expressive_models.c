@@ -98,6 +98,38 @@ TEST(targets_out_of_reach_and_out_of_this_world_leave_sound_answers)
     poise_expressive_destroy(expressive);
 }
 
+// The end has the orientation that was asked for, not the one rolled by half a turn.
+TEST(by_default_an_orientation_that_is_reached_is_the_one_asked_for)
+{
+    scene_random random = scene_random_make(80);
+    static double posture[MOST], q[MOST];
+    poise_model *model = NULL;
+    ck_assert_int_eq(scene_create("erik-c", NULL, &model, NULL), POISE_OK);
+    own_model(model);
+    poise_expressive_options options = poise_expressive_options_default();
+    poise_expressive *expressive;
+    poise_kinematics *kinematics;
+    ck_assert_int_eq(poise_expressive_create(model, &options, NULL, &expressive, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics, NULL), POISE_OK);
+    int reached = 0, end = poise_model_info(model).joints - 1;
+    for (int i = 0; i < 50; ++i) {
+        poise_expressive_report report;
+        poise_quat target = scene_random_rotation(&random);
+        poise_goal goal = poise_goal_orientation(end, target);
+        scene_random_configuration(&random, model, posture);
+        memcpy(q, posture, sizeof q);
+        ck_assert_int_eq(poise_expressive_solve(expressive, &goal, 1, posture, q, &report, NULL), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_update(kinematics, q, NULL), POISE_OK);
+        poise_quat found = poise_kinematics_body_pose(kinematics, end).rotation;
+        double angle = poise_quat_angle(poise_quat_multiply(poise_quat_conjugate(target), found));
+        ck_assert_msg(report.worst_angle > 0.2 || angle < 0.2, "target %d: said to be met, but %g rad off", i, angle);
+        reached += report.worst_angle < 0.2;
+    }
+    ck_assert_int_gt(reached, 25);
+    poise_kinematics_destroy(kinematics);
+    poise_expressive_destroy(expressive);
+}
+
 // Where the residuals r are zero, the Hessian of sum w (sqrt(r^2 + eps^2) - eps) is w/eps dr^2, so that the second
 // difference of the cost, zero itself there, is the diagonal up to h^2/12 times fourth derivatives, below 1 for eps = 1, and
 // up to rounding of eps over h^2, 1e-16/1e-6.

@@ -28,6 +28,7 @@ static setup set_up(const char *scene, const char *posture, poise_expressive_mod
     own_model(s.model);
     poise_tool_info tool = poise_model_tool_info(s.model, poise_model_find_tool(s.model, is_lamp ? "light" : "tip"));
     s.nq = poise_model_info(s.model).nq;
+    s.options.symmetric_endpoint = true;
     s.body = s.options.body = tool.body;
     s.options.tip = tool.pose;
     s.options.mode = mode;

@@ -114,7 +114,7 @@ TEST(what_is_no_configuration_is_refused_or_leaves_the_last_set_point)
     ck_assert_int_eq(poise_filter_create(model, NULL, 0, NULL, NULL, &error), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_filter_create(model, NULL, 1, NULL, &filter, &error), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_filter_create(model, &bad, 2, NULL, &filter, &error), POISE_ERROR_ARGUMENT);
-    ck_assert_str_eq(error.text, "2 joints for a model that has 1");
+    ck_assert_str_eq(error.text, "2 joints given for a model that has 1");
     ck_assert_int_eq(poise_filter_create(model, &bad, 1, NULL, &filter, &error), POISE_ERROR_ARGUMENT);
     ck_assert_str_eq(error.text, "joint \"joint\": jerk must be finite and > 0");
     ck_assert_int_eq(poise_filter_create(model, NULL, 0, NULL, &filter, &error), POISE_OK);

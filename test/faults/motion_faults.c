@@ -209,6 +209,13 @@ static poise_status joint_angles(const poise_allocator *a, poise_error *e)
     return status;
 }
 
+static poise_status joint_angles_seen(const poise_allocator *a, poise_error *e)
+{
+    bool seen[POISE_ANGLE_COUNT];
+    poise_placement place = {.label = "a", .weight = 1};
+    return poise_joint_angles_seen(stage.model, &place, 1, a, seen, e);
+}
+
 // Says nothing but how many there are: none without memory.
 static poise_status joint_centres(const poise_allocator *a, poise_error *e)
 {
@@ -280,6 +287,7 @@ const fault_row motion_faults[] = {
     {"poise_clip_resample", clip_resample, false},
     {"poise_clip_trim", clip_trim, false},
     {"poise_joint_angles", joint_angles, false},
+    {"poise_joint_angles_seen", joint_angles_seen, false},
     {"poise_joint_centres", joint_centres, true},
     {"poise_live_create", live_create, false},
     {"poise_markers_create", markers_create, false},

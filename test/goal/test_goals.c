@@ -1,5 +1,6 @@
 // Goals: what is refused, and the energy, error and pull of every kind where they can be worked out by hand.
 #include "math/quat.h"
+#include "scenes/random.h"
 #include "support/skeleton.h"
 
 #include <float.h>
@@ -542,6 +543,68 @@ TEST(a_callback_counts_with_its_weight)
     ck_assert_int_eq(a.asked, 2);
 }
 
+// The energy of a spring from the origin of a frame to a place.
+static bool spring_to(void *user, const poise_pose *pose, poise_body_energy *out)
+{
+    const poise_vec3 *place = user;
+    const double off[3] = {pose->position.x - place->x, pose->position.y - place->y, pose->position.z - place->z};
+    for (int i = 0; i < 3; ++i) {
+        out->energy += 0.5 * off[i] * off[i];
+        out->gradient[3 + i] = off[i];
+        out->hessian[7 * (3 + i)] = 1;
+    }
+    return true;
+}
+
+TEST(a_callback_is_asked_about_a_frame_of_its_body)
+{
+    probe p = new_probe();
+    poise_vec3 place = v3(2, 3, 4);
+    poise_goal goal = poise_goal_callback(LOWER, spring_to, &place);
+    goal.local.position = tip;
+    ck_assert_double_eq(cost_of(&p, &goal), 12.5);
+    ck_assert_double_eq_tol(gradient(&p, 0), -6, BY_HAND); // as a POSITION has it
+    ck_assert_double_eq_tol(gradient(&p, 1), -3, BY_HAND);
+}
+
+// The energy of a point that keeps a distance of 1 from the z axis: within it, curved downwards along the circle.
+static bool away_from_axis(void *user, const poise_pose *pose, poise_body_energy *out)
+{
+    (void)user;
+    double x = pose->position.x, y = pose->position.y, r = sqrt(x * x + y * y), off = r - 1;
+    const double u[2] = {x / r, y / r};
+    out->energy = 0.5 * off * off;
+    for (int i = 0; i < 2; ++i) {
+        out->gradient[3 + i] = off * u[i];
+        for (int k = 0; k < 2; ++k) {
+            out->hessian[6 * (3 + i) + 3 + k] = u[i] * u[k] + off / r * ((i == k) - u[i] * u[k]);
+        }
+    }
+    return true;
+}
+
+TEST(a_callback_without_a_gauss_newton_matrix_has_one_that_is_semidefinite)
+{
+    probe p = new_probe();
+    poise_goal goal = poise_goal_callback(LOWER, away_from_axis, NULL);
+    goal.local.position = tip;
+    double H[NQ * NQ];
+    const double twist[NQ] = {1, 0.3, -0.4, 0.2, 0.1, -0.6};
+    scene_random r = {.state = 5};
+    for (int trial = 0; trial < 100; ++trial) {
+        poise_model_neutral(p.model, p.q);
+        p.q[Q_UPPER] = scene_random_range(&r, -3, 3);
+        p.q[Q_LOWER] = scene_random_range(&r, -3, 3);
+        cost_of(&p, &goal);
+        ck_assert_int_eq(poise_objective_hessian(p.objective, POISE_HESSIAN_GAUSS_NEWTON, H, NULL), POISE_OK);
+        double value = 0;
+        for (int i = 0, nv = poise_model_info(p.model).nv; i < nv * nv; ++i) {
+            value += twist[i / nv] * H[i] * twist[i % nv];
+        }
+        ck_assert_double_ge(value, -BY_HAND);
+    }
+}
+
 static void assert_drops_out(answer a)
 {
     probe p = new_probe();
@@ -568,75 +631,36 @@ TEST(a_callback_that_returns_a_number_that_is_not_finite_drops_out)
     }
 }
 
-// ---- Energies of the caller's --------------------------------------------------------------------------------------------
+// ---- Reach ---------------------------------------------------------------------------------------------------------------
 
-// An energy without a slope whose second derivatives are the 36 numbers that `user` points to.
-static bool given_curvature(void *user, const poise_pose *pose, poise_body_energy *out)
+TEST(the_reach_of_a_goal_is_the_length_of_its_chain)
 {
-    for (int i = 0; i < 36; ++i) {
-        out->hessian[i] = ((const double *)user)[i];
-    }
-    return pose != NULL;
-}
+    poise_model *model = new_arm(0);
+    int first = 99;
+    poise_goal goal = poise_goal_position(LOWER, v3(0, 0, 0.5), v3(9, 0, 0));
+    ck_assert_double_eq(poise_goal_reach(&goal, model, &first), 1.5);
+    ck_assert_int_eq(first, UPPER);
+    goal.body = SLIDE; // as far as it likes
+    ck_assert(isinf(poise_goal_reach(&goal, model, &first)));
+    ck_assert_int_eq(first, POISE_NONE);
+    goal.body = POISE_WORLD; // nothing moves it
+    ck_assert(isinf(poise_goal_reach(&goal, model, &first)));
 
-// The objective of such an energy for one free body where it is; steps are translation, then rotation, the energy's numbers
-// the other way round.
-static poise_objective *free_body(poise_goal *goal, double *numbers, poise_model **model)
-{
-    poise_builder *builder;
-    poise_objective *objective;
-    poise_joint joint = poise_joint_default();
-    double q[7];
-    joint.name = "free";
-    joint.type = POISE_JOINT_FREE;
-    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
-    ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
-    ck_assert_int_eq(poise_model_create(builder, NULL, model, NULL), POISE_OK);
-    poise_builder_destroy(builder);
-    ck_assert_int_eq(poise_objective_create(*model, 0, NULL, &objective, NULL), POISE_OK);
-    *goal = poise_goal_callback(0, given_curvature, numbers);
-    poise_model_neutral(*model, q);
-    ck_assert_int_eq(poise_objective_set_goals(objective, goal, 1, NULL), POISE_OK);
-    ck_assert_int_eq(poise_objective_evaluate(objective, q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
-    return objective;
-}
-
-TEST(every_second_derivative_of_a_callback_comes_through_in_its_place)
-{
-    double numbers[36], H[36];
-    poise_goal goal;
-    poise_model *model;
-    for (int i = 0; i < 36; ++i) { // symmetric, and all different otherwise
-        numbers[i] = 1.0 + (i / 6 < i % 6 ? i / 6 * 10 + i % 6 : i % 6 * 10 + i / 6);
-    }
-    poise_objective *objective = free_body(&goal, numbers, &model);
-    for (int kind = 0; kind < 2; ++kind) {
-        ck_assert_int_eq(poise_objective_hessian(objective, (poise_hessian)kind, H, NULL), POISE_OK);
-        for (int i = 0; i < 36; ++i) {
-            ck_assert_double_eq(H[i], numbers[6 * ((i / 6 + 3) % 6) + (i % 6 + 3) % 6]);
-        }
-    }
-    poise_objective_destroy(objective);
-    poise_model_destroy(model);
-}
-
-TEST(definiteness_is_judged_beside_the_largest_eigenvalue_of_either_sign)
-{
-    double numbers[36] = {0}, work[6 * 8];
-    poise_goal goal;
-    poise_model *model;
-    poise_definiteness found;
-    static const double sizes[] = {1e-8, 1.0, 1e8};
-    for (int i = 0; i < 6; ++i) {
-        double sign = i % 2 ? 1.0 : -1.0;
-        numbers[0] = sign * sizes[i / 2];
-        numbers[35] = -1e-6 * numbers[0]; // nothing beside it
-        poise_objective *objective = free_body(&goal, numbers, &model);
-        ck_assert_int_eq(poise_objective_definiteness(objective, POISE_HESSIAN_EXACT, 1e-3, work, &found, NULL), POISE_OK);
-        ck_assert_int_eq(found, sign < 0 ? POISE_DEFINITE_SEMI_NEGATIVE : POISE_DEFINITE_SEMI_POSITIVE);
-        ck_assert_int_eq(poise_objective_definiteness(objective, POISE_HESSIAN_EXACT, 1e-9, work, &found, NULL), POISE_OK);
-        ck_assert_int_eq(found, POISE_DEFINITE_INDEFINITE);
-        poise_objective_destroy(objective);
-        poise_model_destroy(model);
-    }
+    poise_builder *builder = new_builder(); // turns, does not, turns; what is before the first of them does not count
+    poise_joint joint = joint_of("base", NULL, POISE_JOINT_FIXED);
+    joint.offset.position = v3(7, 0, 0);
+    add(builder, &joint);
+    joint = joint_of("turn", "base", POISE_JOINT_REVOLUTE);
+    joint.offset.position = v3(5, 0, 0);
+    add(builder, &joint);
+    joint = joint_of("stiff", "turn", POISE_JOINT_FIXED);
+    joint.offset.position = v3(0, 3, 0);
+    add(builder, &joint);
+    joint = joint_of("ball", "stiff", POISE_JOINT_BALL_EXPMAP);
+    joint.offset.position = v3(0, 0, 4);
+    add(builder, &joint);
+    model = model_of(builder);
+    goal.body = 3;
+    ck_assert_double_eq(poise_goal_reach(&goal, model, &first), 7.5);
+    ck_assert_int_eq(first, 1);
 }

@@ -84,7 +84,7 @@ TEST(more_coupled_goals_than_room_are_refused)
     poise_objective *objective = new_objective(s->f.model, RANDOM_COUPLED - 1);
     poise_error error = {0};
     ck_assert_int_eq(poise_objective_set_goals(objective, s->goals, GOALS, &error), POISE_ERROR_ARGUMENT);
-    ck_assert_msg(strstr(error.text, "3 goals tie bodies together, but the objective was made for 2") != NULL, "%s",
+    ck_assert_msg(strstr(error.text, "3 goals tie bodies together, but the objective was created for 2") != NULL, "%s",
                   error.text);
     set_goals(objective, s->goals, RANDOM_GOALS - 1); // one of the three less
     evaluate(objective, s->f.q, POISE_LEVEL_HESSIAN);
@@ -406,7 +406,7 @@ TEST(results_have_the_same_bits_with_wide_and_narrow_registers)
 // ---- Definiteness --------------------------------------------------------------------------------------------------------
 
 // Two unit links in the plane, angles a and b, tip x = u1 + u2, goal g; f = |x - g|^2 / 2. With J1 = x turned, J2 = u2
-// turned and second derivatives -x, -u2, -u2 the Hessian is (Erleben & Andrews 2018, appendix A, worked out)
+// turned and second derivatives -x, -u2, -u2 the Hessian is (Erleben & Andrews 2019, appendix A, worked out)
 //
 //   H = [ g . x    g . u2          ]
 //       [ g . u2   g . u2 - cos(b) ]

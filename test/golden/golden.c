@@ -1,7 +1,6 @@
 #include "goal/objective_state.h"
 #include "golden_parts.h"
 
-#include "base/cpu.h"
 #include "math/dense.h"
 #include "math/so3.h"
 #include "math/trig.h"
@@ -104,10 +103,6 @@ static void trigonometry(golden_result *r)
         size_t count = (size_t)(exponent + 60) % ANGLES;
         pz_sincos_array(count, x, s2, c2);
         golden_require(r, memcmp(s, s2, count * sizeof *s) == 0 && memcmp(c, c2, count * sizeof *c) == 0);
-        if (pz_cpu_is_wide()) {
-            pz_sincos_array_wide(count, x, s2, c2);
-            golden_require(r, memcmp(s, s2, count * sizeof *s) == 0 && memcmp(c, c2, count * sizeof *c) == 0);
-        }
     }
     for (int exponent = -1000; exponent <= 1000; exponent += 20) {
         for (int i = 0; i < 8; ++i) {

@@ -133,6 +133,7 @@ static uint64_t expressive_problem(int i, const poise_model *model, const double
     options.mode = i % 2 ? POISE_EXPRESSIVE_SHAPE : POISE_EXPRESSIVE_METRIC;
     options.warm = i % 4 == 0;
     options.use_erik = i % 8 == 0;
+    options.symmetric_endpoint = true;
     poise_expressive *expressive = NULL;
     poise_expressive_report r = {0};
     poise_goal goal = poise_goal_orientation(poise_model_info(model).joints - 1, target);

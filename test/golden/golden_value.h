@@ -2,6 +2,6 @@
 #ifndef TEST_GOLDEN_VALUE_H
 #define TEST_GOLDEN_VALUE_H
 
-#define GOLDEN_VALUE UINT64_C(0x76a7d53f1ccac811)
+#define GOLDEN_VALUE UINT64_C(0xef0d5f8cd29386b3)
 
 #endif

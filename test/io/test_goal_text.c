@@ -170,6 +170,8 @@ TEST(three_ways_to_write_a_rotation_agree)
     double most = fmax(fabs(a.z - b.z) + fabs(a.w - b.w), fabs(a.z - c.z) + fabs(a.w - c.w));
     ck_assert_double_le(most, 4 * 2.3e-16); // two numbers near 0.7, each to an ulp or two
     ck_assert(a.x == 0 && b.x == 0 && c.y == 0);
+    poise_quat d = parse(arm, "orientation elbow quaternion 2 4 5 6").target.rotation; // whose length is 9
+    ck_assert(d.x == 2.0 / 9 && d.y == 4.0 / 9 && d.z == 5.0 / 9 && d.w == 6.0 / 9);
 }
 
 // The tool's frame stands for the body's: its point, and axes turned with it.
@@ -212,7 +214,7 @@ TEST(semicolons_separate_goals_and_quotes_keep_spaces)
     ck_assert_int_eq(poise_goal_list_parse(list, &words, "stay", &error), POISE_OK);
     ck_assert_int_eq(list->count, 3);
     ck_assert_int_eq(poise_goal_list_parse(list, &words, "stay; stay now", &error), POISE_ERROR_FORMAT);
-    ck_assert_str_eq(error.text, "goal 5, word 2: \"now\" is no option of a goal; \"poise help goals\" lists them");
+    ck_assert_str_eq(error.text, "goal 5, word 2: \"now\" is not an option of a goal; \"poise help goals\" lists them");
     ck_assert_int_eq(list->count, 4);
     poise_goal_list_destroy(list);
 }
@@ -237,25 +239,25 @@ TEST(a_list_grows_and_takes_goals_from_elsewhere)
 
 TEST(what_is_not_understood_is_pointed_at)
 {
-    refuse("", "goal 1: there are no words");
-    refuse(" ; ; ", "goal 1: there are no words");
+    refuse("", "goal 1: is empty");
+    refuse(" ; ; ", "goal 1: is empty");
     refuse("postion elbow 1 2 3", "word 1: there is no goal \"postion\"; did you mean \"position\"?");
-    refuse("position elbwo 1 2 3", "word 2: no body or tool is called \"elbwo\"; did you mean \"elbow\"?");
-    refuse("position elbow 1 2", "word 5: the target needs 3 numbers, there are 2");
+    refuse("position elbwo 1 2 3", "word 2: no body, joint or tool is called \"elbwo\"; did you mean \"elbow\"?");
+    refuse("position elbow 1 2", "word 5: the target needs 3 numbers, but there are 2");
     refuse("position elbow 1 inf 2", "word 4: \"inf\" is not a number");
     refuse("position elbow 1 2 3 4", "word 6: 4 is one number too many");
     refuse("position elbow 1 2 3 wieght 2", "did you mean \"weight\"?");
-    refuse("position elbow 1 2 3 weight", "word 7: weight needs 1 number, there are 0");
-    refuse("position elbow 1 2 3 axis z", "word 6: a goal \"position\" has no axis");
-    refuse("position elbow 1 2 3 tolerance -1", "word 7: a tolerance is not negative");
+    refuse("position elbow 1 2 3 weight", "word 7: weight needs 1 number, but there are 0");
+    refuse("position elbow 1 2 3 axis z", "word 6: a \"position\" goal has no axis");
+    refuse("position elbow 1 2 3 tolerance -1", "word 7: a tolerance must not be negative");
     refuse("position elbow 1 2 3 huber 0", "word 7: huber needs a length > 0");
-    refuse("pose elbow 1 2 3 rpy 0 0 0", "word 10: say deg or rad");
-    refuse("direction elbow along 0 0 0", "word 4: the direction has no length");
-    refuse("orientation elbow quaternion 0 0 0 1e-200", "no sensible length");
+    refuse("pose elbow 1 2 3 rpy 0 0 0", "word 10: write deg or rad");
+    refuse("direction elbow along 0 0 0", "word 4: the direction has zero length");
+    refuse("orientation elbow quaternion 0 0 0 1e-200", "zero or not finite");
     refuse("relative elbow 1 2 3", "relative BODY to BODY");
     refuse("posture folded", "word 2: there is no folded");
     refuse("balance 0 0 1", "no mass");
-    refuse("position 'elbow 1 2 3", "a quote does not end");
+    refuse("position 'elbow 1 2 3", "a quote is not closed");
 }
 
 // A goal from a file, told in the words that a user would write.

@@ -62,7 +62,7 @@ TEST(values_of_a_bone_are_innermost_first)
     ck_assert_ptr_null(file->model);
     ck_assert_int_eq(file->clip->frames, 2);
     ck_assert_double_eq(file->clip->frame_time, 1.0 / 120.0);
-    ck_assert(file->warning_count == 1 && io_warned(file, 0, "does not say its rate"));
+    ck_assert(file->warning_count == 1 && io_warned(file, 0, "does not give its frame rate"));
     const double d = PZ_RADIANS_PER_DEGREE;
     // root, thigh, shin, foot, spine
     const double expected[15] = {1.5,     2,      3,     370 * d, 20 * d,       10 * d, 3 * d, -2 * d,
@@ -128,8 +128,8 @@ TEST(radians_are_taken_as_they_are)
 static const io_case broken[] = {
     {":version 1\n", 2, "needs a section :hierarchy"},
     {":units\nlength 0\n", 2, "length must be above 0"},
-    {":root\norder TX TQ\n", 2, "order is made of"},
-    {":root\naxis XYY\n", 2, "axis is an order"},
+    {":root\norder TX TQ\n", 2, "order must consist of"},
+    {":root\naxis XYY\n", 2, "axis must be an order"},
     {":root\nposition 0 0\n", 2, "position needs three numbers"},
     {":root\norientation 0 0\n", 2, "orientation needs three angles"},
     {":root\norder RX RY RZ TX TY TZ\n:hierarchy\n", 1, "order must be TX TY TZ"},
@@ -138,15 +138,15 @@ static const io_case broken[] = {
     {BONE("length x\n"), 9, "length needs a number"},
     {BONE("axis 0 0 0\n"), 9, "axis needs three angles and an order"},
     {BONE("dof rx tx\n"), 9, "only rx, ry and rz"},
-    {BONE("dof rx rx\n"), 9, "comes twice"},
+    {BONE("dof rx rx\n"), 9, "is listed twice"},
     {BONE("limits (1)\n"), 9, "pairs of numbers"},
-    {BONE("limits (1 2\n"), 10, "does not end with )"},
+    {BONE("limits (1 2\n"), 10, "lacks its )"},
     {BONE("name\n"), 9, "name needs a word"},
     {BONE("direction 1e300 0 0\nlength 1e300\n"), 7, "not finite"},
     {ROOT ":bonedata\nbegin\nend\n", 7, "without a name"},
     {ROOT ":bonedata\nbegin\nname a\n", 9, "end is missing"},
     {ROOT ":bonedata\nbone\n", 7, "expected begin"},
-    {ROOT ":bonedata\nbegin\nname root\nend\n:hierarchy\n", 7, "the name is taken"},
+    {ROOT ":bonedata\nbegin\nname root\nend\n:hierarchy\n", 7, "the name is already used"},
     {ROOT ":hierarchy\nroot a\n", 7, "there is no bone \"a\""},
     {ROOT ":bonedata\nbegin\nname a\nend\n:hierarchy\nroot a\na a\n", 12, "has two parents"},
     {ROOT ":bonedata\nbegin\nname a\nend\n:hierarchy\na root\n", 11, "has no parent"},
@@ -160,11 +160,11 @@ TEST_ROWS(broken_skeletons_are_refused_with_their_line, TEST_COUNT(broken))
 
 static const io_case odd[] = {
     {":units\nangle gon\n" ROOT ":hierarchy\n", 2, "neither deg nor rad"},
-    {":skin\nx\n" ROOT ":hierarchy\n", 1, "\":skin\" is passed over"},
-    {BONE("bodymass 3\n"), 9, "\"bodymass\" is passed over"},
+    {":skin\nx\n" ROOT ":hierarchy\n", 1, "\":skin\" is ignored"},
+    {BONE("bodymass 3\n"), 9, "\"bodymass\" is ignored"},
     {BONE("dof rx\nlimits (1 2) (3 4)\n"), 7, "2 pairs of limits for 1"},
     {BONE("dof rx\nlimits (2 1)\n"), 7, "above upper limit"},
-    {ROOT ":bonedata\nbegin\nname a\nend\n:hierarchy\n", 0, "1 bones are not below the root"},
+    {ROOT ":bonedata\nbegin\nname a\nend\n:hierarchy\n", 0, "1 bones are not connected to the root"},
 };
 
 TEST_ROWS(odd_skeletons_are_read_with_a_warning, TEST_COUNT(odd))
@@ -182,19 +182,20 @@ TEST(odd_motions_are_read_with_a_warning)
     } cases[] = {
         {":DEGREES\n1\nroot 0 0 0 0 0 0\nthigh 0 0 0\nfoot 0 0\nshin 5\nspine 0 0 0\n2\nroot 0 0 0 0 0 0\nthigh 0 0 "
          "0\nspine 0 0 0\n",
-         2, 8, "2 bones are missing; they stay", 5},
+         2, 8, "2 bones are missing; they keep", 5},
         {":DEGREES\n1\nroot 0 0 0 0 0 0\nthigh 0 0 0\nfoot 0 0\nshin 5\nspine 0 0 0\n2\nroot 0 0 0 0 0 0\nshin 9\n", 1, 8,
          "3 bones are missing; left out", 5},
-        {":DEGREES\n1\nroot 0 0 0 0 0 0\nthigh 0 0 0\nfoot 0 0\nshin 5\nspine 0 0 0\ntail 1\n", 1, 8, "does not have", 5},
+        {":DEGREES\n1\nroot 0 0 0 0 0 0\nthigh 0 0 0\nfoot 0 0\nshin 5\nspine 0 0 0\ntail 1\n", 1, 8, "is not in the model",
+         5},
         {":DEGREES\n1\nroot 0 0 0 0 0 0\nthigh 0 0 0\nfoot 0 0\nshin 5 6\nspine 0 0 0\n", 1, 6, "more than 1 values", 5},
         {":DEGREES\n1\nroot 0 0 0 0 0 0\nthigh 0 0\nfoot 0 0\nshin 5\nspine 0 0 0\n", 1, 4, "fewer than 3 values", 5},
-        {":DEGREES\n1\nroot 0 0 nan 0 0 0\nthigh 0 0 0\nfoot 0 0\nshin 5\nspine 0 0 0\n", 1, 3, "no finite number", 5},
-        {"1\nroot 0 0 0 0 0 0\nthigh 0 0 0\nfoot 0 0\nshin 5\nspine 0 0 0\n", 1, 0, "taken as degrees", 5},
+        {":DEGREES\n1\nroot 0 0 nan 0 0 0\nthigh 0 0 0\nfoot 0 0\nshin 5\nspine 0 0 0\n", 1, 3, "not a finite number", 5},
+        {"1\nroot 0 0 0 0 0 0\nthigh 0 0 0\nfoot 0 0\nshin 5\nspine 0 0 0\n", 1, 0, "degrees assumed", 5},
         {":DEGREES\n:ODD\n1\nroot 0 0 0 0 0 0\nthigh 0 0 0\nfoot 0 0\nshin 5\nspine 0 0 0\n", 1, 2, "with a colon", 5},
         {":DEGREES\n1\nroot 0 0 0 0 0 0\nthigh 0 0 0\nfoot 0 0\nshin 5\nspine 0 0 0\n3\nroot 0 0 0 0 0 0\nthigh 0 0 0\nfoot "
          "0 0\n"
          "shin 6\nspine 0 0 0\n",
-         2, 8, "frame 3 comes where 2 should", 6},
+         2, 8, "frame 3 found where frame 2 was expected", 6},
     };
     poise_file *model = io_read_text(document_asf, ASF, NULL);
     for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
@@ -247,7 +248,7 @@ TEST(other_skeletons_are_written_in_the_same_poses)
         joint.parent = parents[i];
         joint.type = i == 0 ? POISE_JOINT_BALL_EULER : i == 1 ? POISE_JOINT_REVOLUTE : POISE_JOINT_UNIVERSAL;
         joint.order = POISE_EULER_YZX;
-        joint.axis = i == 1 ? poise_vec3_make(0, 0.6, 0.8) : poise_vec3_make(0, 1, 0);
+        joint.axis = i == 1 ? poise_vec3_make(0.48, 0.6, 0.64) : poise_vec3_make(0, 1, 0);
         joint.axis2 = poise_vec3_make(0, 0, 1);
         joint.offset =
             (poise_pose){poise_quat_from_axis_angle(poise_vec3_make(1, i, 0), 0.3 + i), poise_vec3_make(i, 1, -2)};
@@ -277,6 +278,73 @@ TEST(other_skeletons_are_written_in_the_same_poses)
     }
     poise_file *same = io_read(amc.bytes, amc.size, AMC, file.model); // "root" is what the first joint is called there
     io_same_clips(same->clip, file.clip);
+    poise_clip_destroy(file.clip);
+    poise_model_destroy(file.model);
+}
+
+// A first joint that is no root, and is turned: what hangs below turns with it.
+TEST(a_turned_base_is_written_in_the_same_poses)
+{
+    poise_builder *builder;
+    poise_builder_create(NULL, &builder, NULL);
+    poise_joint joint = poise_joint_default();
+    joint.name = "base";
+    joint.type = POISE_JOINT_REVOLUTE;
+    joint.offset = (poise_pose){poise_quat_from_axis_angle(poise_vec3_make(1, 0.5, 0), 0.7), poise_vec3_make(1, 2, 3)};
+    ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    joint = poise_joint_default();
+    joint.name = "arm";
+    joint.parent = "base";
+    joint.type = POISE_JOINT_BALL_EULER;
+    joint.offset = (poise_pose){poise_quat_from_axis_angle(poise_vec3_make(0, 1, 0), 0.4), poise_vec3_make(0, 1, -2)};
+    ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    poise_tool tip = {.name = "arm.tip", .body = "arm", .pose = (poise_pose){{0, 0, 0, 1}, {0.2, 0.5, 0.25}}};
+    ck_assert_int_eq(poise_builder_add_tool(builder, &tip, NULL), POISE_OK);
+    poise_file file = {.format = ASF};
+    ck_assert_int_eq(poise_model_create(builder, NULL, &file.model, NULL), POISE_OK);
+    poise_builder_destroy(builder);
+    ck_assert_int_eq(poise_clip_create(2, 4, 0.5, NULL, &file.clip, NULL), POISE_OK);
+    for (int i = 0; i < 8; ++i) {
+        file.clip->q[i] = 0.2 * i - 0.7;
+    }
+    io_write_warns(&file, ASF, "the file gets one");
+    io_bytes asf = io_write(&file, ASF, 1), amc = io_write(&file, AMC, 0);
+    poise_file *model = io_read(asf.bytes, asf.size, ASF, NULL);
+    poise_file *clip = io_read(amc.bytes, amc.size, AMC, model->model);
+    for (int f = 0; f < 2; ++f) {
+        poise_vec3 p = io_place(file.model, file.clip, f, "arm.tip");
+        const double expected[3] = {p.x, p.y, p.z};
+        io_near(io_place(model->model, clip->clip, f, "arm.tip"), expected, 1e-13, "arm.tip");
+    }
+    poise_clip_destroy(file.clip);
+    poise_model_destroy(file.model);
+}
+
+TEST(a_motion_of_a_fixed_arm_stands_on_the_root_that_its_skeleton_gets)
+{
+    poise_builder *builder;
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
+    poise_joint joint = poise_joint_default();
+    joint.name = "arm";
+    joint.type = POISE_JOINT_REVOLUTE;
+    joint.axis = poise_vec3_make(0, 0, 1);
+    ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    poise_file file = {.format = ASF};
+    ck_assert_int_eq(poise_model_create(builder, NULL, &file.model, NULL), POISE_OK);
+    poise_builder_destroy(builder);
+    ck_assert_int_eq(poise_clip_create(2, 1, 0.5, NULL, &file.clip, NULL), POISE_OK);
+    file.clip->q[1] = 0.25;
+    io_write_warns(&file, ASF, "no root with six free coordinates");
+    io_bytes asf = io_write(&file, ASF, 1), amc = io_write(&file, AMC, 0);
+    poise_file *model = io_read(asf.bytes, asf.size, ASF, NULL);
+    poise_file *clip = io_read(amc.bytes, amc.size, AMC, model->model);
+    ck_assert_int_eq(model->warning_count + clip->warning_count, 0);
+    ck_assert_int_eq(clip->clip->nq, 7);
+    poise_file *same = io_read(amc.bytes, amc.size, AMC, file.model); // which has no root: it stands still
+    ck_assert_int_eq(same->warning_count, 0);
+    io_same_clips(same->clip, file.clip);
+    poise_file *moved = io_read_text("#!OML\n:DEGREES\n1\nroot 0 0 1 0 0 0\narm 1\n", AMC, file.model);
+    io_check_warned(moved, 4, "a bone that is not in the model");
     poise_clip_destroy(file.clip);
     poise_model_destroy(file.model);
 }

@@ -208,5 +208,5 @@ TEST_DATA(a_row_too_many_is_left_out_with_a_warning, "data/bvh")
 {
     io_bytes bytes = io_load("bvh/assimp_Boxing_Toes.bvh");
     poise_file *file = io_read(bytes.bytes, bytes.size, BVH, NULL);
-    ck_assert(file->warning_count == 1 && io_warned(file, 0, "announces 3069, there are more"));
+    ck_assert(file->warning_count == 1 && io_warned(file, 0, "says 3069, but there are more"));
 }

@@ -184,7 +184,7 @@ TEST(units_and_the_upward_axis_are_read)
         forge f = forge_file(r);
         poise_file *file = io_read(f.bytes, f.size, POISE_FORMAT_C3D, NULL);
         ck_assert_msg(file->markers->scale.metres == units[i].metres, "%s", units[i].unit);
-        ck_assert_int_eq(io_warned(file, 0, "no unit of length"), units[i].metres == 0.0);
+        ck_assert_int_eq(io_warned(file, 0, "is not a unit of length"), units[i].metres == 0.0);
     }
     static const struct {
         const char *screen;
@@ -254,7 +254,7 @@ TEST(errors_name_the_byte)
     g = f;
     g.bytes[16] = 0, g.bytes[17] = 0;
     refused(g.bytes, g.size, "says where the data begins");
-    refused(f.bytes, 1024, "the data begins at byte 1024, the file ends at byte 1024");
+    refused(f.bytes, 1024, "the data begins at byte 1024, but the file ends at byte 1024");
 }
 
 TEST(odd_headers_are_mended_with_a_warning)
@@ -267,12 +267,12 @@ TEST(odd_headers_are_mended_with_a_warning)
     g = f;
     memset(g.bytes + 20, 0, 4);
     file = io_read(g.bytes, g.size, POISE_FORMAT_C3D, NULL);
-    ck_assert(io_warned(file, 0, "no frame rate; 1 is taken"));
+    ck_assert(io_warned(file, 0, "no frame rate; 1 assumed"));
     ck_assert_double_eq(file->markers->rate, 1.0);
     g = f;
     memset(g.bytes + 12, 0, 4);
     file = io_read(g.bytes, g.size, POISE_FORMAT_C3D, NULL);
-    ck_assert(io_warned(file, 0, "no scale; 1 is taken"));
+    ck_assert(io_warned(file, 0, "no scale; 1 assumed"));
     g = f;
     forge_16(&g, 8, 3); // ends before it begins
     file = io_read(g.bytes, g.size, POISE_FORMAT_C3D, NULL);

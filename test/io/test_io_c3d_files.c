@@ -191,15 +191,15 @@ TEST_DATA(oddities_of_real_files_are_told, "data/c3d")
     static const struct {
         const char *path, *part;
     } rows[] = {
-        {"bad/c3d/parameterOverflow.c3d", "outside the blocks that the section claims"},
-        {"bad/c3d/mocap36.c3d", "runs into the one behind it"},
-        {"bad/c3d/badParameterOffset.c3d", "runs into the one behind it"},
+        {"bad/c3d/parameterOverflow.c3d", "beyond the stated end of their section"},
+        {"bad/c3d/mocap36.c3d", "overlaps the next one"},
+        {"bad/c3d/badParameterOffset.c3d", "overlaps the next one"},
         {"bad/c3d/bad_parameter_section.c3d", "lies outside the parameter section"},
         {"bad/c3d/phasespace_sample.c3d", "0 labels for 40 points"},
-        {"bad/c3d/sample28_dynamic.C3D", "POINT:UNITS names no unit"},
+        {"bad/c3d/sample28_dynamic.C3D", "POINT:UNITS is not a unit"},
         {"c3d/sample13_golfswing.c3d", "POINT:FRAMES says 515 frames, the header 514"},
         {"c3d/sample02_pc_int.c3d", "75 labels for 36 points"},
-        {"c3d/ktk_racing_full.c3d", "are no numbers"},
+        {"c3d/ktk_racing_full.c3d", "have no numeric position"},
     };
     for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
         io_bytes bytes = io_load(rows[i].path);

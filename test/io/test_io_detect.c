@@ -72,7 +72,10 @@ TEST(files_of_other_formats_are_refused_by_name_with_the_way_out)
         {"version https://git-lfs.github.com/spec/v1\n", "walk.bvh", "Git LFS", "git lfs pull"},
         {"<!DOCTYPE html>\n<html>", "walk.c3d", "web page", "download"},
         {"\x1f\x8b\x08", "walk.bvh", "compressed", "unpack"},
-        {"hello", "x.xyz", "neither its content nor its name", "poise help formats"},
+        {"solid base\n", "base.STL", "a mesh", "URDF"},
+        {"v 0 0 0\n", "hand.obj", "a mesh", "MJCF"},
+        {"ISO-10303-21;\nHEADER;", "arm", "a CAD file", "URDF"},
+        {"hello", "x.xyz", "neither from its content nor from its name", "poise help formats"},
         {"", "x", "empty", ""},
     };
     for (size_t i = 0; i < TEST_COUNT(cases); ++i) {

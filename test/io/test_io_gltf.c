@@ -22,23 +22,6 @@ static poise_pose pose_of(const poise_model *model, const double *q, int body)
     return io_pose(model, q, poise_model_joint_info(model, body).body);
 }
 
-static void check_vec3(poise_vec3 v, double x, double y, double z, double tolerance)
-{
-    bool is_near = fabs(v.x - x) <= tolerance && fabs(v.y - y) <= tolerance && fabs(v.z - z) <= tolerance;
-    ck_assert_msg(is_near, "%.17g %.17g %.17g, not %g %g %g", v.x, v.y, v.z, x, y, z);
-}
-
-// The angle between two rotations, of any length, by the chord; precise for small ones.
-static double angle_between(poise_quat a, poise_quat b)
-{
-    double na = sqrt(a.x * a.x + a.y * a.y + a.z * a.z + a.w * a.w),
-           nb = sqrt(b.x * b.x + b.y * b.y + b.z * b.z + b.w * b.w);
-    double sign = a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w < 0 ? -1 : 1;
-    double d[] = {a.x / na - sign * b.x / nb, a.y / na - sign * b.y / nb, a.z / na - sign * b.z / nb,
-                  a.w / na - sign * b.w / nb};
-    return 2 * sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2] + d[3] * d[3]);
-}
-
 // ---- Nodes ---------------------------------------------------------------------------------------------------------------
 
 TEST(nodes_become_joints_whose_neutral_pose_is_the_files)
@@ -54,7 +37,7 @@ TEST(nodes_become_joints_whose_neutral_pose_is_the_files)
     ck_assert_str_eq(poise_model_joint_info(file->model, 1).body, "arm"); // children in their order, depth first
     int hand = poise_model_find_body(file->model, "hand");
     // cos = 0.8^2 - 0.6^2 = 0.28, sin = 2 * 0.6 * 0.8 = 0.96
-    check_vec3(pose_of(file->model, NULL, hand).position, 1 + 0.5 * 0.28, 1 + 0.5 * 0.96, 0, 1e-15);
+    gltf_check_vec3(pose_of(file->model, NULL, hand).position, 1 + 0.5 * 0.28, 1 + 0.5 * 0.96, 0, 1e-15);
     ck_assert_int_eq(file->scale.up, POISE_UP_Y);
     ck_assert(file->scale.metres == 1);
 }
@@ -65,12 +48,12 @@ TEST(a_matrix_is_taken_apart_into_translation_rotation_and_scale)
     poise_file *file =
         read_or_fail(NODES("{\"matrix\": [0, 2, 0, 0, -2, 0, 0, 0, 0, 0, 2, 0, 5, 6, 7, 1], \"children\": [1]},"
                            "{\"name\": \"tip\", \"translation\": [1, 0, 0]}"));
-    check_vec3(pose_of(file->model, NULL, 1).position, 5, 8, 7, 1e-14);
+    gltf_check_vec3(pose_of(file->model, NULL, 1).position, 5, 8, 7, 1e-14);
     ck_assert_int_eq(file->warning_count, 0);
     // a mirror of size 3: positions come over
     file = read_or_fail(NODES("{\"matrix\": [-3, 0, 0, 0, 0, -3, 0, 0, 0, 0, -3, 0, 0, 0, 0, 1], \"children\": [1]},"
                               "{\"name\": \"tip\", \"translation\": [1, 2, 3]}"));
-    check_vec3(pose_of(file->model, NULL, 1).position, -3, -6, -9, 1e-14);
+    gltf_check_vec3(pose_of(file->model, NULL, 1).position, -3, -6, -9, 1e-14);
     ck_assert_int_eq(file->warning_count, 1);
 }
 
@@ -81,9 +64,9 @@ TEST(uniform_scales_reach_every_offset_below_and_others_the_children_with_a_warn
         "\"scale\": [0.5, 0.5, 0.5], \"children\": [2]},"
         "{\"name\": \"c\", \"translation\": [1, 1, 0], \"scale\": [3, 1, 1], \"children\": [3]},"
         "{\"name\": \"d\", \"translation\": [1, 1, 1], \"children\": [4]}, {\"name\": \"e\", \"translation\": [1, 0, 0]}"));
-    check_vec3(pose_of(file->model, NULL, 2).position, 1, -1, 0, 1e-15);
-    check_vec3(pose_of(file->model, NULL, 3).position, -2, -2, 1, 1e-15); // (3, 1, 1) turned by half a turn
-    check_vec3(pose_of(file->model, NULL, 4).position, -3, -2, 1, 1e-15);
+    gltf_check_vec3(pose_of(file->model, NULL, 2).position, 1, -1, 0, 1e-15);
+    gltf_check_vec3(pose_of(file->model, NULL, 3).position, -2, -2, 1, 1e-15); // (3, 1, 1) turned by half a turn
+    gltf_check_vec3(pose_of(file->model, NULL, 4).position, -3, -2, 1, 1e-15);
     ck_assert_int_eq(file->warning_count, 1);
     ck_assert(strstr(file->warnings[0].text, "nodes[2]: scale 3 1 1 is not uniform"));
 }
@@ -129,7 +112,7 @@ TEST(a_skin_moves_as_a_whole_where_it_is_asked_to_float)
         for (int k = 0; k < 4; ++k) {
             ck_assert_int_eq(poise_model_joint_info(file->model, k).type, types[floats][k]);
         }
-        check_vec3(pose_of(file->model, NULL, 2).position, 0, 1, 0, 1e-15);
+        gltf_check_vec3(pose_of(file->model, NULL, 2).position, 0, 1, 0, 1e-15);
         poise_file_destroy(file);
     }
 }
@@ -182,19 +165,19 @@ TEST(animated_joints_get_the_freedom_they_need_and_constant_channels_none)
     const double *q = file->clip->q + 7;
     ck_assert(q[4] == 3 && q[5] == 0 && q[6] == 1); // from rest, along the parent's axes
     poise_pose pose = pose_of(file->model, q, 1);
-    check_vec3(pose.position, 3, 2, 1, 1e-15);
-    ck_assert_double_lt(angle_between(pose.rotation, (poise_quat){HALF, 0, 0, HALF}), 1e-15);
+    gltf_check_vec3(pose.position, 3, 2, 1, 1e-15);
+    ck_assert_double_lt(gltf_angle(pose.rotation, (poise_quat){HALF, 0, 0, HALF}), 1e-15);
 
     text = gltf_text_animated(0, "translation", "", times, 2, moving, 3, 1, "");
     file = read_or_fail(text);
     ck_assert_int_eq(poise_model_joint_info(file->model, 0).type, POISE_JOINT_FREE);
-    check_vec3(pose_of(file->model, file->clip->q, 0).position, 0, 2, 0, 0);
+    gltf_check_vec3(pose_of(file->model, file->clip->q, 0).position, 0, 2, 0, 0);
 
     text = gltf_text_animated(1, "rotation", "", times, 2, turn, 4, 1, "");
     file = read_or_fail(text);
     ck_assert_int_eq(poise_model_joint_info(file->model, 1).type, POISE_JOINT_BALL_QUATERNION);
     pose = pose_of(file->model, file->clip->q + 8, 1);
-    ck_assert_double_lt(angle_between(pose.rotation, (poise_quat){0, 0, 1, 0}), 1e-15); // instead of the rest's
+    ck_assert_double_lt(gltf_angle(pose.rotation, (poise_quat){0, 0, 1, 0}), 1e-15); // instead of the rest's
 }
 
 TEST(a_scale_above_reaches_an_animated_translation)
@@ -204,7 +187,7 @@ TEST(a_scale_above_reaches_an_animated_translation)
     char *at = strstr(text, "\"children\": [1]");
     snprintf(scaled, sizeof scaled, "%.*s\"scale\": [10, 10, 10], %s", (int)(at - text), text, at);
     poise_file *file = read_or_fail(scaled);
-    check_vec3(pose_of(file->model, file->clip->q + file->clip->nq, 1).position, 30, 20, 10, 1e-14);
+    gltf_check_vec3(pose_of(file->model, file->clip->q + file->clip->nq, 1).position, 30, 20, 10, 1e-14);
 }
 
 TEST(steps_and_cubic_curves_are_sampled_finely_with_a_warning)
@@ -284,8 +267,8 @@ TEST(one_of_several_animations_is_chosen)
     char *text = gltf_text_animated(0, "rotation", "", times, 2, r, 4, 1, "");
     char *brace = strstr(text, "\"animations\": [");
     char more[8192];
-    snprintf(more, sizeof more, "%.*s\"animations\": [{\"channels\": [], \"samplers\": []}, %s", (int)(brace - text), text,
-             brace + strlen("\"animations\": ["));
+    snprintf(more, sizeof more, "%.*s\"animations\": [{\"name\": \"still\", \"channels\": [], \"samplers\": []}, %s",
+             (int)(brace - text), text, brace + strlen("\"animations\": ["));
     poise_read_options options = {0};
     options.format = GLTF;
     poise_file *file = NULL;
@@ -297,6 +280,15 @@ TEST(one_of_several_animations_is_chosen)
         poise_file_destroy(file);
     }
     ck_assert_int_eq(poise_read(more, strlen(more), &options, NULL, &file, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(error.text, "no animation 2; there are 2: 0 \"still\""));
+    options.animation_name = "still"; // goes before the number
+    ck_assert_int_eq(poise_read(more, strlen(more), &options, NULL, &file, &error), POISE_OK);
+    ck_assert_ptr_null(file->clip);
+    ck_assert_int_eq(file->warning_count, 0); // it was asked for by name
+    poise_file_destroy(file);
+    options.animation_name = "run";
+    ck_assert_int_eq(poise_read(more, strlen(more), &options, NULL, &file, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(error.text, "called \"run\"; there are 2: 0 \"still\""));
 }
 
 // ---- Accessors -----------------------------------------------------------------------------------------------------------
@@ -404,7 +396,7 @@ TEST(buffers_in_other_files_come_from_the_caller)
 
     other.size = 39;
     ck_assert_int_eq(poise_read(text, strlen(text), &options, NULL, &file, &error), POISE_ERROR_FORMAT);
-    ck_assert(strstr(error.text, "bytes 0 to 40 of a buffer that has 39"));
+    ck_assert(strstr(error.text, "bytes 0 to 40 of a buffer of 39 bytes"));
     other.bytes = NULL;
     ck_assert_int_eq(poise_read(text, strlen(text), &options, NULL, &file, &error), POISE_ERROR_NOT_FOUND);
     ck_assert(strstr(error.text, "buffers[0].uri: cannot load the file \"my file.bin\""));
@@ -434,23 +426,23 @@ TEST(buffers_in_other_files_come_from_the_caller)
 
 static const io_case mistakes[] = {
     {"{\n", 2, "not JSON"},
-    {"[]", 1, "an array, where an object should be"},
+    {"[]", 1, "an array instead of an object"},
     {"{}", 1, "asset: missing"},
     {"{\"asset\": {}}", 1, "asset.version: missing"},
     {"{\"asset\": {\"version\": \"1.0\"}}", 1, "asset: version 1.0; only glTF 2.0"},
     {"{\"asset\": {\"version\": \"2.0\"},\n\"scene\": 3}", 2, "scene: there is no scenes[3]; the file has 0"},
-    {"{\"asset\": {\"version\": \"2.0\"},\n\"nodes\": {}}", 2, "nodes: an object, where an array"},
+    {"{\"asset\": {\"version\": \"2.0\"},\n\"nodes\": {}}", 2, "nodes: an object instead of an array"},
     {NODES("3"), 2, "nodes[0]: a number"},
-    {NODES("{\"name\": 3}"), 2, "nodes[0].name: a number, where a text"},
-    {NODES("{\"rotation\": [0, 0, 0]}"), 2, "nodes[0].rotation: 3 values, where there should be 4"},
+    {NODES("{\"name\": 3}"), 2, "nodes[0].name: a number instead of a text"},
+    {NODES("{\"rotation\": [0, 0, 0]}"), 2, "nodes[0].rotation: 3 values instead of 4"},
     {NODES("{},\n{\"rotation\": [0, 0, 0, 0]}"), 3, "nodes[1].rotation: a zero quaternion"},
-    {NODES("{\"translation\": [0, \"x\", 0]}"), 2, "nodes[0].translation[1]: a text, where a number"},
+    {NODES("{\"translation\": [0, \"x\", 0]}"), 2, "nodes[0].translation[1]: a text instead of a number"},
     {NODES("{\"translation\": [0, 1e200, 0]}"), 2, "nodes[0]: joint \"node.0\""},
-    {NODES("{\"matrix\": [0]}"), 2, "nodes[0].matrix: 1 values, where there should be 16"},
+    {NODES("{\"matrix\": [0]}"), 2, "nodes[0].matrix: 1 values instead of 16"},
     {NODES("{\"children\": [7]}"), 2, "nodes[0].children[0]: there is no nodes[7]"},
-    {NODES("{\"children\": [0]}"), 2, "has a parent already"},
+    {NODES("{\"children\": [0]}"), 2, "already has a parent"},
     {NODES("{\"children\": [1]},\n{\"children\": [0]}"), 2, "its own ancestor"},
-    {NODES("{\"children\": [2]}, {\"children\":\n[2]}, {}"), 3, "nodes[2] has a parent already, nodes[0]"},
+    {NODES("{\"children\": [2]}, {\"children\":\n[2]}, {}"), 3, "nodes[2] already has a parent, nodes[0]"},
     {"{\"asset\": {\"version\": \"2.0\"}, \"nodes\": [{}],\n\"skins\": [{\"joints\": [1]}]}", 2,
      "skins[0].joints[0]: there is no"},
     {ACCESSOR("3", TIMES), 2, "animations[0].channels[0]: a number"},
@@ -461,9 +453,10 @@ static const io_case mistakes[] = {
     {ACCESSOR("{\"sampler\": 1, \"target\": {\"node\": 0, \"path\": \"rotation\"}}", TIMES), 2, "there is no samplers[1]"},
     {ONLY(""), 1, "samplers[0].input: there is no accessors[0]"},
     {ONLY("{}"), 3, "accessors[0].type: missing"},
-    {ONLY("{\"type\": \"VEC9\", \"count\": 1, \"componentType\": 5126}"), 3, "accessors[0].type: VEC9 is no type"},
-    {ONLY("{\"type\": \"VEC3\", \"count\": 1, \"componentType\": 1}"), 3, "componentType: 1 is no component type"},
-    {ONLY("{\"type\": \"VEC3\", \"count\": 1, \"componentType\": 5126}"), 3, "accessors[0]: 3 numbers to an element"},
+    {ONLY("{\"type\": \"VEC9\", \"count\": 1, \"componentType\": 5126}"), 3,
+     "accessors[0].type: VEC9 is not an element type"},
+    {ONLY("{\"type\": \"VEC3\", \"count\": 1, \"componentType\": 1}"), 3, "componentType: 1 is not a component type"},
+    {ONLY("{\"type\": \"VEC3\", \"count\": 1, \"componentType\": 5126}"), 3, "accessors[0]: 3 numbers per element"},
     {ONLY("{\"type\": \"SCALAR\", \"count\": -1, \"componentType\": 5126}"), 3, "accessors[0].count: -1"},
     {ONLY("{\"type\": \"SCALAR\", \"count\": 2000000000, \"componentType\": 5126}"), 3, "asks for 2e+09 numbers"},
     {ONLY("{\"type\": \"SCALAR\", \"count\": 2000000, \"componentType\": 5126}"), 3, "asks for 2e+06 numbers"},
@@ -472,8 +465,8 @@ static const io_case mistakes[] = {
     {ONLY("{\"type\": \"SCALAR\", \"count\": 3, \"componentType\": 5126, \"bufferView\": 0}"), 3,
      "3 elements end at byte 12 of a view that has 8"},
     {ONLY("{\"type\": \"SCALAR\", \"count\": 1, \"componentType\": 5126, \"bufferView\": 1}"), 4,
-     "bufferViews[1]: bytes 0 to 99 of a buffer that has 8"},
-    {ONLY("{\"type\": \"SCALAR\", \"count\": 1, \"componentType\": 5120, \"bufferView\": 2}"), 6, "buffers[1]: no bytes"},
+     "bufferViews[1]: bytes 0 to 99 of a buffer of 8 bytes"},
+    {ONLY("{\"type\": \"SCALAR\", \"count\": 1, \"componentType\": 5120, \"bufferView\": 2}"), 6, "buffers[1]: no data"},
     {ONLY("{\"type\": \"SCALAR\", \"count\": 1, \"componentType\": 5120, \"bufferView\": 3}"), 7,
      "buffers[2].uri: character 2 of the data is not base64"},
     {ONLY("{\"type\": \"SCALAR\", \"count\": 1, \"componentType\": 5120, \"bufferView\": 4}"), 7, "data that is not base64"},
@@ -483,11 +476,10 @@ static const io_case mistakes[] = {
      3, "sparse.indices: there is no element 128 to replace; there are 1"},
     {ONLY("{\"count\": 2, \"type\": \"SCALAR\", \"componentType\": 5126}" ZEROS), 1, "key 1 at 0 s comes after 0 s"},
     {ONLY(TIMES ZEROS), 1, "samplers[0]: key 0 is a zero quaternion"},
-    {ONLY(TIMES ", {\"count\": 3, \"type\": \"VEC4\", \"componentType\": 5126}"), 1,
-     "2 times ask for 2 values; there are 3"},
+    {ONLY(TIMES ", {\"count\": 3, \"type\": \"VEC4\", \"componentType\": 5126}"), 1, "2 times need 2 values; there are 3"},
     {ONLY("{\"count\": 0, \"type\": \"SCALAR\", \"componentType\": 5126},"
           "{\"count\": 0, \"type\": \"VEC4\", \"componentType\": 5126}"),
-     1, "there is no key"},
+     1, "there are no keys"},
 };
 
 TEST_ROWS(every_mistake_has_its_line_its_place_and_a_fix, TEST_COUNT(mistakes))
@@ -504,10 +496,10 @@ TEST(every_mistake_in_the_numbers_has_its_place)
     text = gltf_text_animated(0, "rotation", ", \"interpolation\": \"CUBICSPLINE\"", times, 2, opposite, 4, 3, "");
     io_refused_text(text, GLTF, NULL, 5, "passes through a zero quaternion");
     text = gltf_text_animated(0, "rotation", ", \"interpolation\": \"SLERP\"", times, 2, r, 4, 1, "");
-    io_refused_text(text, GLTF, NULL, 6, "SLERP is none of LINEAR, STEP and CUBICSPLINE");
+    io_refused_text(text, GLTF, NULL, 6, "SLERP is not LINEAR, STEP or CUBICSPLINE");
     const float far_apart[] = {0, 0.1f, 3e7f}, three[] = {0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1};
     text = gltf_text_animated(0, "rotation", "", far_apart, 3, three, 4, 1, "");
-    io_refused_text(text, GLTF, NULL, 5, "resample it");
+    io_refused_text(text, GLTF, NULL, 5, "resample the animation");
 }
 
 TEST(odd_things_are_warned_of_in_their_line)
@@ -515,7 +507,7 @@ TEST(odd_things_are_warned_of_in_their_line)
     io_warned_text(NODES("{\"matrix\": [1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]}"), GLTF, 2, "shears");
     io_warned_text(NODES("{\n\"rotation\": [0, 0, 0, 2]}"), GLTF, 3, "nodes[0].rotation: a quaternion of length 2");
     io_warned_text("{\"asset\": {\"version\": \"2.0\"},\n\"extensionsRequired\": [\"KHR_x\"]}", GLTF, 2,
-                   "KHR_x is not known");
+                   "KHR_x is not supported");
     const float times[] = {0, 1}, s[] = {1, 1, 1, 2, 1, 1}, r[] = {0, 0, 0, 1, 0, 0, 1, 0};
     char *text = gltf_text_animated(0, "scale", "", times, 2, s, 3, 1, "");
     io_warned_text(text, GLTF, 5, "animations[0].channels[0]: an animated scale");
@@ -524,5 +516,5 @@ TEST(odd_things_are_warned_of_in_their_line)
     char *comma = strstr(text, "}}],\n");
     snprintf(twice, sizeof twice, "%.*s}},\n{\"sampler\": 0, \"target\": {\"node\": 0, \"path\": \"rotation\"}}],\n%s",
              (int)(comma - text), text, comma + 5);
-    io_warned_text(twice, GLTF, 6, "another channel moves the same node");
+    io_warned_text(twice, GLTF, 6, "another channel animates the same property");
 }

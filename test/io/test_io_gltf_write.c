@@ -4,6 +4,8 @@
 #include "support/random_model.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define GLTF POISE_FORMAT_GLTF
@@ -12,23 +14,6 @@
 static poise_file *read_or_fail(const char *text)
 {
     return io_read_text(text, GLTF, NULL);
-}
-
-static void check_vec3(poise_vec3 v, double x, double y, double z, double tolerance)
-{
-    bool is_near = fabs(v.x - x) <= tolerance && fabs(v.y - y) <= tolerance && fabs(v.z - z) <= tolerance;
-    ck_assert_msg(is_near, "%.17g %.17g %.17g, not %g %g %g", v.x, v.y, v.z, x, y, z);
-}
-
-// The angle between two rotations, of any length, by the chord; precise for small ones.
-static double angle_between(poise_quat a, poise_quat b)
-{
-    double na = sqrt(a.x * a.x + a.y * a.y + a.z * a.z + a.w * a.w),
-           nb = sqrt(b.x * b.x + b.y * b.y + b.z * b.z + b.w * b.w);
-    double sign = a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w < 0 ? -1 : 1;
-    double d[] = {a.x / na - sign * b.x / nb, a.y / na - sign * b.y / nb, a.z / na - sign * b.z / nb,
-                  a.w / na - sign * b.w / nb};
-    return 2 * sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2] + d[3] * d[3]);
 }
 
 // ---- Writing -------------------------------------------------------------------------------------------------------------
@@ -55,10 +40,10 @@ static void check_same_motion(const poise_file *a, const poise_file *b, double m
             poise_pose pa = poise_kinematics_body_pose(ka, k), pb = poise_kinematics_body_pose(kb, other);
             poise_vec3 p = pa.position;
             p = up == POISE_UP_Z ? poise_vec3_make(p.y, p.z, p.x) : p;
-            check_vec3(pb.position, metres * p.x, metres * p.y, metres * p.z, 1e-6 * size);
+            gltf_check_vec3(pb.position, metres * p.x, metres * p.y, metres * p.z, 1e-6 * size);
             poise_quat turned =
                 up == POISE_UP_Z ? poise_quat_multiply((poise_quat){-0.5, -0.5, -0.5, 0.5}, pa.rotation) : pa.rotation;
-            ck_assert_double_lt(angle_between(turned, pb.rotation), 1e-5); // 6e-8 for each of up to 30 joints, and slack
+            ck_assert_double_lt(gltf_angle(turned, pb.rotation), 1e-5); // 6e-8 for each of up to 30 joints, and slack
         }
     }
     poise_kinematics_destroy(ka);
@@ -117,6 +102,27 @@ TEST(floats_of_an_animation_come_back_with_their_bits)
         }
         ck_assert(file->clip->frame_time == third->clip->frame_time && file->clip->start_time == third->clip->start_time);
         io_same_models(again->model, third->model);
+    }
+}
+
+// Half a minute at 120 frames a second: the difference of two times in single precision is off by a quarter of a thousandth.
+TEST(a_long_animation_keeps_its_frames)
+{
+    enum { MOST = 20000 };
+    static float times[MOST], t[3 * MOST];
+    static const struct {
+        double start, rate;
+        int frames;
+    } cases[] = {{0, 120, 3868}, {0, 29.97, 20000}, {12.5, 100, 10000}, {0, 240, 15000}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        for (int f = 0; f < cases[i].frames; ++f) {
+            times[f] = (float)(cases[i].start + f / cases[i].rate);
+            t[3 * f] = (float)(f % 7);
+        }
+        poise_file *file = read_or_fail(gltf_text_animated(1, "translation", "", times, cases[i].frames, t, 3, 1, ""));
+        ck_assert_int_eq(file->warning_count, 0);
+        ck_assert_int_eq(file->clip->frames, cases[i].frames);
+        ck_assert_double_eq_tol(file->clip->frame_time * cases[i].rate, 1, 1e-6);
     }
 }
 
@@ -226,8 +232,9 @@ TEST(meshes_skins_and_materials_go_on_from_gltf_to_gltf)
     for (int format = GLTF; format <= GLB; ++format) {
         poise_file *again = write_and_read(file, (poise_format)format);
         ck_assert(again->carried->meshes == 1 && again->carried->animations == 1 && again->clip->frames == 3);
+        ck_assert_ptr_null(strstr(again->carried->text, "animation")); // the one that was read is no other
         ck_assert_double_eq_tol(again->clip->q[2 * nq + arm.q], 0.6, 1e-7);
-        check_vec3(io_place(again->model, again->clip, 0, "arm"), 0, 2, 0, 0);
+        gltf_check_vec3(io_place(again->model, again->clip, 0, "arm"), 0, 2, 0, 0);
         poise_file *third = write_and_read(again, (poise_format)format); // an animation of another's is left as it is
         ck_assert_mem_eq(third->clip->q, again->clip->q, (size_t)(3 * nq) * sizeof(double));
     }
@@ -245,6 +252,82 @@ TEST(meshes_skins_and_materials_go_on_from_gltf_to_gltf)
     io_write_warns(file, POISE_FORMAT_JSON, "left out: 1 mesh, 1 material");
 }
 
+// Animations "idle" and "walk" of one arm: turns of 1 s, a scale that stays and one that moves.
+static poise_file *read_dancer(int animation)
+{
+    const float numbers[] = {0, 1, /* rotation */ 0, 0, 0, 1, 0, 0, 1, 0, /* scales */ 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2};
+    char *uri = gltf_text_uri(numbers, sizeof numbers), *text = malloc(8192);
+    static const char curve[] =
+        "\"channels\": [{\"sampler\": 0, \"target\": {\"node\": 0, \"path\": \"rotation\"}}, {\"sampler\": 1, \"target\": "
+        "{\"node\": 0, \"path\": \"scale\"}}], \"samplers\": [{\"input\": 0, \"output\": 1}, {\"input\": 0, \"output\": ";
+    snprintf(text, 8192,
+             "{\"asset\": {\"version\": \"2.0\"}, \"nodes\": [{\"name\": \"arm\"}], \"skins\": [{\"joints\": [0]}],"
+             "\"animations\": [{\"name\": \"idle\", %s2}]}, {\"name\": \"walk\", %s3}]}], \"accessors\": ["
+             "{\"componentType\": 5126, \"count\": 2, \"type\": \"SCALAR\", \"bufferView\": 0},"
+             "{\"componentType\": 5126, \"count\": 2, \"type\": \"VEC4\", \"bufferView\": 0, \"byteOffset\": 8},"
+             "{\"componentType\": 5126, \"count\": 2, \"type\": \"VEC3\", \"bufferView\": 0, \"byteOffset\": 40},"
+             "{\"componentType\": 5126, \"count\": 2, \"type\": \"VEC3\", \"bufferView\": 0, \"byteOffset\": 64}],"
+             "\"bufferViews\": [{\"buffer\": 0, \"byteLength\": 88}], \"buffers\": [{\"byteLength\": 88, \"uri\": \"%s\"}]}",
+             curve, curve, uri);
+    poise_read_options options = {.format = GLTF, .animation = animation};
+    poise_file *file = io_read_with(text, &options);
+    free(uri);
+    free(text);
+    return file;
+}
+
+static int times_in(const char *text, const char *part)
+{
+    int count = 0;
+    for (const char *at = strstr(text, part); at; at = strstr(at + 1, part)) {
+        ++count;
+    }
+    return count;
+}
+
+TEST(another_motion_comes_before_the_animations_of_the_file)
+{
+    poise_file *file = read_dancer(0);
+    ck_assert_str_eq(file->carried->animation_name[1], "walk");
+    file->clip->q[0] = 0.6; // of another motion
+    file->clip->q[3] = 0.8;
+    file->clip->frame_time = 3;
+    file->motion = "dance";
+    for (int format = GLTF; format <= GLB; ++format) {
+        poise_file *again = write_and_read(file, (poise_format)format);
+        ck_assert_int_eq(again->carried->animations, 3);
+        ck_assert_str_eq(again->carried->animation_name[0], "dance");
+        ck_assert_str_eq(again->carried->animation_name[1], "idle");
+        ck_assert_str_eq(again->carried->animation_name[2], "walk");
+        ck_assert_double_eq_tol(again->clip->q[0], 0.6, 1e-7); // the first, without being asked for
+        ck_assert_double_eq(again->clip->frame_time, 3);
+    }
+    ck_assert_int_eq(times_in((const char *)io_write(file, GLTF, 0).bytes, "\"scale\""), 2); // idle and walk have theirs
+    file->motion = "walk";
+    ck_assert_str_eq(write_and_read(file, GLB)->carried->animation_name[0], "walk.2");
+}
+
+TEST(an_edited_animation_keeps_its_name_and_no_channel_outlives_it)
+{
+    for (int animation = 0; animation < 2; ++animation) {
+        poise_file *file = read_dancer(animation);
+        file->clip->q[0] = 0.6;
+        file->clip->q[3] = 0.8;
+        ck_assert_int_eq(times_in((const char *)io_write(file, GLTF, 0).bytes, "\"scale\""), 2); // the times are the same
+        file->clip->frame_time = 0.25;
+        io_bytes text = io_write(file, GLTF, animation); // the one that moves is warned of
+        ck_assert_int_eq(times_in((const char *)text.bytes, "\"scale\""), 1);
+        poise_read_options options = {.format = GLTF, .animation = animation};
+        poise_file *again = io_read_with((const char *)text.bytes, &options);
+        ck_assert_int_eq(again->carried->animations, 2);
+        ck_assert_str_eq(again->carried->animation_name[animation], animation == 0 ? "idle" : "walk");
+        ck_assert_double_eq_tol(again->clip->q[0], 0.6, 1e-7);
+    }
+    poise_file *file = read_dancer(1);
+    file->clip->frame_time = 0.25;
+    io_write_warns(file, GLB, "left out: 1 channel of scales or weights of the animation \"walk\"");
+}
+
 TEST(a_longer_bone_keeps_its_mesh_and_another_skeleton_does_not)
 {
     poise_file *file = read_or_fail(character);
@@ -255,8 +338,8 @@ TEST(a_longer_bone_keeps_its_mesh_and_another_skeleton_does_not)
     file->model = longer;
     poise_file *again = write_and_read(file, GLTF);
     ck_assert_int_eq(again->carried->meshes, 1);
-    check_vec3(poise_model_joint_info(again->model, poise_model_find_joint(again->model, "arm")).given->offset.position, 0,
-               3, 0, 1e-12);
+    gltf_check_vec3(poise_model_joint_info(again->model, poise_model_find_joint(again->model, "arm")).given->offset.position,
+                    0, 3, 0, 1e-12);
     poise_file *stranger = read_or_fail("{\"asset\": {\"version\": \"2.0\"}, \"nodes\": [{\"name\": \"x\"}]}");
     poise_file mixed = {.model = stranger->model, .carried = file->carried, .scale = {1, POISE_UP_Y}};
     io_write_warns(&mixed, GLTF, "left out: 1 mesh, 1 material; the skeleton is another one");

@@ -99,6 +99,23 @@ TEST(random_models_goals_and_clips_come_back_with_the_same_bits)
     }
 }
 
+TEST(every_level_of_a_file_is_indented_by_two)
+{
+    poise_file *file = io_read_text(document_json, JSON, NULL);
+    io_bytes text = io_write(file, JSON, 0);
+    int depth = 0;
+    for (size_t i = 0; i < text.size; ++i) {
+        int c = text.bytes[i];
+        depth += c == '{' || c == '[' ? 1 : c == '}' || c == ']' ? -1 : 0;
+        if (c == '\n' && i + 1 < text.size) {
+            size_t spaces = strspn((const char *)text.bytes + i + 1, " ");
+            int first = text.bytes[i + 1 + spaces];
+            int inner = first == '}' || first == ']' ? depth - 1 : depth;
+            ck_assert_msg(spaces == 2 * (size_t)inner, "%zu spaces in depth %d", spaces, inner);
+        }
+    }
+}
+
 TEST(a_callback_goal_is_left_out_with_a_warning)
 {
     poise_error error = {.text = ""};
@@ -163,33 +180,33 @@ static const io_case mistakes[] = {
     {"{\"poise\": 1,\n\"title\": \"a\",\n\"title\": \"b\"}", 3, "duplicate object key"},
     {"{\"poise\": 1e999}", 1, "real number overflow"},
     {"{\"poise\": 1} {", 1, "end of file expected"},
-    {"[]", 1, "an array, where an object should be"},
+    {"[]", 1, "an array instead of an object"},
     {"{}", 1, "poise: missing; a Poise file begins"},
     {"{\"poise\": 2}", 1, "poise: version 2; only version 1"},
     {"{\"poise\": 1.5}", 1, "whole number"},
-    {"{\"poise\": 1, \"title\": 3}", 1, "title: a number, where a text should be"},
+    {"{\"poise\": 1, \"title\": 3}", 1, "title: a number instead of a text"},
     {"{\"poise\": 1,\n\"scale\": {\n\"metres\": -1}}", 3, "scale.metres: -1 metres"},
-    {"{\"poise\": 1, \"scale\": {\"up\": \"w\"}}", 1, "scale.up: \"w\" is none of unknown, x, y, z"},
+    {"{\"poise\": 1, \"scale\": {\"up\": \"w\"}}", 1, "scale.up: \"w\" is not one of unknown, x, y, z"},
     {"{\"poise\": 1, \"model\": []}", 1, "model: an array"},
     {"{\"poise\": 1, \"model\": {}}", 1, "model.joints: missing; give an array"},
-    {"{\"poise\": 1, \"model\": {\"joints\": [3]}}", 1, "model.joints[0]: a number, where an object"},
+    {"{\"poise\": 1, \"model\": {\"joints\": [3]}}", 1, "model.joints[0]: a number instead of an object"},
     {"{\"poise\": 1, \"model\": {\"joints\": [{}]}}", 1, "model.joints[0].name: missing"},
-    {MODEL(", \"type\": \"hinge\""), 3, "model.joints[1].type: \"hinge\" is none of fixed, revolute"},
+    {MODEL(", \"type\": \"hinge\""), 3, "model.joints[1].type: \"hinge\" is not one of fixed, revolute"},
     {MODEL(",\n\"type\": \"revolute\", \"axis\": [0, 0, 0]"), 4,
      "model.joints[1].axis: zero length; give a direction such as [0, 0, 1]"},
     {MODEL(", \"rotation\": [0, 0, 0, 0]"), 3, "rotation: zero length; give a quaternion"},
-    {MODEL(", \"axis\": [0, 0]"), 3, "axis: 2 values, where there should be 3"},
-    {MODEL(", \"axis\": [0, 0, \"z\"]"), 3, "axis[2]: a text, where a number"},
+    {MODEL(", \"axis\": [0, 0]"), 3, "axis: 2 values instead of 3"},
+    {MODEL(", \"axis\": [0, 0, \"z\"]"), 3, "axis[2]: a text instead of a number"},
     {MODEL(", \"type\": \"revolute\", \"lower\": [1.2], \"upper\": [0.4]"), 3, "lower limit 1.2 is above upper limit 0.4"},
-    {MODEL(", \"type\": \"planar\", \"lower\": [1]"), 3, "lower: 1 values, where there should be 3"},
-    {MODEL(", \"type\": \"planar\", \"lower\": 1"), 3, "lower: a number, where an array"},
-    {MODEL(", \"mimic\": \"a\""), 3, "mimic: a text, where an object"},
+    {MODEL(", \"type\": \"planar\", \"lower\": [1]"), 3, "lower: 1 values instead of 3"},
+    {MODEL(", \"type\": \"planar\", \"lower\": 1"), 3, "lower: a number instead of an array"},
+    {MODEL(", \"mimic\": \"a\""), 3, "mimic: a text instead of an object"},
     {MODEL(", \"mimic\": {}"), 3, "mimic.joint: missing"},
     {MODEL(", \"parent\": \"c\""), 1, "model: "},
     {MODEL("}, {\"name\": \"a\""), 3, "\"a\""},
-    {MODEL(", \"order\": \"xxx\""), 3, "order: \"xxx\" is none of xyz"},
+    {MODEL(", \"order\": \"xxx\""), 3, "order: \"xxx\" is not one of xyz"},
     {AFTER("\"clip\": {\"q\": []}"), 2, "clip.frame_time: missing"},
-    {AFTER("\"clip\": {\"frame_time\": 0, \"q\": []}"), 2, "clip.frame_time: 0, where a number above 0"},
+    {AFTER("\"clip\": {\"frame_time\": 0, \"q\": []}"), 2, "clip.frame_time: 0 instead of a number above 0"},
     {AFTER("\"clip\": {\"frame_time\": 1, \"q\": [[0, 0, 0, 1],\n[0, 0, 0]]}"), 3, "clip.q[1]: 3 values"},
     {AFTER("\"clip\": {\"frame_time\": 1, \"q\": [[0, 0, 0, null]]}"), 2, "clip.q[0][3]: missing"},
     {AFTER("\"clip\": {\"frame_time\": 1, \"q\": [[0, 0, 0, 0]]}"), 2, "clip.q[0]: a quaternion is zero"},
@@ -197,24 +214,25 @@ static const io_case mistakes[] = {
     {AFTER("\"markers\": {\"rate\": 1, \"labels\": [\"A\"], \"positions\": [[]]}"), 2, "markers.positions[0]: 0 values"},
     {AFTER("\"markers\": {\"rate\": 1, \"labels\": [\"A\"], \"positions\": [[[1, 2]]]}"), 2, "positions[0][0]: 2 values"},
     {AFTER("\"markers\": {\"rate\": 1, \"labels\": [\"A\"], \"positions\": [[null]], \"residuals\": [[1e300]]}"), 2,
-     "residuals[0][0]: 1e+300 is beyond"},
-    {AFTER("\"postures\": {\"rest\": [1]}"), 2, "postures.rest: 1 values, where there should be 4"},
+     "residuals[0][0]: 1e+300 is too large"},
+    {AFTER("\"postures\": {\"rest\": [1]}"), 2, "postures.rest: 1 values instead of 4"},
     {"{\"poise\": 1, \"postures\": {\"rest\": [1]}}", 1, "postures without a model"},
     {"{\"poise\": 1, \"goals\": []}", 1, "goals without a model"},
     {"{\"poise\": 1, \"placements\": []}", 1, "placements without a model"},
-    {AFTER("\"goals\": [{\"kind\": \"pull\"}]"), 2, "goals[0].kind: \"pull\" is none of position"},
+    {AFTER("\"goals\": [{\"kind\": \"pull\"}]"), 2, "goals[0].kind: \"pull\" is not one of position"},
     {AFTER("\"goals\": [{}]"), 2, "goals[0].kind: missing"},
-    {AFTER("\"goals\": [{\"kind\": \"callback\", \"body\": \"a\"}]"), 2, "a function cannot be in a file"},
+    {AFTER("\"goals\": [{\"kind\": \"callback\", \"body\": \"a\"}]"), 2, "a file cannot hold a function"},
     {AFTER("\"goals\": [{\"kind\": \"position\"}]"), 2, "goals[0].body: missing"},
     {AFTER("\"goals\": [{\"kind\": \"position\", \"body\": \"hand\"}]"), 2, "the model has no body \"hand\""},
     {AFTER("\"goals\": [{\"kind\": \"position\", \"tool\": \"tip\"}]"), 2, "the model has no tool \"tip\""},
     {AFTER("\"goals\": [{\"kind\": \"position\", \"body\": \"a\", \"weight\": -1}]"), 2, "goals[0]: position goal"},
-    {AFTER("\"goals\": [{\"kind\": \"posture\", \"q\": [0]}]"), 2, "goals[0].q: 1 values, where there should be 4"},
-    {AFTER("\"goals\": [{\"kind\": \"position\", \"body\": \"a\", \"loss\": \"l1\"}]"), 2, "\"l1\" is none of none, huber"},
+    {AFTER("\"goals\": [{\"kind\": \"posture\", \"q\": [0]}]"), 2, "goals[0].q: 1 values instead of 4"},
+    {AFTER("\"goals\": [{\"kind\": \"position\", \"body\": \"a\", \"loss\": \"l1\"}]"), 2,
+     "\"l1\" is not one of none, huber"},
     {AFTER("\"goals\": [{\"kind\": \"position\", \"body\": \"a\", \"priority\": 0.5}]"), 2, "goals[0].priority: 0.5"},
     {AFTER("\"placements\": [{\"body\": \"a\"}]"), 2, "placements[0].label: missing"},
     {AFTER("\"placements\": [{\"label\": \"L\", \"body\": \"b\"}]"), 2, "placements[0].body: the model has no body"},
-    {AFTER("\"placements\": [{\"label\": \"L\", \"body\": \"a\", \"weight\": -1}]"), 2, "a weight is 0 or more"},
+    {AFTER("\"placements\": [{\"label\": \"L\", \"body\": \"a\", \"weight\": -1}]"), 2, "a weight must not be negative"},
 };
 
 TEST_ROWS(every_mistake_has_its_line_its_place_and_a_fix, TEST_COUNT(mistakes))

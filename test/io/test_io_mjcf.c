@@ -311,6 +311,12 @@ static const char *const includes[] = {
     "<mujocoinclude><body name='hand'><joint/></body></mujocoinclude>",
     "empty.xml",
     "<mujocoinclude/>",
+    "parts/body.xml",
+    "<mujocoinclude><include file='leg.xml'/><include file='hand.xml'/></mujocoinclude>",
+    "parts/leg.xml",
+    "<mujocoinclude><body name='leg'><joint/></body></mujocoinclude>",
+    "leg.xml",
+    "<mujocoinclude><body name='another'/></mujocoinclude>",
     "again.xml",
     "<mujocoinclude>\n<include file='again.xml'/></mujocoinclude>",
     "broken.xml",
@@ -335,8 +341,11 @@ TEST(includes_take_the_place_of_their_element)
     ck_assert_str_eq(poise_model_joint_info(file->model, 1).body, "hand");
     ck_assert_str_eq(poise_model_joint_info(file->model, 2).body, "arm");
     ck_assert(poise_model_info(file->model).upper[0] == 1);
+    file = io_read_with("<mujoco><worldbody><include file='parts/body.xml'/></worldbody></mujoco>", &options);
+    ck_assert_str_eq(poise_model_joint_info(file->model, 0).body, "leg");  // beside the file that names it
+    ck_assert_str_eq(poise_model_joint_info(file->model, 1).body, "hand"); // else beside the first
     file = read_mjcf("<mujoco>\n<include file='x'/><worldbody><body/></worldbody></mujoco>");
-    io_check_warned(file, 2, "\"x\" is not included: options.load can hand it out");
+    io_check_warned(file, 2, "\"x\" is not included: set options.load");
 }
 
 TEST(errors_within_includes_name_the_file)
@@ -372,18 +381,18 @@ TEST(errors_within_includes_name_the_file)
 #define EQUALITY(inside) WITH("<equality>" inside "</equality>", "<body><joint name='a'/><joint name='b' ref='1'/></body>")
 
 static const io_case odd[] = {
-    {BODY("\n<hook/>"), 3, "<hook> in <body> is not known"},
-    {WITH("\n<hook/>", "<body/>"), 2, "<hook> in <mujoco> is not known"},
-    {BODY("\n<composite/>"), 3, "<composite> is not read; bodies that it makes are missing"},
-    {BODY("\n<replicate count='3'><body/></replicate>"), 3, "what <replicate> holds is read once"},
+    {BODY("\n<hook/>"), 3, "<hook> in <body> is unknown"},
+    {WITH("\n<hook/>", "<body/>"), 2, "<hook> in <mujoco> is unknown"},
+    {BODY("\n<composite/>"), 3, "<composite> is not read; the bodies it creates are missing"},
+    {BODY("\n<replicate count='3'><body/></replicate>"), 3, "the contents of <replicate> are read once"},
     {WORLD("\n<body mocap='true'/>"), 3, "a mocap body is fixed"},
     {WORLD("\n<site name='s'/><body/>"), 3, "site \"s\" is on the world"},
     {BODY("\n<joint type='ball' range='0 1'/>"), 3, "the range of a ball joint"},
-    {WORLD("\n<body><geom mesh='m'/></body>"), 3, "weighs nothing"},
-    {EQUALITY("<tendon/>"), 1, "<tendon> of <equality> is not carried over"},
-    {EQUALITY("<joint joint1='a'/>"), 1, "this coupling is not carried over"},
-    {EQUALITY("<joint joint1='a' joint2='a'/>"), 1, "this coupling is not carried over"},
-    {EQUALITY("<joint joint1='a' joint2='b' polycoef='0 1 1'/>"), 1, "this coupling is not carried over"},
+    {WORLD("\n<body><geom mesh='m'/></body>"), 3, "has no mass"},
+    {EQUALITY("<tendon/>"), 1, "<tendon> of <equality> is not supported"},
+    {EQUALITY("<joint joint1='a'/>"), 1, "this coupling is not supported"},
+    {EQUALITY("<joint joint1='a' joint2='a'/>"), 1, "this coupling is not supported"},
+    {EQUALITY("<joint joint1='a' joint2='b' polycoef='0 1 1'/>"), 1, "this coupling is not supported"},
     {EQUALITY("<joint joint1='a' joint2='b'/><joint joint1='a' joint2='b'/>"), 1, "this coupling is not"},
     {EQUALITY("<joint joint1='a' joint2='b' active='false'/>"), 0, NULL},
     {EQUALITY("<joint joint1='a' joint2='b' polycoef='1'/>"), 0, NULL},
@@ -398,7 +407,7 @@ TEST_ROWS(what_is_odd_is_read_with_one_warning_that_names_its_line, TEST_COUNT(o
 
 static const io_refusal bad[] = {
     {{"<robot/>", 1, "this is <robot>, not <mujoco>"}, POISE_ERROR_FORMAT},
-    {{"<mujoco/>", 1, "there is no <body>"}, POISE_ERROR_MODEL},
+    {{"<mujoco/>", 1, "needs at least one <body>"}, POISE_ERROR_MODEL},
     {{"<mujoco>\n<include/></mujoco>", 2, "<include> names no file"}, POISE_ERROR_FORMAT},
     {{"<mujoco>\n<compiler angle='grad'/></mujoco>", 2, "angle of <compiler> must be degree or radian"}, POISE_ERROR_FORMAT},
     {{"<mujoco>\n<compiler coordinate='global'/></mujoco>", 2, "coordinate of <compiler> must be local"},
@@ -408,34 +417,34 @@ static const io_refusal bad[] = {
     {{"<mujoco>\n<compiler autolimits='1'/></mujoco>", 2, "autolimits of <compiler> must be true or"}, POISE_ERROR_FORMAT},
     {{"<mujoco><default>\n<default/></default></mujoco>", 2, "<default> in <default> needs a name"}, POISE_ERROR_FORMAT},
     {{"<mujoco><default><default class='x'/>\n<default class='x'/></default></mujoco>", 2,
-      "there is a default class \"x\" already"},
+      "there is already a default class \"x\""},
      POISE_ERROR_FORMAT},
     {{"<mujoco><default><default class='x'/></default>\n<default class='x'/></mujoco>", 2,
-      "there is a default class \"x\" already"},
+      "there is already a default class \"x\""},
      POISE_ERROR_FORMAT},
     {{BODY("\n<joint class='x'/>"), 3, "there is no default class \"x\" for <joint>"}, POISE_ERROR_FORMAT},
     {{BODY("\n<site name='s' class='x'/>"), 3, "there is no default class \"x\" for <site>"}, POISE_ERROR_FORMAT},
     {{BODY("\n<body childclass='x'/>"), 3, "there is no default class \"x\" for <body>"}, POISE_ERROR_FORMAT},
-    {{WORLD("<body name='b'/>\n<body name='b'/>"), 3, "there is a body \"b\" already"}, POISE_ERROR_MODEL},
-    {{BODY("<joint name='j'/>\n<joint name='j'/>"), 3, "there is a joint \"j\" already"}, POISE_ERROR_MODEL},
-    {{BODY("<site name='j'/>\n<site name='j'/>"), 3, "there is a site \"j\" already"}, POISE_ERROR_MODEL},
-    {{WORLD("\n<joint/>"), 3, "the world has no joints"}, POISE_ERROR_MODEL},
+    {{WORLD("<body name='b'/>\n<body name='b'/>"), 3, "there is already a body \"b\""}, POISE_ERROR_MODEL},
+    {{BODY("<joint name='j'/>\n<joint name='j'/>"), 3, "there is already a joint \"j\""}, POISE_ERROR_MODEL},
+    {{BODY("<site name='j'/>\n<site name='j'/>"), 3, "there is already a site \"j\""}, POISE_ERROR_MODEL},
+    {{WORLD("\n<joint/>"), 3, "the world cannot have joints"}, POISE_ERROR_MODEL},
     {{BODY("\n<joint type='screw'/>"), 3, "type of <joint> must be hinge"}, POISE_ERROR_FORMAT},
     {{BODY("\n<joint axis='0 0'/>"), 3, "axis of <joint> must be 3 finite numbers"}, POISE_ERROR_FORMAT},
     {{BODY("\n<joint axis='0 0 0'/>"), 3, "axis is zero"}, POISE_ERROR_MODEL},
     {{BODY("\n<joint limited='yes'/>"), 3, "limited of <joint> must be true, false or auto"}, POISE_ERROR_FORMAT},
     {{BODY("\n<joint range='1'/>"), 3, "range of <joint> must be 2 finite numbers"}, POISE_ERROR_FORMAT},
     {{BODY("\n<joint name='j' range='2 1' type='slide'/>"), 3, "lower limit 2 is above upper limit 1"}, POISE_ERROR_MODEL},
-    {{BODY("<body>\n<freejoint/></body>"), 3, "a free joint must be its only one"}, POISE_ERROR_MODEL},
-    {{BODY("<joint/>\n<freejoint/>"), 3, "a free joint must be its only one"}, POISE_ERROR_MODEL},
+    {{BODY("<body>\n<freejoint/></body>"), 3, "a free joint must be its only joint"}, POISE_ERROR_MODEL},
+    {{BODY("<joint/>\n<freejoint/>"), 3, "a free joint must be its only joint"}, POISE_ERROR_MODEL},
     {{BODY("\n<inertial pos='x'/>"), 3, "pos of <inertial>"}, POISE_ERROR_FORMAT},
     {{BODY("\n<inertial mass='x'/>"), 3, "mass of <inertial>"}, POISE_ERROR_FORMAT},
     {{BODY("<inertial mass='-1'/>"), 2, "mass must be finite and not negative"}, POISE_ERROR_MODEL},
-    {{WORLD("\n<body quat='0 0 0 0'/>"), 3, "quat of <body> is no orientation"}, POISE_ERROR_FORMAT},
-    {{WORLD("\n<body axisangle='0 0 0 1'/>"), 3, "axisangle of <body> is no orientation"}, POISE_ERROR_FORMAT},
-    {{WORLD("\n<body xyaxes='1 0 0 2 0 0'/>"), 3, "xyaxes of <body> is no orientation"}, POISE_ERROR_FORMAT},
-    {{WORLD("\n<body xyaxes='0 0 0 2 0 0'/>"), 3, "xyaxes of <body> is no orientation"}, POISE_ERROR_FORMAT},
-    {{WORLD("\n<body zaxis='0 0 0'/>"), 3, "zaxis of <body> is no orientation"}, POISE_ERROR_FORMAT},
+    {{WORLD("\n<body quat='0 0 0 0'/>"), 3, "quat of <body> is not an orientation"}, POISE_ERROR_FORMAT},
+    {{WORLD("\n<body axisangle='0 0 0 1'/>"), 3, "axisangle of <body> is not an orientation"}, POISE_ERROR_FORMAT},
+    {{WORLD("\n<body xyaxes='1 0 0 2 0 0'/>"), 3, "xyaxes of <body> is not an orientation"}, POISE_ERROR_FORMAT},
+    {{WORLD("\n<body xyaxes='0 0 0 2 0 0'/>"), 3, "xyaxes of <body> is not an orientation"}, POISE_ERROR_FORMAT},
+    {{WORLD("\n<body zaxis='0 0 0'/>"), 3, "zaxis of <body> is not an orientation"}, POISE_ERROR_FORMAT},
     {{WORLD("\n<body euler='0 0 0' quat='1 0 0 0'/>"), 3, "two orientations, quat and euler"}, POISE_ERROR_FORMAT},
     {{WORLD("\n<body euler='0 0'/>"), 3, "euler of <body> must be 3 finite numbers"}, POISE_ERROR_FORMAT},
     {{BODY("\n<site name='s' fromto='0 0 0'/>"), 3, "fromto of <site> must be 6 finite numbers"}, POISE_ERROR_FORMAT},

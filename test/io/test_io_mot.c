@@ -46,6 +46,7 @@ TEST(dialects_give_the_same_clip)
         HEAD "time\t/jointset/root/ty/value\t/jointset/slide/slide/value\tknee/angle\n0.5\t1\t2\t30\n0.75\t3\t4\t-60\n",
         "walk\ndatacolumns 4\ndatarows "
         "2\ninDegrees=yes\nendheader\nTime\troot/ty\tslide\tknee\n0.5\t1\t2\t30\n0.75\t3\t4\t-60",
+        "time,root.ty,slide,knee.angle\n0.5,1,2,0.5235987755982988\n0.75,3,4,-1.0471975511965976\n",
         "Time, root/ty,slide,knee\r\n0.5,1,2,0.5235987755982988\r\n0.75, 3,4,-1.0471975511965976\r\n",
     };
     poise_model *model = small_model();
@@ -65,16 +66,16 @@ TEST(oddities_are_told_on_their_line)
         int line;
         const char *part;
     } rows[] = {
-        {HEAD "time\troot/ty\tslide\tknee\n0\t1\t2\t30\n", 0, "nRows says 2; there are 1"},
-        {HEAD "time\tslide\tknee\n0\t1\t2\n1\t1\t2\n", 7, "nColumns says 4; there are 3"},
-        {HEAD "time\tnose\tslide\tknee\n0\t1\t2\t30\n1\t2\t3\t4\n", 7, "column \"nose\" is no coordinate"},
-        {HEAD "time\tstranger\tslide\tknee\n0\t1\t2\t30\n1\t2\t3\t4\n", 7, "column \"stranger\" is no coordinate"},
+        {HEAD "time\troot/ty\tslide\tknee\n0\t1\t2\t30\n", 0, "nRows says 2, but there are 1"},
+        {HEAD "time\tslide\tknee\n0\t1\t2\n1\t1\t2\n", 7, "nColumns says 4, but there are 3"},
+        {HEAD "time\tnose\tslide\tknee\n0\t1\t2\t30\n1\t2\t3\t4\n", 7, "column \"nose\" is not a coordinate"},
+        {HEAD "time\tstranger\tslide\tknee\n0\t1\t2\t30\n1\t2\t3\t4\n", 7, "column \"stranger\" is not a coordinate"},
         {HEAD "time\tknee\tslide\tknee/angle\n0\t1\t2\t30\n1\t2\t3\t4\n", 7, "1 coordinates have several columns"},
-        {HEAD "time\troot/ty\tslide\tknee\n0\t1\t2\t30\n1\t2\tnan\t4\n", 9, "1 values are no numbers"},
-        {HEAD "time\troot/ty\tslide\tknee\n0\t1\t2\t30\n0\t2\t3\t4\n", 0, "times do not grow"},
-        {HEAD "time\troot/ty\tslide\tknee\n0\t1\t2\t30\n1\t2\t3\t4\n9\t2\t3\t4\n", 0, "not equally far apart"},
-        {"walk\nendheader\ntime\tknee\n0\t1\n", 0, "taken in degrees"},
-        {"walk\nversion=1\nendheader\ntime\tknee\n0\t1\n", 0, "taken in radians"},
+        {HEAD "time\troot/ty\tslide\tknee\n0\t1\t2\t30\n1\t2\tnan\t4\n", 9, "1 values are not numbers"},
+        {HEAD "time\troot/ty\tslide\tknee\n0\t1\t2\t30\n0\t2\t3\t4\n", 0, "times do not increase"},
+        {HEAD "time\troot/ty\tslide\tknee\n0\t1\t2\t30\n1\t2\t3\t4\n9\t2\t3\t4\n", 0, "row 2: times are not evenly"},
+        {"walk\nendheader\ntime\tknee\n0\t1\n", 0, "degrees assumed"},
+        {"walk\nversion=1\nendheader\ntime\tknee\n0\t1\n", 0, "radians assumed"},
     };
     poise_model *model = small_model();
     for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
@@ -113,8 +114,8 @@ TEST(errors_name_the_line_and_what_is_expected)
         {HEAD "root/ty\tknee\n", 7, "no column is called \"time\""},
         {HEAD "time\ttail\n0\t1\n", 7, "no column is a coordinate of this model, whose first joint is"},
         {HEAD "time\tknee\n0\t1\n1\n", 9, "1 numbers for 2 columns"},
-        {HEAD "time\tknee\n0\tone\n", 8, "column 2: \"one\" is no number"},
-        {HEAD "time\tknee\nnan\t1\n", 8, "column 1: \"nan\" is no number"},
+        {HEAD "time\tknee\n0\tone\n", 8, "column 2: \"one\" is not a number"},
+        {HEAD "time\tknee\nnan\t1\n", 8, "column 1: \"nan\" is not a number"},
     };
     poise_model *model = small_model();
     for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
@@ -210,7 +211,7 @@ TEST(what_cannot_be_written_is_refused)
     io_write_refused(&(poise_file){.clip = clip}, POISE_FORMAT_MOT, "the model is missing");
     io_write_refused(&(poise_file){.model = model}, POISE_FORMAT_MOT, "the clip is missing");
     clip->nq = 3;
-    io_write_refused(&(poise_file){.model = model, .clip = clip}, POISE_FORMAT_MOT, "3 coordinates, the model 8");
+    io_write_refused(&(poise_file){.model = model, .clip = clip}, POISE_FORMAT_MOT, "3 coordinates, but the model has 8");
     poise_clip_destroy(clip);
 }
 

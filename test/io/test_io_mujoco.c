@@ -210,7 +210,7 @@ static poise_status load_ours(void *user, const char *name, const void **bytes, 
     return POISE_ERROR_NOT_FOUND;
 }
 
-// The first file with the others at hand, at ten configurations.
+// The first file with the others available, at ten configurations.
 static void compare(scene_random *random, const char *const *files)
 {
     mjModel *theirs = load_theirs(files);

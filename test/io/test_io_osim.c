@@ -1,4 +1,5 @@
 // OSIM: models of OpenSim against what OpenSim and Simbody make of them.
+#include "math/scalar.h"
 #include "math/vec3.h"
 #include "support/io_check.h"
 #include "support/skeleton.h"
@@ -202,6 +203,54 @@ TEST_DATA(mass_centres_move_as_in_opensims_body_kinematics, "data/osim/gait2354"
     }
 }
 
+// ---- Units of coordinates -----------------------------------------------------------------------------------------------
+
+#define AXIS(name, coordinate, axis, function)                                                                              \
+    "<TransformAxis name='" name "'><coordinates>" coordinate "</coordinates><axis>" axis "</axis>" function                \
+    "</TransformAxis>"
+#define LINE   "<LinearFunction><coefficients>1 0</coefficients></LinearFunction>"
+#define SQUARE "<PolynomialFunction><coefficients>0.02 0.1 0</coefficients></PolynomialFunction>"
+
+// A knee that slides and spins as it bends, with an adduction between its axes: bending is an angle all the same.
+static const char screwing_knee[] =
+    "<OpenSimDocument Version='30000'><Model name='leg'><BodySet><objects><Body name='ground'/>"
+    "<Body name='tibia'><Joint><CustomJoint name='knee'><parent_body>ground</parent_body><CoordinateSet><objects>"
+    "<Coordinate name='bend'><range>0 2.5</range><clamped>true</clamped></Coordinate>"
+    "<Coordinate name='adduction'><range>-1 1</range></Coordinate></objects></CoordinateSet><SpatialTransform>" //
+    AXIS("rotation1", "bend", "1 0 0", LINE) AXIS("rotation2", "adduction", "0 0 1", LINE)                      //
+    AXIS("rotation3", "bend", "0 1 0", SQUARE) AXIS("translation1", "bend", "1 0 0", SQUARE)                    //
+    AXIS("translation2", "", "0 1 0", "<Constant><value>0</value></Constant>")                                  //
+    AXIS("translation3", "", "0 0 1",
+         "<Constant><value>0</value></Constant>") "</SpatialTransform></CustomJoint></Joint></Body></objects></BodySet></"
+                                                  "Model></OpenSimDocument>";
+
+TEST(a_coordinate_that_turns_by_itself_on_one_axis_is_in_degrees_whatever_its_other_axes_do)
+{
+    poise_file *file = io_read_text(screwing_knee, POISE_FORMAT_OSIM, NULL);
+    poise_file *motion = io_read_text("x\nversion=1\ninDegrees=yes\nendheader\ntime\tbend\tadduction\n0\t60\t10\n",
+                                      POISE_FORMAT_MOT, file->model);
+    poise_joint_info bend = poise_model_joint_info(file->model, poise_model_find_joint(file->model, "bend"));
+    double angle = motion->clip->q[bend.q];
+    ck_assert_double_eq_tol(angle, PZ_PI / 3, 1e-15);
+    ck_assert_int_eq(bend.given->type, POISE_JOINT_REVOLUTE);
+    ck_assert_double_eq(bend.given->upper[0], 2.5);
+
+    figure f = figure_of(file->model);
+    memcpy(f.q, motion->clip->q, (size_t)f.nq * sizeof *f.q);
+    update(&f);
+    poise_pose pose = poise_kinematics_body_pose(f.kin, poise_model_find_body(file->model, "tibia"));
+    double other = 0.02 * angle * angle + 0.1 * angle;
+    poise_quat turn = poise_quat_from_axis_angle((poise_vec3){1, 0, 0}, angle);
+    turn = poise_quat_multiply(turn, poise_quat_from_axis_angle((poise_vec3){0, 0, 1}, PZ_PI / 18));
+    turn = poise_quat_multiply(turn, poise_quat_from_axis_angle((poise_vec3){0, 1, 0}, other));
+    ck_assert_double_eq_tol(pose.position.x, other, 1e-14);
+    ck_assert_double_le(poise_quat_angle(poise_quat_multiply(poise_quat_conjugate(turn), pose.rotation)), 1e-7);
+
+    poise_file both = {.format = POISE_FORMAT_OSIM, .model = file->model, .clip = motion->clip};
+    const char *written = (const char *)io_write(&both, POISE_FORMAT_MOT, 0).bytes;
+    ck_assert_msg(strstr(written, "\ntime\tbend\tadduction\n0\t60\t10\n"), "%s", written);
+}
+
 // ---- Words ---------------------------------------------------------------------------------------------------------------
 
 TEST_DATA(what_is_not_read_is_refused_by_name, "data/osim/zoo/subject1_abdbonepin.osim")
@@ -212,4 +261,24 @@ TEST_DATA(what_is_not_read_is_refused_by_name, "data/osim/zoo/subject1_abdbonepi
     ck_assert_int_eq(poise_read(bytes.bytes, bytes.size, NULL, NULL, &file, &error), POISE_ERROR_UNSUPPORTED);
     ck_assert_msg(strstr(error.text, "\"scapulothoracic\" is a ScapulothoracicJoint") && error.line == 530, "%d: %s",
                   error.line, error.text);
+}
+
+// Two names in common, such as LASI and RASI, do not make a recording one of the set that an OpenSim model has.
+TEST(a_model_s_own_places_hold_alone_where_they_cover_half_of_a_recording)
+{
+    static const char *const labels[] = {"LASI", "RASI", "LKNE", "RKNE", "LANK", "RANK", "LTOE", "RTOE"};
+    poise_placement placements[8];
+    poise_markers *markers;
+    ck_assert_int_eq(poise_markers_create(1, 8, 100.0, labels, NULL, &markers, NULL), POISE_OK);
+    for (int common = 0; common <= 8; ++common) {
+        for (int i = 0; i < 8; ++i) {
+            placements[i] = (poise_placement){i < common ? labels[i] : "another", 0, {0, 0, 0}, 1.0};
+        }
+        poise_file skeleton = {.format = POISE_FORMAT_OSIM, .placements = placements, .placement_count = 8};
+        poise_file recording = {.format = POISE_FORMAT_TRC, .markers = markers};
+        ck_assert_int_eq(poise_recording_of_files(&skeleton, &recording).only_placements, common >= 4);
+        skeleton.format = POISE_FORMAT_JSON;
+        ck_assert(!poise_recording_of_files(&skeleton, &recording).only_placements);
+    }
+    poise_markers_destroy(markers);
 }

@@ -45,6 +45,28 @@ TEST_ROWS(a_geom_becomes_the_shape_that_covers_it, TEST_COUNT(geoms))
     io_near(poise_pose_transform(shape->pose, (poise_vec3){0, 0, 1}), c->top, 1e-12, "top");
 }
 
+// p and q collide by <pair> alone, and with nothing else: neither do r, which a pair names as well, and p.
+TEST(pairs_of_geoms_collide_whatever_their_bits)
+{
+    poise_file *file =
+        io_read_text(ARM("<geom name='p' class='seen' size='.1'/>",
+                         "<worldbody><body pos='5 0 0'><joint/><geom name='q' class='seen' size='.1'/></body>"
+                         "<body pos='0 5 0'><joint/><geom name='r' class='seen' size='.1'/></body></worldbody>"
+                         "<contact><pair geom1='p' geom2='q'/><pair geom1='r' geom2='q'/></contact>"),
+                     POISE_FORMAT_MJCF, NULL);
+    ck_assert_int_eq(file->shape_count, 4); // with the plane
+    poise_pairs_options options = poise_pairs_options_default();
+    poise_pair pairs[6];
+    int found = 0;
+    ck_assert_int_eq(poise_pairs_find(file->model, file->shapes, file->shape_count, &options, NULL, pairs, 6, &found, NULL),
+                     POISE_OK);
+    ck_assert_int_eq(found, 2);
+    for (int i = 0; i < 2; ++i) {
+        bool has_q = pairs[i].a == 2 || pairs[i].b == 2;
+        ck_assert(has_q && pairs[i].a != 0);
+    }
+}
+
 TEST(loops_close_where_the_file_draws_the_bodies)
 {
     poise_file *file = io_read_text(ARM("", "<equality><connect body1='c' anchor='0 0 2'/><weld body1='a' body2='c'/>"
@@ -245,6 +267,96 @@ TEST(a_link_has_the_shape_of_its_mesh_at_its_scale)
     ck_assert(file->shape_count == 0 && file->shapes_skipped == 2 && file->warning_count == 0);
 }
 
+// The document of a COLLADA file around its primitives and its scene. Points: the corners of the unit square, 0 to 3.
+#define COLLADA_WITH(unit, primitives, scene)                                                                               \
+    "<?xml version='1.0'?><COLLADA xmlns='http://www.collada.org/2005/11/COLLADASchema' version='1.4.1'><asset>" unit       \
+    "<up_axis>Y_UP</up_axis></asset><library_geometries><geometry id='G'><mesh><source id='P'><float_array id='A' "         \
+    "count='12'>"                                                                                                           \
+    "0 0 0 1 0 0\n1 1 0 0 1 0</float_array><technique_common><accessor source='#A' count='4' "                              \
+    "stride='3'/></technique_common>"                                                                                       \
+    "</source><source id='N'><float_array>0 0 1</float_array></source><vertices id='V'><input semantic='POSITION' "         \
+    "source='#P'/></vertices>" primitives "</mesh></geometry></library_geometries>" scene "</COLLADA>"
+#define SCENE(nodes)                                                                                                        \
+    "<library_visual_scenes><visual_scene id='S'>" nodes                                                                    \
+    "</visual_scene></library_visual_scenes><scene><instance_visual_scene "                                                 \
+    "url='#S'/></scene>"
+#define CORNERS  "<input semantic='NORMAL' source='#N' offset='1'/><input semantic='VERTEX' source='#V' offset='0'/>"
+#define PLAIN    "<input semantic='VERTEX' source='#V' offset='0'/>"
+#define SHOWN    "<instance_geometry url='#G'/>"
+#define ONE_NODE SCENE("<node>" SHOWN "</node>")
+#define HALF     "<triangles>" CORNERS "<p>0 0 1 0 2 0</p></triangles>"
+
+#define ZERO                                                                                                                \
+    {                                                                                                                       \
+        0, 0, 0                                                                                                             \
+    }
+
+// What covers `inside` and not `outside`; or why there is nothing.
+static const struct {
+    const char *text;
+    poise_vec3 inside, outside;
+    const char *why;
+} collada[] = {
+    {COLLADA_WITH("", HALF, ONE_NODE), {1, 1, 0}, {0, 1, 0}, NULL},
+    {COLLADA_WITH("<unit name='cm' meter='0.01'/>", HALF, ONE_NODE), {0.01, 0.01, 0}, {0.1, 0.1, 0}, NULL},
+    {COLLADA_WITH("", "<polylist>" CORNERS "<vcount>4</vcount><p>0 0 1 0 2 0 3 0</p></polylist>", ONE_NODE),
+     {0, 1, 0},
+     {0, 1, 0.2},
+     NULL},
+    {COLLADA_WITH("", "<polygons>" PLAIN "<p>0 1 2</p><p>0 2 3</p></polygons>", ONE_NODE), {0, 1, 0}, {0, 1, 0.2}, NULL},
+    {COLLADA_WITH("", "<trifans>" PLAIN "<p>0 1 2 3</p></trifans>", ONE_NODE), {0, 1, 0}, {0, 1, 0.2}, NULL},
+    {COLLADA_WITH("", "<tristrips>" PLAIN "<p>1 2 0 3</p></tristrips>", ONE_NODE), {0, 1, 0}, {0, 1, 0.2}, NULL},
+    {COLLADA_WITH("", HALF,
+                  SCENE("<node><translate>0 0 5</translate><node><rotate>0 0 1 90</rotate><scale>2 2 2</scale>" SHOWN
+                        "</node></node>")),
+     {-2, 2, 5},
+     {2, 2, 5},
+     NULL},
+    {COLLADA_WITH("", HALF, SCENE("<node><matrix>1 0 0 3  0 1 0 0  0 0 1 0  0 0 0 1</matrix>" SHOWN "</node>")),
+     {4, 1, 0},
+     {0, 0, 0},
+     NULL},
+    {COLLADA_WITH("", HALF,
+                  "<library_nodes><node id='L'><translate>0 0 1</translate>" SHOWN
+                  "</node></library_nodes>" SCENE("<node><translate>3 0 0</translate><instance_node url='#L'/></node>")),
+     {4, 1, 1},
+     {1, 1, 0},
+     NULL},
+    {COLLADA_WITH("", "<triangles>" PLAIN "<p>0 1 9</p></triangles>", ONE_NODE), ZERO, ZERO, "missing vertex"},
+    {COLLADA_WITH("", "<polylist>" PLAIN "<p>0 1 2</p></polylist>", ONE_NODE), ZERO, ZERO, "vcount"},
+    {COLLADA_WITH("", "<lines>" PLAIN "<p>0 1</p></lines>", ONE_NODE), ZERO, ZERO, "with triangles"},
+    {COLLADA_WITH("", HALF, SCENE("<node id='L'><instance_node url='#L'/></node>")), ZERO, ZERO, "nested too deeply"},
+    {"<COLLADA><asset>", ZERO, ZERO, "XML is broken"},
+    {"<svg/>", ZERO, ZERO, "not COLLADA"},
+};
+
+static poise_status hand_out_text(void *user, const char *name, const void **bytes, size_t *size)
+{
+    (void)name;
+    *bytes = user, *size = strlen(user);
+    return POISE_OK;
+}
+
+TEST_ROWS(a_collada_mesh_is_covered, TEST_COUNT(collada))
+{
+    static const char robot[] =
+        "<robot><link name='a'><collision><geometry><mesh filename='part.dae'/></geometry></collision>"
+        "</link></robot>";
+    poise_read_options options = io_options(POISE_FORMAT_URDF, NULL);
+    options.load = hand_out_text, options.meshes = true;
+    options.user = (void *)(uintptr_t)collada[test_row].text; // only read
+    poise_file *file = io_read_with(robot, &options);
+    poise_vec3 in = collada[test_row].inside, out = collada[test_row].outside;
+    if (collada[test_row].why) {
+        ck_assert_int_eq(file->shapes_skipped, 1);
+        io_check_warned(file, 1, collada[test_row].why);
+        return;
+    }
+    ck_assert_int_eq(file->shapes_skipped, 0);
+    ck_assert_double_le(least_outside(file, in.x, in.y, in.z), 1e-9);
+    ck_assert_double_ge(least_outside(file, out.x, out.y, out.z), 0.05);
+}
+
 TEST(a_bad_mesh_is_refused_in_words)
 {
     poise_vec3 corners[3] = {{0, 0, 0}, {1, 0, 0}, {0, NAN, 0}};
@@ -315,7 +427,8 @@ TEST_ROWS(a_cover_is_tight, TEST_COUNT(solids))
 
 static const io_case bad_json[] = {
     {"{\"poise\": 1,\n\"shapes\": []}", 2, "without a model"},
-    {"{\"poise\": 1, \"model\": {\"joints\": [{\"name\": \"a\"}]},\n\"shapes\": [{\"kind\": \"ball\"}]}", 2, "none of"},
+    {"{\"poise\": 1, \"model\": {\"joints\": [{\"name\": \"a\"}]},\n\"shapes\": [{\"kind\": \"ball\"}]}", 2,
+     "is not one of"},
     {"{\"poise\": 1, \"model\": {\"joints\": [{\"name\": \"a\"}]},\n\"shapes\": [{\"radius\": -1}]}", 2, "radius"},
     {"{\"poise\": 1, \"model\": {\"joints\": [{\"name\": \"a\"}]},\n\"shapes\": [{\"groups\": 1.5}]}", 2, "whole number"},
     {"{\"poise\": 1, \"model\": {\"joints\": [{\"name\": \"a\"}]},\n\"loops\": [{\"body\": \"b\"}]}", 2, "no body \"b\""},

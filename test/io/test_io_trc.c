@@ -73,17 +73,19 @@ TEST(odd_headers_and_rows_are_told_on_their_line)
         const char *part;
         int frames, count;
     } rows[] = {
-        {HEAD KEYS "50\t50\t2\t0\tmm\t50\t7\t2\n" NAMES AXES ROWS, 3, "NumMarkers says 0; there are 2 names", 2, 2},
-        {HEAD KEYS "50\t50\t9\t2\tmm\t50\t7\t2\n" NAMES AXES ROWS, 3, "NumFrames says 9; there are 2 rows", 2, 2},
-        {HEAD KEYS "50\t50\t2\t2\tfurlong\t50\t7\t2\n" NAMES AXES ROWS, 3, "\"furlong\" is no unit", 2, 2},
-        {HEAD KEYS "0\t50\t2\t2\tmm\t50\t7\t2\n" NAMES AXES ROWS, 3, "DataRate is not a number above 0; 50 is taken", 2, 2},
-        {HEAD KEYS "x\ty\t2\t2\tmm\t50\t7\t2\n" NAMES AXES ROWS, 3, "50 is taken", 2, 2},
-        {HEAD KEYS "99\t50\t2\t2\tmm\t50\t7\t2\n" NAMES AXES ROWS, 0, "times go by 0.02 s, DataRate by 0.010101", 2, 2},
+        {HEAD KEYS "50\t50\t2\t0\tmm\t50\t7\t2\n" NAMES AXES ROWS, 3, "NumMarkers says 0, but there are 2 names", 2, 2},
+        {HEAD KEYS "50\t50\t9\t2\tmm\t50\t7\t2\n" NAMES AXES ROWS, 3, "NumFrames says 9, but there are 2 rows", 2, 2},
+        {HEAD KEYS "50\t50\t2\t2\tfurlong\t50\t7\t2\n" NAMES AXES ROWS, 3, "\"furlong\" is not a unit", 2, 2},
+        {HEAD KEYS "0\t50\t2\t2\tmm\t50\t7\t2\n" NAMES AXES ROWS, 3, "DataRate is not a number above 0; 50 assumed", 2, 2},
+        {HEAD KEYS "x\ty\t2\t2\tmm\t50\t7\t2\n" NAMES AXES ROWS, 3, "50 assumed", 2, 2},
+        {HEAD KEYS "99\t50\t2\t2\tmm\t50\t7\t2\n" NAMES AXES ROWS, 0, "times are 0.02 s apart, DataRate says 0.010101", 2,
+         2},
         {START "Frame#\tTime\tleft\n" AXES ROWS, 4, "1 names for 2 markers", 2, 2},
-        {START NAMES AXES "\n7\t0.12\t1\t2\t3\t4\t5\t6\n9\t0.14\t1\t2\t3\t4\t5\t6\n", 8, "frame 9 comes where 8", 2, 2},
-        {START NAMES AXES "\n7\t0.12\t1\t2\t3\t4\t5\tsix\n8\t0.14\t1\t2\t3\t4\t5\t6\n", 7, "\"six\" is no number", 2, 2},
-        {START NAMES AXES "\n7\t0.12\t1\t\t3\t4\t5\t6\n8\t0.14\t1\t2\t3\t4\t5\t6\n", 7, "less than three numbers", 2, 2},
-        {START NAMES AXES "\n" ROWS "the end\n", 9, "does not begin with the number of a frame", 2, 2},
+        {START NAMES AXES "\n7\t0.12\t1\t2\t3\t4\t5\t6\n9\t0.14\t1\t2\t3\t4\t5\t6\n", 8, "frame 9 found where 8", 2, 2},
+        {START NAMES AXES "\n7\t0.12\t1\t2\t3\t4\t5\tsix\n8\t0.14\t1\t2\t3\t4\t5\t6\n", 7, "\"six\" is not a number", 2, 2},
+        {START NAMES AXES "\n7\t0.12\t1\t\t3\t4\t5\t6\n8\t0.14\t1\t2\t3\t4\t5\t6\n", 7,
+         "a point has 2 of its three numbers; it", 2, 2},
+        {START NAMES AXES "\n" ROWS "the end\n", 9, "does not begin with a frame number", 2, 2},
         {START NAMES "7\t0.12\t1\t2\t3\n8\t0.14\t1\t2\t3\t4\t5\t6\t7\n", 3, "the widest row has 3 markers", 2, 3},
         {START NAMES AXES "\n7\t0.12\t1\t2\t3\n8\t0.14\t1\t2\t3\t4\t5\t6\t7\t8\t9\n", 3, "the widest row has 3 markers", 2,
          3},
@@ -125,7 +127,7 @@ TEST(zeros_that_a_marker_jumps_to_or_never_leaves_are_gaps)
             ck_assert_msg(poise_markers_seen(file->markers, f, i) == (seen[i][f] == 'x'), "frame %d, marker %d", f, i);
         }
     }
-    ck_assert(io_warned(file, 0, "8 points at 0 0 0 are taken as not seen: 1 marker throughout, 2 in some frames"));
+    ck_assert(io_warned(file, 0, "8 points at 0 0 0 count as not seen: 1 marker throughout, 2 in some frames"));
 }
 
 TEST(many_bad_cells_make_few_warnings)
@@ -238,14 +240,14 @@ TEST(what_a_trc_file_cannot_hold_is_told)
     poise_markers *markers = NULL;
     ck_assert_int_eq(poise_markers_create(1, 2, 10, labels, NULL, &markers, NULL), POISE_OK);
     poise_file file = {.markers = markers};
-    io_write_warns(&file, POISE_FORMAT_TRC, "2 labels are empty or hold tabs");
+    io_write_warns(&file, POISE_FORMAT_TRC, "2 labels are empty or contain tabs");
     io_bytes bytes = io_write(&file, POISE_FORMAT_TRC, 1);
     poise_file *back = io_read(bytes.bytes, bytes.size, POISE_FORMAT_TRC, NULL);
     ck_assert_str_eq(back->markers->label[0], "a_b");
     ck_assert_str_eq(back->markers->label[1], "2");
     markers->scale = (poise_scale){0.123, POISE_UP_Z};
     io_write_warns(&file, POISE_FORMAT_TRC, "a unit of 0.123 metres");
-    io_write_warns(&file, POISE_FORMAT_TRC, "which axis points upwards");
+    io_write_warns(&file, POISE_FORMAT_TRC, "cannot store the upward axis");
     float residual[] = {0.5f, -1.0f};
     markers->residual = residual;
     io_write_warns(&file, POISE_FORMAT_TRC, "no residuals");

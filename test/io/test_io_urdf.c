@@ -85,7 +85,7 @@ TEST(a_floating_root_is_free_if_the_options_say_so)
                         "<child link='a'/></joint></robot>",
                         &options);
     ck_assert_int_eq(poise_model_info(file->model).nq, 0);
-    io_check_warned(file, 1, "it is not made to float");
+    io_check_warned(file, 1, "is not made to float");
 }
 
 TEST(the_name_of_the_root_joint_is_new)
@@ -105,28 +105,33 @@ TEST(frames_become_tools)
     poise_pose pose = poise_model_tool_info(file->model, 0).pose;
     ck_assert(pose.position.x == 1 && pose.position.z == 3);
     ck_assert_double_eq_tol(poise_quat_angle(pose.rotation), 1, 1e-15);
-    io_check_warned(file, 3, "<frame> needs a name of its own");
-    io_check_warned(file, 4, "<frame> needs a name of its own");
+    io_check_warned(file, 3, "<frame> needs a unique name");
+    io_check_warned(file, 4, "<frame> needs a unique name");
 }
 
 // ---- Warnings ------------------------------------------------------------------------------------------------------------
 
 static const io_case odd[] = {
-    {TWO("revolute", ""), 4, "joint \"j\" has no limits; it is left free"},
+    {TWO("revolute", ""), 4, "joint \"j\" has no limits and is left free"},
     {TWO("revolute", "<limit effort='1'/>"), 4, "joint \"j\" has no limits"},
     {TWO("continuous", "<limit lower='0' upper='0'/>"), 4, "limits of a continuous joint are not used"},
     {TWO("ball", ""), 4, "type \"ball\" is not in the URDF standard"},
     {TWO("spherical", ""), 4, "read as a ball joint"},
     {TWO("fixed", "<mimic joint='j'/>"), 4, "a joint of this type cannot mimic"},
-    {TWO("fixed", "<hook/>"), 4, "<hook> in <joint> is not known"},
+    {TWO("revolute", "\n<mimic joint='x'/>"), 5, "there is no joint \"x\" to mimic; it moves independently"},
+    {TWO("revolute", "\n<mimic joint='root'/>"), 5, "there is no joint \"root\" to mimic"},
+    {TWO("revolute", "\n<mimic/>"), 5, "there is no joint \"(none)\" to mimic"},
+    {TWO("fixed", "<hook/>"), 4, "<hook> in <joint> is unknown"},
     {TWO("fixed", "<drake:rotor/>"), 4, "<drake:rotor> in <joint> is an extension"},
     {"<robot><link name='a'>\n<inertial/></link></robot>", 2, "<inertial> has no <mass>"},
-    {"<robot><link name='a'>\n<hook/></link></robot>", 2, "<hook> in <link> is not known"},
-    {"<robot>\n<hook/><link name='a'/></robot>", 2, "<hook> in <robot> is not known"},
+    {"<robot><link name='a'>\n<hook/></link></robot>", 2, "<hook> in <link> is unknown"},
+    {"<robot>\n<hook/><link name='a'/></robot>", 2, "<hook> in <robot> is unknown"},
     {"<robot>\n<xacro:thing/><link name='a'/></robot>", 2, "<xacro:thing> in <robot> is an extension"},
     {"<?xml verison='1.0'?>\n<robot><link name='a'/></robot>", 1, "the XML declaration is malformed"},
     {"\n \n<?xml verison='1.0'?><robot><link name='a'/></robot>", 3, "the XML declaration is malformed"},
-    {"<?xml verison='1.0'\n?>\n<robot><link name='a'/>\n<frame/></robot>", 4, "<frame> needs a name"},
+    {"<!-- made by hand -->\n<?xml version='1.0'?>\n<robot><link name='a'/></robot>", 2,
+     "the XML declaration is not at the start"},
+    {"<?xml verison='1.0'\n?>\n<robot><link name='a'/>\n<frame/></robot>", 4, "<frame> needs a unique name"},
     {"<!DOCTYPE robot SYSTEM 'x.dtd'>\n<robot><link name='a'/></robot>", 1, "is not read"},
     {TWO("revolute", "<limit lower='0' upper='1'/>") "", 0, NULL},
     {"\n\n<?xml version='1.0'?><!DOCTYPE robot><robot><link name='a'/></robot>", 0, NULL},
@@ -163,11 +168,15 @@ TEST_ROWS(the_same_warning_comes_three_times_and_is_then_counted, TEST_COUNT(rep
     "<child link='b'/><limit lower='0' upper='1'/></joint>\n<joint name='follow' type='revolute'><parent link='a'/>"        \
     "<child link='c'/><limit lower='" lower "' upper='" upper "'/><mimic joint='lead' multiplier='-1'/></joint></robot>"
 
-TEST(limits_that_a_leader_cannot_meet_are_dropped_with_a_warning)
+TEST(limits_that_would_lock_a_leader_are_dropped_with_a_warning)
 {
-    poise_file *file = read_urdf(FOLLOWER("5", "6"));
-    io_check_warned(file, 3, "its limits leave no value to \"lead\"");
-    ck_assert(poise_model_info(file->model).lower[0] == 0 && poise_model_info(file->model).upper[0] == 1);
+    static const char *const robots[] = {FOLLOWER("5", "6"), FOLLOWER("0", "1")}; // no value, and 0 alone
+    poise_file *file;
+    for (int i = 0; i < 2; ++i) {
+        file = read_urdf(robots[i]);
+        io_check_warned(file, 3, "its limits would lock \"lead\"");
+        ck_assert(poise_model_info(file->model).lower[0] == 0 && poise_model_info(file->model).upper[0] == 1);
+    }
     file = read_urdf(FOLLOWER("-0.75", "-0.25"));
     ck_assert_int_eq(file->warning_count, 0);
     ck_assert(poise_model_info(file->model).lower[0] == 0.25 && poise_model_info(file->model).upper[0] == 0.75);
@@ -190,20 +199,20 @@ static const io_refusal bad[] = {
      POISE_ERROR_FORMAT},
     {{"<robot>&x;</robot>", 1, "XML: undefined entity"}, POISE_ERROR_FORMAT},
     {{"\n<mujoco/>", 2, "this is <mujoco>, not <robot>"}, POISE_ERROR_FORMAT},
-    {{"<robot name='x'/>", 1, "the robot has no <link>"}, POISE_ERROR_FORMAT},
+    {{"<robot name='x'/>", 1, "the robot needs at least one <link>"}, POISE_ERROR_FORMAT},
     {{"<robot>\n<xacro:include filename='x'/></robot>", 2, "run xacro on it first"}, POISE_ERROR_FORMAT},
     {{"<robot>\n<link/></robot>", 2, "<link> has no name"}, POISE_ERROR_FORMAT},
     {{"<robot>\n<link name=''/></robot>", 2, "<link> has no name"}, POISE_ERROR_FORMAT},
-    {{"<robot>\n<link name='a'/>\n<link name='a'/></robot>", 3, "a link \"a\" in line 2 already"}, POISE_ERROR_MODEL},
+    {{"<robot>\n<link name='a'/>\n<link name='a'/></robot>", 3, "already a link \"a\" in line 2"}, POISE_ERROR_MODEL},
     {{LINKS "<joint type='fixed'/></robot>", 3, "<joint> has no name"}, POISE_ERROR_FORMAT},
-    {{LINKS JOINT("j", "a", "b", "") JOINT("j", "a", "c", "") "</robot>", 4, "a joint \"j\" in line 3 already"},
+    {{LINKS JOINT("j", "a", "b", "") JOINT("j", "a", "c", "") "</robot>", 4, "already a joint \"j\" in line 3"},
      POISE_ERROR_MODEL},
-    {{LINKS "<joint name='j' type='fixed'/></robot>", 3, "joint \"j\" names no parent"}, POISE_ERROR_FORMAT},
-    {{LINKS "<joint name='j'><parent link='a'/>\n<child/></joint></robot>", 4, "names no child"}, POISE_ERROR_FORMAT},
+    {{LINKS "<joint name='j' type='fixed'/></robot>", 3, "joint \"j\" has no parent"}, POISE_ERROR_FORMAT},
+    {{LINKS "<joint name='j'><parent link='a'/>\n<child/></joint></robot>", 4, "has no child"}, POISE_ERROR_FORMAT},
     {{LINKS JOINT("j", "x", "b", "") "</robot>", 3, "there is no link \"x\" to be its parent"}, POISE_ERROR_MODEL},
     {{LINKS JOINT("j", "a", "world", "") "</robot>", 3, "there is no link \"world\" to be its child"}, POISE_ERROR_MODEL},
     {{LINKS JOINT("j", "a", "b", "") JOINT("k", "c", "b", "") "</robot>", 4,
-      "link \"b\" is the child of joint \"j\" (line 3) already"},
+      "link \"b\" is already the child of joint \"j\" (line 3)"},
      POISE_ERROR_MODEL},
     {{LINKS JOINT("j", "a", "b", "") "</robot>", 2, "no joint leads to link \"c\", nor to \"a\" (2 roots)"},
      POISE_ERROR_MODEL},
@@ -223,9 +232,6 @@ static const io_refusal bad[] = {
     {{TWO("revolute", "\n<limit lower='nan'/>"), 5, "lower of <limit> must be 1 finite number"}, POISE_ERROR_FORMAT},
     {{TWO("revolute", "\n<limit upper='x'/>"), 5, "upper of <limit> must be 1 finite number"}, POISE_ERROR_FORMAT},
     {{TWO("revolute", "\n<limit lower='2' upper='1'/>"), 4, "lower limit 2 is above upper limit 1"}, POISE_ERROR_MODEL},
-    {{TWO("revolute", "\n<mimic joint='x'/>"), 5, "there is no joint \"x\" to mimic"}, POISE_ERROR_MODEL},
-    {{TWO("revolute", "\n<mimic joint='root'/>"), 5, "there is no joint \"root\" to mimic"}, POISE_ERROR_MODEL},
-    {{TWO("revolute", "\n<mimic/>"), 5, "there is no joint \"(none)\" to mimic"}, POISE_ERROR_MODEL},
     {{TWO("revolute", "\n<mimic joint='j'/>"), 4, "follows itself"}, POISE_ERROR_MODEL},
     {{TWO("revolute", "\n<mimic joint='j' multiplier='x'/>"), 5, "multiplier of <mimic>"}, POISE_ERROR_FORMAT},
     {{TWO("revolute", "\n<mimic joint='j' offset='1 2'/>"), 5, "offset of <mimic>"}, POISE_ERROR_FORMAT},
@@ -234,7 +240,7 @@ static const io_refusal bad[] = {
      POISE_ERROR_MODEL},
     {{LINKS JOINT("j", "a", "b",
                   "<mimic joint='k'/>") "<joint name='k' type='fixed'><parent link='a'/><child link='c'/></joint></robot>",
-      3, "only a joint that turns or slides can lead"},
+      3, "only a revolute or prismatic joint can be followed"},
      POISE_ERROR_MODEL},
     {{"<robot><link name='a'><inertial>\n<mass value='x'/></inertial></link></robot>", 2,
       "value of <mass> must be 1 finite number"},
@@ -392,10 +398,10 @@ typedef struct refusal_row {
 
 static const refusal_row refusals[] = {
     {"bad/urdf", "fail_pr2_desc_bracket.urdf", 10, "there is no link \"base_link\""},
-    {"bad/urdf", "fail_pr2_desc_double.urdf", 31, "a link \"fl_caster_rotation_link\" in line 14 already"},
-    {"bad/urdf", "fail_pr2_desc_double_joint.urdf", 21, "a joint \"fl_caster_rotation_joint\" in line 4 already"},
+    {"bad/urdf", "fail_pr2_desc_double.urdf", 31, "already a link \"fl_caster_rotation_link\" in line 14"},
+    {"bad/urdf", "fail_pr2_desc_double_joint.urdf", 21, "already a joint \"fl_caster_rotation_joint\" in line 4"},
     {"bad/urdf", "fail_pr2_desc_loop.urdf", 5, "is its own ancestor"},
-    {"bad/urdf", "fail_pr2_desc_no_filename_in_mesh.urdf", 2297, "names no parent"},
+    {"bad/urdf", "fail_pr2_desc_no_filename_in_mesh.urdf", 2297, "has no parent"},
     {"bad/urdf", "fail_pr2_desc_no_joint2.urdf", 10, "not well-formed"},
     {"bad/urdf", "fail_pr2_desc_parent_itself.urdf", 4, "is its own ancestor"},
     {"bad/urdf", "fail_pr2_desc_two_trees.urdf", 10, "there is no link \"base_link\""},

@@ -84,6 +84,16 @@ TEST_DATA(a_swing_is_followed_to_the_minimum, "data/osim/imu")
     poise_error error = {0};
     double rms[71], square = 0.0;
     ck_assert_msg(!poise_track_sensors(&problem, NULL, &clip, rms, &error), "%s", error.text);
+    poise_thresholds thresholds = poise_thresholds_default();
+    poise_verdict verdict;
+    poise_finding findings[MOST + 1];
+    ck_assert_int_eq(poise_sensors_judge(&problem, rms, &thresholds, &verdict, findings, MOST + 1, NULL), POISE_OK);
+    ck_assert(verdict.level == POISE_VERDICT_GOOD && verdict.count == 0);
+    problem.sensor_count -= 1; // one that no body carries is a finding
+    ck_assert_int_eq(poise_sensors_judge(&problem, rms, &thresholds, &verdict, findings, MOST + 1, NULL), POISE_OK);
+    ck_assert(verdict.count == 1 && findings[0].kind == POISE_FINDING_LEFT_OUT);
+    problem.sensor_count += 1;
+    ck_assert_int_eq(poise_sensors_judge(&problem, NULL, &thresholds, &verdict, NULL, 0, NULL), POISE_ERROR_ARGUMENT);
     test_own(release_clip, clip);
     for (int i = 0; i < 71; ++i) {
         square += rms[i] * rms[i];

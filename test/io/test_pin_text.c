@@ -80,14 +80,15 @@ TEST(what_is_wrong_is_pointed_at)
         const char *text, *says;
         bool is_json;
     } rows[] = {
-        {"left_hnad 1 2 3", "pin 1, word 1: no body or tool is called \"left_hnad\"; did you mean \"left_hand\"?", false},
-        {"left_hand 1 2 3; left_hand 1 2 from 2 to 3", "pin 2, word 8: the target needs 3 numbers, there are 2", false},
-        {"left_hand 1 2 3 from 3 to 2", "pin 1: it ends, at 2 s, before it begins, at 3 s", false},
+        {"left_hnad 1 2 3", "pin 1, word 1: no body, joint or tool is called \"left_hnad\"; did you mean \"left_hand\"?",
+         false},
+        {"left_hand 1 2 3; left_hand 1 2 from 2 to 3", "pin 2, word 8: the target needs 3 numbers, but there are 2", false},
+        {"left_hand 1 2 3 from 3 to 2", "pin 1: ends (2 s) before it begins (3 s)", false},
         {"left_hand 1 2 3 from 2 to there", "pin 1, word 8: a time is needed here", false},
         {"left_hand 1 2 3 fade -1", "pin 1, word 6: a fade is a time >= 0", false},
-        {"left_hand key 2 1 2 3 key 2 1 2 3", "keys follow each other in time", false},
+        {"left_hand key 2 1 2 3 key 2 1 2 3", "keys must be in order of time", false},
         {"plane left_hand where it is", "\"plane\" cannot be taken from the clip", false},
-        {"", "there are no words in it", false},
+        {"", "is empty", false},
         {"{\"pins\": [{\"goal\": \"left_hand 1 2 3\", \"form\": 2}]}", "pins[0].form", true},
         {"{\"pins\": [{\"goal\": \"left_hand 1 2\"}]}", "pins[0]: pin 1", true},
         {"{\"pin\": []}", "pins", true},

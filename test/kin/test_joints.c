@@ -2,6 +2,7 @@
 // and back, limits that hold exactly, twins that are the same pose. A new type is a row there. In files:
 // io/test_joint_files.c.
 #include "kin/kin.h"
+#include "kin/put_rotation.h"
 #include "math/quat.h"
 #include "support/derivative_check.h"
 #include "support/joint_facts.h"
@@ -294,5 +295,19 @@ TEST_EACH_JOINT(a_long_vector_becomes_its_twin_unless_limits_hold_it)
         ck_assert_int_eq(pz_kin_reparameterise(f.model, q), round % 2 == 0);
         ck_assert_int_eq(largest_difference(q, twin, f.nq) <= 1e-14, round % 2 == 0);
         test_sweep();
+    }
+}
+
+// The turns of the joints above do not count.
+TEST(a_hinge_below_hinges_has_not_every_rotation)
+{
+    poise_builder *builder = new_builder();
+    add_plain(builder, "a", NULL, POISE_JOINT_REVOLUTE);
+    add_plain(builder, "b", "a", POISE_JOINT_REVOLUTE);
+    add_plain(builder, "c", "b", POISE_JOINT_REVOLUTE);
+    add_plain(builder, "d", "c", POISE_JOINT_BALL_EULER);
+    poise_model *model = model_of(builder);
+    for (int k = 0; k < 4; ++k) {
+        ck_assert_int_eq(pz_joint_has_rotation(model, &model->joints[k]), k == 3);
     }
 }

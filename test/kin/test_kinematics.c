@@ -208,6 +208,34 @@ TEST(tools_and_frames_agree_with_the_poses_of_their_bodies)
     }
 }
 
+// One angle of every size, up to many turns, the others near: on a chain whose last register of four is not full.
+TEST(far_angles_have_the_same_bits_with_wide_and_narrow_registers)
+{
+    enum { HINGES = 7 };
+    static const char names[] = "a\0b\0c\0d\0e\0f\0g";
+    poise_builder *builder = new_builder();
+    for (int i = 0; i < HINGES; ++i) {
+        add_plain(builder, names + 2 * i, i > 0 ? names + 2 * (i - 1) : NULL, POISE_JOINT_REVOLUTE);
+    }
+    figure f = figure_of(model_of(builder));
+    bool is_wide = f.model->is_wide;
+    double R[2][HINGES][9], position[3];
+    scene_random random = scene_random_make(5);
+    for (int exponent = 0; exponent < 60; ++exponent) {
+        for (int i = 0; i < HINGES; ++i) {
+            f.q[i] = ldexp(scene_random_normal(&random), i == exponent % HINGES ? exponent : 0);
+        }
+        for (int narrow = 0; narrow < 2; ++narrow) {
+            f.model->is_wide = is_wide && !narrow;
+            update(&f);
+            for (int body = 0; body < HINGES; ++body) {
+                poise_kinematics_body_frame(f.kin, body, R[narrow][body], position);
+            }
+        }
+        ck_assert_mem_eq(R[0], R[1], sizeof R[0]);
+    }
+}
+
 TEST(bodies_out_of_range_do_not_move)
 {
     scene_random random = scene_random_make(4);

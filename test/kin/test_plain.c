@@ -1,10 +1,10 @@
 // The plain reference implementation against central differences, and the second derivatives by name: each pair of joint
 // kinds, above and below, across branches, at the moving root, within one ball joint.
+#include "kin/plain_random.h"
 #include "reference/plain.h"
 #include "support/test_main.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 #define BONES     12
@@ -17,30 +17,6 @@
 // dozen terms raise the second part by up to that factor.
 #define STEP      1e-3
 #define TOLERANCE 2e-11
-
-static uint64_t state;
-
-// Uniform in [-1, 1): splitmix64 (Steele, Lea, Flood 2014).
-static double uniform(void)
-{
-    state += 0x9e3779b97f4a7c15u;
-    uint64_t z = state;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
-    return (double)(z >> 11) / 4503599627370496.0 - 1.0;
-}
-
-static int below(int count)
-{
-    return (int)(0.5 * (uniform() + 1.0) * count);
-}
-
-static poise_vec3 random_vector(void)
-{
-    double x = uniform(), y = uniform(), z = uniform();
-    return (poise_vec3){x, y, z};
-}
 
 static void random_vector_of(int n, double size, double *x)
 {

@@ -1,11 +1,11 @@
 // Poise against the plain implementation, entry by entry, on random models of every joint type that plain knows.
+#include "kin/plain_random.h"
 #include "reference/plain.h"
 #include "support/test_main.h"
 
 #include <poise/poise.h>
 
 #include <math.h>
-#include <stdint.h>
 
 #define JOINTS    14
 #define EFFECTORS 6
@@ -15,30 +15,6 @@
 
 // Both sides do the same sums of a few hundred products in another order, on numbers that went through JOINTS frames.
 #define TOLERANCE (256 * 2.220446049250313e-16) // relative to the largest entry
-
-static uint64_t state;
-
-// Uniform in [-1, 1): splitmix64 (Steele, Lea, Flood 2014).
-static double uniform(void)
-{
-    state += 0x9e3779b97f4a7c15u;
-    uint64_t z = state;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
-    return (double)(z >> 11) / 4503599627370496.0 - 1.0;
-}
-
-static int below(int count)
-{
-    return (int)(0.5 * (uniform() + 1.0) * count);
-}
-
-static poise_vec3 random_vector(void)
-{
-    double x = uniform(), y = uniform(), z = uniform();
-    return (poise_vec3){x, y, z};
-}
 
 static poise_quat random_rotation(void)
 {

@@ -275,6 +275,39 @@ TEST(long_steps_give_finite_numbers_or_are_refused)
     }
 }
 
+// A motion at constant speed about one axis, through half a turn and more: each frame is one step from the last, though
+// the rotation vector takes its other form on the way. With limits it has none, and differences are plain.
+TEST_ROWS(differences_go_on_through_half_a_turn, 3)
+{
+    static const poise_joint_type types[] = {POISE_JOINT_BALL_EXPMAP, POISE_JOINT_FREE_EXPMAP, POISE_JOINT_SWING_TWIST};
+    poise_joint joint = joint_of("a", NULL, types[test_row]);
+    poise_builder *builder = new_builder();
+    add(builder, &joint);
+    figure f = figure_of(model_of(builder));
+    int at = test_row == 1 ? 3 : 0, count = test_row == 2 ? 2 : 3, turned = 0;
+    double step[6] = {0}, next[6], v[6];
+    for (int i = 0; i < count; ++i) {
+        step[at + i] = 0.05 * (i + 1);
+    }
+    for (int k = 0; k < 60; ++k) {
+        ck_assert_int_eq(poise_retract(f.model, f.q, step, next, NULL), POISE_OK);
+        turned += next[at] < f.q[at];
+        ck_assert_int_eq(poise_difference(f.model, f.q, next, v, NULL), POISE_OK);
+        for (int i = 0; i < f.nv; ++i) {
+            ck_assert_double_eq_tol(v[i], step[i], 1e-13);
+        }
+        memcpy(f.q, next, sizeof next);
+    }
+    ck_assert_int_ge(turned, 1);
+    const double far[3] = {-3.0, 0, 0}, from[3] = {3.0, 0, 0};
+    joint = joint_of("a", NULL, POISE_JOINT_BALL_EXPMAP);
+    joint.lower[0] = -3.1, joint.upper[0] = 3.1;
+    builder = new_builder();
+    add(builder, &joint);
+    ck_assert_int_eq(poise_difference(model_of(builder), from, far, v, NULL), POISE_OK);
+    ck_assert_double_eq(v[0], -6.0);
+}
+
 TEST(differences_beyond_all_numbers_are_refused)
 {
     poise_builder *builder = new_builder();

@@ -332,6 +332,26 @@ TEST(a_name_with_letters_wrong_is_recognised_and_another_is_not)
     }
 }
 
+TEST(a_name_without_its_prefix_or_the_words_around_it_is_recognised)
+{
+    static const char *const names[] = {
+        "Armature",      "mixamorig:LeftHand", "mixamorig:RightHandThumb1", "mixamorig:RightHand",
+        "shoulder_link", "shoulder_pan_joint"};
+    static const struct {
+        const char *typed, *meant; // NULL: nothing near
+    } cases[] = {{"RightHand", "mixamorig:RightHand"},
+                 {"RihgtHand", "mixamorig:RightHand"},
+                 {"shoulder_pan", "shoulder_pan_joint"},
+                 {"pan", "shoulder_pan_joint"},
+                 {"pa", NULL},
+                 {"Thumb", NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        const char *found = poise_nearest_name(cases[i].typed, name_at, names, 6);
+        ck_assert_msg(cases[i].meant ? found && strcmp(found, cases[i].meant) == 0 : !found, "%s: %s", cases[i].typed,
+                      found ? found : "nothing");
+    }
+}
+
 // Up to 40 letters; beyond that words are far from each other.
 TEST(names_are_compared_up_to_forty_letters)
 {

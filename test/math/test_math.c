@@ -180,6 +180,8 @@ TEST(product_turns_by_the_second_factor_first)
         vec3 in_turn = poise_quat_rotate(a, poise_quat_rotate(b, v));
         ck_assert_double_le(distance(together, in_turn), 16 * EPS); // |v| <= sqrt(3), a few ulp in each of three turns
         vec3 back = poise_quat_rotate(poise_quat_conjugate(a), poise_quat_rotate(a, v));
+        poise_quat longer = {3 * a.x, 3 * a.y, 3 * a.z, 3 * a.w}, unit = poise_quat_normalize(longer);
+        ck_assert_double_eq_tol(unit.x * a.x + unit.y * a.y + unit.z * a.z + unit.w * a.w, 1, 1e-15);
         ck_assert_double_le(distance(back, v), 16 * EPS);
     }
 }

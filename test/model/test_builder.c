@@ -129,8 +129,8 @@ REFUSES(crossed_limits_of_the_last_coordinate_are_refused, POISE_JOINT_FREE_EULE
         "lower limit 0.5 is above upper limit -0.5", joint.lower[5] = 0.5, joint.upper[5] = -0.5)
 REFUSES(a_lower_limit_that_is_nan_is_refused, POISE_JOINT_PRISMATIC, "lower limit nan", joint.lower[0] = NAN)
 REFUSES(an_upper_limit_that_is_nan_is_refused, POISE_JOINT_TRANSLATION, "upper limit nan", joint.upper[2] = NAN)
-REFUSES(limits_that_only_infinity_satisfies_are_refused, POISE_JOINT_PRISMATIC, "leave no number", joint.lower[0] = INFINITY)
-REFUSES(limits_that_only_minus_infinity_satisfies_are_refused, POISE_JOINT_PRISMATIC, "leave no number",
+REFUSES(limits_that_only_infinity_satisfies_are_refused, POISE_JOINT_PRISMATIC, "leave no value", joint.lower[0] = INFINITY)
+REFUSES(limits_that_only_minus_infinity_satisfies_are_refused, POISE_JOINT_PRISMATIC, "leave no value",
         joint.upper[0] = -INFINITY)
 REFUSES(a_zero_axis_is_refused, POISE_JOINT_REVOLUTE, "axis is zero", joint.axis = poise_vec3_make(0, 0, 0))
 REFUSES(a_zero_axis_of_a_slider_is_refused, POISE_JOINT_PRISMATIC, "axis is zero", joint.axis = poise_vec3_make(0, 0, 0))
@@ -177,7 +177,7 @@ REFUSES(a_negative_mass_is_refused, POISE_JOINT_FIXED, "mass must be finite and 
 REFUSES(a_mass_that_is_nan_is_refused, POISE_JOINT_FIXED, "mass must be finite", joint.mass = NAN)
 REFUSES(an_infinite_mass_is_refused, POISE_JOINT_FIXED, "mass must be finite", joint.mass = INFINITY)
 REFUSES(a_mass_centre_that_is_nan_is_refused, POISE_JOINT_FIXED, "mass must be finite", joint.mass_center.z = NAN)
-REFUSES(a_second_body_of_the_same_name_is_refused, POISE_JOINT_FIXED, "there is a body \"root\" already",
+REFUSES(a_second_body_of_the_same_name_is_refused, POISE_JOINT_FIXED, "there is already a body \"root\"",
         joint.body = "root")
 
 TEST(a_second_joint_of_the_same_name_is_refused)
@@ -188,7 +188,7 @@ TEST(a_second_joint_of_the_same_name_is_refused)
     joint.body = "another";
     poise_error error = blank_error();
     ck_assert_int_eq(poise_builder_add_joint(builder, &joint, &error), POISE_ERROR_MODEL);
-    assert_error(&error, POISE_ERROR_MODEL, "joint \"root\"", "there is a joint of that name already");
+    assert_error(&error, POISE_ERROR_MODEL, "joint \"root\"", "there is already a joint of that name");
     assert_only_root(builder);
     poise_builder_destroy(builder);
 }
@@ -271,7 +271,7 @@ TEST(a_second_tool_of_the_same_name_is_refused)
     ck_assert_int_eq(poise_builder_add_tool(builder, &tool, &error), POISE_OK);
     assert_untouched(&error);
     ck_assert_int_eq(poise_builder_add_tool(builder, &tool, &error), POISE_ERROR_MODEL);
-    assert_error(&error, POISE_ERROR_MODEL, "tool \"tip\"", "there is a tool of that name already");
+    assert_error(&error, POISE_ERROR_MODEL, "tool \"tip\"", "there is already a tool of that name");
     poise_model *model = model_of(builder);
     ck_assert_int_eq(poise_model_info(model).tools, 1);
     poise_model_destroy(model);
@@ -400,7 +400,13 @@ TEST(a_mimic_of_a_ball_is_refused)
 
 TEST(a_mimic_of_itself_is_refused)
 {
-    assert_mimic_refused("elbow", 1, 0, -INFINITY, INFINITY, "\"elbow\" mimics another joint itself");
+    poise_builder *builder = new_builder();
+    poise_joint joint = joint_of("elbow", NULL, POISE_JOINT_REVOLUTE);
+    joint.mimic = "elbow";
+    poise_error error;
+    ck_assert_int_eq(poise_builder_add_joint(builder, &joint, &error), POISE_ERROR_MODEL);
+    ck_assert_ptr_nonnull(strstr(error.text, "joint \"elbow\": it mimics itself"));
+    poise_builder_destroy(builder);
 }
 
 TEST(a_mimic_of_a_mimic_is_refused)
@@ -409,15 +415,15 @@ TEST(a_mimic_of_a_mimic_is_refused)
     poise_joint joint = joint_of("wrist", "elbow", POISE_JOINT_PRISMATIC);
     joint.mimic = "elbow";
     ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
-    assert_model_refused(builder, "joint \"wrist\"", "\"elbow\" mimics another joint itself");
+    assert_model_refused(builder, "joint \"wrist\"", "\"elbow\" is itself a mimic joint");
     poise_builder_destroy(builder);
 }
 
 TEST(a_mimic_whose_limits_its_leader_cannot_reach_is_refused)
 {
-    assert_mimic_refused("leader", 2, 0, 3, 4, "no position of \"leader\" suits the limits of both");
-    assert_mimic_refused("leader", -2, 0, 3, 4, "no position of \"leader\" suits the limits of both");
-    assert_mimic_refused("leader", 1, 10, -2, 2, "no position of \"leader\" suits the limits of both");
+    assert_mimic_refused("leader", 2, 0, 3, 4, "no position of \"leader\" meets the limits of both");
+    assert_mimic_refused("leader", -2, 0, 3, 4, "no position of \"leader\" meets the limits of both");
+    assert_mimic_refused("leader", 1, 10, -2, 2, "no position of \"leader\" meets the limits of both");
 }
 
 TEST(a_mimic_so_slow_that_its_limits_are_infinitely_far_is_refused)
@@ -430,7 +436,7 @@ TEST(a_mimic_so_slow_that_its_limits_are_infinitely_far_is_refused)
     joint.lower[0] = 1;
     joint.upper[0] = 2;
     ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
-    assert_model_refused(builder, "joint \"elbow\"", "no position of \"leader\" suits the limits of both");
+    assert_model_refused(builder, "joint \"elbow\"", "no position of \"leader\" meets the limits of both");
     poise_builder_destroy(builder);
 }
 
@@ -482,7 +488,7 @@ TEST(a_table_whose_last_joint_exists_already_leaves_none_of_its_rows_behind)
     poise_dh_row rows[3] = {dh_row(1), dh_row(1), dh_row(1)};
     poise_error error = blank_error();
     ck_assert_int_eq(poise_builder_add_dh(builder, "arm", NULL, POISE_DH_CLASSIC, rows, 3, &error), POISE_ERROR_MODEL);
-    assert_error(&error, POISE_ERROR_MODEL, "joint \"arm3\"", "there is a joint of that name already");
+    assert_error(&error, POISE_ERROR_MODEL, "joint \"arm3\"", "there is already a joint of that name");
     ck_assert_int_eq(poise_builder_add_dh(builder, "arm", NULL, POISE_DH_CLASSIC, rows, 2, &error), POISE_OK);
     poise_model *model = model_of(builder);
     ck_assert_int_eq(poise_model_info(model).joints, 3);
@@ -501,7 +507,7 @@ TEST(a_table_whose_tip_exists_already_leaves_none_of_its_rows_behind)
     poise_dh_row rows[2] = {dh_row(1), dh_row(1)};
     poise_error error = blank_error();
     ck_assert_int_eq(poise_builder_add_dh(builder, "arm", "root", POISE_DH_CLASSIC, rows, 2, &error), POISE_ERROR_MODEL);
-    assert_error(&error, POISE_ERROR_MODEL, "tool \"armtip\"", "there is a tool of that name already");
+    assert_error(&error, POISE_ERROR_MODEL, "tool \"armtip\"", "there is already a tool of that name");
     poise_model *model = model_of(builder);
     ck_assert_int_eq(poise_model_info(model).joints, 1);
     ck_assert_int_eq(poise_model_find_joint(model, "arm1"), POISE_NONE);
@@ -520,10 +526,10 @@ TEST(a_table_without_rows_or_with_a_long_prefix_is_refused)
     prefix[61] = '\0'; // room for the number, not for "tip"
     assert_dh_refused(prefix, rows, 1, POISE_DH_CLASSIC, POISE_ERROR_ARGUMENT,
                       "prefix of a Denavit-Hartenberg chain is too");
-    assert_dh_refused("arm", rows, 0, POISE_DH_CLASSIC, POISE_ERROR_ARGUMENT, "needs a builder, a prefix and rows");
-    assert_dh_refused("arm", NULL, 1, POISE_DH_CLASSIC, POISE_ERROR_ARGUMENT, "needs a builder, a prefix and rows");
-    assert_dh_refused(NULL, rows, 1, POISE_DH_CLASSIC, POISE_ERROR_ARGUMENT, "needs a builder, a prefix and rows");
-    assert_dh_refused("arm", rows, 1, (poise_dh_convention)2, POISE_ERROR_ARGUMENT, "needs a builder, a prefix and rows");
+    assert_dh_refused("arm", rows, 0, POISE_DH_CLASSIC, POISE_ERROR_ARGUMENT, "at least one row, not 0");
+    assert_dh_refused("arm", NULL, 1, POISE_DH_CLASSIC, POISE_ERROR_ARGUMENT, "rows must not be NULL");
+    assert_dh_refused(NULL, rows, 1, POISE_DH_CLASSIC, POISE_ERROR_ARGUMENT, "prefix must not be NULL");
+    assert_dh_refused("arm", rows, 1, (poise_dh_convention)2, POISE_ERROR_ARGUMENT, "POISE_DH_MODIFIED, not 2");
 }
 
 // ---- NULL ----------------------------------------------------------------------------------------------------------------

@@ -107,11 +107,11 @@ static const poise_function lonely = {POISE_FUNCTION_LINES, 1, (const double[]){
 
 REFUSES(a_curve_joint_without_a_curve_is_refused, "give it a curve", joint.curve = NULL)
 REFUSES(a_curve_on_another_joint_is_refused, "only curve joints", joint.type = POISE_JOINT_REVOLUTE)
-REFUSES(points_that_do_not_grow_are_refused, "x must grow", curve.value[1] = backwards)
+REFUSES(points_that_do_not_grow_are_refused, "x must increase", curve.value[1] = backwards)
 REFUSES(a_single_point_is_refused, "two points", curve.value[1] = lonely)
 REFUSES(an_axis_of_no_length_is_refused, "is zero", curve.axis[0] = v3(0, 0, 0))
 REFUSES(a_function_without_a_leader_is_refused, "without a joint", joint.mimic_function = &curve.value[0])
-REFUSES(limits_of_a_follower_by_function_are_refused, "takes no limits",
+REFUSES(limits_of_a_follower_by_function_are_refused, "cannot have limits",
         (joint.mimic = "a", joint.mimic_function = &curve.value[0], joint.lower[0] = -1))
 REFUSES(a_multiplier_beside_a_function_is_refused, "not both",
         (joint.mimic = "a", joint.mimic_function = &curve.value[0], joint.mimic_multiplier = 2))

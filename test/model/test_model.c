@@ -265,6 +265,8 @@ TEST(a_null_model_is_an_empty_one)
 
 #define MANY 20000
 
+#define TRIES 5 // the least of so many times counts: clock() of Windows is a wall clock, and others may share the machine
+
 // Seconds of processor time to build a model of MANY joints: in one chain, or each on a random earlier one.
 static double seconds_to_build(bool chain, poise_model **model)
 {
@@ -296,6 +298,9 @@ TEST(twenty_thousand_joints_build_in_less_than_a_second)
     for (int chain = 0; chain < 2; ++chain) {
         poise_model *model;
         double seconds = seconds_to_build(chain, &model);
+        for (int i = 1; i < TRIES && seconds >= 1.0; ++i) {
+            seconds = fmin(seconds, seconds_to_build(chain, &model));
+        }
         ck_assert_msg(seconds < 1.0, "%.2f s", seconds);
     }
 }
@@ -304,20 +309,41 @@ TEST(every_one_of_thousands_of_names_is_found)
 {
     poise_model *model;
     seconds_to_build(false, &model);
-    clock_t start = clock();
-    int found = 0;
-    for (int k = 0; k < MANY; ++k) {
-        found += poise_model_find_joint(model, poise_model_joint_info(model, k).name) == k;
-        found += poise_model_find_body(model, poise_model_joint_info(model, k).body) == k;
+    clock_t least = CLOCKS_PER_SEC;
+    for (int i = 0; i < TRIES && least >= CLOCKS_PER_SEC / 2; ++i) {
+        clock_t start = clock();
+        int found = 0;
+        for (int k = 0; k < MANY; ++k) {
+            found += poise_model_find_joint(model, poise_model_joint_info(model, k).name) == k;
+            found += poise_model_find_body(model, poise_model_joint_info(model, k).body) == k;
+        }
+        ck_assert_int_eq(found, 2 * MANY);
+        clock_t took = clock() - start;
+        least = took < least ? took : least;
     }
-    ck_assert(clock() - start < CLOCKS_PER_SEC / 2);
-    ck_assert_int_eq(found, 2 * MANY);
+    ck_assert(least < CLOCKS_PER_SEC / 2);
     ck_assert_int_eq(poise_model_find_joint(model, "joint number 20000"), POISE_NONE);
     ck_assert_int_eq(poise_model_find_joint(model, "body7"), POISE_NONE);
     ck_assert_int_eq(poise_model_find_body(model, "joint number 7"), POISE_NONE);
     ck_assert_int_eq(poise_model_find_joint(model, ""), POISE_NONE);
     ck_assert_int_eq(poise_model_find_joint(model, NULL), POISE_NONE);
     ck_assert_int_eq(poise_model_find_tool(model, "body7"), POISE_NONE);
+}
+
+// The names in an error are cut where their room ends.
+TEST(long_names_fit_into_an_error)
+{
+    poise_builder *builder = new_builder();
+    char name[201];
+    memset(name, 'a', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    add_plain(builder, name, NULL, POISE_JOINT_FIXED);
+    poise_model *model = model_of(builder);
+    poise_error error;
+    ck_assert_int_eq(poise_model_find_part(model, "hand", NULL, &error), POISE_NONE);
+    const char *list = strstr(error.text, "there are ");
+    ck_assert_ptr_nonnull(list);
+    ck_assert_uint_eq(strspn(list + strlen("there are "), "a"), 127);
 }
 
 TEST(names_are_copied)

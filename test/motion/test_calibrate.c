@@ -288,10 +288,14 @@ TEST(equations_of_priors_are_the_derivatives_of_their_cost)
     double A[3 * N], J[3 * DOFS], G[DOFS * DOFS], C[N * DOFS], X[DOFS], H[N * N], b[N];
     poise_calibration problem = poise_calibration_default();
     problem.size = 0.9;
-    for (int with_priors = 0; with_priors < 2; ++with_priors) {
+    int none[DOFS] = {-1, -1, -1, -1, -1, -1};
+    for (int round = 0; round < 3; ++round) { // factors alone, factors and places, places alone
+        bool with_priors = round > 0;
+        int factors = round < 2 ? FACTORS : 0;
         problem.priors = with_priors ? priors : NULL;
         pz_calibration c = {.model = model, .placements = placements, .count = with_priors ? PLACES : 0, .frame_count = 1};
-        c.problem = problem, c.index = index, c.unknown = unknown, c.factors = FACTORS, c.n = FACTORS + 3 * c.count;
+        c.problem = problem, c.index = index, c.unknown = factors > 0 ? unknown : none;
+        c.factors = factors, c.n = factors + 3 * c.count;
         c.z = z, c.q = q, c.N = H, c.b = b, c.A = A, c.J = J, c.G = G, c.C = C, c.X = X, c.posture = posture;
         c.noise = 0.01, c.stature = 1.7, c.points = 100;
         ck_assert_int_eq(pz_calibration_equations(&c, model), POISE_OK);

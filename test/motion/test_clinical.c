@@ -274,6 +274,21 @@ TEST(centres_are_where_the_joints_are)
     }
 }
 
+TEST(a_leg_without_markers_has_no_angles)
+{
+    poise_model *model = humanoid();
+    bool seen[POISE_ANGLE_COUNT];
+    poise_placement places[] = {{"LASI", poise_model_find_body(model, "pelvis"), {0, 0, 0}, 1.0},
+                                {"RANK", poise_model_find_body(model, "right_shin"), {0, 0, 0}, 1.0},
+                                {"LANK", poise_model_find_body(model, "left_shin"), {0, 0, 0}, 0.0}};
+    ck_assert_int_eq(poise_joint_angles_seen(model, places, 3, NULL, seen, NULL), POISE_OK);
+    ck_assert(seen[angle_called("pelvis_tilt")] && seen[angle_called("hip_flexion_r")] &&
+              seen[angle_called("knee_rotation_r")]);
+    ck_assert(!seen[angle_called("ankle_inversion_r")] && !seen[angle_called("hip_flexion_l")] &&
+              !seen[angle_called("knee_flexion_l")] && !seen[angle_called("elbow_flexion_r")]);
+    ck_assert_int_eq(poise_joint_angles_seen(model, NULL, 3, NULL, seen, NULL), POISE_ERROR_ARGUMENT);
+}
+
 TEST(a_robot_has_no_hips)
 {
     poise_model *model;

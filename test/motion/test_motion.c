@@ -1,31 +1,10 @@
 // Clips and marker sets: memory, trimming, sampling between frames, labels, units.
+#include "support/meter.h"
 #include "support/skeleton.h"
 
 #include <math.h>
 
 #define PI 3.14159265358979323846
-
-// ---- An allocator that counts --------------------------------------------------------------------------------------------
-
-typedef struct meter {
-    int requests, live;
-    bool fails;
-} meter;
-
-static void *meter_allocate(void *user, size_t size)
-{
-    meter *m = user;
-    m->requests += 1;
-    void *memory = m->fails ? NULL : malloc(size);
-    m->live += memory != NULL;
-    return memory;
-}
-
-static void meter_release(void *user, void *memory)
-{
-    ((meter *)user)->live -= 1;
-    free(memory);
-}
 
 static poise_allocator allocator_of(meter *m)
 {
@@ -313,7 +292,7 @@ TEST(a_marker_set_is_one_allocation_of_gaps)
     }
     poise_markers_destroy(markers);
     ck_assert_int_eq(m.live, 0);
-    m.fails = true;
+    m.fail_from = m.fail_to = m.requests + 1;
     markers = NULL;
     ck_assert_int_eq(poise_markers_create(7, 12, 50.0, NULL, &allocator, &markers, NULL), POISE_ERROR_MEMORY);
     ck_assert_ptr_null(markers);
@@ -431,6 +410,9 @@ TEST(the_only_whole_subject_is_chosen_and_one_alone_needs_no_choice)
     poise_markers *halves = crowd((const char *[]){"ML", "MR"}, 2, '_'); // the sides of one person
     ck_assert_int_eq(poise_markers_subjects(halves, NULL, 0), 0);
     poise_markers_destroy(halves);
+    poise_markers *numbered = crowd((const char *[]){"P1", "P2"}, 2, '_'); // two people
+    ck_assert_int_eq(poise_markers_subjects(numbered, NULL, 0), 3);
+    poise_markers_destroy(numbered);
     static const char *const alone[] = {"Daniel:LFHD", "*0"};
     static const char *const sides[] = {"L_HipA", "R_HipA", "L_Knee", "R_Knee", "Thigh_1", "Shank_1"};
     poise_markers *set[2];

@@ -1,4 +1,5 @@
 // Markers by name: every spelling of a label, tables of one's own, places that follow the body.
+#include "motion/marker_table.h"
 #include "support/own.h"
 #include "support/test_main.h"
 
@@ -88,6 +89,28 @@ static const struct {
     {"RLAK", "right_shin"},
     {"R.TibTubercle", "right_shin"},
     {"R.Clavicle", "thorax"},
+    {"RxShould", "right_clavicle"}, // sides with an x
+    {"LxLatCon", "left_thigh"},
+    {"LatMalDx", "right_shin"},
+    {"Knee_sx", "left_thigh"},
+    {"Psis", "pelvis"}, // of both sides
+    {"LTH", "left_thigh"},
+    {"RSK", "right_shin"},
+    {"ARIEL", "head"}, // Vicon's 53
+    {"LOWR", "left_radius"},
+    {"LIWR", "left_radius"},
+    {"LIHAND", "left_hand"},
+    {"RHEL", "right_foot"},
+    {"L_UHE", "left_radius"}, // Van Sint Jan's landmarks
+    {"R_TTC", "right_shin"},
+    {"SXS", "thorax"},
+    {"LMALM", "left_shin"},
+    {"RCUBL", "right_upper_arm"},
+    {"R_MTP5", "right_foot"},
+    {"RMELB", "right_upper_arm"}, // throwers
+    {"l_knjntln", "left_thigh"},
+    {"r_tubtib", "right_shin"},
+    {"th12", "pelvis"},
     {"HEEL", NULL}, // of which side?
     {"LHipAngles", NULL},
     {"LFEO", NULL},
@@ -143,6 +166,26 @@ TEST(epicondyles_are_the_knee_s_where_the_elbow_has_another_name)
     ck_assert_int_eq(report.placed, 3);
     ck_assert_str_eq(poise_model_joint_info(model, placements[0].body).body, "right_thigh");
     ck_assert_str_eq(poise_model_joint_info(model, placements[2].body).body, "right_clavicle");
+    poise_markers_destroy(markers);
+}
+
+// Names that mean something else in their sets than elsewhere.
+static const struct {
+    const char *labels[3], *body; // that of the first
+} of_sets[] = {
+    {{"RTH", "RIN", "RPN"}, "right_hand"},
+    {{"LHIP", "ARIEL", "LFSH"}, "pelvis"}, // not all of them
+    {{"RM3", "RLEP", "RRSP"}, "right_hand"},
+    {{"RLEP", "RM3", "RRSP"}, "right_upper_arm"},
+};
+
+TEST_ROWS(names_of_a_set_mean_what_they_mean_there, TEST_COUNT(of_sets))
+{
+    const poise_model *model = humanoid();
+    poise_placement placements[3];
+    poise_markers *markers = labelled((const char *const *)of_sets[test_row].labels, 3);
+    ck_assert_int_eq(poise_places_by_name(model, markers, NULL, placements, NULL, 3, NULL, NULL), POISE_OK);
+    ck_assert_str_eq(poise_model_joint_info(model, placements[0].body).body, of_sets[test_row].body);
     poise_markers_destroy(markers);
 }
 
@@ -336,4 +379,15 @@ TEST(size_and_upward_axis_are_told_by_the_markers)
     ck_assert_double_eq_tol(report.stature, 0.84 / 0.491, 1e-9);
     poise_kinematics_destroy(kin);
     poise_markers_destroy(markers);
+}
+
+// Angles, forces, moments and powers that a laboratory's program writes among the markers, wherever the word stands.
+TEST(what_was_computed_is_no_marker)
+{
+    static const char *const computed[] = {"Angles_knee", "LKneeAngles", "RGroundReactionForce", "LHipMoment",
+                                           "RAnklePower"};
+    for (size_t i = 0; i < TEST_COUNT(computed); ++i) {
+        ck_assert_msg(pz_label_is_computed(NULL, computed[i]), "%s", computed[i]);
+    }
+    ck_assert(!pz_label_is_computed(NULL, "LKNE") && !pz_label_is_computed(NULL, "ang"));
 }

@@ -1,48 +1,15 @@
 // Bringing a recording and a skeleton together: units, axes, points in common, measures.
-#include "support/test_main.h"
-
-#include <poise/track.h>
-#include <scenes/scenes.h>
+#include "motion/recorded_walk.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 64, FRAMES = 12 };
+enum { FRAMES = 12 };
 
-// A scene's walk, and what its markers record of it.
-typedef struct take {
-    poise_model *model;
-    poise_clip *clip;
-    scene_marker sites[MOST];
-    poise_placement placements[MOST];
-    int count;
-    poise_markers *markers;
-} take;
-
-static take record(const char *scene, poise_scale scale)
+static void record(take *t, const char *scene, poise_scale scale)
 {
-    take t = {.count = scene_markers(scene, NULL, 0)};
-    ck_assert_int_eq(scene_create(scene, NULL, &t.model, NULL), POISE_OK);
-    scene_markers(scene, t.sites, MOST);
-    for (int i = 0; i < t.count; ++i) {
-        t.placements[i] = (poise_placement){t.sites[i].name, t.sites[i].body, t.sites[i].local, 1.0};
-    }
-    int nq = poise_model_info(t.model).nq;
-    ck_assert_int_eq(poise_clip_create(FRAMES, nq, 1.0 / 120, NULL, &t.clip, NULL), POISE_OK);
-    for (int f = 0; f < FRAMES; ++f) {
-        scene_motion_pose(t.model, "walk", f / 120.0, t.clip->q + f * nq);
-    }
-    ck_assert_int_eq(poise_markers_from_clip(t.model, t.clip, scale, t.placements, t.count, NULL, &t.markers, NULL),
-                     POISE_OK);
-    return t;
-}
-
-static void forget(take *t)
-{
-    poise_markers_destroy(t->markers);
-    poise_clip_destroy(t->clip);
-    poise_model_destroy(t->model);
+    record_walk(t, scene, scale, FRAMES, 120);
 }
 
 static double distance(poise_vec3 a, poise_vec3 b)
@@ -75,7 +42,9 @@ TEST(markers_come_to_the_skeleton_whatever_is_known_of_their_unit_and_axis)
         {{0.0, POISE_UP_UNKNOWN}, {0.0, POISE_UP_UNKNOWN}, true, true, true, true},
     };
     for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
-        take t = record("humanoid", (poise_scale){1.0, POISE_UP_Y}), truth = record("humanoid", t.markers->scale);
+        take t, truth;
+        record(&t, "humanoid", (poise_scale){1.0, POISE_UP_Y});
+        record(&truth, "humanoid", t.markers->scale);
         spoil(t.markers, cases[i].markers);
         poise_scale scale = cases[i].model;
         poise_scale_match match;
@@ -95,7 +64,8 @@ TEST(markers_come_to_the_skeleton_whatever_is_known_of_their_unit_and_axis)
 
 TEST(sizes_that_tell_nothing_leave_the_unit_that_is_known)
 {
-    take t = record("humanoid", (poise_scale){0.0, POISE_UP_Y});
+    take t;
+    record(&t, "humanoid", (poise_scale){0.0, POISE_UP_Y});
     for (int k = 0; k < FRAMES * t.count; ++k) {
         poise_vec3 *p = &t.markers->position[k];
         *p = (poise_vec3){5e4 * p->x, 5e4 * p->y, 5e4 * p->z}; // no common unit makes this a body
@@ -112,11 +82,40 @@ TEST(sizes_that_tell_nothing_leave_the_unit_that_is_known)
     forget(&t);
 }
 
+// Without names that are known, by the boxes around markers and around bodies and tools.
+TEST(a_stick_and_its_two_markers_are_equally_large)
+{
+    poise_builder *builder;
+    poise_model *model;
+    poise_markers *markers;
+    static const char *const labels[] = {"m1", "m2"};
+    poise_joint joint = poise_joint_default();
+    joint.name = "stick";
+    joint.type = POISE_JOINT_FREE;
+    poise_tool end = {.name = "end", .body = "stick", .pose = {{0, 0, 0, 1}, {0.9, 0, 0}}};
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
+    ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    ck_assert_int_eq(poise_builder_add_tool(builder, &end, NULL), POISE_OK);
+    ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
+    ck_assert_int_eq(poise_markers_create(1, 2, 100.0, labels, NULL, &markers, NULL), POISE_OK);
+    markers->position[0] = (poise_vec3){100, 200, 300};
+    markers->position[1] = (poise_vec3){100, 1100, 300};
+    poise_scale scale = {1.0, POISE_UP_Y};
+    poise_scale_match match;
+    ck_assert_int_eq(poise_markers_match(markers, model, &scale, &match, NULL), POISE_OK);
+    ck_assert(match.markers_unknown && match.by_size && match.from.metres == 0.001);
+    ck_assert_double_eq_tol(distance(markers->position[0], markers->position[1]), 0.9, 1e-12);
+    poise_markers_destroy(markers);
+    poise_model_destroy(model);
+    poise_builder_destroy(builder);
+}
+
 // ---- Another's motion ----------------------------------------------------------------------------------------------------
 
 TEST(a_motion_comes_over_to_a_skeleton_of_another_size_unit_and_axis)
 {
-    take t = record("humanoid", (poise_scale){1.0, POISE_UP_Y});
+    take t;
+    record(&t, "humanoid", (poise_scale){1.0, POISE_UP_Y});
     double twice[MOST];
     poise_model *large;
     for (int k = 0; k < MOST; ++k) {
@@ -184,7 +183,8 @@ TEST(the_size_of_a_skeleton_is_that_of_all_its_bones)
 
 TEST(bodies_belong_together_by_name_or_by_pair_and_what_does_not_is_refused)
 {
-    take t = record("humanoid", (poise_scale){1.0, POISE_UP_Y});
+    take t;
+    record(&t, "humanoid", (poise_scale){1.0, POISE_UP_Y});
     poise_model *arm;
     ck_assert_int_eq(scene_create("arm7", NULL, &arm, NULL), POISE_OK);
     poise_placement placements[2 * MOST];
@@ -226,7 +226,8 @@ TEST(bodies_belong_together_by_name_or_by_pair_and_what_does_not_is_refused)
 
 TEST(what_was_moved_is_measured_and_what_was_let_go_or_held_is_not)
 {
-    take t = record("humanoid", (poise_scale){1.0, POISE_UP_Y});
+    take t;
+    record(&t, "humanoid", (poise_scale){1.0, POISE_UP_Y});
     poise_track_frame frames[FRAMES] = {{0}};
     t.markers->position[2 * t.count + 5].x += 0.01;                     // seen, off by 10 mm
     t.markers->position[3 * t.count + 5].y += 1.0;                      // let go

@@ -1,49 +1,18 @@
 // A recording becomes a motion with a verdict in one call.
-#include "support/test_main.h"
+#include "motion/recorded_walk.h"
 
 #include <poise/io.h>
-#include <scenes/scenes.h>
 
 #include <math.h>
 #include <string.h>
 
-enum { MOST = 64, FRAMES = 24 };
-
-// A walk of the humanoid and its markers.
-typedef struct take {
-    poise_model *model;
-    poise_clip *clip;
-    scene_marker sites[MOST];
-    poise_placement placements[MOST];
-    int count;
-    poise_markers *markers;
-} take;
+enum { FRAMES = 24 };
 
 static take *record(void)
 {
     static take t;
-    t = (take){.count = scene_markers("humanoid", NULL, 0)};
-    ck_assert_int_eq(scene_create("humanoid", NULL, &t.model, NULL), POISE_OK);
-    scene_markers("humanoid", t.sites, MOST);
-    for (int i = 0; i < t.count; ++i) {
-        t.placements[i] = (poise_placement){t.sites[i].name, t.sites[i].body, t.sites[i].local, 1.0};
-    }
-    int nq = poise_model_info(t.model).nq;
-    ck_assert_int_eq(poise_clip_create(FRAMES, nq, 1.0 / 60, NULL, &t.clip, NULL), POISE_OK);
-    for (int f = 0; f < FRAMES; ++f) {
-        scene_motion_pose(t.model, "walk", f / 60.0, t.clip->q + f * nq);
-    }
-    poise_scale metres = {1.0, POISE_UP_Y};
-    ck_assert_int_eq(poise_markers_from_clip(t.model, t.clip, metres, t.placements, t.count, NULL, &t.markers, NULL),
-                     POISE_OK);
+    record_walk(&t, "humanoid", (poise_scale){1.0, POISE_UP_Y}, FRAMES, 60);
     return &t;
-}
-
-static void forget(take *t)
-{
-    poise_markers_destroy(t->markers);
-    poise_clip_destroy(t->clip);
-    poise_model_destroy(t->model);
 }
 
 static poise_recording_problem problem_of(const take *t)
@@ -143,6 +112,24 @@ TEST(markers_without_places_are_placed_by_name_and_calibrated)
     forget(t);
 }
 
+// A skeleton with places of another set of markers, where only those of the knees have the names of this recording, for
+// markers that sit elsewhere.
+TEST(places_of_another_marker_set_give_way_to_those_by_name)
+{
+    take *t = record();
+    poise_recording_problem problem = problem_of(t);
+    for (int i = 0; i < t->count; ++i) {
+        bool is_common = strstr(t->placements[i].label, "knee") != NULL;
+        t->placements[i].label = is_common ? t->placements[i].label : "elsewhere";
+        t->placements[i].local.y += 0.3;
+    }
+    poise_recording_result *r = follow(&problem);
+    ck_assert(r->given == t->count && r->given_seen == 0 && r->named > 20);
+    ck_assert_double_le(joints_off(t, r, 0), 0.06);
+    poise_recording_destroy(r);
+    forget(t);
+}
+
 // The left knee's marker under the right one's name, and the other way round.
 TEST(swapped_names_are_not_good_and_the_findings_say_so)
 {
@@ -179,6 +166,9 @@ TEST(a_motion_of_another_skeleton_is_followed_by_its_bodies)
     poise_recording_result *r = follow(&problem);
     ck_assert(r->from_motion && r->retarget.points > 20);
     ck_assert_double_le(joints_off(t, r, 0), 0.05);
+    ck_assert_int_eq(r->verdict.level, POISE_VERDICT_GOOD);
+    ck_assert(r->verdict.worst[POISE_FINDING_BONES] > 0 && r->verdict.worst[POISE_FINDING_BONES] < 0.05);
+    ck_assert_double_eq(r->verdict.worst[POISE_FINDING_GIVEN], 0); // places of another skeleton's joints say little
     poise_recording_destroy(r);
     poise_model_destroy(other);
     forget(t);
@@ -242,11 +232,11 @@ static const struct {
     const char *says;
 } refusals[] = {
     {"frames", no_frames, POISE_ERROR_ARGUMENT, "has frames 0 to 23"},
-    {"no place", no_place, POISE_ERROR_NOT_FOUND, "none of the 0 markers"},
+    {"no place", no_place, POISE_ERROR_NOT_FOUND, "none of the 0 placed markers"},
     {"subject", no_such_subject, POISE_ERROR_NOT_FOUND, "Anna"},
     {"nothing", nothing_to_follow, POISE_ERROR_ARGUMENT, "markers"},
     {"labels", bad_labels, POISE_ERROR_FORMAT, ""},
-    {"unknown places", places_unknown, POISE_ERROR_UNSUPPORTED, "is not known"},
+    {"unknown places", places_unknown, POISE_ERROR_UNSUPPORTED, "are unknown"},
 };
 
 TEST_ROWS(what_cannot_be_done_is_refused_with_the_reason, TEST_COUNT(refusals))

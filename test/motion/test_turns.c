@@ -1,9 +1,12 @@
-// Angles that may turn for ever go on from frame to frame, also where chunks of a recording meet.
+// Angles that say the same. Those that may turn for ever go on from frame to frame, also where chunks of a recording meet.
+#include "motion/turns.h"
 #include "support/test_main.h"
 
 #include <poise/track.h>
 
 #include <math.h>
+
+#define PI 3.14159265358979323846
 
 enum { FRAMES = 400 };
 
@@ -95,5 +98,39 @@ TEST_ROWS(angles_without_limits_go_on_from_frame_to_frame, TEST_COUNT(pelves))
     poise_clip_destroy(truth);
     poise_clip_destroy(found);
     poise_markers_destroy(seen);
+    poise_model_destroy(model);
+}
+
+// A shoulder of OpenSim: its limits may hold both ways to say a rotation. The one nearer to the rest pose is meant.
+TEST(limits_that_hold_both_ways_leave_the_nearer_one)
+{
+    static const poise_vec3 axes[3] = {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}};
+    static const char *const names[] = {"flex", "add", "rot"};
+    poise_builder *builder = NULL;
+    poise_model *model = NULL;
+    double limit = 1.3;
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
+    for (int i = 0; i < 3; ++i) {
+        poise_joint joint = poise_joint_default();
+        joint.name = joint.body = names[i];
+        joint.parent = i > 0 ? names[i - 1] : NULL;
+        joint.type = POISE_JOINT_REVOLUTE;
+        joint.axis = axes[i];
+        joint.lower[0] = -limit, joint.upper[0] = limit;
+        ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    }
+    ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
+    poise_builder_destroy(builder);
+    for (int n = 0; n < 300; ++n) {
+        double truth[3] = {1.5 * sin(1.3 * n), 1.2 * sin(2.9 * n + 1), 1.5 * sin(0.7 * n + 2)}, rest[3] = {0, 0, 0};
+        double q[3] = {truth[0] + (truth[0] > 0 ? -PI : PI), PI - truth[1], truth[2] + (truth[2] > 0 ? -PI : PI)};
+        bool is_within = fabs(truth[0]) <= limit && fabs(truth[2]) <= limit;
+        double other = q[1];
+        ck_assert(pz_nearest_turns(model, NULL, 0, rest, q) == is_within);
+        ck_assert_double_eq_tol(q[1], is_within ? truth[1] : other, 1e-12);
+        for (int i = 0; i < 3 && is_within; ++i) {
+            ck_assert_double_eq_tol(q[i], truth[i], 1e-12);
+        }
+    }
     poise_model_destroy(model);
 }

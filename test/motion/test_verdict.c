@@ -171,6 +171,34 @@ TEST(a_marker_far_from_its_given_place_is_named)
     ck_assert(finds(t, POISE_FINDING_FAR, POISE_VERDICT_DOUBTFUL, "LWRA"));
 }
 
+// An arm whose markers are let go for 0.3 s is lost, though no marker is let go in a fifth of the frames; 0.1 s is a moment.
+TEST(a_limb_that_leaves_its_markers_for_a_while_is_lost)
+{
+    static const char *const arm[] = {"LFRM", "LWRA", "LWRB"};
+    for (int length = 10; length <= 24; length += 14) {
+        take *t = record(gait, TEST_COUNT(gait));
+        follow_given(t, t->placements, TEST_COUNT(gait));
+        ck_assert_int_eq(t->verdict.level, POISE_VERDICT_GOOD);
+        for (int f = 40; f < 40 + length; ++f) {
+            for (int i = 0; i < 3; ++i) {
+                t->markers->position[f * t->markers->count + poise_markers_find(t->markers, arm[i])].x += 0.2;
+            }
+            t->frames[f].let_go = 3;
+        }
+        poise_verdict_problem problem = poise_verdict_problem_default();
+        problem.track = &t->problem;
+        problem.clip = t->clip;
+        problem.frames = t->frames;
+        ck_assert_int_eq(poise_verdict_find(&problem, NULL, &t->verdict, t->findings, FINDINGS, NULL), POISE_OK);
+        bool is_long = length * t->clip->frame_time > 0.2;
+        ck_assert_int_eq(t->verdict.level, is_long ? POISE_VERDICT_DOUBTFUL : POISE_VERDICT_GOOD);
+        ck_assert(!is_long || finds(t, POISE_FINDING_LOST, POISE_VERDICT_DOUBTFUL, "left_ulna") ||
+                  finds(t, POISE_FINDING_LOST, POISE_VERDICT_DOUBTFUL, "left_radius"));
+        ck_assert_msg(!is_long || (t->findings[0].first == 40 && t->findings[0].last == 39 + length), "frames %d to %d",
+                      t->findings[0].first, t->findings[0].last);
+    }
+}
+
 // Give markers names that nobody knows.
 static void forget_names(take *t, int first, int last)
 {
@@ -298,17 +326,17 @@ TEST(findings_are_told_in_words)
         poise_finding finding;
         const char *text;
     } rows[] = {
-        {{POISE_FINDING_MOVED, POISE_VERDICT_FAILED, "RFIN", NULL, 3.14159},
-         "RFIN was moved to 3.1 deviations from where anatomy has it"},
-        {{POISE_FINDING_UNSEEN, POISE_VERDICT_DOUBTFUL, NULL, NULL, 0.74},
+        {{POISE_FINDING_MOVED, POISE_VERDICT_FAILED, "RFIN", NULL, 3.14159, 0, 0, 0},
+         "RFIN sits 3.14 times as far from its usual place on the body as is common"},
+        {{POISE_FINDING_UNSEEN, POISE_VERDICT_DOUBTFUL, NULL, NULL, 0.74, 0, 0, 0},
          "markers do not determine 74 % of the degrees of freedom above them"},
-        {{POISE_FINDING_HELD, POISE_VERDICT_DOUBTFUL, NULL, NULL, 0.004},
+        {{POISE_FINDING_HELD, POISE_VERDICT_DOUBTFUL, NULL, NULL, 0.004, 0, 0, 0},
          "0.4 % of the frames could not be trusted and hold the last good pose"},
-        {{POISE_FINDING_SIZE, POISE_VERDICT_DOUBTFUL, NULL, NULL, 1.305},
+        {{POISE_FINDING_SIZE, POISE_VERDICT_DOUBTFUL, NULL, NULL, 1.305, 0, 0, 0},
          "person and skeleton differ in size by a factor of 1.31"},
-        {{POISE_FINDING_STRETCHED, POISE_VERDICT_DOUBTFUL, "left_shin", NULL, 1.04},
-         "the bone to left_shin was scaled by a factor of 1.04 against the others"},
-        {{POISE_FINDING_SWAPPED, POISE_VERDICT_DOUBTFUL, "LWRA", "LWRB", 20},
+        {{POISE_FINDING_STRETCHED, POISE_VERDICT_DOUBTFUL, "left_shin", NULL, 1.04, 0, 0, 0},
+         "the bone to left_shin was scaled by a factor of 1.04 relative to the others"},
+        {{POISE_FINDING_SWAPPED, POISE_VERDICT_DOUBTFUL, "LWRA", "LWRB", 20, 0, 0, 0},
          "LWRA and LWRB seem to have each other's names"},
     };
     char text[160], little[10];
@@ -317,7 +345,7 @@ TEST(findings_are_told_in_words)
         ck_assert_str_eq(text, rows[i].text);
     }
     poise_finding_describe(&rows[0].finding, little, sizeof little);
-    ck_assert_str_eq(little, "RFIN was ");
+    ck_assert_str_eq(little, "RFIN sits");
     ck_assert_str_eq(poise_verdict_name(POISE_VERDICT_DOUBTFUL), "doubtful");
     ck_assert_str_eq(poise_finding_name(POISE_FINDING_LET_GO), "let_go");
     poise_thresholds t = poise_thresholds_default();
@@ -328,4 +356,17 @@ TEST(findings_are_told_in_words)
     ck_assert_int_eq(poise_thresholds_set(&t, "joint", 1, 1, NULL), POISE_ERROR_NOT_FOUND);
     ck_assert_int_eq(poise_thresholds_set(&t, "moved", NAN, 1, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_thresholds_set(NULL, "moved", 1, 1, NULL), POISE_ERROR_ARGUMENT);
+}
+
+// A motion that is good has no sole more than 2 mm below the ground, for a leg of 0.8 m.
+TEST(a_sole_that_is_more_than_two_millimetres_down_is_doubtful)
+{
+    poise_thresholds thresholds = poise_thresholds_default();
+    poise_verdict verdict = {.level = POISE_VERDICT_GOOD};
+    poise_finding list[1], depth = {.kind = POISE_FINDING_SUNK, .value = 0.0019 / 0.8};
+    poise_verdict_weigh(&thresholds, depth, false, &verdict, list, 1);
+    ck_assert_int_eq(verdict.level, POISE_VERDICT_GOOD);
+    depth.value = 0.0021 / 0.8;
+    poise_verdict_weigh(&thresholds, depth, false, &verdict, list, 1);
+    ck_assert_int_eq(verdict.level, POISE_VERDICT_DOUBTFUL);
 }

@@ -201,6 +201,9 @@ TEST(close_pairs_come_in_order)
         ck_assert_int_eq(found, rows[i].found);
         ck_assert_int_eq(close[0].pair, rows[i].first);
         ck_assert_int_eq(close[1].pair, rows[i].second);
+        if (rows[i].found == 3 && rows[i].capacity == 3) {
+            ck_assert(close[2].pair == 0 && close[2].room > close[1].room && close[2].room < rows[i].room);
+        }
         if (rows[i].first >= 0) {
             ck_assert_double_eq_tol(close[0].nearest.distance, 0.03, 1e-12);
             ck_assert_double_eq_tol(close[0].room, 0.03 - rows[i].margin, 1e-12);
@@ -213,6 +216,30 @@ TEST(close_pairs_come_in_order)
     ck_assert_int_eq(poise_pairs_close(f.kin, &apart, 0, NULL, 0, &found, &error), POISE_ERROR_ARGUMENT);
     ck_assert_ptr_nonnull(strstr(error.text, "pair 0"));
     ck_assert_int_eq(poise_pairs_close(f.kin, NULL, 0, NULL, 0, &found, &error), POISE_ERROR_ARGUMENT);
+}
+
+// The whole chain is 1.2 long: no margin of 3 can hold between its links, one of 0.1 can. The floor stays.
+TEST(pairs_leave_out_what_no_margin_parts)
+{
+    poise_shape shapes[LINKS + 1];
+    figure f = chain_of_links(shapes);
+    static const struct {
+        double margin;
+        int found;
+    } rows[] = {{0, 4 + LINKS}, {0.1, 4 + LINKS}, {3, LINKS}};
+    for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
+        poise_pairs_options options = poise_pairs_options_default();
+        int found = -1;
+        options.margin = rows[i].margin;
+        ck_assert_int_eq(poise_pairs_find(f.model, shapes, LINKS + 1, &options, NULL, NULL, 0, &found, NULL), POISE_OK);
+        ck_assert_int_eq(found, rows[i].found);
+    }
+    poise_pairs_options bad = poise_pairs_options_default();
+    poise_error error;
+    int found;
+    bad.margin = -1;
+    ck_assert_int_eq(poise_pairs_find(f.model, shapes, 1, &bad, NULL, NULL, 0, &found, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(error.text, "margin"));
 }
 
 // Two boxes that turn on one another, with faces in one plane: they touch always, and no margin could hold.
@@ -233,4 +260,50 @@ TEST(pairs_leave_out_what_always_touches)
     shapes[1].half.z = 0.049; // 1 mm apart
     ck_assert_int_eq(poise_pairs_find(model_of(builder), shapes, 2, NULL, NULL, NULL, 0, &found, NULL), POISE_OK);
     ck_assert_int_eq(found, 1);
+}
+// A ball on one body turns among the four quarters of a plate on another: each quarter is free most of the time, the bodies
+// never. They are left alone as a whole, for nothing could keep them apart.
+TEST(pairs_leave_out_bodies_that_always_overlap)
+{
+    poise_builder *builder = new_builder();
+    poise_joint lower = joint_of("lower", NULL, POISE_JOINT_REVOLUTE), upper = joint_of("upper", NULL, POISE_JOINT_REVOLUTE);
+    add(builder, &lower);
+    add(builder, &upper);
+    poise_shape shapes[5] = {poise_shape_capsule(1, (poise_vec3){0.2, 0, 0}, (poise_vec3){0.2, 0, 0}, 0.1)};
+    for (int i = 0; i < 4; ++i) {
+        poise_pose at = {{0, 0, 0, 1}, {i % 2 ? 0.2 : -0.2, i / 2 ? 0.2 : -0.2, 0}};
+        shapes[1 + i] = poise_shape_box(0, at, (poise_vec3){0.2, 0.2, 0.05});
+    }
+    int found = -1;
+    ck_assert_int_eq(poise_pairs_find(model_of(builder), shapes, 5, NULL, NULL, NULL, 0, &found, NULL), POISE_OK);
+    ck_assert_int_eq(found, 0);
+    ck_assert_int_eq(poise_pairs_find(model_of(builder), shapes, 4, NULL, NULL, NULL, 0, &found, NULL), POISE_OK);
+    ck_assert_int_eq(found, 3); // a quarter that is left out lets the ball stand free
+}
+
+// A plate on one body, and a small ball that turns on another, two joints away: where the plate begins left of the middle
+// the ball is in it in 2/3 of all configurations, else in 1/3. Next but one on a chain, the former counts as a cover that is
+// too large; on two branches both are watched.
+TEST(pairs_leave_out_covers_that_meet_in_most_configurations_of_a_chain)
+{
+    static const struct {
+        double from; // where the plate begins
+        const char *parent;
+        int found;
+    } rows[] = {{-0.1, "first", 0}, {0.1, "first", 1}, {-0.1, NULL, 1}, {0.1, NULL, 1}};
+    for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
+        poise_builder *builder = new_builder();
+        poise_joint base = joint_of("base", NULL, POISE_JOINT_FIXED), first = joint_of("first", NULL, POISE_JOINT_REVOLUTE);
+        poise_joint second = joint_of("second", rows[i].parent, POISE_JOINT_REVOLUTE);
+        first.lower[0] = -1e-3, first.upper[0] = 1e-3;
+        add(builder, &base), add(builder, &first), add(builder, &second);
+        poise_pose at = {{0, 0, 0, 1}, {rows[i].from + 1, 0, 0}};
+        poise_vec3 middle = {0.2, 0, 0};
+        int on_chain = 0, on_branch = 1;
+        poise_shape shapes[2] = {poise_shape_box(rows[i].parent ? on_chain : on_branch, at, (poise_vec3){1, 1, 1}),
+                                 poise_shape_capsule(2, middle, middle, 1e-3)};
+        int found = -1;
+        ck_assert_int_eq(poise_pairs_find(model_of(builder), shapes, 2, NULL, NULL, NULL, 0, &found, NULL), POISE_OK);
+        ck_assert_msg(found == rows[i].found, "row %zu: %d", i, found);
+    }
 }

@@ -406,6 +406,7 @@ static double banded_energy(const pz_arm_chain *chain, const pz_arm_target *targ
     pz_arm_begin(chain, q, &run);
     memset(run.side, 0, sizeof run.side);
     ck_assert(!pz_arm_search_banded(chain, target, most, &run));
+    ck_assert_double_eq_tol(run.f, 0.5 * run.r + run.e, 1e-14 * run.f); // its parts, which the answer is judged by
     *slope = run.slope;
     return run.f;
 }

@@ -643,3 +643,39 @@ TEST(a_locked_joint_keeps_its_value)
     ck_assert(q[2] == 0.3);
     ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
 }
+
+// A UR5, whose hinges go a turn each way. Targets at a limit, or just inside, from 0.01 away: what the search
+// finds lies within its tolerance on either side, and beyond the limit it is a whole turn away.
+TEST_ROWS(an_answer_at_a_limit_is_not_given_up_for_one_a_turn_away, 3)
+{
+    static const double inside[] = {0, 1e-9, 1e-4};
+    const double turn = 6.28318530717958647692, quarter = 0.25 * turn;
+    const poise_dh_row rows[6] = {{.alpha = quarter, .d = 0.089, .lower = -turn, .upper = turn},
+                                  {.a = -0.425, .lower = -turn, .upper = turn},
+                                  {.a = -0.392, .lower = -turn, .upper = turn},
+                                  {.alpha = quarter, .d = 0.109, .lower = -turn, .upper = turn},
+                                  {.alpha = -quarter, .d = 0.095, .lower = -turn, .upper = turn},
+                                  {.d = 0.082, .lower = -turn, .upper = turn}};
+    poise_builder *builder = new_builder();
+    ck_assert_int_eq(poise_builder_add_dh(builder, "ur", NULL, POISE_DH_CLASSIC, rows, 6, NULL), POISE_OK);
+    figure f = figure_of(model_of(builder));
+    poise_solver_options options = poise_solver_options_default();
+    poise_solver *solver = NULL;
+    ck_assert_int_eq(poise_solver_create(f.model, &options, NULL, &solver, NULL), POISE_OK);
+    own_solver(solver);
+    scene_random random = scene_random_make(77 + (uint64_t)test_row);
+    for (int k = 0; k < 300; ++k) {
+        double q[6];
+        for (int i = 0; i < 6; ++i) {
+            f.q[i] = i == k % 6 ? turn - inside[test_row] : scene_random_range(&random, -6, 6);
+            q[i] = f.q[i] - scene_random_range(&random, 0, 0.02);
+        }
+        update(&f);
+        poise_goal goal = poise_goal_pose(5, poise_pose_identity(), poise_kinematics_body_pose(f.kin, 5));
+        poise_report report;
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report, NULL), POISE_OK);
+        ck_assert_int_eq(report.outcome, POISE_OUTCOME_REACHED);
+        ck_assert(poise_model_within_limits(f.model, q));
+        ck_assert_msg(report.distance < 1.0, "%d: %g radians away", k, report.distance);
+    }
+}

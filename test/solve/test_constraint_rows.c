@@ -47,6 +47,7 @@ static void set_up(setting *s, const poise_constraint *constraint)
     s->c.constraint = constraint;
     s->c.count = 1;
     s->c.row_capacity = 64;
+    s->c.unit = 2.0; // derivatives are per unit, too
     s->c.placed = s->placed;
     s->c.columns = s->columns;
     s->rows.row = s->row;

@@ -17,11 +17,17 @@ static poise_solver *solver_for(const poise_model *model, const poise_solver_opt
     return own_solver(solver);
 }
 
+static void step_of(poise_solver *solver, const poise_goal *goals, int count, double dt, const poise_step_options *o,
+                    double *q, double *v, poise_report *report)
+{
+    poise_error error = {0};
+    ck_assert_msg(poise_step(solver, goals, count, dt, o, q, v, report, &error) == POISE_OK, "%s", error.text);
+}
+
 static void step(poise_solver *solver, const poise_goal *goals, int count, const poise_step_options *o, double *q, double *v,
                  poise_report *report)
 {
-    poise_error error = {0};
-    ck_assert_msg(poise_step(solver, goals, count, DT, o, q, v, report, &error) == POISE_OK, "%s", error.text);
+    step_of(solver, goals, count, DT, o, q, v, report);
 }
 
 // One hinge, or slide, between limits.
@@ -50,8 +56,8 @@ static bool is_plain(const poise_model *model, int dof)
     return true;
 }
 
-// New random targets every 40 steps, so that it is caught at speed.
-static void run_randomly(uint64_t seed, unsigned features, int rounds)
+// New random targets every 40 steps, so that it is caught at speed; steps of DT, shorter at random down to `least` of it.
+static void run_randomly(uint64_t seed, unsigned features, double least, int rounds)
 {
     scene_random random = scene_random_make(seed);
     poise_model *model = own_model(random_model(&random, 6, features));
@@ -77,28 +83,34 @@ static void run_randomly(uint64_t seed, unsigned features, int rounds)
         }
         memcpy(before, q, sizeof before);
         memcpy(v_before, v, sizeof v_before);
-        step(solver, goals, 2, &limits, q, v, NULL);
+        double dt = least < 1.0 ? DT * scene_random_range(&random, least, 1.0) : DT;
+        step_of(solver, goals, 2, dt, &limits, q, v, NULL);
         ck_assert(poise_model_within_limits(model, q));
         for (int i = 0; i < nv; ++i) {
             ck_assert_double_le(is_plain(model, i) ? fabs(v[i]) : 0.0, velocity[i]);
-            ck_assert_double_le(is_plain(model, i) ? fabs(v[i] - v_before[i]) : 0.0, acceleration[i] * DT * (1.0 + SLIP));
+            ck_assert_double_le(is_plain(model, i) ? fabs(v[i] - v_before[i]) : 0.0, acceleration[i] * dt * (1.0 + SLIP));
         }
         double way[PROBLEM_NUMBERS];
         ck_assert_int_eq(poise_difference(model, before, q, way, NULL), POISE_OK);
         for (int i = 0; i < nv && features == RANDOM_LIMITS; ++i) {
-            ck_assert_double_le(is_plain(model, i) ? fabs(way[i] - v[i] * DT) : 0.0, 1e-9);
+            ck_assert_double_le(is_plain(model, i) ? fabs(way[i] - v[i] * dt) : 0.0, 1e-9);
         }
     }
 }
 
 TEST_ROWS(limits_hold_on_random_models, 40)
 {
-    run_randomly(100 + (uint64_t)test_row, test_row % 2 ? RANDOM_LIMITS : RANDOM_LIMITS | RANDOM_CURVES, 400);
+    run_randomly(100 + (uint64_t)test_row, test_row % 2 ? RANDOM_LIMITS : RANDOM_LIMITS | RANDOM_CURVES, 1.0, 400);
 }
 
 TEST_ROWS(limits_hold_with_followers, 10)
 {
-    run_randomly(900 + (uint64_t)test_row, RANDOM_LIMITS | RANDOM_MIMICS, 200);
+    run_randomly(900 + (uint64_t)test_row, RANDOM_LIMITS | RANDOM_MIMICS, 1.0, 200);
+}
+
+TEST_ROWS(limits_hold_where_no_step_is_as_long_as_the_last, 40)
+{
+    run_randomly(500 + (uint64_t)test_row, RANDOM_LIMITS, 0.05, 400);
 }
 
 // A swing at the edge of its ellipse keeps to it and to its velocity.
@@ -153,7 +165,7 @@ TEST(it_brakes_to_rest_at_a_limit)
     ck_assert_double_eq_tol(fastest, velocity, 1e-12);
     ck_assert_double_le(hardest, acceleration * DT * (1.0 + SLIP));
     // 0.5 s up, 0.5 s down, 1.25 m left at full speed
-    ck_assert_double_le(steps * DT, 0.5 + 0.5 + 1.25 / 1.5 + 4 * DT);
+    ck_assert_double_le(steps * DT, 0.5 + 0.5 + 1.25 / 1.5 + 8 * DT);
 }
 
 TEST(what_is_too_fast_brakes_and_what_is_outside_comes_back)
@@ -243,6 +255,41 @@ TEST(a_goal_that_leaps_is_not_passed_and_one_that_moves_not_lost)
         step(solver, &goal, 1, &limits, &q, &v, NULL);
         ck_assert_double_le(n > 40 ? fabs(q - (1.0 + 0.5 * n * DT)) : 0.0, 1e-6);
     }
+}
+
+// A goal out of reach: the arm stretches towards it and rests at the closest pose, with a posture or without, at every gain
+// and with or without limits of acceleration.
+TEST_ROWS(it_rests_where_a_goal_is_out_of_reach, 8)
+{
+    poise_model *model = NULL;
+    ck_assert_int_eq(scene_create("arm7", NULL, &model, NULL), POISE_OK);
+    own_model(model);
+    poise_solver_options options = poise_solver_options_default();
+    poise_solver *solver = solver_for(model, &options), *search = solver_for(model, &options);
+    double q[7], v[7] = {0}, still[7], found[7], velocity[7], acceleration[7], fastest = 0.0;
+    poise_model_neutral(model, q);
+    memcpy(still, q, sizeof still);
+    memcpy(found, q, sizeof found);
+    for (int i = 0; i < 7; ++i) {
+        velocity[i] = 2.0;
+        acceleration[i] = 10.0;
+    }
+    poise_step_options limits = {.velocity = velocity, .gain = test_row & 1 ? 0.05 : 1.0};
+    limits.acceleration = test_row & 2 ? NULL : acceleration;
+    poise_goal goals[2] = {poise_goal_position(0, poise_vec3_make(0, 0, 0), poise_vec3_make(2.0, 0.0, 0.3))};
+    poise_goal_at_tool(&goals[0], model, "tip", NULL);
+    goals[1] = poise_goal_posture(still, 1e-4);
+    int count = test_row & 4 ? 2 : 1;
+    poise_report report, closest;
+    for (int n = 0; n < 2000; ++n) { // 20 s, the last of them at rest
+        step(solver, goals, count, &limits, q, v, &report);
+        for (int i = 0; i < 7 && n >= 1900; ++i) {
+            fastest = fmax(fastest, fabs(v[i]));
+        }
+    }
+    ck_assert_int_eq(poise_solve(search, goals, count, found, &closest, NULL), POISE_OK);
+    ck_assert_double_lt(fastest, 1e-3);
+    ck_assert_double_eq_tol(report.worst_length, closest.worst_length, 1e-4);
 }
 
 // The share of the error that is left is 1 - gain at each step.

@@ -103,6 +103,57 @@ TEST(swings_at_their_edge_move_along_it)
     poise_model_destroy(model);
 }
 
+// Hinges below a joint that swings within an ellipse; the root, or below a root that does not move.
+static poise_model *swinging_chain(bool has_base)
+{
+    poise_builder *builder;
+    poise_model *model;
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
+    static const char *const names[] = {"base", "swing", "b", "c", "d", "e"};
+    for (int i = has_base ? 0 : 1; i < 6; ++i) {
+        poise_joint joint = poise_joint_default();
+        joint.name = names[i];
+        joint.parent = i > (has_base ? 0 : 1) ? names[i - 1] : NULL;
+        joint.type = i == 0 ? POISE_JOINT_FIXED : i == 1 ? POISE_JOINT_SWING_TWIST : POISE_JOINT_REVOLUTE;
+        joint.offset.position.z = i > 1 ? 0.3 : 0.0;
+        joint.axis = poise_vec3_make(i % 2, (i + 1) % 2, 0);
+        joint.swing[0] = i == 1 ? 0.4 : INFINITY, joint.swing[1] = i == 1 ? 0.2 : INFINITY;
+        for (int k = 0; k < (i == 1 ? 3 : i == 0 ? 0 : 1); ++k) {
+            joint.lower[k] = -0.3, joint.upper[k] = 0.3;
+        }
+        ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    }
+    ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
+    poise_builder_destroy(builder);
+    return model;
+}
+
+// A body that does not move, below everything, changes nothing.
+TEST(a_root_that_swings_is_solved_as_one_below_a_root)
+{
+    static const poise_method damped[] = {POISE_METHOD_DAMPED_LEAST_SQUARES, POISE_METHOD_SELECTIVELY_DAMPED};
+    for (size_t m = 0; m < TEST_COUNT(damped); ++m) {
+        double ends[2][40][7];
+        for (int has_base = 0; has_base < 2; ++has_base) {
+            poise_model *model = swinging_chain(has_base);
+            poise_solver_options options = options_for(damped[m], 100);
+            poise_solver *solver = solver_for(model, &options);
+            scene_random random = scene_random_make(6);
+            for (int trial = 0; trial < 40; ++trial) {
+                double *q = ends[has_base][trial];
+                poise_vec3 target = {scene_random_range(&random, -1, 1), scene_random_range(&random, -1, 1), 1.0};
+                poise_goal goal = poise_goal_position(has_base ? 5 : 4, poise_vec3_make(0, 0, 0.3), target);
+                scene_random_configuration(&random, model, q);
+                solve(solver, &goal, 1, q);
+                ck_assert(poise_model_within_limits(model, q));
+            }
+            poise_solver_destroy(solver);
+            poise_model_destroy(model);
+        }
+        ck_assert_mem_eq(ends[0], ends[1], sizeof ends[0]);
+    }
+}
+
 // ---- What is reported ----------------------------------------------------------------------------------------------------
 
 TEST(the_trace_holds_every_iteration_and_the_cost_never_rises)

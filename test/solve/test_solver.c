@@ -318,7 +318,7 @@ TEST(the_closest_pose_is_no_saddle)
 
 // ---- Cold starts ---------------------------------------------------------------------------------------------------------
 
-// Markers on a figure that differs from the one at hand by its root alone: aligned, all are where they should be. Rounding
+// Markers on a figure that differs from the current one by its root alone: aligned, all are where they should be. Rounding
 // of lengths of up to 10.
 TEST(an_aligned_root_puts_every_marker_where_only_the_root_was_wrong)
 {
@@ -393,4 +393,63 @@ TEST(before_a_solve_and_without_a_solver_there_are_no_errors)
     ck_assert(a.error == 0 && a.unit == POISE_UNIT_NONE && b.error == 0 && b.unit == POISE_UNIT_NONE);
     ck_assert(poise_solver_active_limit(NULL, 0) == 0 && poise_solver_active_limit(solver, 0) == 0);
     poise_solver_destroy(solver);
+}
+
+// ---- What is said --------------------------------------------------------------------------------------------------------
+
+// Seven hinges, 0.9 long.
+static poise_model *seven_hinges(void)
+{
+    poise_dh_row rows[7];
+    for (int i = 0; i < 7; ++i) {
+        rows[i] = (poise_dh_row){.a = 0.1, .alpha = i % 2 ? 1.5 : -1.5, .d = 0.05, .lower = -2.8, .upper = 2.8};
+    }
+    poise_builder *builder = new_builder();
+    ck_assert_int_eq(poise_builder_add_dh(builder, "arm", NULL, POISE_DH_CLASSIC, rows, 7, NULL), POISE_OK);
+    return model_of(builder);
+}
+
+static bool below_zero(void *user, const poise_pose *pose, poise_body_energy *out)
+{
+    (void)pose;
+    out->energy = *(const double *)user;
+    return true;
+}
+
+// Rows: the methods that take callbacks. An energy below 0 made every solve REACHED, whatever its goals missed.
+TEST_ROWS(energies_below_zero_are_never_met, 4)
+{
+    static const poise_method methods[] = {POISE_METHOD_AUTO, POISE_METHOD_LEVENBERG_MARQUARDT, POISE_METHOD_BFGS,
+                                           POISE_METHOD_TRUST_REGION};
+    poise_model *arm = seven_hinges();
+    poise_solver_options options = options_for(methods[test_row]);
+    int tip = poise_model_info(arm).joints - 1;
+    double energy = -5.0, q[7] = {0.1, 0.2, 0.3, 0.2, 0.1, 0.2, 0.3};
+    poise_goal goals[2] = {poise_goal_position(tip, poise_vec3_make(0, 0, 0), poise_vec3_make(0.2, 0.1, 0.3)),
+                           poise_goal_callback(tip, below_zero, &energy)};
+    poise_report report = solve(arm, &options, goals, 2, q);
+    ck_assert_msg(report.outcome != POISE_OUTCOME_REACHED && report.outcome != POISE_OUTCOME_CLOSEST, "%s", report.reason);
+    ck_assert_ptr_nonnull(strstr(report.reason, "below 0"));
+    energy = -1e-17; // rounding
+    report = solve(arm, &options, goals, 2, q);
+    ck_assert_msg(report.outcome == POISE_OUTCOME_REACHED, "%s", report.reason);
+}
+
+// A posture in the freedom that a goal leaves: the goal is met, the posture is not, and that is said.
+TEST(a_posture_beside_goals_that_are_met_is_told_apart)
+{
+    poise_model *arm = seven_hinges();
+    poise_solver_options options = options_for(POISE_METHOD_AUTO);
+    int tip = poise_model_info(arm).joints - 1;
+    double q[7] = {0}, posture[7] = {0.1, 0.2, 0.3, 0.2, 0.1, 0.2, 0.3};
+    poise_goal goals[2] = {poise_goal_position(tip, poise_vec3_make(0, 0, 0), poise_vec3_make(0.2, 0.1, 0.3)),
+                           poise_goal_posture(posture, 1e-8)};
+    poise_report report = solve(arm, &options, goals, 2, q);
+    ck_assert_int_eq(report.outcome, POISE_OUTCOME_CLOSEST);
+    ck_assert_double_le(report.worst_length, options.position_tolerance);
+    ck_assert_ptr_nonnull(strstr(report.reason, "every goal is met but the soft ones"));
+    goals[1].weight = 1.0;
+    report = solve(arm, &options, goals, 2, q);
+    ck_assert_double_gt(report.worst_length, 1e-3);
+    ck_assert_ptr_nonnull(strstr(report.reason, "soft goals pull"));
 }

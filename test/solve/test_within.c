@@ -228,6 +228,8 @@ TEST(what_is_not_sound_is_refused)
 
 // ---- Loops ---------------------------------------------------------------------------------------------------------------
 
+#define CLOSED 1e-14 // loops close to rounding, well below closure_tolerance
+
 // Crank 0.2, coupler 0.5, rocker 0.4, ground 0.5, in the plane x, y: the coupler's end is tied to the rocker's.
 static poise_model *four_bar(void)
 {
@@ -268,7 +270,7 @@ TEST_ROWS(a_four_bar_turns_closed, 2)
         ck_assert_int_eq(poise_solve_within(solver, &goal, 1, &tie, 1, q, &report, NULL), POISE_OK);
         ck_assert_msg(report.outcome == POISE_OUTCOME_REACHED, "frame %d: %s", i, report.reason);
         check_answer(model, &tie, 1, q, &report);
-        ck_assert_double_le(report.closure, 1e-12);
+        ck_assert_double_le(report.closure, CLOSED);
     }
     figure f = figure_of(model);
     f.q[0] = 0.3;
@@ -293,6 +295,7 @@ TEST(a_four_bar_comes_closest)
         ck_assert_int_eq(poise_solve_within(solver, &goal, 1, &tie, 1, q, &report, NULL), POISE_OK);
         check_answer(model, &tie, 1, q, &report);
         ck_assert(report.holds);
+        ck_assert_double_le(report.closure, CLOSED);
         closest += report.outcome == POISE_OUTCOME_CLOSEST;
     }
     ck_assert_int_ge(closest, 95);
@@ -383,7 +386,46 @@ TEST(a_reaching_figure_keeps_its_balance)
         ck_assert_int_eq(poise_solve_within(solver, &goal, 1, given, 2, q, &report, NULL), POISE_OK);
         check_answer(model, given, 2, q, &report);
         ck_assert(report.holds);
+        ck_assert_double_le(report.closure, CLOSED);
         at_edge += report.blocking == 1;
     }
     ck_assert_int_ge(at_edge, 20);
+}
+
+// A target inside a box, from afar: whatever the search ends with, it names the box.
+TEST_ROWS(a_box_around_the_target_is_named, 3)
+{
+    static const int iterations[] = {100, 10, 8}; // enough, and too few to come near the box
+    int named = 0, tried = 20;
+    for (int i = 0; i < tried; ++i) {
+        scene_random random = scene_random_make(900 + (uint64_t)i);
+        test_arm arm = arm_random(&random, 7, ARM_PLAIN);
+        figure f = figure_of(arm.model);
+        int tip = poise_model_info(f.model).joints - 1;
+        scene_random_configuration(&random, f.model, f.q);
+        update(&f);
+        poise_pose there = poise_kinematics_body_pose(f.kin, tip), at = {poise_pose_identity().rotation, there.position};
+        poise_shape shapes[] = {poise_shape_box(POISE_WORLD, poise_pose_identity(), poise_vec3_make(1e-3, 1e-3, 1e-3)),
+                                poise_shape_box(POISE_WORLD, at, poise_vec3_make(0.05, 0.05, 0.05)),
+                                poise_shape_capsule(tip, poise_vec3_make(0, 0, 0), poise_vec3_make(0, 0, 0), 0.01)};
+        shapes[0].pose.position = poise_vec3_make(20, 20, 20);
+        const poise_pair pairs[] = {{0, 2}, {1, 2}};
+        poise_constraint apart = poise_constraint_default(POISE_CONSTRAINT_CLEARANCE);
+        apart.shapes = shapes, apart.shape_count = 3, apart.pairs = pairs, apart.pair_count = 2;
+        poise_solver_options options = poise_solver_options_default();
+        options.start = POISE_START_COLD;
+        options.restarts = 20;
+        options.max_iterations = iterations[test_row];
+        poise_solver *solver = solver_for(f.model, &apart, 1, options);
+        poise_goal goal = i % 2 ? poise_goal_pose(tip, poise_pose_identity(), there)
+                                : poise_goal_position(tip, poise_vec3_make(0, 0, 0), there.position);
+        poise_report report;
+        double q[16] = {0};
+        ck_assert_int_eq(poise_solve_within(solver, &goal, 1, &apart, 1, q, &report, NULL), POISE_OK);
+        check_answer(f.model, &apart, 1, q, &report);
+        ck_assert(report.outcome != POISE_OUTCOME_REACHED);
+        ck_assert(report.blocking == POISE_NONE || report.blocking_item == 1);
+        named += report.blocking == 0;
+    }
+    ck_assert_int_eq(named, tried);
 }

@@ -2,6 +2,7 @@
 
 #include "test_main.h"
 
+#include <math.h>
 #include <string.h>
 
 char *gltf_text_uri(const void *bytes, size_t size)
@@ -56,4 +57,20 @@ char *gltf_text_animated(int node, const char *path, const char *more, const flo
     free(bytes);
     test_own(free, text);
     return text;
+}
+
+void gltf_check_vec3(poise_vec3 v, double x, double y, double z, double tolerance)
+{
+    bool is_near = fabs(v.x - x) <= tolerance && fabs(v.y - y) <= tolerance && fabs(v.z - z) <= tolerance;
+    ck_assert_msg(is_near, "%.17g %.17g %.17g, not %g %g %g", v.x, v.y, v.z, x, y, z);
+}
+
+double gltf_angle(poise_quat a, poise_quat b)
+{
+    double na = sqrt(a.x * a.x + a.y * a.y + a.z * a.z + a.w * a.w),
+           nb = sqrt(b.x * b.x + b.y * b.y + b.z * b.z + b.w * b.w);
+    double sign = a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w < 0 ? -1 : 1;
+    double d[] = {a.x / na - sign * b.x / nb, a.y / na - sign * b.y / nb, a.z / na - sign * b.z / nb,
+                  a.w / na - sign * b.w / nb};
+    return 2 * sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2] + d[3] * d[3]);
 }

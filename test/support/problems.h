@@ -77,7 +77,7 @@ void problem_destroy(problem *p);
 // Solve from `start` with a solver of its own.
 answer problem_solve(problem *p);
 
-// The same with a solver at hand.
+// The same with a given solver.
 answer problem_solve_with(const problem *p, poise_solver *solver);
 
 // Are q and all numbers of the report the same, to the bit?

@@ -126,7 +126,7 @@ static bool is_lenient(const story *s, enum XML_Error code, const char *text, si
     for (int i = 0; i < file->warning_count; ++i) { // said to the user
         const char *warning = file->warnings[i].text;
         if (strstr(warning, "not all of the file is UTF-8") || strstr(warning, "zero bytes") ||
-            strstr(warning, "declaration is malformed")) {
+            strstr(warning, "declaration is malformed") || strstr(warning, "declaration is not at the start")) {
             return true;
         }
     }

@@ -129,7 +129,7 @@ STRUCT(poise_calibration_report, M(frames), M(rounds), M(points), M(rms), M(mean
 STRUCT(poise_figure, M(is_named), M(height), M(up), M(is_upside_down), M(metres))
 STRUCT(poise_subject, M(name), M(markers), M(seen), M(is_whole))
 STRUCT(poise_verdict, M(level), M(count))
-STRUCT(poise_finding, M(kind), M(level), M(name), M(other), M(value))
+STRUCT(poise_finding, M(kind), M(level), M(name), M(other), M(value), M(first), M(last), M(distance))
 STRUCT(poise_recording_problem, M(only_placements), M(labels), M(from_scale), M(pairs), M(pair_count), M(keep_size),
        M(subject), M(first), M(last), M(rate), M(fit), M(calibration_frames), M(track.solver), M(track.restarts),
        M(track.least_markers), M(track.robust), M(track.outlier), M(track.smoothness), M(track.max_turn), M(track.chunk),
@@ -142,16 +142,17 @@ STRUCT(poise_role_pair, M(from), M(to), M(confidence))
 STRUCT(poise_role_map, M(role))
 STRUCT(poise_retarget_task, M(from), M(clip), M(to), M(to_clip), M(from_up), M(to_up), M(map), M(shapes), M(shape_count),
        M(sole), M(feet), M(ground), M(velocity), M(use_limits))
-STRUCT(poise_retarget_outcome, M(roles), M(bodies), M(factor), M(same), M(planted), M(in_place), M(ground), M(bone_mean),
-       M(bone_worst), M(hips_mean), M(contact), M(skate_mean), M(skate_worst), M(sunk), M(jumps), M(outside), M(velocity),
-       M(late))
+STRUCT(poise_retarget_outcome, M(roles), M(bodies), M(factor), M(same), M(planted), M(in_place), M(ground), M(soles_guessed),
+       M(bone_mean), M(bone_worst), M(hips_mean), M(contact), M(skate_mean), M(skate_worst), M(sunk), M(jumps), M(outside),
+       M(velocity), M(late))
 
-STRUCT(poise_pin, M(from), M(to))
+STRUCT(poise_pin, M(goal), M(keys), M(key_count), M(from), M(to), M(fade_in), M(fade_out))
+STRUCT(poise_pin_key, M(time), M(goal))
 STRUCT(poise_pin_list, M(count), M(pins), M(texts))
-STRUCT(poise_pin_options, M(keep_feet), M(metres))
+STRUCT(poise_pin_options, M(locked), M(keep_feet), M(metres))
 STRUCT(poise_pin_result, M(first), M(last), M(held_first), M(held_last), M(missed), M(worst_length), M(worst_angle),
        M(worst_frame))
-STRUCT(poise_pin_report, M(frames), M(missed), M(snap_frame))
+STRUCT(poise_pin_report, M(frames), M(missed), M(snap_frame), M(snap_dof))
 STRUCT(poise_feet_report, M(contacts))
 STRUCT(poise_mirror_report, M(worst_angle))
 
@@ -160,10 +161,11 @@ STRUCT(poise_mirror_report, M(worst_angle))
 STRUCT(poise_read_options, M(format), M(name), M(model), M(positions), M(animation), M(floating), M(load))
 STRUCT(poise_file, M(format), M(model), M(clip), M(markers), M(goals), M(goal_count), M(postures), M(posture_count),
        M(placements), M(placement_count), M(shapes), M(shape_count), M(excluded), M(excluded_count), M(scale), M(carried),
-       M(title), M(warnings), M(warning_count), M(warnings_dropped))
+       M(title), M(warnings), M(warning_count), M(warnings_dropped), M(motion))
 STRUCT(poise_shape, M(kind), M(body), M(pose), M(half), M(radius), M(groups), M(against))
 STRUCT(poise_pair, M(a), M(b))
-STRUCT(poise_pairs_options, M(neighbours), M(samples), M(always), M(seed), M(excluded), M(excluded_count))
+STRUCT(poise_pairs_options, M(neighbours), M(samples), M(always), M(often), M(margin), M(seed), M(excluded),
+       M(excluded_count))
 STRUCT(poise_close_pair, M(pair), M(room), M(nearest.distance), M(nearest.on_a), M(nearest.on_b))
 STRUCT(poise_constraint, M(margin), M(shapes), M(shape_count), M(pairs), M(pair_count))
 STRUCT(poise_edit, M(first), M(count), M(rate), M(assumed), M(scale), M(euler))

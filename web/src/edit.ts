@@ -1,9 +1,10 @@
 import { PoiseError } from './errors.js';
+import { GoalSet, type Goal } from './goals.js';
 import type { Model } from './model.js';
-import type { Address, Keep } from './module.js';
+import type { Address, Keep, Module } from './module.js';
 import { Clip } from './motion.js';
 import type { SkeletonMotion } from './retarget.js';
-import { getStruct, getStructs, layoutOf, newStruct, newStructs } from './structs.js';
+import { getStruct, getStructs, layoutOf, memberAt, newStruct, newStructs, setStruct } from './structs.js';
 import { ups, type Up } from './values.js';
 
 /** A pin: a goal in words and when it holds, in seconds; with keys it goes through their places, smoothly. */
@@ -16,6 +17,18 @@ export interface PinDescription {
     fade?: number;
     fadeOut?: number;
     keys?: readonly { time: number; target: readonly number[] | string }[];
+}
+
+/** A pin of a goal as solvers take it. */
+export interface GoalPin {
+    goal: Goal;
+    /** Goals of its kind and body at moments, in seconds: it goes through these instead, smoothly. */
+    path?: readonly { time: number; goal: Goal }[];
+    from?: number;
+    to?: number;
+    /** [0.25] seconds before `from` and after `to`; `fadeOut` where the end differs. */
+    fade?: number;
+    fadeOut?: number;
 }
 
 /** What to do to a motion; defaults in brackets. What comes first here is done first. */
@@ -32,8 +45,10 @@ export interface EditOptions {
     loop?: boolean;
     /** [0.3] seconds over which `append` and `loop` fade. */
     blend?: number;
-    /** Goals that hold for a while, in words, "hand 1.2 0.3 0.9 from 2 s to 3 s fade 0.2", or as objects. */
-    pins?: readonly (string | PinDescription)[];
+    /** Goals that hold for a while, in words, "hand 1.2 0.3 0.9 from 2 s to 3 s fade 0.2", as objects, or goals themselves. */
+    pins?: readonly Pin[];
+    /** nv flags: degrees of freedom that no pin moves. */
+    locked?: ArrayLike<boolean | number>;
     /** [false] pin feet where they rest. */
     cleanFeet?: boolean;
     /** [true] feet of a human skeleton that are not pinned stay on their path. */
@@ -64,13 +79,16 @@ export interface EditedMotion {
     readonly clip: Clip;
     /** All pins hold, no joint snaps, and the mirror could be met. */
     readonly isGood: boolean;
-    /** Those of feet last. */
+    /** In words first, those of feet last. */
     readonly pins: PinResult[];
     /** Frames that pins changed, and in which some pin is out of reach. */
     readonly changed: number;
     readonly missed: number;
-    /** A frame in which a joint turns suddenly; null: nowhere. */
+    /** Of the solver, in all frames together. */
+    readonly iterations: number;
+    /** A frame in which a joint turns suddenly, and which; null: nowhere. */
     readonly snapFrame: number | null;
+    readonly snapJoint: string | null;
     /** Largest angle of a body from where the mirror has it, radians. */
     readonly mirrorAngle: number;
     dispose(): void;
@@ -106,12 +124,43 @@ function documentOf(pins: readonly PinDescription[]): string {
     return JSON.stringify({ pins: pins.map(({ fadeOut, ...pin }) => ({ ...pin, fade_out: fadeOut })) });
 }
 
-/** Fill a list of the C side with the pins; an array of these and of those of feet, and the texts of all. */
-function pinsIn(model: Model, clip: Clip, list: Address, options: EditOptions, keep: Keep): { at: Address; texts: string[] } {
+type Pin = string | PinDescription | GoalPin;
+const isOfGoal = (pin: Pin): pin is GoalPin => typeof pin === 'object' && typeof pin.goal === 'object';
+const isOfWords = (pin: Pin): pin is string | PinDescription => !isOfGoal(pin);
+
+/** All goals of pins, in their order. */
+const goalsOf = (pins: readonly GoalPin[]): Goal[] => pins.flatMap(({ goal, path = [] }) => (path.length > 0 ? path.map((key) => key.goal) : [goal]));
+
+/** Write pins of goals, which `set` holds as `goalsOf` has them. */
+function putGoalPins(module: Module, at: Address, pins: readonly GoalPin[], set: GoalSet, keep: Keep): void {
+    const size = (struct: string) => layoutOf(module, struct).size;
+    let next = set.address;
+    const take = (struct: string, address: Address) => {
+        module.bytes.copyWithin(memberAt(module, struct, address, 'goal'), next, next + size('poise_goal'));
+        next += size('poise_goal');
+    };
+    pins.forEach(({ path = [], from, to, fade, fadeOut = fade }, i) => {
+        const pin = at + i * size('poise_pin');
+        const keys = path.length > 0 ? keep(newStructs(module, 'poise_pin_key', path.length)) : 0;
+        module.call('poise_pin_default', pin);
+        setStruct(module, 'poise_pin', pin, { keyCount: path.length, from, to, fadeIn: fade, fadeOut }, { keys });
+        path.forEach(({ time }, k) => {
+            const key = keys + k * size('poise_pin_key');
+            setStruct(module, 'poise_pin_key', key, { time });
+            take('poise_pin_key', key);
+        });
+        if (path.length === 0) {
+            take('poise_pin', pin);
+        }
+    });
+}
+
+/** Fill a list of the C side with the pins in words; an array of these, of those of goals and of those of feet, and the texts of all. */
+function pinsIn(model: Model, clip: Clip, list: Address, set: GoalSet, options: EditOptions, keep: Keep): { at: Address; texts: string[] } {
     const { pins = [], cleanFeet } = options;
     const { module } = model;
     const words = keep(newStruct(module, 'poise_goal_words', null, {}, { model: model.address }));
-    for (const pin of pins) { // one by one: errors and results are in their order
+    for (const pin of pins.filter(isOfWords)) { // one by one: errors and results are in their order
         const text = keep(module.text(typeof pin === 'string' ? pin : documentOf([pin])));
         if (typeof pin === 'string') {
             module.run('poise_pin_list_parse', list, words, clip.address, text);
@@ -122,38 +171,53 @@ function pinsIn(model: Model, clip: Clip, list: Address, options: EditOptions, k
     }
     const given = getStruct<{ count: number; pins: Address; texts: Address }>(module, 'poise_pin_list', list);
     const texts = Array.from(new Uint32Array(module.bytes.buffer, given.texts, given.count), (text) => module.string(text));
-    if (!cleanFeet) {
-        return { at: given.pins, texts };
-    }
+    const ofGoals = pins.filter(isOfGoal);
     const feet = keep(newStructs(module, 'poise_feet_report'));
-    module.run('poise_feet_pins', model.address, clip.address, 0, 0, 0, feet);
+    if (cleanFeet) {
+        module.run('poise_feet_pins', model.address, clip.address, 0, 0, 0, feet);
+    }
     const { contacts } = getStruct<{ contacts: number }>(module, 'poise_feet_report', feet);
     const { size } = layoutOf(module, 'poise_pin');
-    const at = keep(newStructs(module, 'poise_pin', given.count + contacts));
+    const at = keep(newStructs(module, 'poise_pin', given.count + ofGoals.length + contacts));
     module.bytes.copyWithin(at, given.pins, given.pins + given.count * size);
-    module.run('poise_feet_pins', model.address, clip.address, 0, at + given.count * size, contacts, feet);
-    return { at, texts: [...texts, ...Array<string>(contacts).fill('a foot that rests')] };
+    putGoalPins(module, at + given.count * size, ofGoals, set, keep);
+    if (contacts > 0) {
+        module.run('poise_feet_pins', model.address, clip.address, 0, at + (given.count + ofGoals.length) * size, contacts, feet);
+    }
+    const names = ofGoals.map(({ goal: { kind, body = -1 } }) => [kind, model.joints[body]?.body].filter(Boolean).join(' '));
+    return { at, texts: [...texts, ...names, ...Array<string>(contacts).fill('a foot that rests')] };
 }
 
-type Pinned = Pick<EditedMotion, 'pins' | 'changed' | 'missed' | 'snapFrame'>;
+type Pinned = Pick<EditedMotion, 'pins' | 'changed' | 'missed' | 'iterations' | 'snapFrame' | 'snapJoint'>;
 
 function pin(model: Model, clip: Clip, metres: number, options: EditOptions): Pinned {
     const { module } = model;
+    const { locked, pins = [] } = options;
+    if (locked && locked.length !== model.nv) {
+        throw new PoiseError('argument', `locked: ${model.nv} flags are needed, ${locked.length} were given`);
+    }
     const list = module.make('poise_pin_list_create');
+    using set = new GoalSet(module, goalsOf(pins.filter(isOfGoal)));
     try {
         return module.scoped((keep) => {
-            const { at, texts } = pinsIn(model, clip, list, options, keep);
+            const { at, texts } = pinsIn(model, clip, list, set, options, keep);
+            const flags = locked ? keep(module.allocate(model.nv)) : 0;
+            module.bytes.set(Array.from(locked ?? [], (flag) => (flag ? 1 : 0)), flags);
             const how = keep(newStruct(module, 'poise_pin_options', 'poise_pin_options_default', {
                 keepFeet: options.keepFeet ?? true, metres,
-            }));
+            }, { locked: flags }));
             const results = keep(newStructs(module, 'poise_pin_result', texts.length));
             const report = keep(newStructs(module, 'poise_pin_report'));
             module.run('poise_clip_pin', model.address, at, texts.length, how, clip.address, 0, results, report);
-            const all = getStruct<{ frames: number; missed: number; snapFrame: number }>(module, 'poise_pin_report', report);
+            type Report = { frames: number; missed: number; iterations: number; snapFrame: number; snapDof: number };
+            const all = getStruct<Report>(module, 'poise_pin_report', report);
+            const snaps = all.frames > 0 && all.snapFrame >= 0;
+            const joint = model.joints.find(({ v, nv }) => all.snapDof >= v && all.snapDof < v + nv);
             return {
                 pins: getStructs<PinResult>(module, 'poise_pin_result', results, texts.length)
                     .map((r, i) => ({ ...r, worstFrame: r.worstFrame! < 0 ? null : r.worstFrame, text: texts[i]! })),
-                changed: all.frames, missed: all.missed, snapFrame: all.frames > 0 && all.snapFrame >= 0 ? all.snapFrame : null,
+                changed: all.frames, missed: all.missed, iterations: all.iterations, snapFrame: snaps ? all.snapFrame : null,
+                snapJoint: (snaps && joint?.name) || null,
             };
         });
     } finally {
@@ -177,7 +241,7 @@ export function edit(motion: SkeletonMotion, options: EditOptions = {}): EditedM
         const { worstAngle } = getStruct<{ worstAngle: number }>(module, 'poise_mirror_report', report);
         try {
             const isPinned = (options.pins?.length ?? 0) > 0 || options.cleanFeet;
-            const none: Pinned = { pins: [], changed: 0, missed: 0, snapFrame: null };
+            const none: Pinned = { pins: [], changed: 0, missed: 0, iterations: 0, snapFrame: null, snapJoint: null };
             const pinned = isPinned ? pin(model, clip, scale?.metres ?? 0, options) : none;
             const dispose = () => clip.dispose();
             return {

@@ -91,6 +91,8 @@ export interface FileContent {
     /** What a file that was read holds beside: meshes, events, analog channels. */
     carried?: Carried | null;
     title?: string | null;
+    /** The clip is another motion than that of the file, of this name: glTF puts it before the animations that are carried. */
+    motion?: string | null;
 }
 
 /** @internal The format of these bytes, by their beginning or the extension of the name. */
@@ -214,6 +216,7 @@ export function fileIn(module: Module, content: FileContent, format: Format, kee
         model: content.model?.address, clip: content.clip?.address, markers: content.markers?.address, postures: list,
         postureCount: postures.length, placements: placementsIn(module, placements, keep),
         placementCount: placements.length, carried: content.carried?.address, title: keep(module.text(content.title)),
+        motion: keep(module.text(content.motion)),
     }));
 }
 

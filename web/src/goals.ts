@@ -267,6 +267,16 @@ export class GoalSet extends Handle {
         this.module.run('poise_goal_check', this.#at(goal), model.address);
     }
 
+    /**
+     * How far the point of a goal can get from the first joint that moves it: the length of the chain between them. A target
+     * farther from there is out of reach, whatever the limits. null where nothing turns the body, or something slides.
+     */
+    reach(goal: number, model: Model): { first: number; length: number } | null {
+        const { module } = this;
+        const length = module.call('poise_goal_reach', this.#at(goal), model.address, module.scratch);
+        return Number.isFinite(length) ? { first: module.data.getInt32(module.scratch, true), length } : null;
+    }
+
     #at(goal: number, member?: string): Address {
         if (!(goal >= 0 && goal < this.length)) {
             throw new PoiseError('argument', `there is no goal ${goal}: there are ${this.length}`);

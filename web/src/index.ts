@@ -38,7 +38,7 @@ export {
     retargetMotion, type Contacts, type Follower, type RetargetedMotion, type RetargetOptions, type RetargetOutcome, type Role,
     type SkeletonMotion,
 } from './retarget.js';
-export { edit, type EditedMotion, type EditOptions, type PinDescription, type PinResult } from './edit.js';
+export { edit, type EditedMotion, type EditOptions, type GoalPin, type PinDescription, type PinResult } from './edit.js';
 export { Carried, type Channel, type Event } from './carried.js';
 export type { Edit, FileContent, PoiseFile, Posture, ReadOptions, Warning } from './files.js';
 export { Clearance, type ClearanceOptions, type ClosePair, type Pair, type Shape } from './clearance.js';

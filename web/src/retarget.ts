@@ -81,7 +81,9 @@ export interface RetargetOutcome {
     readonly contact: number;
     readonly skateMean: number;
     readonly skateWorst: number;
-    /** Largest depth of a sole below the ground. */
+    /** Neither shapes, toes nor `sole` tell where the soles are. */
+    readonly solesGuessed: boolean;
+    /** Largest depth of a corner of a foot's shapes below the ground; without shapes, of its sole. */
     readonly sunk: number;
     /** Frames in which a body turns by 0.5 radians more than the one it follows. */
     readonly jumps: number;

@@ -119,7 +119,7 @@ function setMember(module: Module, name: string, list: readonly string[] | undef
     } else if (kind === 'int') {
         const index = list ? list.indexOf(value as string) : (value as number);
         if (list && index < 0) {
-            throw new PoiseError('argument', `${name}: "${String(value)}" is none of ${list.join(', ')}`);
+            throw new PoiseError('argument', `${name}: "${String(value)}" is not one of ${list.join(', ')}`);
         }
         data.setInt32(at, index, true);
     } else if (kind === 'flag') {

@@ -29,12 +29,15 @@ if ! cmp -s package-lock.json node_modules/.poise-lock; then
 fi
 
 # bundle FOLDER OPTIONS...: studio.js and studio.css, which index.html names and which find the engine beside themselves, the worker
-# that follows recordings, and parts that are loaded when they are needed (readers of meshes)
+# that follows recordings, and parts that are fetched when the page is at rest (readers of meshes)
 bundle() {
     folder=$1
     shift
-    node_modules/.bin/esbuild studio=src/main.ts recording_worker=src/recording/recording_worker.ts service_worker=src/offline/service_worker.ts --bundle --splitting --format=esm --target=es2022 --outdir="$folder" --chunk-names=part-[hash] \
-        --alias:poise-ik=../dist/index.js '--external:node:*' --log-level=warning "$@"
+    common="--bundle --format=esm --target=es2022 --outdir=$folder --alias:poise-ik=../dist/index.js --log-level=warning"
+    # workers stand alone: the page keeps their scripts, and starts them without a server
+    node_modules/.bin/esbuild recording_worker=src/recording/recording_worker.ts bake_worker=src/baking/bake_worker.ts \
+        retarget_worker=src/retargeting/retarget_worker.ts service_worker=src/offline/service_worker.ts $common '--external:node:*' --minify
+    node_modules/.bin/esbuild studio=src/main.ts --splitting --chunk-names=part-[hash] $common '--external:node:*' "$@"
 }
 node_modules/.bin/tsc --noEmit
 node_modules/.bin/tsc --noEmit -p src/offline

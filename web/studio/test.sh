@@ -1,7 +1,9 @@
 #!/bin/sh
-# Test a built studio in a browser: test.sh POISE STUDIO PICTURES. Exits with 77, skipped, without a browser or a studio.
+# Test a built studio in a browser: test.sh POISE STUDIO PICTURES [PART...], by default all of test/. Exits with 77, skipped, without a browser or a studio.
 set -eu
 POISE=$1 STUDIO=$2 SHOTS=$3
+shift 3
+PARTS=$*
 cd "$(dirname "$0")"
 
 skip() {
@@ -15,5 +17,5 @@ done
 test -n "${CHROMIUM-}" || skip "no browser (Debian: chromium; tools/setup.sh installs it)"
 test -f "$STUDIO/index.html" || skip "the studio is not built (make web)"
 test -d node_modules/playwright-core || skip "no playwright-core (web/studio/build.sh fetches it)"
-export POISE STUDIO SHOTS CHROMIUM
+export POISE STUDIO SHOTS CHROMIUM PARTS
 exec node --test test/studio.mjs

@@ -43,7 +43,7 @@ test('roles can be edited, and an unknown body is named', () => {
     assert.equal(headless.outcome.roles, found.outcome.roles - 1);
     assert.throws(() => ik.retargetMotion(walk, walk, { map: 'head nobody -' }), /nobody/);
     assert.throws(() => ik.retargetMotion(walk, { model: null }), /no model/);
-    assert.throws(() => ik.retargetMotion(walk, walk, { feet: 'bare' as 'auto' }), /feet: "bare" is none of auto, follow, plant/);
+    assert.throws(() => ik.retargetMotion(walk, walk, { feet: 'bare' as 'auto' }), /feet: "bare" is not one of auto, follow, plant/);
 });
 
 test('pins hold to a micrometre, and frames beyond their fades keep their bits', () => {
@@ -61,6 +61,48 @@ test('pins hold to a micrometre, and frames beyond their fades keep their bits',
     using far = ik.edit(walk, { pins: ['left_hand 9 9 9 from 0.4 s to 0.6 s'] });
     assert.ok(!far.isGood && far.missed > 0 && far.pins[0]!.worstLength > 5);
     assert.throws(() => ik.edit(walk, { pins: ['left_hnad 0 1 0'] }), /did you mean "left_hand"/);
+});
+
+test('goals themselves are pins: the same as in words, along a path, and with joints that stay', () => {
+    using scene = poise.scene('humanoid');
+    const walk = motionOf(scene, 'walk');
+    using _clip = walk.clip;
+    const hand = scene.model.body('left_hand');
+    const goal = ik.goals.position(hand, [0, 0, 0], [0.5, 1.3, 0.6]);
+    using words = ik.edit(walk, { pins: ['left_hand 0.5 1.3 0.6 from 0.4 s to 0.6 s fade 0.3 0.1'] });
+    using same = ik.edit(walk, { pins: [{ goal, from: 0.4, to: 0.6, fade: 0.3, fadeOut: 0.1 }] });
+    assert.deepEqual(bits(same.clip.q), bits(words.clip.q));
+    assert.equal(same.pins[0]!.text, 'position left_hand');
+    const at = (time: number) => ({ time, goal: { ...goal, target: { ...goal.target!, position: [0.5, 1.3, 0.6 + 0.2 * (time - 0.4)] as const } } });
+    using moving = ik.edit(walk, { pins: [{ goal, path: [at(0.4), at(0.5), at(0.6)], fade: 0.3 }] });
+    assert.ok(moving.pins[0]!.worstLength < 1e-6 && moving.pins[0]!.heldFirst === 24 && moving.pins[0]!.heldLast === 36);
+    using kinematics = new ik.Kinematics(scene.model);
+    const point = kinematics.update(moving.clip.frame(30)).point(hand, [0, 0, 0]);
+    assert.ok(Math.abs(point[2] - 0.62) < 1e-5, String(point));
+    const elbow = scene.model.joints[scene.model.joint('left_elbow')]!;
+    const locked = Array.from({ length: scene.model.nv }, (_, i) => i === elbow.v);
+    using stiff = ik.edit(walk, { pins: [{ goal, from: 0.4, to: 0.6 }], locked });
+    assert.ok(Array.from({ length: 60 }, (_, f) => stiff.clip.frame(f)[elbow.q] === walk.clip.frame(f)[elbow.q]).every(Boolean));
+    assert.throws(() => ik.edit(walk, { pins: [{ goal }], locked: [true] }), /locked: \d+ flags are needed, 1 were given/);
+});
+
+test('a motion that is brought onto a character joins its animations, under its name', () => {
+    const character = {
+        asset: { version: '2.0' }, scene: 0, scenes: [{ nodes: [0] }], meshes: [{ primitives: [{ attributes: {} }] }],
+        nodes: [{ name: 'root', children: [1], mesh: 0 }, { name: 'arm', translation: [0, 1, 0] }], skins: [{ joints: [0, 1] }],
+    };
+    using file = poise.read(new TextEncoder().encode(JSON.stringify(character)), { name: 'character.gltf' });
+    const onto = (to: ReturnType<typeof poise.read>, frames: number, motion?: string) => {
+        const pose = (angle: number) => [...to.model!.neutral().slice(0, -4), Math.sin(angle), 0, 0, Math.cos(angle)];
+        using clip = ik.Clip.create(poise, Array.from({ length: frames }, (_, i) => pose(0.1 * i)), 0.2);
+        return poise.read(poise.write({ ...to, clip, motion: motion ?? null }, 'glb').bytes, { name: 'onto.glb' });
+    };
+    using one = onto(file, 3, 'wave');
+    using two = onto(one, 4, 'nod');
+    using edited = onto(two, 5);
+    assert.deepEqual([one, two, edited].map(({ carried, clip }) => [carried?.animations, clip?.frames]), [[1, 3], [2, 4], [2, 5]]);
+    const text = new TextDecoder('latin1').decode(poise.write(two, 'gltf').bytes);
+    assert.ok(text.includes('"nod"') && text.includes('"wave"') && two.carried?.meshes === 1);
 });
 
 test('clips are mirrored, reversed, slowed, joined, looped, and cleaned of feet that skate', () => {

@@ -109,13 +109,14 @@ class POISE_OT_solve(PoiseOperator):
     bl_label = "Solve"
 
     def run(self, context):
-        _, report = solving.solve(context.object)
+        rig = solving.rig_of(context.object)
+        _, report = solving.solve(context.object, rig)
         if report is None:
             self.report({"WARNING"}, "there are no goals: give a bone a target")
             return {"CANCELLED"}
         if not report.holds:
             self.report({"WARNING"}, f"constraints do not hold: {report.reason}")
-        elif not report:
+        elif not solving.is_met(rig, report):
             self.report({"WARNING"}, f"{report.outcome}: {report.worst_length:.3g} away, {report.reason}")
         return {"FINISHED"}
 
@@ -128,8 +129,7 @@ class POISE_OT_bake(PoiseOperator):
 
     def run(self, context):
         scene = context.scene
-        reports = solving.bake(context.object, scene.frame_start, scene.frame_end)
-        missed = [scene.frame_start + i for i, report in enumerate(reports) if not report]
+        reports, missed = solving.bake(context.object, scene.frame_start, scene.frame_end)
         if missed:
             self.report({"WARNING"}, f"{len(missed)} of {len(reports)} frames miss a goal, the first is {missed[0]}")
         return {"FINISHED"}

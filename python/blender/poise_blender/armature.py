@@ -67,17 +67,23 @@ def joint_of(bone):
     return {"type": "ball_euler", "order": order, "lower": finite(lower), "upper": finite(upper)}
 
 
-def rigid(matrix):
-    """A matrix of Blender with its rotation made one, in double precision."""
-    out = np.array(matrix, dtype=np.float64)
-    u, _, v = np.linalg.svd(out[:3, :3])
-    out[:3, :3] = u @ v
+def rigid(matrices):
+    """Matrices of Blender, or one, with rotations made such, in double precision."""
+    out = np.array(matrices, dtype=np.float64)
+    u, _, v = np.linalg.svd(out[..., :3, :3])
+    out[..., :3, :3] = u @ v
     return out
 
 
 def quaternion(matrix):
     w, x, y, z = Matrix(matrix[:3, :3].tolist()).to_quaternion()
     return [x, y, z, w]
+
+
+def relative(poses, above):
+    """Poses as their parents see them; `above` are the numbers of those, -1 for none."""
+    parents = np.array([poses[i] if i >= 0 else np.eye(4) for i in above])
+    return np.linalg.inv(parents) @ poses
 
 
 def metres_of(armature):
@@ -88,31 +94,36 @@ def metres_of(armature):
 class Rig:
     """An armature's model, and the way between its configurations and poses."""
 
-    def __init__(self, armature):
+    def __init__(self, armature, known=None):
+        """`known` is a rig of the same armature: its model serves if bones and limits are as they were."""
         self.bones = list(armature.pose.bones)
-        rest = {bone.name: rigid(bone.bone.matrix_local) for bone in self.bones}
-        self.offsets = {}
+        index = {bone.name: i for i, bone in enumerate(self.bones)}
+        above = [index[bone.parent.name] if bone.parent else -1 for bone in self.bones]
+        rest = rigid([bone.bone.matrix_local for bone in self.bones])
+        self.rest = dict(zip(index, rest))
         self.slid = {}
         self.joints = {}
         tools = []
-        for bone in self.bones:
-            parent = bone.parent
-            offset = np.linalg.inv(rest[parent.name]) @ rest[bone.name] if parent else rest[bone.name]
+        offsets = relative(rest, above)
+        for bone, offset in zip(self.bones, offsets):
             joint = joint_of(bone)
             self.slid[bone.name] = Matrix.Translation((0, 0, 0) if joint["type"] == "free" else bone.matrix_basis.to_translation())
             offset = offset @ np.array(self.slid[bone.name], dtype=np.float64)
             place = {"name": bone.name, "position": offset[:3, 3].tolist(), "rotation": quaternion(offset)}
-            self.joints[bone.name] = {**place, **joint, **({"parent": parent.name} if parent else {})}
+            self.joints[bone.name] = {**place, **joint, **({"parent": bone.parent.name} if bone.parent else {})}
             tools.append({"name": f"{bone.name}.tail", "body": bone.name, "position": [0, bone.bone.length, 0]})
-        self.rest = rest
         self.document = {"poise": 1, "scale": {"metres": metres_of(armature)}, "model": {"joints": list(self.joints.values()), "tools": tools}}
         self.text = json.dumps(self.document)
+        if known and known.text == self.text:
+            self.model, self.order, self.above, self.still, self.size = known.model, known.order, known.above, known.still, known.size
+            return
         self.model = poise.parse(self.text, "armature.json").model
-        self.order = [self.model.bodies.index(bone.name) for bone in self.bones]
-        at_rest = self.model.fk(self.model.neutral())
-        for bone, body in zip(self.bones, self.order):  # as the model has them, to the bit
-            parent = np.linalg.inv(at_rest[self.model.bodies.index(bone.parent.name)]) if bone.parent else np.eye(4)
-            self.offsets[bone.name] = np.linalg.inv(parent @ at_rest[body])
+        places = {body: i for i, body in enumerate(self.model.bodies)}
+        self.order = [places[bone.name] for bone in self.bones]
+        self.above = above
+        at_rest = self.model.fk(self.model.neutral())[self.order]
+        self.still = np.linalg.inv(relative(at_rest, above))  # as the model has them, to the bit
+        self.size = float(np.ptp(at_rest[:, :3, 3], axis=0).max()) or 1.0
 
     def upright(self, armature):
         """The model as a text with z upwards, as the object stands in the world. Configurations are the same."""
@@ -145,12 +156,11 @@ class Rig:
 
     def apply(self, q):
         """Pose the armature."""
-        poses = self.model.fk(q)
-        for bone, body in zip(self.bones, self.order):
-            parent = np.linalg.inv(poses[self.model.bodies.index(bone.parent.name)]) if bone.parent else np.eye(4)
-            turned = Matrix((self.offsets[bone.name] @ parent @ poses[body]).tolist())
+        turned = self.still @ relative(self.model.fk(q)[self.order], self.above)
+        turned[[self.joints[bone.name]["type"] != "free" for bone in self.bones], :3, 3] = 0  # rounding would make another model of it
+        for bone, matrix in zip(self.bones, turned.tolist()):
             scale = bone.scale.copy()
-            bone.matrix_basis = self.slid[bone.name] @ turned
+            bone.matrix_basis = self.slid[bone.name] @ Matrix(matrix)
             bone.scale = scale
 
     def insert_keys(self, frame):

@@ -15,19 +15,20 @@ from .armature import Rig
 from .ties import constraints_of
 
 AXIS = {"X": (1, 0, 0), "Y": (0, 1, 0), "Z": (0, 0, 1), "-X": (-1, 0, 0), "-Y": (0, -1, 0), "-Z": (0, 0, -1)}
-_rigs = {}  # by name of the armature, with the text of its model
+NEAR = 1e-5  # of the armature's size, and radians: as near as single precision and the pull of the pose let a goal come
+_rigs = {}  # by name of the armature
 _is_solving = False
 
 
 def rig_of(armature):
     """The armature's model; made anew when its bones or limits have changed."""
-    rig = Rig(armature)
-    known = _rigs.get(armature.name_full)
-    if known and known.text == rig.text:
-        known.bones, known.slid = rig.bones, rig.slid
-        return known
-    _rigs[armature.name_full] = rig
+    rig = _rigs[armature.name_full] = Rig(armature, _rigs.get(armature.name_full))
     return rig
+
+
+def is_met(rig, report):
+    """Do constraints hold, and does no goal miss by what can be seen?"""
+    return report.holds and (bool(report) or (report.worst_length <= NEAR * rig.size and report.worst_angle <= NEAR))
 
 
 def goals_of(armature, rig, q):
@@ -84,9 +85,9 @@ def when_changed(scene, depsgraph):
 
 
 def bake(armature, first, last):
-    """Solve every frame from the pose before and insert keyframes. Returns the reports."""
+    """Solve every frame from the pose before and insert keyframes. Returns the reports, and the frames that miss a goal."""
     global _is_solving
-    scene, q, reports = bpy.context.scene, None, []
+    scene, q, reports, missed = bpy.context.scene, None, [], []
     _is_solving = True
     try:
         for frame in range(first, last + 1):
@@ -97,9 +98,11 @@ def bake(armature, first, last):
                 raise poise.Error("there are no goals to bake: give bones a target in the Poise panel")
             rig.insert_keys(frame)
             reports.append(report)
+            if not is_met(rig, report):
+                missed.append(frame)
     finally:
         _is_solving = False
-    return reports
+    return reports, missed
 
 
 def retarget(armature, path, options=()):

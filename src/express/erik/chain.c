@@ -31,12 +31,13 @@ int pz_chain_measure(const poise_model *model, const poise_erik_options *options
         const poise_joint *joint = &model->given[k];
         if (model->joints[k].mimic != POISE_WORLD) {
             pz_error_set(error, POISE_ERROR_UNSUPPORTED,
-                         "joint \"%s\": mimics another one, and ERIK sets each joint by itself", joint->name);
+                         "joint \"%s\": is a mimic joint, but ERIK sets each joint independently", joint->name);
             return 0;
         }
         if (joint->type != POISE_JOINT_REVOLUTE && joint->type != POISE_JOINT_FIXED) {
-            pz_error_set(error, POISE_ERROR_UNSUPPORTED, "joint \"%s\": is %s, and ERIK serves chains of revolute joints",
-                         joint->name, poise_joint_type_name(joint->type));
+            pz_error_set(error, POISE_ERROR_UNSUPPORTED,
+                         "joint \"%s\": is %s, but ERIK supports only chains of revolute joints", joint->name,
+                         poise_joint_type_name(joint->type));
             return 0;
         }
         count += is_hinge(model, k);

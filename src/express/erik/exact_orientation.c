@@ -82,7 +82,7 @@ static bool find_step(const poise_erik *erik, vec3 e, double mu, double *is_free
     return true;
 }
 
-// Search from the pose at hand; the angle that is left.
+// Search from the current pose; returns the remaining angle.
 static double search(poise_erik *erik)
 {
     const pz_chain *chain = &erik->chain;

@@ -109,7 +109,7 @@ poise_status poise_erik_posture_from_positions(poise_erik *erik, const poise_vec
         shows_any = shows_any || has_direction(u[k]);
     }
     if (!shows_any) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "positions are all the same: they show no directions");
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "all positions are equal: they give no directions");
     }
     double least = fit(chain, u, &erik->now, erik->best);
     for (int k = 0; k < chain->count; ++k) {

@@ -31,7 +31,7 @@ poise_expressive_options poise_expressive_options_default(void)
                                       .threshold = 0.04,
                                       .aggravation = 1.46,
                                       .length_scale = 1.0,
-                                      .symmetric_endpoint = true,
+                                      .symmetric_endpoint = false,
                                       .warm = true,
                                       .exact = true,
                                       .gain = 0.02,
@@ -238,7 +238,7 @@ static double angle_error(double phi)
     return 1.4142135623730951 * s;
 }
 
-// The error of the point at hand.
+// The error of the current point.
 static poise_expressive_report judge(poise_expressive *e)
 {
     poise_expressive_report r = {.error = 0.0};

@@ -50,7 +50,7 @@ static double cost_at(poise_expressive *e, const poise_objective *o, const blend
     return b->goals * o->cost + b->posture * posture + pull;
 }
 
-// Gradient, Hessian, metric of the damping, and dofs at a limit that descent would leave, at the point at hand.
+// Gradient, Hessian, metric of the damping, and dofs at a limit that descent would leave, at the current point.
 static void linearise(poise_expressive *e, const blend *b)
 {
     const poise_solver *s = e->solver;

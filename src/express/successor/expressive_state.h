@@ -104,10 +104,10 @@ PZ_DEVICE double pz_terms_cost(poise_expressive *e, const double *q, double eps,
 
 // ---- Refinement (expressive_search.c) ------------------------------------------------------------------------------------
 
-// From the point at hand, solver->at: goals and posture, smoothed by eps at first, and a pull towards solver->q_start.
+// From the current point, solver->at: goals and posture, smoothed by eps at first, and a pull towards solver->q_start.
 PZ_DEVICE void pz_expressive_refine(poise_expressive *e, double eps, double pull);
 
-// From the point at hand: the goals alone.
+// From the current point: the goals alone.
 PZ_DEVICE void pz_expressive_finish(poise_expressive *e);
 
 // ---- Candidates (expressive_seeds.c) -------------------------------------------------------------------------------------

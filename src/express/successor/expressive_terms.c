@@ -123,16 +123,6 @@ void pz_terms_take(poise_expressive *e, const double *posture)
 
 // ---- Signs ---------------------------------------------------------------------------------------------------------------
 
-// Of the angles that differ from `target` by whole turns the one nearest to `angle`.
-static double nearest_turn(double angle, double target)
-{
-    double turns = (angle - target) / PZ_TWO_PI;
-    if (!(fabs(turns) < 1e9)) {
-        return target;
-    }
-    return target + PZ_TWO_PI * (double)(int64_t)(turns < 0.0 ? turns - 0.5 : turns + 0.5);
-}
-
 // |angle - target|, and from just before straight, theta0, on that much more steeply: a bend keeps its direction while
 // another joint can pay for it. A posture that is nearly straight has no direction to keep. *slope takes the derivative's
 // size.
@@ -158,8 +148,8 @@ void pz_terms_link_cost(const poise_expressive *e, int link, double angle, doubl
         cost[0] = term->weight * bend_cost(term, term->psi, angle, &slope) / term->scale;
         cost[1] = term->weight * bend_cost(term, term->mirrored, angle, &slope) / term->scale;
     } else if (term->kind == PZ_TERM_TWIST) {
-        cost[0] = term->weight * fabs(angle - nearest_turn(angle, term->psi)) / term->scale;
-        cost[1] = term->weight * fabs(angle - nearest_turn(angle, term->psi + PZ_PI)) / term->scale;
+        cost[0] = term->weight * fabs(angle - turn_near(term->psi, angle)) / term->scale;
+        cost[1] = term->weight * fabs(angle - turn_near(term->psi + PZ_PI, angle)) / term->scale;
     } else {
         double sine, cosine;
         pz_sincos(angle, &sine, &cosine);
@@ -210,7 +200,7 @@ void pz_terms_choose_signs(poise_expressive *e, const double *q)
         pz_term *term = &e->terms[e->term_of[k]];
         int before = e->signs[k] >> sign & 1;
         if (term->kind == PZ_TERM_TWIST) {
-            term->mirrored = nearest_turn(q[term->q], term->psi + (before != sign ? PZ_PI : 0.0));
+            term->mirrored = turn_near(term->psi + (before != sign ? PZ_PI : 0.0), q[term->q]);
         } else {
             e->run_sign[term->run] = sign ? -1.0 : 1.0;
         }

@@ -114,7 +114,7 @@ static void take_header(amc *file)
             file->has_angle_unit = true;
             file->is_radians = pz_word_is_like(word, ":radians");
         } else if (!pz_word_is_like(word, ":fully-specified")) {
-            pz_input_warn(file->input, file->scan.line, "a line with a colon that is passed over");
+            pz_input_warn(file->input, file->scan.line, "unknown line with a colon, ignored");
         }
         pz_scan_line(&file->scan, &rest);
     }
@@ -166,7 +166,8 @@ static bool take_value(amc *file, bool is_angle, double *value)
     pz_word word;
     bool is_there = pz_scan_word_in_line(&file->scan, &word);
     if (is_there && pz_is_among_first(&file->causes[BAD_VALUES])) {
-        pz_input_warn(file->input, file->scan.line, "a value that is no finite number; the one of the frame before is kept");
+        pz_input_warn(file->input, file->scan.line,
+                      "a value that is not a finite number; the value of the previous frame is kept");
     }
     return is_there;
 }
@@ -193,6 +194,15 @@ static void take_values(amc *file, int joint, double *q)
     file->seen += expected > 0 && count > 0 ? 1 : 0;
 }
 
+// Is the rest of a line nothing but zeros? So a root stands that only the file has.
+static bool stands_still(amc *file)
+{
+    double value = 0.0;
+    while (value == 0.0 && take_value(file, false, &value)) {
+    }
+    return value == 0.0;
+}
+
 // The lines of a frame after its number, into q.
 static void take_frame(amc *file, double *q)
 {
@@ -212,8 +222,9 @@ static void take_frame(amc *file, double *q)
         int joint = word.text[0] == '#' ? -1 : joint_called(file, word);
         if (joint >= 0) {
             take_values(file, joint, q);
-        } else if (word.text[0] != '#' && pz_is_among_first(&file->causes[UNKNOWN_BONES])) {
-            pz_input_warn(file->input, file->scan.line, "a bone that the model does not have is passed over");
+        } else if (word.text[0] != '#' && !(pz_word_is(word, ASF_ROOT) && stands_still(file)) &&
+                   pz_is_among_first(&file->causes[UNKNOWN_BONES])) {
+            pz_input_warn(file->input, file->scan.line, "a bone that is not in the model, ignored");
         }
         pz_scan_line(&file->scan, &rest);
     }
@@ -241,11 +252,11 @@ static int frames_at_most(const amc *file)
 static void warn_of_frame(amc *file, int line, int number, int expected)
 {
     if (number != expected && pz_is_among_first(&file->causes[ODD_NUMBERS])) {
-        pz_input_warn(file->input, line, "frame %d comes where %d should", number, expected);
+        pz_input_warn(file->input, line, "frame %d found where frame %d was expected", number, expected);
     }
     if (file->seen < file->moving && pz_is_among_first(&file->causes[MISSING_BONES])) {
         pz_input_warn(file->input, line, "frame %d: %d bones are missing; %s", number, file->moving - file->seen,
-                      2 * file->seen < file->moving ? "left out" : "they stay as in the frame before");
+                      2 * file->seen < file->moving ? "left out" : "they keep the values of the previous frame");
     }
 }
 
@@ -297,8 +308,8 @@ poise_status pz_read_amc(pz_input *input)
     amc file = {.input = input,
                 .model = input->options->model,
                 .scan = pz_scan_over(input->bytes, input->size),
-                .causes = {[UNKNOWN_BONES].what = "lines of bones that the model does not have",
-                           [BAD_VALUES].what = "values that are no finite numbers",
+                .causes = {[UNKNOWN_BONES].what = "lines of bones that are not in the model",
+                           [BAD_VALUES].what = "values that are not finite numbers",
                            [WRONG_COUNTS].what = "bones with a wrong number of values",
                            [MISSING_BONES].what = "frames with bones missing",
                            [ODD_NUMBERS].what = "frames with an odd number"}};
@@ -314,10 +325,10 @@ poise_status pz_read_amc(pz_input *input)
     }
     take_header(&file);
     if (!file.has_angle_unit) {
-        pz_input_warn(input, 0, "neither :DEGREES nor :RADIANS, taken as degrees");
+        pz_input_warn(input, 0, "neither :DEGREES nor :RADIANS; degrees assumed");
     }
     if (file.frame_time == 0) {
-        pz_input_warn(input, 0, "an AMC does not say its rate, taken as 120 frames per second");
+        pz_input_warn(input, 0, "an AMC does not give its frame rate; 120 frames per second assumed");
         file.frame_time = AMC_FRAME_TIME;
     }
     status = read_clip(&file);
@@ -335,6 +346,9 @@ poise_status pz_read_amc(pz_input *input)
 static void put_frame(const poise_model *model, const double *q, pz_output *output)
 {
     int joints = poise_model_info(model).joints, root = pz_asf_root(model);
+    if (root < 0) {
+        pz_put(output, ASF_ROOT " 0 0 0 0 0 0\n"); // the one that an ASF of this model gets
+    }
     for (int j = 0; j < joints; ++j) {
         asf_columns columns;
         pz_asf_columns(model, j, &columns);

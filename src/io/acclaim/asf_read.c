@@ -109,7 +109,7 @@ static void pass_over(asf *file, pz_word word)
     if (pz_is_among_first(&file->passed_over)) {
         char text[PZ_SAID_SIZE];
         word.length = word.length < 31 ? word.length : 31;
-        pz_input_warn(file->input, file->scan.line, "\"%s\" is passed over", pz_word_said(word, text));
+        pz_input_warn(file->input, file->scan.line, "\"%s\" is ignored", pz_word_said(word, text));
     }
     skip_line(file);
 }
@@ -149,7 +149,7 @@ static poise_status take_units(asf *file)
             bool is_there = pz_scan_word_in_line(&file->scan, &value);
             file->is_radians = is_there && pz_word_is_like(value, "rad");
             if (!file->is_radians && !(is_there && pz_word_is_like(value, "deg"))) {
-                pz_input_warn(file->input, file->scan.line, "units: angle is neither deg nor rad, taken as deg");
+                pz_input_warn(file->input, file->scan.line, "units: angle is neither deg nor rad; deg assumed");
             }
         }
         skip_line(file); // mass: bodies have none here
@@ -168,7 +168,7 @@ static poise_status take_root_order(asf *file)
             found = pz_word_is_like(word, names[i]) ? i : found;
         }
         if (found < 0 || file->root_orders >= 6) {
-            return fail(file, ASF_ROOT, "order is made of TX TY TZ RX RY RZ");
+            return fail(file, ASF_ROOT, "order must consist of TX TY TZ RX RY RZ");
         }
         file->root_order[file->root_orders++] = found;
     }
@@ -184,8 +184,8 @@ static poise_status take_root(asf *file)
         if (pz_word_is_like(word, "order")) {
             status = take_root_order(file);
         } else if (pz_word_is_like(word, "axis")) {
-            status =
-                take_order(&file->scan, file->root_axis) ? POISE_OK : fail(file, ASF_ROOT, "axis is an order such as XYZ");
+            status = take_order(&file->scan, file->root_axis) ? POISE_OK
+                                                              : fail(file, ASF_ROOT, "axis must be an order such as XYZ");
         } else if (pz_word_is_like(word, "position")) {
             if (!take_numbers(&file->scan, 3, p)) {
                 return fail(file, ASF_ROOT, "position needs three numbers");
@@ -229,7 +229,7 @@ static poise_status take_dofs(asf *file, bone *b)
         int axis = (word.text[1] | 0x20) - 'x';
         for (int i = 0; i < b->dofs; ++i) {
             if (b->axis[i] == axis) {
-                return fail(file, b->name, "a degree of freedom comes twice");
+                return fail(file, b->name, "a degree of freedom is listed twice");
             }
         }
         b->axis[b->dofs++] = axis;
@@ -260,7 +260,7 @@ static poise_status take_limits(asf *file, bone *b)
             }
         }
         if (!pz_scan_skip(&file->scan) || *file->scan.at != ')') {
-            return fail(file, b->name, "a pair of limits does not end with )");
+            return fail(file, b->name, "a pair of limits lacks its )");
         }
         file->scan.at += 1;
         if (b->limits < 3) {
@@ -370,8 +370,8 @@ static poise_status index_bones(asf *file, pz_names *names)
     }
     for (size_t i = 0; i < file->count; ++i) {
         if (pz_names_find(names, file->bones[i].name, bone_name, file) >= 0) {
-            return pz_input_fail(file->input, POISE_ERROR_FORMAT, file->bones[i].line, "bone \"%s\": the name is taken",
-                                 file->bones[i].name);
+            return pz_input_fail(file->input, POISE_ERROR_FORMAT, file->bones[i].line,
+                                 "bone \"%s\": the name is already used", file->bones[i].name);
         }
         pz_names_add(names, file->bones[i].name, (int)i);
     }
@@ -516,7 +516,7 @@ static poise_status root_joint(asf *file, poise_joint *joint)
     }
     if (!is_usual) {
         return pz_input_fail(file->input, POISE_ERROR_UNSUPPORTED, file->bones[0].line,
-                             "root: order must be TX TY TZ and then the turns in the order of its axis");
+                             "root: order must be TX TY TZ followed by the rotations in the order of its axis");
     }
     *joint = poise_joint_default();
     joint->name = ASF_ROOT;
@@ -575,7 +575,7 @@ static poise_status build(asf *file)
         at = at > 0 ? file->bones[at].next : -1;
     }
     if (status == POISE_OK && added < file->count) {
-        pz_input_warn(file->input, 0, "%d bones are not below the root and are left out", (int)(file->count - added));
+        pz_input_warn(file->input, 0, "%d bones are not connected to the root and are left out", (int)(file->count - added));
     }
     if (status == POISE_OK) {
         status = poise_model_create(builder, file->input->allocator, &file->input->file->model, file->input->error);
@@ -612,7 +612,7 @@ poise_status pz_read_asf(pz_input *input)
 {
     asf file = {.input = input,
                 .scan = pz_scan_over(input->bytes, input->size),
-                .passed_over.what = "words are passed over",
+                .passed_over.what = "words are ignored",
                 .root_pose = poise_pose_identity(),
                 .root_axis = {0, 1, 2},
                 .root_order = {0, 1, 2, 3, 4, 5},

@@ -3,9 +3,12 @@
 // An ASF has one root, free in space, and bones that begin where their parent ends and turn about axes given in the world's
 // frame at rest. So a model's rest rotations go into the bones' axes, and a body whose children do not all begin at one
 // point is written as a bone of no length, with a bone "<child>.base" that does not move to each child.
+//
+// The format does not say which axis points up, and programs take it to be y: the root turns what has another.
 #include "io/acclaim/asf.h"
 
 #include "io/bone_tips.h"
+#include "io/edit_file.h"
 #include "io/local_pose.h"
 
 #include <math.h>
@@ -66,7 +69,7 @@ static void place_end(asf_writing *w, int body)
         w->has_base[child] = !same_point(start_of(w, child), w->end[body]);
     }
     if (!agree && tip >= 0 && body != w->root) {
-        pz_output_warn(w->output, "body \"%s\": its tip is left out, since its children begin elsewhere",
+        pz_output_warn(w->output, "body \"%s\": its tip is left out because its children begin elsewhere",
                        poise_model_joint_info(model, body).body);
     }
 }
@@ -92,8 +95,8 @@ static poise_status plan(asf_writing *w)
         bool is_round = joint.type == POISE_JOINT_BALL_EULER && joint.order > POISE_EULER_ZYX; // an axis twice
         if (!pz_asf_columns(w->model, j, &columns) || joint.mimic || is_round || (j != w->root && !is_bone)) {
             return pz_error_set(w->output->error, POISE_ERROR_UNSUPPORTED,
-                                "joint \"%s\": an ASF has bones that turn about up to three axes, no %s joints", joint.name,
-                                joint.mimic ? "mimic" : poise_joint_type_name(joint.type));
+                                "joint \"%s\": an ASF has only bones that turn about up to three axes, no %s joints",
+                                joint.name, joint.mimic ? "mimic" : poise_joint_type_name(joint.type));
         }
     }
     for (int j = 0; j < (int)joints; ++j) {
@@ -417,9 +420,9 @@ static poise_status write_all(asf_writing *w, const poise_file *file)
     if (status != POISE_OK) {
         return status;
     }
-    pz_warn_of_losses(file, w->output, &w->tips);
+    pz_warn_of_losses(file, w->output, "ASF", &w->tips, 0);
     if (w->root < 0) {
-        pz_output_warn(w->output, "the model has no root of six free coordinates; the file gets one, \"root\", above it");
+        pz_output_warn(w->output, "the model has no root with six free coordinates; the file gets one, \"root\", above it");
     } else if (strcmp(poise_model_joint_info(w->model, w->root).name, ASF_ROOT) != 0) {
         pz_output_warn(w->output, "joint \"%s\" is called \"root\" in the file",
                        poise_model_joint_info(w->model, w->root).name);
@@ -441,8 +444,13 @@ poise_status pz_write_asf(const poise_file *file, pz_output *output)
     if (status != POISE_OK) {
         return status;
     }
-    asf_writing w = {.model = file->model, .output = output, .pool = {.allocator = output->allocator}};
-    status = write_all(&w, file);
+    poise_model *turned = NULL;
+    if (file->scale.up != POISE_UP_UNKNOWN && file->scale.up != POISE_UP_Y) {
+        status = pz_turn_model(file->model, file->scale.up, POISE_UP_Y, output->allocator, &turned, output->error);
+    }
+    asf_writing w = {.model = turned ? turned : file->model, .output = output, .pool = {.allocator = output->allocator}};
+    status = status == POISE_OK ? write_all(&w, file) : status;
     pz_pool_release(&w.pool);
+    poise_model_destroy(turned);
     return status;
 }

@@ -73,6 +73,7 @@ poise_status pz_bvh_rows(bvh *file, const bvh_motion *motion);
 #define BVH_OFFSET_SUFFIX ".offset"
 
 // From this share of the offsets on (bvh_model.c), the positions of the first frame hold them without a doubt.
-#define BVH_CLEAR 0.75
+#define BVH_CLEAR  0.75
+#define BVH_LIKELY 0.5 // from here on they are taken to
 
 #endif

@@ -74,23 +74,23 @@ static void settle_offsets(bvh *file, const double *first, bool of_root)
 {
     int joints;
     double share = share_of_offsets(file, first, of_root, &joints);
-    bool replace = share >= 0.5, is_clear = share >= BVH_CLEAR || share <= 1 - BVH_CLEAR;
+    bool replace = share >= BVH_LIKELY, is_clear = share >= BVH_CLEAR || share <= 1 - BVH_CLEAR;
     poise_bvh_positions wanted = file->input->options->positions;
-    if (joints == 0 || wanted == POISE_BVH_ADD) {
+    bool adds = wanted == POISE_BVH_ADD || (wanted == POISE_BVH_DECIDE && !replace);
+    if (joints == 0) {
         return;
     }
+    file->input->file->positions[of_root ? 0 : 1] = adds ? POISE_BVH_ADD : POISE_BVH_REPLACE;
     if (wanted == POISE_BVH_DECIDE && !is_clear) {
         pz_input_warn(file->input, file->joints[0].line,
-                      "%s with both an OFFSET and positions (%d): these are taken to %s, by the first frame, which leaves "
-                      "it open (options.positions)",
-                      of_root ? "roots" : "joints", joints, replace ? "replace it" : "add to it");
-    }
-    if (wanted == POISE_BVH_DECIDE && !replace) {
-        return;
+                      "%d %s%s both an OFFSET and positions, and the first frame does not settle how they combine; assumed: "
+                      "positions %s",
+                      joints, of_root ? "root" : "joint", joints == 1 ? " has" : "s have",
+                      replace ? "replace the OFFSET" : "are added to the OFFSET");
     }
     for (size_t c = 0; c < file->channel_count; ++c) {
         const bvh_channel *channel = &file->channels[c];
-        if (is_open(file, channel, of_root)) { // the joint keeps its offset, as the bone that it is
+        if (!adds && is_open(file, channel, of_root)) { // the joint keeps its offset, as the bone that it is
             file->shift[c] = file->joints[channel->joint].offset[channel->axis];
         }
     }
@@ -153,7 +153,7 @@ static const char *unique_name(building *b, const char *name, int line)
         other = with_number(&b->file->input->pool, name, "_", number);
     }
     if (other && pz_is_among_first(&b->renamed)) {
-        pz_input_warn(b->file->input, line, "joint \"%s\": the name is taken, called \"%s\" here", name, other);
+        pz_input_warn(b->file->input, line, "joint \"%s\": the name is already used, renamed to \"%s\" here", name, other);
     }
     return other;
 }
@@ -364,7 +364,7 @@ poise_status pz_bvh_model(bvh *file, const double *first)
     fold_offsets(file);
     settle_offsets(file, first, true);
     settle_offsets(file, first, false);
-    building b = {.file = file, .renamed.what = "joints whose name is taken"};
+    building b = {.file = file, .renamed.what = "joints whose name is already used"};
     b.name = pz_pool_take(pool, most, sizeof *b.name);
     b.body = pz_pool_take(pool, file->joint_count, sizeof *b.body);
     b.column_joint = pz_pool_take(pool, columns, sizeof *b.column_joint);

@@ -27,7 +27,7 @@ static void take_frames(bvh *file, pz_word line, int number, bvh_motion *motion)
 {
     double value;
     if (!value_after(line, 6, &value) || value < 0 || value > INT32_MAX || value != (double)(int)value) {
-        pz_input_warn(file->input, number, "Frames: is not followed by a count; the rows are counted");
+        pz_input_warn(file->input, number, "Frames: has no count; the rows are counted instead");
         return;
     }
     motion->frames = (int)value;
@@ -37,11 +37,11 @@ static void take_frame_time(bvh *file, pz_word line, int number, bvh_motion *mot
 {
     double value;
     if (!value_after(line, 10, &value) || value <= 0) {
-        pz_input_warn(file->input, number, "Frame Time: is not followed by seconds above 0, taken as 1/30");
+        pz_input_warn(file->input, number, "Frame Time: must be followed by seconds above 0; 1/30 assumed");
         return;
     }
     if (value > 1) {
-        pz_input_warn(file->input, number, "a frame time of %g seconds; a rate or milliseconds were meant?", value);
+        pz_input_warn(file->input, number, "a frame time of %g seconds; is that a rate, or in milliseconds?", value);
     }
     motion->frame_time = value;
 }
@@ -129,7 +129,7 @@ static void pass_bad_cell(row_reader *r)
     if (pz_is_among_first(&r->causes[BAD_CELLS])) {
         char text[PZ_SAID_SIZE];
         word.length = word.length < 23 ? word.length : 23;
-        pz_input_warn(r->file->input, r->scan.line, "\"%s\" is not a finite number; the value of the frame before is kept",
+        pz_input_warn(r->file->input, r->scan.line, "\"%s\" is not a finite number; the value of the previous frame is kept",
                       pz_word_said(word, text));
     }
 }
@@ -194,14 +194,13 @@ static bool read_row(row_reader *r, double *row)
         bool is_kept = r->scan.at < r->scan.end && 2 * cells >= count;
         if (pz_is_among_first(&r->causes[SHORT_ROWS])) {
             pz_input_warn(r->file->input, r->scan.line, "a row of %d numbers instead of %d; %s", (int)cells, (int)count,
-                          is_kept ? "the others are those of the frame before" : "left out");
+                          is_kept ? "the rest keep the values of the previous frame" : "left out");
         }
         return is_kept;
     }
     if (r->by_line && pz_scan_word_in_line(&r->scan, &rest)) {
         if (pz_is_among_first(&r->causes[LONG_ROWS])) {
-            pz_input_warn(r->file->input, r->scan.line, "a row of more than %d numbers; the others are left out",
-                          (int)count);
+            pz_input_warn(r->file->input, r->scan.line, "a row of more than %d numbers; the rest are ignored", (int)count);
         }
         pz_scan_line(&r->scan, &rest);
     }
@@ -225,9 +224,9 @@ static void warn_of_counts(row_reader *r, const bvh_motion *motion, int frames)
     pz_input *input = r->file->input;
     pz_causes_close(input, r->causes, CAUSES);
     if (motion->frames >= 0 && frames < motion->frames) {
-        pz_input_warn(input, r->scan.line, "Frames: announces %d, there are %d", motion->frames, frames);
+        pz_input_warn(input, r->scan.line, "Frames: says %d, but there are %d", motion->frames, frames);
     } else if (motion->frames >= 0 && next_row(r)) {
-        pz_input_warn(input, r->scan.line, "Frames: announces %d, there are more; these are left out", motion->frames);
+        pz_input_warn(input, r->scan.line, "Frames: says %d, but there are more; the rest are ignored", motion->frames);
     }
 }
 
@@ -249,7 +248,7 @@ poise_status pz_bvh_rows(bvh *file, const bvh_motion *motion)
                                [SHORT_ROWS].what = "rows that are too short",
                                [LONG_ROWS].what = "rows that are too long"}};
     if (!r.by_line && motion->frames > 0) {
-        pz_input_warn(input, r.scan.line, "the first line does not hold %d numbers; rows are taken across lines",
+        pz_input_warn(input, r.scan.line, "the first line does not hold %d numbers; rows are read across lines",
                       (int)file->channel_count);
     }
     int most = frames_at_most(file, motion), nq = poise_model_info(input->file->model).nq, frames = 0;

@@ -42,7 +42,7 @@ static poise_status take_brace(bvh *file, const char *of)
 {
     pz_word word;
     if (!next_word(file, &word) || word.text[0] != '{') {
-        return pz_input_fail(file->input, POISE_ERROR_FORMAT, file->scan.line, "%s: no { after it", of);
+        return pz_input_fail(file->input, POISE_ERROR_FORMAT, file->scan.line, "%s: { is missing after it", of);
     }
     return POISE_OK;
 }
@@ -61,7 +61,7 @@ static poise_status open_joint(bvh *file, int parent)
         return pz_input_fail(file->input, POISE_ERROR_FORMAT, line, "a joint's name holds a zero byte");
     }
     if (word.length == 0) {
-        pz_input_warn(file->input, line, "a joint without a name, called \"joint\"");
+        pz_input_warn(file->input, line, "a joint without a name, renamed to \"joint\"");
         name = pz_pool_copy(&file->input->pool, "joint", 5);
         if (!name) {
             return pz_input_no_memory(file->input);
@@ -107,7 +107,7 @@ static poise_status take_site(bvh *file, int joint)
     while (next_word(file, &word)) {
         if (word.text[0] == '}') {
             if (!has_offset) {
-                pz_input_warn(file->input, file->scan.line, "an End Site without OFFSET, taken as 0 0 0");
+                pz_input_warn(file->input, file->scan.line, "an End Site without OFFSET; 0 0 0 assumed");
             }
             file->joints[joint].sites += 1;
             site.number = file->joints[joint].sites;
@@ -116,7 +116,7 @@ static poise_status take_site(bvh *file, int joint)
         }
         if (!pz_word_is_like(word, "OFFSET")) {
             return pz_input_fail(file->input, POISE_ERROR_FORMAT, file->scan.line,
-                                 "joint \"%s\": an End Site holds an OFFSET and }, nothing else", file->joints[joint].name);
+                                 "joint \"%s\": an End Site may hold only an OFFSET", file->joints[joint].name);
         }
         status = take_offset(file, "End Site", site.offset);
         if (status != POISE_OK) {
@@ -152,7 +152,7 @@ static poise_status add_channel(bvh *file, int index, bvh_channel channel)
     for (size_t c = (size_t)joint->first_channel; channel.kind == BVH_POSITION && c < file->channel_count; ++c) {
         if (file->channels[c].kind == BVH_POSITION && file->channels[c].axis == channel.axis) {
             return pz_input_fail(file->input, POISE_ERROR_FORMAT, file->scan.line,
-                                 "joint \"%s\": a position channel comes twice", joint->name);
+                                 "joint \"%s\": a position channel is listed twice", joint->name);
         }
     }
     joint->position_count += channel.kind == BVH_POSITION ? 1 : 0;
@@ -180,7 +180,7 @@ static poise_status take_channels(bvh *file, int index)
     int announced = 0;
     if (joint->has_channels || !pz_scan_word(&file->scan, &word) || !pz_word_integer(word, &announced) || announced < 0) {
         return pz_input_fail(file->input, POISE_ERROR_FORMAT, file->scan.line,
-                             "joint \"%s\": CHANNELS comes once and needs a count", joint->name);
+                             "joint \"%s\": CHANNELS must appear once, followed by a count", joint->name);
     }
     joint->has_channels = true;
     for (int i = 0; i < announced; ++i) {
@@ -188,13 +188,11 @@ static poise_status take_channels(bvh *file, int index)
         bvh_channel channel;
         if (!pz_scan_word(&file->scan, &word) || !channel_of(word, &channel)) {
             return pz_input_fail(file->input, POISE_ERROR_FORMAT, before.line,
-                                 "joint \"%s\": CHANNELS announces %d names, %d follow", joint->name, announced, i);
+                                 "joint \"%s\": CHANNELS says %d names, but %d follow", joint->name, announced, i);
         }
         if (channel.kind == BVH_IGNORED) {
             pz_input_warn(file->input, file->scan.line,
-                          "joint \"%s\": a channel that is neither position nor rotation, "
-                          "passed over",
-                          joint->name);
+                          "joint \"%s\": a channel that is neither position nor rotation, ignored", joint->name);
         }
         poise_status status = add_channel(file, index, channel);
         if (status != POISE_OK) {
@@ -212,7 +210,7 @@ static poise_status take_statement(bvh *file, pz_word word, int *joint)
     bvh_joint *open = &file->joints[*joint];
     if (word.text[0] == '}') {
         if (!open->has_offset) {
-            pz_input_warn(file->input, open->line, "joint \"%s\": no OFFSET, taken as 0 0 0", open->name);
+            pz_input_warn(file->input, open->line, "joint \"%s\": no OFFSET; 0 0 0 assumed", open->name);
         }
         *joint = open->parent;
         return POISE_OK;

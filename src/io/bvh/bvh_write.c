@@ -5,16 +5,19 @@
 // the order Z X Y, and three position channels if it slides, computed from its pose in its parent's frame. Where one joint
 // does, all get three rotations in that order, hinges with zeros: many readers want it the same everywhere.
 //
+// The format does not say which axis points up, and programs take it to be y: with another one all axes take each other's
+// places, of offsets, positions and rotations alike, and the numbers stay.
+//
 // Positions of a joint with six channels hold its offset, as most programs have it and as reading decides by the first
-// frame (poise_bvh_positions). Where that would leave it open, where a sum with the offset does not keep every bit of a
-// number, and for other joints with an offset along their positions, it is written as a joint of its own above,
+// frame (poise_bvh_positions). A file that was read from BVH keeps its joints and what its positions mean; sums with the
+// offset are rounded there. In others, where the first frame would leave it open, where a sum does not keep every bit of a
+// number, and for joints of other channels with an offset along their positions, it is written as a joint of its own above,
 // "<name>.offset", which reading folds away again.
 #include "io/bvh/bvh.h"
 
 #include "io/bone_tips.h"
 #include "io/local_pose.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef struct column {
@@ -29,7 +32,9 @@ typedef struct plan {
     int columns;
     bool is_computed;
     bool has_offset; // along one of its positions,
-    bool has_holder; // which is a joint of its own; otherwise positions hold it
+    bool has_holder; // which is a joint of its own,
+    bool is_apart;   // or which positions add to; otherwise they hold it,
+    bool is_unsaid;  // and of a root it may be written as 0 then: its place is theirs alone
     double offset[3];
     double angle[3]; // the last computed, so that the next goes on from it without a jump
 } plan;
@@ -42,20 +47,41 @@ typedef struct writing {
     plan *plans;
     pz_tips tips;
     poise_kinematics *kinematics; // NULL: no joint is computed
+    int turns;                    // axis 0, 1, 2 of the model is axis (0, 1, 2) + turns in the file
 } writing;
+
+static int axis_in_file(const writing *w, int axis)
+{
+    return (axis + w->turns) % 3;
+}
+
+static int axis_in_model(const writing *w, int axis)
+{
+    return (axis + 3 - w->turns) % 3;
+}
+
+// A vector of the model in the axes of the file.
+static void turn(const writing *w, poise_vec3 v, double turned[3])
+{
+    const double x[3] = {v.x, v.y, v.z};
+    for (int axis = 0; axis < 3; ++axis) {
+        turned[axis] = x[axis_in_model(w, axis)];
+    }
+}
 
 // ---- What goes into which column -----------------------------------------------------------------------------------------
 
-// The axis 0, 1, 2 along which v points; -1: none.
-static int axis_of(poise_vec3 v)
+// The axis 0, 1, 2 of the file along which v points; -1: none.
+static int axis_of(const writing *w, poise_vec3 v)
 {
-    if (v.y == 0 && v.z == 0 && v.x > 0) {
-        return 0;
+    double x[3];
+    turn(w, v, x);
+    for (int axis = 0; axis < 3; ++axis) {
+        if (x[axis] > 0 && x[(axis + 1) % 3] == 0 && x[(axis + 2) % 3] == 0) {
+            return axis;
+        }
     }
-    if (v.x == 0 && v.z == 0 && v.y > 0) {
-        return 1;
-    }
-    return v.x == 0 && v.y == 0 && v.z > 0 ? 2 : -1;
+    return -1;
 }
 
 static bool is_identity(poise_quat r)
@@ -68,24 +94,24 @@ static void add_column(plan *p, bvh_kind kind, int axis, int q)
     p->column[p->columns++] = (column){kind, axis, q};
 }
 
-static void add_positions(plan *p, int q)
+static void add_positions(const writing *w, plan *p, int q)
 {
     for (int axis = 0; axis < 3; ++axis) {
-        add_column(p, BVH_POSITION, axis, q < 0 ? -1 : q + axis);
+        add_column(p, BVH_POSITION, axis, q < 0 ? -1 : q + axis_in_model(w, axis));
     }
 }
 
-static void add_euler(plan *p, poise_euler_order order, int q)
+static void add_euler(const writing *w, plan *p, poise_euler_order order, int q)
 {
     for (int i = 0; i < 3; ++i) {
-        add_column(p, BVH_ROTATION, pz_euler_name((int)order)[i] - 'x', q + i);
+        add_column(p, BVH_ROTATION, axis_in_file(w, pz_euler_name((int)order)[i] - 'x'), q + i);
     }
 }
 
 // The columns of a joint that can be written number by number; false: it cannot.
-static bool plan_direct(const poise_joint *joint, int q, plan *p)
+static bool plan_direct(const writing *w, const poise_joint *joint, int q, plan *p)
 {
-    int axis = axis_of(joint->axis), axis2 = axis_of(joint->axis2);
+    int axis = axis_of(w, joint->axis), axis2 = axis_of(w, joint->axis2);
     bool has_axis = joint->type == POISE_JOINT_REVOLUTE || joint->type == POISE_JOINT_PRISMATIC ||
                     joint->type == POISE_JOINT_UNIVERSAL; // then `axes` means nothing
     if (!is_identity(joint->offset.rotation) || (!has_axis && !is_identity(joint->axes)) || joint->mimic) {
@@ -103,14 +129,14 @@ static bool plan_direct(const poise_joint *joint, int q, plan *p)
         add_column(p, BVH_ROTATION, axis2, q + 1);
         return axis >= 0 && axis2 >= 0;
     case POISE_JOINT_BALL_EULER:
-        add_euler(p, joint->order, q);
+        add_euler(w, p, joint->order, q);
         return true;
     case POISE_JOINT_TRANSLATION:
-        add_positions(p, q);
+        add_positions(w, p, q);
         return true;
     case POISE_JOINT_FREE_EULER:
-        add_positions(p, q);
-        add_euler(p, joint->order, q + 3);
+        add_positions(w, p, q);
+        add_euler(w, p, joint->order, q + 3);
         return true;
     default:
         return false;
@@ -126,12 +152,12 @@ static bool slides(poise_joint_type type)
 
 static const int common_order[3] = {2, 0, 1}; // Z X Y
 
-static void plan_computed(const poise_joint *joint, plan *p)
+static void plan_computed(const writing *w, const poise_joint *joint, plan *p)
 {
     p->columns = 0;
     p->is_computed = true;
     if (slides(joint->type)) {
-        add_positions(p, -1);
+        add_positions(w, p, -1);
         memset(p->offset, 0, sizeof p->offset); // within the positions
     }
     for (int i = 0; i < 3; ++i) {
@@ -167,12 +193,12 @@ static bool pad_rotations(plan *p)
 static bool plan_joint(writing *w, int index, bool all_alike)
 {
     poise_joint joint = *poise_model_joint_info(w->model, index).given;
-    poise_vec3 o = joint.offset.position;
     plan *p = &w->plans[index];
-    *p = (plan){.offset = {o.x, o.y, o.z}};
-    bool is_direct = plan_direct(&joint, poise_model_joint_info(w->model, index).q, p);
+    *p = (plan){0};
+    turn(w, joint.offset.position, p->offset);
+    bool is_direct = plan_direct(w, &joint, poise_model_joint_info(w->model, index).q, p);
     if (!is_direct || (all_alike && !pad_rotations(p))) {
-        plan_computed(&joint, p);
+        plan_computed(w, &joint, p);
     }
     for (int c = 0; c < p->columns; ++c) {
         p->has_offset = p->has_offset || (p->column[c].kind == BVH_POSITION && p->offset[p->column[c].axis] != 0);
@@ -217,27 +243,41 @@ static bool survives_sum(const writing *w, const plan *p)
     return true;
 }
 
-// Which offsets become joints of their own, roots and other joints apart, as reading decides: t of bvh_model.c over the
-// joints whose positions would hold the offset.
-static void choose_holders(writing *w, bool of_root)
+// The positions of the first frame along the offsets of a group, roots or other joints, as reading sums them up: t of
+// bvh_model.c, of positions that hold the offsets.
+static double share_of_offsets(const writing *w, bool of_root)
 {
     const double *first = w->file->clip && w->file->clip->frames > 0 ? w->file->clip->q : NULL;
     double po = 0, oo = 0;
-    for (int pass = 0; pass < 2; ++pass) {
-        for (int j = 0; j < poise_model_info(w->model).joints; ++j) {
-            plan *p = &w->plans[j];
-            if (!p->has_offset || of_root != (poise_model_joint_info(w->model, j).parent < 0)) {
-                continue;
-            }
-            if (pass == 1) {
-                p->has_holder = p->has_holder || po < BVH_CLEAR * oo;
-                continue;
-            }
-            p->has_holder = p->columns < 6 || !survives_sum(w, p);
-            for (int i = 0; i < 3 && !p->has_holder; ++i) { // three positions come first
-                po += p->offset[i] * (p->offset[i] + (first ? first[p->column[i].q] : 0));
-                oo += p->offset[i] * p->offset[i];
-            }
+    for (int j = 0; j < poise_model_info(w->model).joints; ++j) {
+        const plan *p = &w->plans[j];
+        bool counts = p->has_offset && !p->has_holder && of_root == (poise_model_joint_info(w->model, j).parent < 0);
+        for (int i = 0; counts && i < 3; ++i) { // three positions come first
+            po += p->offset[i] * (p->offset[i] + (first ? first[p->column[i].q] : 0));
+            oo += p->offset[i] * p->offset[i];
+        }
+    }
+    return oo > 0 ? po / oo : 1;
+}
+
+// How offsets are written, roots and other joints apart, so that reading decides (BVH_LIKELY) for what is meant.
+static void choose_holders(writing *w, bool of_root)
+{
+    poise_bvh_positions meant = w->file->format == POISE_FORMAT_BVH ? w->file->positions[of_root ? 0 : 1] : POISE_BVH_DECIDE;
+    for (int j = 0; j < poise_model_info(w->model).joints; ++j) {
+        plan *p = &w->plans[j];
+        bool is_own = p->has_offset && of_root == (poise_model_joint_info(w->model, j).parent < 0);
+        p->has_holder = is_own ? p->columns < 6 || (meant == POISE_BVH_DECIDE && !survives_sum(w, p)) : p->has_holder;
+    }
+    double share = share_of_offsets(w, of_root);
+    bool holds = share >= (meant == POISE_BVH_REPLACE ? BVH_LIKELY : BVH_CLEAR);
+    bool adds = meant == POISE_BVH_ADD && share - 1 < BVH_LIKELY;
+    for (int j = 0; j < poise_model_info(w->model).joints; ++j) {
+        plan *p = &w->plans[j];
+        if (p->has_offset && !p->has_holder && of_root == (poise_model_joint_info(w->model, j).parent < 0)) {
+            p->is_apart = adds;
+            p->is_unsaid = !holds && of_root && meant == POISE_BVH_REPLACE;
+            p->has_holder = !adds && !holds && !p->is_unsaid;
         }
     }
 }
@@ -257,8 +297,8 @@ static poise_status plan_all(writing *w)
             plan_joint(w, j, true);
         }
         pz_output_warn(w->output,
-                       computed == 1 ? "%d joint is not made of BVH channels; all are written as angles Z X Y"
-                                     : "%d joints are not made of BVH channels; all are written as angles Z X Y",
+                       computed == 1 ? "%d joint does not fit BVH channels; all joints are written as angles Z X Y"
+                                     : "%d joints do not fit BVH channels; all joints are written as angles Z X Y",
                        computed);
         if (poise_kinematics_create(w->model, w->output->allocator, &w->kinematics, NULL) != POISE_OK) {
             return pz_error_set(w->output->error, POISE_ERROR_MEMORY, "out of memory");
@@ -334,7 +374,8 @@ static void put_sites(writing *w, int joint, int depth)
 {
     for (int t = w->tips.first[joint]; t >= 0; t = w->tips.next[t]) {
         poise_vec3 p = poise_model_tool_info(w->model, t).pose.position;
-        double offset[3] = {p.x, p.y, p.z};
+        double offset[3];
+        turn(w, p, offset);
         if (t == w->tips.first[joint] && pz_tip_is_child(w->model, joint, p)) {
             continue;
         }
@@ -377,7 +418,7 @@ static poise_status put_hierarchy(writing *w)
             kind = "JOINT ";
         }
         open_block(w->output, depth, kind, name, "");
-        put_offset(w->output, ++depth, p->has_holder ? zero : p->offset);
+        put_offset(w->output, ++depth, p->has_holder || p->is_unsaid ? zero : p->offset);
         if (!looks_like_holder(w, j)) {
             put_channels(w->output, depth, p);
         }
@@ -390,39 +431,7 @@ static poise_status put_hierarchy(writing *w)
 
 // ---- The motion ----------------------------------------------------------------------------------------------------------
 
-// R = Rz(a) Rx(b) Ry(c), row-major. Then
-//
-//   R01 = -sin a cos b,  R11 = cos a cos b,  R21 = sin b,  R20 = -cos b sin c,  R22 = cos b cos c
-//
-// and where cos b is 0 only a + c or a - c is determined: c = 0, R00 = cos a, R10 = sin a.
-static void euler_zxy(const double R[9], double angle[3])
-{
-    double cos_b = sqrt(R[1] * R[1] + R[4] * R[4]);
-    angle[1] = poise_atan2(R[7], cos_b);
-    if (cos_b > 1e-9) { // below, the sines above are rounding errors: R is good to 1e-15
-        angle[0] = poise_atan2(-R[1], R[4]);
-        angle[2] = poise_atan2(-R[6], R[8]);
-    } else {
-        angle[0] = poise_atan2(R[3], R[0]);
-        angle[2] = 0.0;
-    }
-}
-
-#define TURN 6.283185307179586
-
-// `angle` plus whole turns, next to `last`.
-static double next_to(double angle, double last)
-{
-    while (angle - last > 0.5 * TURN) {
-        angle -= TURN;
-    }
-    while (angle - last < -0.5 * TURN) {
-        angle += TURN;
-    }
-    return angle;
-}
-
-// Position and angles of a joint in its parent's frame, at the present configuration.
+// Position and angles of a joint in its parent's frame, at the present configuration, in the axes of the file.
 static void compute(writing *w, int joint, double position[3], double angle[3])
 {
     double R[9], P[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, p[3], o[3] = {0, 0, 0}, L[9];
@@ -432,15 +441,14 @@ static void compute(writing *w, int joint, double position[3], double angle[3])
         poise_kinematics_body_frame(w->kinematics, parent, P, o);
     }
     for (int i = 0; i < 3; ++i) {
-        position[i] = P[i] * (p[0] - o[0]) + P[3 + i] * (p[1] - o[1]) + P[6 + i] * (p[2] - o[2]);
+        int row = axis_in_file(w, i);
+        position[row] = P[i] * (p[0] - o[0]) + P[3 + i] * (p[1] - o[1]) + P[6 + i] * (p[2] - o[2]);
         for (int k = 0; k < 3; ++k) {
-            L[3 * i + k] = P[i] * R[k] + P[3 + i] * R[3 + k] + P[6 + i] * R[6 + k];
+            L[3 * row + axis_in_file(w, k)] = P[i] * R[k] + P[3 + i] * R[3 + k] + P[6 + i] * R[6 + k];
         }
     }
-    euler_zxy(L, angle);
-    for (int i = 0; i < 3; ++i) {
-        angle[i] = w->plans[joint].angle[i] = next_to(angle[i], w->plans[joint].angle[i]);
-    }
+    pz_euler_next(L, common_order[0], w->plans[joint].angle);
+    memcpy(angle, w->plans[joint].angle, 3 * sizeof *angle);
 }
 
 // The number of a position channel; `computed` is the joint's place in its parent's frame.
@@ -448,7 +456,7 @@ static double position_of(const plan *p, const column *k, const double *q, const
 {
     double value = computed[k->axis];
     if (k->q >= 0) {
-        with_offset(q[k->q], p->has_holder ? 0 : p->offset[k->axis], &value);
+        with_offset(q[k->q], p->has_holder || p->is_apart ? 0 : p->offset[k->axis], &value);
     }
     return value;
 }
@@ -500,16 +508,14 @@ static poise_status put_motion(writing *w)
     return POISE_OK;
 }
 
-static void warn_of_limits(const writing *w)
+static int count_limits(const writing *w)
 {
     const double *lower = poise_model_info(w->model).lower, *upper = poise_model_info(w->model).upper;
     int limits = 0;
     for (int i = 0; i < poise_model_info(w->model).nq; ++i) {
         limits += lower[i] - lower[i] == 0.0 || upper[i] - upper[i] == 0.0 ? 1 : 0;
     }
-    if (limits > 0) {
-        pz_output_warn(w->output, "the limits of %d coordinates are left out", limits);
-    }
+    return limits;
 }
 
 poise_status pz_write_bvh(const poise_file *file, pz_output *output)
@@ -519,10 +525,10 @@ poise_status pz_write_bvh(const poise_file *file, pz_output *output)
         return status;
     }
     writing w = {.file = file, .model = file->model, .output = output, .pool = {.allocator = output->allocator}};
+    w.turns = file->scale.up == POISE_UP_UNKNOWN ? 0 : ((int)POISE_UP_Y - (int)file->scale.up + 3) % 3;
     status = plan_all(&w);
     if (status == POISE_OK) {
-        pz_warn_of_losses(file, output, &w.tips);
-        warn_of_limits(&w);
+        pz_warn_of_losses(file, output, "BVH", &w.tips, count_limits(&w));
         status = put_hierarchy(&w);
     }
     if (status == POISE_OK) {

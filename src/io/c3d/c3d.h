@@ -110,8 +110,8 @@ PZ_INLINE uint32_t c3d_bits32(pz_c3d_order order, const unsigned char *b)
     return (uint32_t)b[2] | (uint32_t)b[3] << 8 | (uint32_t)b[0] << 16 | (uint32_t)b[1] << 24;
 }
 
-// A single. VAX F: (-1)^s 0.1f 2^(e - 128) with the same fields as IEEE, e = 0 is 0 (with s = 1 it is no number); a double
-// of exponent e - 129 + 1023 and the same fraction holds it exactly.
+// A single. VAX F: (-1)^s 0.1f 2^(e - 128) with the same fields as IEEE, e = 0 is 0 (with s = 1 it is not a number); a
+// double of exponent e - 129 + 1023 and the same fraction holds it exactly.
 PZ_INLINE double c3d_real(pz_c3d_order order, const unsigned char *b)
 {
     uint32_t bits = c3d_bits32(order, b);

@@ -105,7 +105,7 @@ static bool parse_values(section *s, size_t at, size_t next, parameter *p)
         return false;
     }
     if (next != 0 && first + p->count * size >= next) {
-        grumble(s, p, "runs into the one behind it; it is read as far as it says");
+        grumble(s, p, "overlaps the next one; it is read to its stated length");
     }
     return true;
 }
@@ -274,12 +274,12 @@ static void scan_section(section *s)
                                         .count = p.count};
                 keep_record(s, &record);
             } else {
-                grumble(s, &p, "lies outside the parameter section or is of no known type; it is left out");
+                grumble(s, &p, "lies outside the parameter section or has an unknown type; it is left out");
             }
         }
     }
     if (s->claimed > 0 && s->reached > s->claimed) {
-        pz_input_warn(s->input, 0, "parameters go on to byte %d, outside the blocks that the section claims (byte %d)",
+        pz_input_warn(s->input, 0, "parameters extend to byte %d, beyond the stated end of their section (byte %d)",
                       (int)s->reached, (int)s->claimed);
     }
     if (s->grumbles > GRUMBLES) {
@@ -329,7 +329,7 @@ static void count_frames(section *s, int first, int last)
     } else if (frames < 0) {
         pz_input_warn(s->input, 0, "header: the last frame, %d, comes before the first, %d", last, first);
     } else if (s->frames != 0 && s->frames != frames && !is_full) {
-        pz_input_warn(s->input, 0, "POINT:FRAMES says %d frames, the header %d; the header counts", (int)s->frames,
+        pz_input_warn(s->input, 0, "POINT:FRAMES says %d frames, the header %d; the header is used", (int)s->frames,
                       (int)frames);
     }
 }
@@ -340,7 +340,7 @@ static pz_c3d_order order_of(pz_input *input, int processor)
         processor += 83;
     }
     if (processor < PZ_C3D_INTEL || processor > PZ_C3D_MIPS) {
-        pz_input_warn(input, 0, "processor type %d is none of 84, 85, 86; taken for Intel", processor);
+        pz_input_warn(input, 0, "processor type %d is not 84, 85 or 86; Intel assumed", processor);
         processor = PZ_C3D_INTEL;
     }
     return (pz_c3d_order)processor;
@@ -361,7 +361,7 @@ static poise_status find_section(section *s)
     s->c3d->parameter_block = bytes[0];
     s->at = (size_t)(bytes[0] - 1) * PZ_C3D_BLOCK;
     if (s->at + 4 > input->size) {
-        return pz_input_fail(input, POISE_ERROR_FORMAT, 0, "the parameters begin at byte %d, the file ends at byte %d",
+        return pz_input_fail(input, POISE_ERROR_FORMAT, 0, "the parameters begin at byte %d, but the file ends at byte %d",
                              (int)s->at, (int)input->size);
     }
     s->c3d->order = order_of(input, bytes[s->at + 3]);
@@ -385,12 +385,12 @@ static poise_status settle(section *s)
     pz_input *input = s->input;
     if (!(c3d->rate > 0.0) || !(c3d->rate < 1e9)) {
         bool has_other = s->rate > 0.0 && s->rate < 1e9;
-        pz_input_warn(input, 0, "header: no frame rate; %g is taken", has_other ? s->rate : 1.0);
+        pz_input_warn(input, 0, "header: no frame rate; %g assumed", has_other ? s->rate : 1.0);
         c3d->rate = has_other ? s->rate : 1.0;
     }
     if (!(c3d->scale != 0.0) || c3d->scale - c3d->scale != 0.0) {
         bool has_other = s->scale != 0.0;
-        pz_input_warn(input, 0, "header: no scale; %g is taken", has_other ? s->scale : 1.0);
+        pz_input_warn(input, 0, "header: no scale; %g assumed", has_other ? s->scale : 1.0);
         c3d->scale = has_other ? s->scale : 1.0;
     }
     c3d->is_float = c3d->scale < 0.0;
@@ -402,7 +402,7 @@ static poise_status settle(section *s)
     }
     c3d->metres = c3d->unit.length > 0 ? pz_unit_metres(c3d->unit) : 0.0;
     if (c3d->metres == 0.0) {
-        pz_input_warn(input, 0, "POINT:UNITS names no unit of length");
+        pz_input_warn(input, 0, "POINT:UNITS is not a unit of length");
     }
     return POISE_OK;
 }

@@ -10,7 +10,7 @@
 typedef struct target {
     poise_vec3 *position;
     float *residual;
-    size_t not_numbers; // points that were seen and are no numbers
+    size_t not_numbers; // points that were seen and are not numbers
 } target;
 
 // Residual of a gap: none.
@@ -90,7 +90,7 @@ static const char **labels_of(pz_input *input, const pz_c3d *c3d)
     }
     if (c3d->label_count != c3d->points) {
         pz_input_warn(input, 0, "%d labels for %d points; %s", c3d->label_count, c3d->points,
-                      c3d->label_count > c3d->points ? "the rest is left out" : "the rest is numbered");
+                      c3d->label_count > c3d->points ? "the rest are left out" : "the rest are numbered");
     }
     return label;
 }
@@ -106,12 +106,11 @@ static poise_status find_data(pz_input *input, pz_c3d *c3d, int *frames)
     c3d->data = input->bytes + (start < input->size ? start : input->size);
     if (c3d->frames > 0 && *frames == 0) {
         return pz_input_fail(input, POISE_ERROR_FORMAT, 0,
-                             "the data begins at byte %d, the file ends at byte %d: not one frame of %d bytes is there",
+                             "the data begins at byte %d, but the file ends at byte %d: there is not one frame of %d bytes",
                              (int)start, (int)input->size, (int)c3d->stride);
     }
     if (*frames < c3d->frames) {
-        pz_input_warn(input, 0, "the file ends after %d of the frames that the header announces (%g)", *frames,
-                      (double)c3d->frames);
+        pz_input_warn(input, 0, "the file ends after %d frames; the header says %g", *frames, (double)c3d->frames);
     }
     return POISE_OK;
 }
@@ -142,7 +141,7 @@ poise_status pz_read_c3d(pz_input *input)
     target to = {markers->position, markers->residual, 0};
     decode_all(&c3d, frames, &to);
     if (to.not_numbers > 0) {
-        pz_input_warn(input, 0, "%d points are seen but are no numbers; they count as gaps", (int)to.not_numbers);
+        pz_input_warn(input, 0, "%d points have no numeric position; they count as gaps", (int)to.not_numbers);
     }
     pz_zeros_are_gaps(input);
     return pz_c3d_carry(input, &c3d, frames);

@@ -247,7 +247,7 @@ static float residual_unit(const poise_markers *markers, pz_output *output)
     float unit = find_unit(&r);
     if (unit == 0.0f) {
         unit = r.largest / 255.0f > 0.0f ? r.largest / 255.0f : FLT_MIN;
-        pz_output_warn(output, "residuals are rounded to multiples of %g, of which a C3D file holds 256", (double)unit);
+        pz_output_warn(output, "residuals are rounded to multiples of %g: a C3D file has 256 levels", (double)unit);
     }
     return unit;
 }
@@ -375,11 +375,11 @@ static carrying carrying_of(const poise_file *file, pz_output *output)
     made.analog = c->analog && fits ? c : NULL;
     made.rotation = fits && made.rest->factor == 1 && made.rest->turns == 0 ? made.rest->rotation : NULL;
     if (c->channel_count > 0 && !made.analog) {
-        pz_output_warn(output, "analog samples of %d channels are left out: they go with the frames as recorded",
+        pz_output_warn(output, "analog samples of %d channels are left out: they belong to the frames as recorded",
                        c->channel_count);
     }
     if (c->rotations > 0 && !made.rotation) {
-        pz_output_warn(output, "poses of %d segments are left out: they go with frames, unit and axes as recorded",
+        pz_output_warn(output, "poses of %d segments are left out: they belong to the frames, unit and axes as recorded",
                        c->rotations);
     }
     return made;

@@ -47,6 +47,7 @@ typedef struct table {
     poise_pose pending; // constant since the last joint
     char *last;         // name of the last joint
     int rows, joints, ignored;
+    bool is_asked; // whether angles without a unit are degrees
 } table;
 
 typedef enum row_type { REVOLUTE = 0, PRISMATIC, FIXED } row_type;
@@ -108,13 +109,14 @@ static poise_status take_unit(table *t, field f, pz_word unit)
         double metres = pz_unit_metres(unit);
         if (metres == 0.0 || (t->metres != 0.0 && t->metres != metres)) {
             return pz_input_fail(t->input, POISE_ERROR_FORMAT, t->header_line,
-                                 "column \"%s\": \"%s\" is no unit of length, or another than before", field_names[f],
-                                 pz_word_said(unit, said));
+                                 "column \"%s\": \"%s\" is not a unit of length, or differs from the previous one",
+                                 field_names[f], pz_word_said(unit, said));
         }
         t->metres = metres;
     } else if (f == NAME || f == TYPE || (!is_degrees && !is_radians)) {
-        return pz_input_fail(t->input, POISE_ERROR_FORMAT, t->header_line, "column \"%s\": \"%s\" is no unit; deg or rad",
-                             field_names[f], pz_word_said(unit, said));
+        return pz_input_fail(t->input, POISE_ERROR_FORMAT, t->header_line,
+                             "column \"%s\": \"%s\" is not a unit; use deg or rad", field_names[f],
+                             pz_word_said(unit, said));
     } else {
         t->unit[f] = is_degrees ? DEGREES : RADIANS;
     }
@@ -136,14 +138,14 @@ static poise_status add_column(table *t, pz_word cell)
         t->ignored += 1;
     }
     if (f == IGNORED && t->ignored <= GRUMBLES) {
-        pz_input_warn(t->input, t->header_line, "column \"%s\" is none of name, type, a, alpha, d, theta, lower, upper",
+        pz_input_warn(t->input, t->header_line, "column \"%s\" is not one of name, type, a, alpha, d, theta, lower, upper",
                       pz_word_said(cell, said));
     }
     if (f == IGNORED) {
         return POISE_OK;
     }
     if (t->has[f]) {
-        return pz_input_fail(t->input, POISE_ERROR_FORMAT, t->header_line, "column \"%s\" is there twice", field_names[f]);
+        return pz_input_fail(t->input, POISE_ERROR_FORMAT, t->header_line, "column \"%s\" appears twice", field_names[f]);
     }
     t->has[f] = true;
     return unit.length > 0 ? take_unit(t, f, unit) : POISE_OK;
@@ -243,6 +245,12 @@ static bool is_symbol(pz_word cell)
     return cell.length > 0 && (cell.text[0] == '*' || cell.text[0] == 'q' || cell.text[0] == 't' || cell.text[0] == 'd');
 }
 
+// A constant of more than a turn, or a limit of more than three.
+static bool may_be_degrees(double radians, bool is_limit)
+{
+    return pz_may_be_degrees(radians) || (!is_limit && fabs(radians) > 6.3);
+}
+
 static poise_status read_cell(table *t, field f, pz_word cell, int line, row *r)
 {
     bool is_limit = f == LOWER || f == UPPER;
@@ -262,10 +270,19 @@ static poise_status read_cell(table *t, field f, pz_word cell, int line, row *r)
                               : pz_number_read(cell.text, end, &value) == end;
     if (!is_read || value != value || (!is_limit && value - value != 0.0)) {
         char said[PZ_SAID_SIZE];
-        return pz_input_fail(t->input, POISE_ERROR_FORMAT, line, "column \"%s\": \"%s\" is no number", field_names[f],
-                             pz_word_said(cell, said));
+        return pz_input_fail(t->input, POISE_ERROR_FORMAT, line, "column \"%s\": \"%s\" is not a number%s", field_names[f],
+                             pz_word_said(cell, said),
+                             is_variable ? "; for an expression such as \"90 + q2\" write the constant, 90" : "");
     }
     r->value[f] = value;
+    if (is_angle && t->unit[f] == UNSAID && !t->is_asked && may_be_degrees(value, is_limit)) {
+        t->is_asked = true;
+        pz_input_warn(t->input, line, "column \"%s\": %g rad: are these degrees? name the columns \"%s\" and so on",
+                      field_names[f], value,
+                      is_limit     ? "theta_deg"
+                      : f == ALPHA ? "alpha_deg"
+                                   : "theta_deg");
+    }
     return POISE_OK;
 }
 
@@ -319,7 +336,7 @@ static poise_status read_row(table *t, pz_word line, int number, row *r)
     char said[PZ_SAID_SIZE];
     if (!read_type(type, &r->type)) {
         return pz_input_fail(t->input, POISE_ERROR_FORMAT, number,
-                             "\"%s\" is no type of joint; revolute, prismatic or fixed", pz_word_said(type, said));
+                             "\"%s\" is not a joint type; use revolute, prismatic or fixed", pz_word_said(type, said));
     }
     r->name = cell_at(t, line, NAME);
     for (int f = A; f < FIELD_COUNT; ++f) {
@@ -465,7 +482,7 @@ static poise_status read_lines(table *t)
                                                   : "the table has no joint");
     }
     if (!is_said) {
-        pz_input_warn(t->input, t->header_line, "no line \"# convention: classic\" or modified; classic is taken");
+        pz_input_warn(t->input, t->header_line, "no line \"# convention: classic\" or modified; classic assumed");
     }
     return add_tip(t);
 }

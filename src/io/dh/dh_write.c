@@ -16,8 +16,8 @@
 #include <math.h>
 #include <string.h>
 
-#define PARALLEL 1e-12 // radians: axes that differ by less are taken to be parallel
-#define SKEW     1e-7  // radians: below, the common normal is so far away that digits are lost; such a chain is refused
+#define PARALLEL 1e-12 // radians: axes that differ by less are parallel
+#define SKEW     1e-7  // radians: below, the common normal is so far away that digits are lost: taken as parallel, and told
 #define DEGREES  (180.0 / 3.14159265358979323846)
 #define SNAP     1e-13 // degrees: a few units in the last place of 180
 
@@ -39,8 +39,11 @@ typedef struct chain {
     screw *screws; // count + 2: [0] to the first axis, [count] to the tip, [count + 1] the last screw about z
     int count;
     poise_pose tip;
-    int tip_tool; // POISE_NONE: the frame of the last body
+    int last;     // body of the tip
+    int tip_tool; // POISE_NONE: the frame of that body
+    int left_out; // bodies that do not lie between the world and the tip
     double size;  // of the chain
+    double tilt;  // radians: the largest between axes that are not parallel and were taken as such
 } chain;
 
 // ---- Small things --------------------------------------------------------------------------------------------------------
@@ -92,26 +95,55 @@ static poise_status refuse(const chain *c, const char *format, const char *a, co
     return pz_error_set(c->output->error, POISE_ERROR_UNSUPPORTED, format, a, b);
 }
 
-static const char *line_name(const chain *c, int i)
+// ---- From model to lines -------------------------------------------------------------------------------------------------
+
+static int parent_of(const chain *c, int k)
 {
-    return i >= c->count ? "the tip" : i < 0 ? "the world" : poise_model_joint_info(c->model, c->lines[i].joint).name;
+    return poise_model_joint_info(c->model, k).parent;
 }
 
-// ---- From model to lines -------------------------------------------------------------------------------------------------
+static bool moves(const chain *c, int k)
+{
+    return poise_model_joint_info(c->model, k).type != POISE_JOINT_FIXED;
+}
+
+static bool is_at_or_above(const chain *c, int k, int body)
+{
+    while (body > k) { // parents come first
+        body = parent_of(c, body);
+    }
+    return body == k;
+}
+
+// The last body that no joint moves against the last joint that moves; -1: none moves. Frames that a file fixes elsewhere,
+// such as "base" beside "base_link", are no branches of the chain.
+static int find_last(const chain *c)
+{
+    int joints = poise_model_info(c->model).joints, moving = joints - 1, last;
+    while (moving >= 0 && !moves(c, moving)) {
+        --moving;
+    }
+    last = moving;
+    for (int k = moving + 1; moving >= 0 && k < joints; ++k) {
+        last = is_at_or_above(c, moving, k) ? k : last;
+    }
+    return last;
+}
 
 static poise_status check_joint(const chain *c, int k)
 {
     poise_joint joint = *poise_model_joint_info(c->model, k).given;
-    if (poise_model_joint_info(c->model, k).parent != k - 1) {
-        return refuse(c, "joint \"%s\": a Denavit-Hartenberg table holds one chain, and here it branches%s", joint.name, "");
+    if (!is_at_or_above(c, k, c->last)) {
+        return refuse(c, "joint \"%s\": a Denavit-Hartenberg table holds one chain, but the model branches here%s",
+                      joint.name, "");
     }
-    if (joint.type != POISE_JOINT_FIXED && joint.type != POISE_JOINT_REVOLUTE && joint.type != POISE_JOINT_PRISMATIC) {
+    if (joint.type != POISE_JOINT_REVOLUTE && joint.type != POISE_JOINT_PRISMATIC) {
         return refuse(c, "joint \"%s\" is of type %s; a Denavit-Hartenberg table holds revolute and prismatic ones",
                       joint.name, poise_joint_type_name(joint.type));
     }
     if (joint.mimic) {
-        return refuse(c, "joint \"%s\" follows \"%s\"; a Denavit-Hartenberg table holds joints that move by themselves",
-                      joint.name, joint.mimic);
+        return refuse(c, "joint \"%s\" follows \"%s\"; a Denavit-Hartenberg table cannot hold mimic joints", joint.name,
+                      joint.mimic);
     }
     return POISE_OK;
 }
@@ -122,9 +154,9 @@ static double length_of(poise_vec3 v)
 }
 
 // The tip: the tool "<last body>.tip", or else the first tool of the last body, or else the body.
-static int find_tip(const chain *c, int last)
+static int find_tip(const chain *c)
 {
-    int found = POISE_NONE;
+    int found = POISE_NONE, last = c->last;
     for (int i = 0; i < poise_model_info(c->model).tools; ++i) {
         const char *name = poise_model_tool_info(c->model, i).name, *body = poise_model_joint_info(c->model, last).body;
         size_t length = strlen(body);
@@ -139,24 +171,28 @@ static int find_tip(const chain *c, int last)
 static poise_status gather(chain *c)
 {
     poise_pose pose = poise_pose_identity();
-    int joints = poise_model_info(c->model).joints;
-    for (int k = 0; k < joints; ++k) {
-        poise_status status = check_joint(c, k);
+    c->last = find_last(c);
+    if (c->last < 0) {
+        return refuse(c, "the model has no joint that moves%s%s", "", "");
+    }
+    for (int k = 0; k < poise_model_info(c->model).joints; ++k) {
+        poise_status status = moves(c, k) ? check_joint(c, k) : POISE_OK;
         if (status != POISE_OK) {
             return status;
+        }
+        if (!is_at_or_above(c, k, c->last)) {
+            c->left_out += 1;
+            continue;
         }
         poise_joint joint = *poise_model_joint_info(c->model, k).given;
         pose = poise_pose_multiply(pose, joint.offset);
         c->size += length_of(joint.offset.position);
-        if (joint.type != POISE_JOINT_FIXED) {
+        if (moves(c, k)) {
             poise_vec3 axis = poise_quat_rotate(pose.rotation, joint.axis);
             c->lines[c->count++] = (line){k, pose.position, axis};
         }
     }
-    if (c->count == 0) {
-        return refuse(c, "the model has no joint that moves%s%s", "", "");
-    }
-    c->tip_tool = find_tip(c, joints - 1);
+    c->tip_tool = find_tip(c);
     poise_pose tool = c->tip_tool == POISE_NONE ? poise_pose_identity() : poise_model_tool_info(c->model, c->tip_tool).pose;
     c->tip = poise_pose_multiply(pose, tool);
     c->size += length_of(tool.position);
@@ -199,7 +235,7 @@ static screw crossing_screw(const chain *c, int i, poise_vec3 p, poise_vec3 u, p
                    .alpha = snapped_angle(-uy, u.z)};
 }
 
-static poise_status find_screws(chain *c)
+static void find_screws(chain *c)
 {
     poise_pose frame = poise_pose_identity();
     poise_vec3 tip_x = poise_quat_rotate(c->tip.rotation, (poise_vec3){1, 0, 0});
@@ -211,13 +247,9 @@ static poise_status find_screws(chain *c)
         double own = i > 0 ? poise_pose_transform(inverse, c->lines[i - 1].point).z : 0.0;
         double sine = sqrt(u.x * u.x + u.y * u.y);
         if (sine > PARALLEL && sine < SKEW) {
-            return refuse(
-                c,
-                "the axes of %s and %s are nearly parallel, but not quite: their common normal is too far away for "
-                "a Denavit-Hartenberg row",
-                line_name(c, i - 1), line_name(c, i));
+            c->tilt = sine > c->tilt ? sine : c->tilt;
         }
-        c->screws[i] = sine <= PARALLEL ? parallel_screw(c, i, own, p, u, x) : crossing_screw(c, i, p, u, x);
+        c->screws[i] = sine < SKEW ? parallel_screw(c, i, own, p, u, x) : crossing_screw(c, i, p, u, x);
         frame = poise_pose_multiply(frame, along_z(c->screws[i].theta, c->screws[i].d));
         frame = poise_pose_multiply(frame, along_x(c->screws[i].alpha, c->screws[i].a));
     }
@@ -225,7 +257,6 @@ static poise_status find_screws(chain *c)
     poise_vec3 x = poise_quat_rotate(rest.rotation, (poise_vec3){1, 0, 0});
     c->screws[c->count + 1] =
         (screw){.theta = snapped_angle(x.y, x.x), .d = snapped_length(c, rest.position.z), .a = 0.0, .alpha = 0.0};
-    return POISE_OK;
 }
 
 // ---- Rows ----------------------------------------------------------------------------------------------------------------
@@ -262,7 +293,7 @@ static void put_row(const chain *c, int k, screw about_x, screw about_z)
     bool is_angle = joint.type == POISE_JOINT_REVOLUTE;
     double numbers[4] = {about_x.a, about_x.alpha, about_z.d, about_z.theta};
     if (k >= 0 && put_name(c->output, joint.name)) {
-        pz_output_warn(c->output, "joint \"%s\": a comma or an end of line in its name is changed", joint.name);
+        pz_output_warn(c->output, "joint \"%s\": a comma or line break in its name is replaced", joint.name);
     }
     pz_put(c->output, k < 0 ? ",fixed" : is_angle ? ",revolute" : ",prismatic");
     for (int i = 0; i < 4; ++i) {
@@ -323,8 +354,7 @@ static void put_table(const chain *c, poise_scale scale)
         put_row(c, -1, is_modified ? s[n] : none, s[n + 1]);
     }
     if ((is_modified ? modified : classic) > 0) {
-        pz_output_warn(c->output,
-                       "base or tip do not lie as the convention asks; rows of type fixed stand for the difference");
+        pz_output_warn(c->output, "base or tip do not match the convention; rows of type fixed make up the difference");
     }
 }
 
@@ -336,15 +366,24 @@ static void warn_of_losses(const chain *c)
         has_mass = has_mass || joint.mass > 0.0;
         has_bodies = has_bodies || strcmp(joint.name, joint.body) != 0;
     }
+    if (c->tilt > 0.0) {
+        pz_output_warn(c->output, "axes that are %g rad from parallel, as rounded angles make them, are written as parallel",
+                       c->tilt);
+    }
+    if (c->left_out > 0) {
+        pz_output_warn(c->output, "the tip is \"%s\"; %d other bod%s without joints of %s own %s left out",
+                       poise_model_joint_info(c->model, c->last).body, c->left_out, c->left_out == 1 ? "y" : "ies",
+                       c->left_out == 1 ? "its" : "their", c->left_out == 1 ? "is" : "are");
+    }
     int tools = poise_model_info(c->model).tools - (c->tip_tool != POISE_NONE);
     if (tools > 0) {
-        pz_output_warn(c->output, "%d tools beside the tip are left out", tools);
+        pz_output_warn(c->output, "%d tools other than the tip are left out", tools);
     }
     if (has_mass) {
         pz_output_warn(c->output, "a Denavit-Hartenberg table holds no masses");
     }
     if (has_bodies) {
-        pz_output_warn(c->output, "bodies are called as their joints, and their frames lie on the axes");
+        pz_output_warn(c->output, "bodies take the names of their joints, and their frames lie on the axes");
     }
 }
 
@@ -364,8 +403,8 @@ poise_status pz_write_dh(const poise_file *file, pz_output *output)
         return POISE_OK;
     }
     poise_status status = gather(&c);
-    status = status == POISE_OK ? find_screws(&c) : status;
     if (status == POISE_OK) {
+        find_screws(&c);
         put_table(&c, file->scale);
         warn_of_losses(&c);
     }

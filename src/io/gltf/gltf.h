@@ -48,6 +48,7 @@ typedef struct pz_gltf {
     pz_gltf_buffer *buffers;
     pz_gltf_array *arrays; // by accessor
     size_t numbers_left;   // that may still be decoded or sampled
+    int animation;         // that becomes the clip
 } pz_gltf;
 
 // The time and memory that a file may ask for: this many numbers, and this many for each of its bytes. Accessors may

@@ -96,7 +96,7 @@ static poise_status load_file(pz_gltf *gltf, const pz_item *item, const char *ur
 {
     const poise_read_options *options = gltf->input->options;
     if (!options->load) {
-        pz_json_warn(item, "\"%s\" is another file, which options.load would hand in: no clip", uri);
+        pz_json_warn(item, "\"%s\" is another file, which needs options.load; no clip is read", uri);
         buffer->is_missing = true;
         return POISE_OK;
     }
@@ -127,7 +127,7 @@ static poise_status fetch(pz_gltf *gltf, const pz_item *item, int index, pz_gltf
     }
     if (!uri) {
         if (index != 0 || !gltf->binary) {
-            return pz_json_fail(item, POISE_ERROR_FORMAT, "no bytes: neither a uri nor the binary chunk of a GLB");
+            return pz_json_fail(item, POISE_ERROR_FORMAT, "no data: it has neither a uri nor the binary chunk of a GLB");
         }
         buffer->bytes = gltf->binary;
         buffer->size = gltf->binary_size;
@@ -211,7 +211,7 @@ static poise_status read_view(pz_gltf *gltf, const pz_item *reference, size_t of
         return POISE_OK;
     }
     if ((size_t)first > buffer->size || (size_t)length > buffer->size - (size_t)first) {
-        return pz_json_fail(&view, POISE_ERROR_FORMAT, "bytes %d to %g of a buffer that has %g", first,
+        return pz_json_fail(&view, POISE_ERROR_FORMAT, "bytes %d to %g of a buffer of %g bytes", first,
                             (double)first + (double)length, (double)buffer->size);
     }
     // in double: no product here overflows, and all that count are far below 2^53
@@ -273,7 +273,7 @@ static poise_status read_component_type(const pz_item *object, layout *how)
         return POISE_OK;
     default:
         return pz_json_fail(&item, POISE_ERROR_FORMAT,
-                            "%d is no component type: 5120 to 5123 are bytes and shorts, 5125 unsigned int, 5126 float",
+                            "%d is not a component type: 5120 to 5123 are bytes and shorts, 5125 unsigned int, 5126 float",
                             how->component_type);
     }
 }
@@ -372,7 +372,7 @@ static poise_status read_accessor(pz_gltf *gltf, const pz_item *item, pz_gltf_ar
     array->components = components_of(type);
     array->count = (size_t)count;
     if (array->components == 0) {
-        return pz_json_fail(&type_at, POISE_ERROR_FORMAT, "%s is no type of element", type);
+        return pz_json_fail(&type_at, POISE_ERROR_FORMAT, "%s is not an element type", type);
     }
     status = pz_gltf_charge(gltf, item, (double)count * array->components);
     size_t numbers = (size_t)count * (size_t)array->components;
@@ -416,8 +416,8 @@ poise_status pz_gltf_accessor(pz_gltf *gltf, const pz_item *reference, int compo
         return status;
     }
     if (decoded->components != components) {
-        return pz_json_fail(&item, POISE_ERROR_FORMAT, "%d numbers to an element, where there should be %d",
-                            decoded->components, components);
+        return pz_json_fail(&item, POISE_ERROR_FORMAT, "%d numbers per element instead of %d", decoded->components,
+                            components);
     }
     *array = *decoded;
     return pz_gltf_charge(gltf, &item, (double)decoded->count); // whoever asked will walk over it

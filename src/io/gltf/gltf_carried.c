@@ -1,8 +1,9 @@
 // glTF: what a file holds beside skeleton and clip (meshes, skins, materials, other animations), kept and written again.
 //
 // The document is written value by value as it was, but for these: all buffers become one; the animation that became the
-// clip is written from the clip, if that changed, with the channels that no joint has (weights, scales) as they were; nodes
-// whose rest transform changed get the new one.
+// clip is written from the clip, if that changed, with the channels that no joint has (weights, scales) as long as their
+// times are still the clip's; a clip that is another motion (file.motion) comes before all animations; nodes whose rest
+// transform changed get the new one.
 #include "io/gltf/gltf_document.h"
 
 #include <string.h>
@@ -99,6 +100,79 @@ static bool keep_joints(pz_gltf *gltf, pz_gltf_rest *rest)
     return true;
 }
 
+// Do all keys of a scale (3 numbers) or of weights say what the node says without them? CUBICSPLINE has a tangent before and
+// after each value.
+static bool stays(const pz_gltf_array *values, bool is_cubic, size_t n, const double *scale, const pz_json_value *weights)
+{
+    size_t numbers = values->count * (size_t)values->components;
+    for (size_t i = 0; i < numbers; ++i) {
+        bool is_tangent = is_cubic && i / n % 3 != 1;
+        double rest = is_tangent ? 0 : scale ? scale[i % n] : pz_json_as_number(pz_json_element(weights, i % n));
+        if (!(fabs(values->values[i] - rest) <= 1e-4)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_still(pz_gltf *gltf, const pz_item *animation, const pz_item *channel)
+{
+    pz_item target = pz_json_get(channel, "target"), samplers = pz_json_get(animation, "samplers");
+    pz_item nodes = pz_json_get(&gltf->root, "nodes"), meshes = pz_json_get(&gltf->root, "meshes");
+    const char *path = pz_json_as_text(pz_json_find(target.value, "path")), *how = NULL;
+    pz_item node_at = pz_json_get(&target, "node"), sampler_at = pz_json_get(channel, "sampler");
+    bool is_scale = path && strcmp(path, "scale") == 0, is_weights = path && strcmp(path, "weights") == 0;
+    int node = 0, sampler = 0;
+    if ((!is_scale && !is_weights) || pz_gltf_index(&node_at, &nodes, &node) != POISE_OK ||
+        pz_gltf_index(&sampler_at, &samplers, &sampler) != POISE_OK) {
+        return false;
+    }
+    pz_item curve = pz_json_at(&samplers, (size_t)sampler), body = pz_json_at(&nodes, (size_t)node);
+    pz_item input = pz_json_get(&curve, "input"), output = pz_json_get(&curve, "output");
+    pz_gltf_array times = {0}, values = {0};
+    if (pz_gltf_accessor(gltf, &input, 1, &times) != POISE_OK ||
+        pz_gltf_accessor(gltf, &output, is_scale ? 3 : 1, &values) != POISE_OK || !values.values || times.count == 0) {
+        return false;
+    }
+    how = pz_json_as_text(pz_json_find(curve.value, "interpolation"));
+    bool is_cubic = how && strcmp(how, "CUBICSPLINE") == 0;
+    size_t n = is_scale ? 3 : values.count / (times.count * (is_cubic ? 3 : 1));
+    const pz_json_value *weights = pz_json_find(body.value, "weights"), *mesh = pz_json_find(body.value, "mesh");
+    if (!weights && mesh) {
+        weights = pz_json_find(pz_json_element(meshes.value, (size_t)pz_json_as_number(mesh)), "weights");
+    }
+    vec3 s = gltf->nodes[node].scale;
+    return n > 0 && stays(&values, is_cubic, n, is_scale ? (double[]){s.x, s.y, s.z} : NULL, weights);
+}
+
+// Names of all animations, and which channels of the clip's stand still. What is wrong with a channel that Poise does not
+// read is no error.
+static bool keep_animations(pz_gltf *gltf, pz_gltf_rest *rest, poise_carried *carried)
+{
+    pz_pool *kept = &gltf->input->kept;
+    poise_error *error = gltf->input->error;
+    pz_item animations = pz_json_get(&gltf->root, "animations");
+    pz_item animation = pz_json_at(&animations, (size_t)rest->animation);
+    pz_item channels = pz_json_get(&animation, "channels");
+    size_t count = pz_json_length(&channels), total = pz_json_length(&animations);
+    rest->is_still = pz_pool_take(kept, count, sizeof *rest->is_still);
+    carried->animation_name = pz_pool_take(kept, total, sizeof *carried->animation_name);
+    bool works = rest->is_still && carried->animation_name;
+    gltf->input->error = NULL;
+    for (size_t i = 0; i < count && works; ++i) {
+        pz_item channel = pz_json_at(&channels, i);
+        rest->is_still[i] = is_still(gltf, &animation, &channel);
+    }
+    gltf->input->error = error;
+    for (size_t i = 0; i < total && works; ++i) {
+        pz_item item = pz_json_at(&animations, i);
+        const char *name = pz_json_as_text(pz_json_find(item.value, "name"));
+        carried->animation_name[i] = pz_pool_copy(kept, name ? name : "", name ? strlen(name) : 0);
+        works = carried->animation_name[i] != NULL;
+    }
+    return works;
+}
+
 static int count_of(const pz_gltf *gltf, const char *list)
 {
     pz_item item = pz_json_get(&gltf->root, list);
@@ -118,13 +192,21 @@ poise_status pz_gltf_carry(pz_gltf *gltf, const char *text, size_t size)
     if (!carried || !rest) {
         return pz_input_no_memory(input);
     }
-    *rest = (pz_gltf_rest){.text_size = size, .animation = input->options->animation, .motion = hash_of(input->file->clip)};
+    *rest = (pz_gltf_rest){.text_size = size, .animation = gltf->animation, .motion = hash_of(input->file->clip)};
     rest->text = pz_pool_copy(&input->kept, text, size);
+    if (input->file->clip) {
+        const poise_clip *clip = input->file->clip;
+        rest->start = clip->start_time;
+        rest->end = clip->start_time + (clip->frames - 1) * clip->frame_time;
+    }
     if (!rest->text || !keep_buffers(gltf, rest) || !keep_joints(gltf, rest)) {
         return pz_input_no_memory(input);
     }
-    *carried =
-        (poise_carried){.format = POISE_FORMAT_GLTF, .meshes = meshes, .animations = animations, .rest = rest, .frames = 0};
+    *carried = (poise_carried){
+        .format = POISE_FORMAT_GLTF, .meshes = meshes, .animations = animations, .animation = gltf->animation, .rest = rest};
+    if (!keep_animations(gltf, rest, carried)) {
+        return pz_input_no_memory(input);
+    }
     poise_error said = {.line = 0};
     pz_carried_say(&said, meshes, meshes == 1 ? "mesh" : "meshe");
     pz_carried_say(&said, materials, "material");
@@ -277,19 +359,30 @@ static bool is_other_channel(const pz_json_value *channel)
     return path && strcmp(path, "rotation") != 0 && strcmp(path, "translation") != 0;
 }
 
-// Channels of the old animation that go on, or their samplers.
+// Does the clip still begin when it did, and end when it did to less than a frame?
+static bool has_same_times(const pz_gltf_writing *doc)
+{
+    const poise_clip *clip = doc->file->clip;
+    double end = doc->start + (clip->frames - 1) * clip->frame_time, frame = (1 - 1e-6) * clip->frame_time;
+    return doc->start == doc->rest->start && fabs(end - doc->rest->end) < frame;
+}
+
+// Channels of the old animation that go on, or their samplers: those that are no joint's, where the times are the same.
 static void put_other_channels(pz_gltf_writing *doc, const pz_json_value *animation, bool samplers)
 {
     const pz_json_value *channels = pz_json_find(animation, "channels"), *old = pz_json_find(animation, "samplers");
     static const char *const moved[] = {"sampler"};
-    int at = doc->channels;
+    int at = doc->channels, lost = 0;
+    bool goes_on = has_same_times(doc);
     for (size_t i = 0; channels && old && i < channels->count; ++i) {
         const pz_json_value *channel = &channels->is.elements[i];
         const pz_json_value *sampler = pz_json_element(old, (size_t)pz_json_as_number(pz_json_find(channel, "sampler")));
         if (!is_other_channel(channel) || !sampler) {
             continue;
         }
-        if (samplers) {
+        if (!goes_on) {
+            lost += !doc->rest->is_still[i];
+        } else if (samplers) {
             put_value(&doc->writer, NULL, sampler);
         } else {
             pz_json_open_flat(&doc->writer, NULL, "{");
@@ -298,13 +391,37 @@ static void put_other_channels(pz_gltf_writing *doc, const pz_json_value *animat
             pz_json_close_flat(&doc->writer, "}");
         }
     }
+    if (lost > 0 && samplers) {
+        pz_output_warn(doc->writer.output,
+                       "left out: %d channel%s of scales or weights of the animation \"%s\", made for the times it had",
+                       lost, lost == 1 ? "" : "s", doc->file->carried->animation_name[doc->rest->animation]);
+    }
 }
 
+// The name of a new animation: where there is one of that name, "walk.2" and so on.
+static void put_motion_name(pz_gltf_writing *doc)
+{
+    const poise_carried *carried = doc->file->carried;
+    poise_error name = {.line = 0};
+    pz_error_set(&name, POISE_OK, "%s", doc->file->motion);
+    for (int i = 0, next = 2; i < carried->animations; ++i) {
+        if (strcmp(carried->animation_name[i], name.text) == 0) {
+            pz_error_set(&name, POISE_OK, "%s.%d", doc->file->motion, next++);
+            i = -1; // all again
+        }
+    }
+    pz_json_put_text(&doc->writer, "name", name.text);
+}
+
+// From the clip, with what goes on of the old one; NULL: there is none.
 static void put_new_animation(pz_gltf_writing *doc, const pz_json_value *old)
 {
     static const char *const replaced[] = {"channels", "samplers", "extras"};
     pz_json_open(&doc->writer, NULL, "{");
     put_members(&doc->writer, old, replaced, 3);
+    if (doc->file->motion) {
+        put_motion_name(doc);
+    }
     pz_gltf_put_extras(doc);
     pz_json_open(&doc->writer, "channels", "[");
     pz_gltf_put_channels(doc);
@@ -326,17 +443,21 @@ static void put_list(pz_gltf_writing *doc, const char *key, const pz_json_value 
         return;
     }
     pz_json_open(&doc->writer, key, "[");
+    bool is_put = is_animations && doc->channels > 0 && doc->file->motion;
+    if (is_put) {
+        put_new_animation(doc, NULL);
+    }
     if (is_views) {
         put_old_views(doc, value);
     }
     for (size_t i = 0; value && !is_views && i < value->count; ++i) {
-        if (is_animations && doc->channels > 0 && (int)i == doc->rest->animation) {
+        if (is_animations && !is_put && doc->channels > 0 && (int)i == doc->rest->animation) {
             put_new_animation(doc, &value->is.elements[i]);
         } else {
             put_value(&doc->writer, NULL, &value->is.elements[i]);
         }
     }
-    if (is_animations && doc->channels > 0 && (!value || doc->rest->animation >= (int)value->count)) {
+    if (is_animations && !is_put && doc->channels > 0 && (!value || doc->rest->animation >= (int)value->count)) {
         put_new_animation(doc, NULL);
     } else if (is_views && doc->channels > 0) {
         pz_gltf_put_views(doc);

@@ -21,6 +21,9 @@ typedef struct channel {
 // How far from the grid a key may lie, in spacings.
 #define ON_GRID 1e-3
 
+// The same while the grid is being looked for.
+#define NEAR_GRID 0.125
+
 // Changes of a translation or scale below this, of the largest length or of 1, are rounding in single precision.
 #define CONSTANT 1e-6
 
@@ -39,7 +42,7 @@ static poise_status read_how(const pz_item *sampler, interpolation *how)
     }
     pz_item item = pz_json_get(sampler, "interpolation");
     return status != POISE_OK ? status
-                              : pz_json_fail(&item, POISE_ERROR_FORMAT, "%s is none of LINEAR, STEP and CUBICSPLINE", name);
+                              : pz_json_fail(&item, POISE_ERROR_FORMAT, "%s is not LINEAR, STEP or CUBICSPLINE", name);
 }
 
 // Node and path; a channel without a node belongs to an extension.
@@ -67,7 +70,7 @@ static poise_status check_keys(const pz_item *item, const channel *c)
 {
     for (size_t i = 1; i < c->count; ++i) {
         if (!(c->times[i] > c->times[i - 1])) {
-            return pz_json_fail(item, POISE_ERROR_FORMAT, "key %d at %g s comes after %g s; times must grow", (int)i,
+            return pz_json_fail(item, POISE_ERROR_FORMAT, "key %d at %g s comes after %g s; times must increase", (int)i,
                                 c->times[i], c->times[i - 1]);
         }
     }
@@ -105,11 +108,11 @@ static poise_status read_channel(pz_gltf *gltf, const pz_item *animation, const 
     }
     size_t wanted = times.count * (c->how == CUBICSPLINE ? 3 : 1);
     if (values.count != wanted) {
-        return pz_json_fail(&sampler, POISE_ERROR_FORMAT, "%d times ask for %d values; there are %d", (int)times.count,
+        return pz_json_fail(&sampler, POISE_ERROR_FORMAT, "%d times need %d values; there are %d", (int)times.count,
                             (int)wanted, (int)values.count);
     }
     if (times.count == 0) {
-        return pz_json_fail(&sampler, POISE_ERROR_FORMAT, "there is no key");
+        return pz_json_fail(&sampler, POISE_ERROR_FORMAT, "there are no keys");
     }
     c->times = times.values;
     c->values = values.values;
@@ -160,7 +163,7 @@ static poise_status mark(pz_gltf *gltf, const pz_item *animation, double length,
         } else if (c.what == PATH_TRANSLATION) {
             node->moves = node->moves || !is_here || change_of(&c, node->translation) > CONSTANT * length;
         } else if (is_here && change_of(&c, node->scale) > 100 * CONSTANT && (*scaled)++ < 5) {
-            pz_json_warn(&item, "an animated scale, which joints cannot; left out");
+            pz_json_warn(&item, "an animated scale, which joints do not support; left out");
         }
     }
     return status;
@@ -205,9 +208,8 @@ static bool fits(const channel *channels, size_t count, double start, double spa
     return true;
 }
 
-// The finest spacing between two keys of one channel, or an even part of it, on which all keys lie: the grid that keeps
-// every key. The whole time is divided evenly, so that single precision in each key does not add up.
-static bool find_spacing(const channel *channels, size_t count, double start, double end, double *spacing, double *tolerance)
+// The least time between two keys of one channel, or between the start and a first key.
+static double finest_of(const channel *channels, size_t count, double start, double end)
 {
     double finest = end - start;
     for (size_t i = 0; i < count; ++i) {
@@ -219,12 +221,36 @@ static bool find_spacing(const channel *channels, size_t count, double start, do
             finest = c->times[0] - start;
         }
     }
-    double parts = (end - start) / finest;
-    if (!(parts < 1e8)) {
+    return finest;
+}
+
+// The difference of two times in single precision is so coarse that over thousands of keys it would miscount them. A key n
+// spacings from the start knows the spacing n times as well, well enough to count on to the next one.
+static double sharpen(const channel *channels, size_t count, double start, double spacing)
+{
+    double farthest = 1.0;
+    for (size_t i = 0; i < count; ++i) {
+        for (size_t k = 0; k < channels[i].count; ++k) {
+            double time = channels[i].times[k] - start, at = time / spacing, n = (double)(long long)(at + 0.5);
+            if (n > farthest && fabs(at - n) < NEAR_GRID) {
+                spacing = time / n;
+                farthest = n;
+            }
+        }
+    }
+    return spacing;
+}
+
+// The finest spacing between two keys of one channel, or an even part of it, on which all keys lie: the grid that keeps
+// every key. The whole time is divided evenly, so that single precision in each key does not add up.
+static bool find_spacing(const channel *channels, size_t count, double start, double end, double *spacing, double *tolerance)
+{
+    double finest = finest_of(channels, count, start, end);
+    if (!((end - start) / finest < 1e8)) {
         return false;
     }
     double rounding = 0x1p-23 * max2(fabs(start), fabs(end));
-    double whole = (double)(long long)(parts + 0.5);
+    double whole = (double)(long long)((end - start) / sharpen(channels, count, start, finest) + 0.5);
     for (int m = 1; m <= 4; ++m) {
         *spacing = (end - start) / (whole * m);
         *tolerance = max2(ON_GRID * *spacing, rounding);
@@ -259,8 +285,8 @@ static poise_status make_grid(const pz_item *animation, const channel *channels,
     }
     double last = (end - start) / g->spacing;
     if (!(last < 1e8)) {
-        return pz_json_fail(animation, POISE_ERROR_UNSUPPORTED, "%g seconds without a common spacing of keys; resample it",
-                            end - start);
+        return pz_json_fail(animation, POISE_ERROR_UNSUPPORTED,
+                            "%g seconds of keys without a common spacing; resample the animation", end - start);
     }
     double whole = (double)(long long)(last + 0.5);
     bool ends_on_grid = fabs(last - whole) <= (is_even ? 0.25 : 1e-6);
@@ -358,7 +384,7 @@ static poise_status fill(pz_gltf *gltf, const pz_item *item, const channel *c, c
             q[2] = node->carried.z * (v[2] - node->translation.z);
         }
         if (!all_finite(q, c->what == PATH_ROTATION ? 4 : 3)) {
-            return pz_json_fail(item, POISE_ERROR_FORMAT, "the curve leaves the range of numbers");
+            return pz_json_fail(item, POISE_ERROR_FORMAT, "the curve overflows");
         }
     }
     return POISE_OK;
@@ -381,7 +407,7 @@ static poise_status read_channels(pz_gltf *gltf, const pz_item *animation, chann
         }
         int *taken = c.what == PATH_ROTATION ? &gltf->nodes[c.node].turned_by : &gltf->nodes[c.node].moved_by;
         if (*taken) {
-            pz_json_warn(&item, "another channel moves the same node in the same way; this one is left out");
+            pz_json_warn(&item, "another channel animates the same property of this node; this one is left out");
             continue;
         }
         *taken = 1;
@@ -434,22 +460,65 @@ static poise_status make_clip(pz_gltf *gltf, const pz_item *animation, const cha
     return status;
 }
 
+// ---- Which animation -----------------------------------------------------------------------------------------------------
+
+static const char *name_of(const pz_item *animations, int i)
+{
+    const char *name = "";
+    pz_item animation = pz_json_at(animations, (size_t)i);
+    pz_json_string_of(&animation, "name", &name);
+    return name;
+}
+
+// Says which one is not there, and which are: `0 "walk", 1 "run"`.
+static poise_status refuse_choice(const pz_item *animations, const poise_read_options *options, int total)
+{
+    poise_error said = {.line = 0};
+    const char *name = options->animation_name;
+    if (name) {
+        pz_error_set(&said, POISE_ERROR_ARGUMENT, "there is no animation called \"%s\"; there are %d:", name, total);
+    } else {
+        pz_error_set(&said, POISE_ERROR_ARGUMENT, "there is no animation %d; there are %d:", options->animation, total);
+    }
+    for (int i = 0; i < total; ++i) {
+        poise_error before = said;
+        pz_error_set(&said, POISE_ERROR_ARGUMENT, "%s%s %d \"%s\"", before.text, i > 0 ? "," : "", i,
+                     name_of(animations, i));
+    }
+    return pz_json_fail_as(animations, POISE_ERROR_ARGUMENT, &said);
+}
+
+static poise_status choose(pz_gltf *gltf, const pz_item *animations, int total)
+{
+    const poise_read_options *options = gltf->input->options;
+    int chosen = options->animation_name ? 0 : options->animation;
+    while (options->animation_name && chosen < total && strcmp(name_of(animations, chosen), options->animation_name) != 0) {
+        ++chosen;
+    }
+    if (chosen < 0 || chosen >= total) {
+        return refuse_choice(animations, options, total);
+    }
+    if (total > 1 && !options->animation_name) {
+        pz_json_warn(animations,
+                     "%d animations; the clip is number %d \"%s\" (--animation, or options.animation in C, takes another)",
+                     total, chosen, name_of(animations, chosen));
+    }
+    gltf->animation = chosen;
+    return POISE_OK;
+}
+
 poise_status pz_gltf_read_clip(pz_gltf *gltf)
 {
     pz_item animations = pz_json_get(&gltf->root, "animations");
-    int total = (int)pz_json_length(&animations), chosen = gltf->input->options->animation;
+    int total = (int)pz_json_length(&animations);
     if (total == 0) {
         return POISE_OK;
     }
-    if (chosen < 0 || chosen >= total) {
-        return pz_json_fail(&animations, POISE_ERROR_ARGUMENT, "options.animation is %d; the file has %d", chosen, total);
+    poise_status status = choose(gltf, &animations, total);
+    if (status != POISE_OK) {
+        return status;
     }
-    pz_item animation = pz_json_at(&animations, (size_t)chosen);
-    if (total > 1) {
-        const char *name = "";
-        pz_json_string_of(&animation, "name", &name);
-        pz_json_warn(&animations, "%d animations; the clip is number %d \"%s\" (options.animation)", total, chosen, name);
-    }
+    pz_item animation = pz_json_at(&animations, (size_t)gltf->animation);
     pz_item list = pz_json_get(&animation, "channels");
     channel *channels = pz_pool_take(&gltf->input->pool, pz_json_length(&list), sizeof *channels);
     if (!channels) {
@@ -457,6 +526,6 @@ poise_status pz_gltf_read_clip(pz_gltf *gltf)
     }
     size_t count = 0;
     bool missing = false;
-    poise_status status = read_channels(gltf, &animation, channels, &count, &missing);
+    status = read_channels(gltf, &animation, channels, &count, &missing);
     return status == POISE_OK && count > 0 && !missing ? make_clip(gltf, &animation, channels, count) : status;
 }

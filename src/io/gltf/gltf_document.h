@@ -20,7 +20,9 @@ typedef struct pz_gltf_rest {
     vec3 *carried;      // by joint: those scales
     vec3 *scale;        // by joint: its own
     uint64_t motion;    // a hash of the clip
-    bool is_whole;      // all buffers were at hand
+    double start, end;  // of the clip, seconds
+    bool *is_still;     // by channel of the animation: a scale or weights that stay at the node's
+    bool is_whole;      // all buffers were available
 } pz_gltf_rest;
 
 // What is being written.

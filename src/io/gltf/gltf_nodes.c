@@ -54,7 +54,7 @@ static poise_status read_matrix(const pz_item *item, pz_gltf_node *node)
         return POISE_OK;
     }
     if (shear > ORTHOGONAL) {
-        pz_json_warn(item, "the matrix shears, which joints cannot; the nearest rotation is taken");
+        pz_json_warn(item, "the matrix shears, which joints do not support; the nearest rotation is used");
     }
     // the third column anew: a determinant of exactly +1, whatever was rounded
     vec3 x = columns[0], y = columns[1], z = v3_cross(x, y);
@@ -72,11 +72,11 @@ static poise_status read_rotation(const pz_item *object, pz_gltf_node *node)
     }
     quat given = {r[0], r[1], r[2], r[3]}, unit = quat_normalize(given);
     if (unit.x == 0 && unit.y == 0 && unit.z == 0 && unit.w == 0) {
-        return pz_json_fail(&item, POISE_ERROR_FORMAT, "a zero quaternion; [0, 0, 0, 1] is no rotation");
+        return pz_json_fail(&item, POISE_ERROR_FORMAT, "a zero quaternion; [0, 0, 0, 1] means no rotation");
     }
     double length = given.x * unit.x + given.y * unit.y + given.z * unit.z + given.w * unit.w;
     if (!(fabs(length - 1.0) < 1e-3)) {
-        pz_json_warn(&item, "a quaternion of length %g; made unit", length);
+        pz_json_warn(&item, "a quaternion of length %g; normalised", length);
     }
     node->rotation = unit;
     return POISE_OK;
@@ -88,7 +88,7 @@ static poise_status read_transform(const pz_item *object, pz_gltf_node *node)
     pz_item parts[] = {pz_json_get(object, "translation"), pz_json_get(object, "rotation"), pz_json_get(object, "scale")};
     if (matrix.value) {
         if (parts[0].value || parts[1].value || parts[2].value) {
-            pz_json_warn(object, "a matrix beside translation, rotation or scale; the matrix is taken");
+            pz_json_warn(object, "a matrix together with translation, rotation or scale; the matrix is used");
         }
         return read_matrix(&matrix, node);
     }
@@ -115,8 +115,9 @@ static poise_status read_children(pz_gltf *gltf, const pz_item *object, const pz
         }
         pz_gltf_node *node = &gltf->nodes[child];
         if (node->parent != POISE_WORLD || child == parent) {
-            return pz_json_fail(&item, POISE_ERROR_FORMAT, "nodes[%d] has a parent already, nodes[%d]; a node has one",
-                                child, child == parent ? child : node->parent);
+            return pz_json_fail(&item, POISE_ERROR_FORMAT,
+                                "nodes[%d] already has a parent, nodes[%d]; a node can have only one", child,
+                                child == parent ? child : node->parent);
         }
         node->parent = parent;
         pz_gltf_node *above = &gltf->nodes[parent];
@@ -190,11 +191,11 @@ static void carry_scales(pz_gltf *gltf, const pz_item *nodes)
             pz_json_warn(&item, "scale %g %g %g %s", s.x, s.y, s.z,
                          mean < 0 && spread <= UNIFORM * fabs(mean)
                              ? "mirrors: positions are carried over, handedness is not"
-                             : "is not uniform: only the offsets of the node's children take it");
+                             : "is not uniform: it applies only to the offsets of the node's children");
         }
     }
     if (warned > 5) {
-        pz_json_warn(nodes, "and %d more scales that cannot be carried", warned - 5);
+        pz_json_warn(nodes, "and %d more scales that cannot be represented", warned - 5);
     }
 }
 

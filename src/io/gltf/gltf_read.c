@@ -37,19 +37,19 @@ static poise_status check_header(pz_input *input, size_t *size)
                              (int)input->size);
     }
     if (memcmp(bytes, "glTF", 4) != 0) {
-        return pz_input_fail(input, POISE_ERROR_FORMAT, 0, "byte 0: a GLB begins with the letters glTF; this does not");
+        return pz_input_fail(input, POISE_ERROR_FORMAT, 0, "byte 0: a GLB must begin with the letters glTF");
     }
     if (word_at(bytes + 4) != 2) {
-        return pz_input_fail(input, POISE_ERROR_UNSUPPORTED, 0, "byte 4: version %g; only version 2 is known",
+        return pz_input_fail(input, POISE_ERROR_UNSUPPORTED, 0, "byte 4: version %g; only version 2 is supported",
                              (double)word_at(bytes + 4));
     }
     size_t length = word_at(bytes + 8);
     if (length > input->size || length < GLB_HEADER + GLB_CHUNK) {
-        return pz_input_fail(input, POISE_ERROR_FORMAT, 0, "byte 8: the length is said to be %g, the file has %g bytes",
+        return pz_input_fail(input, POISE_ERROR_FORMAT, 0, "byte 8: the stated length is %g bytes; the file has %g",
                              (double)length, (double)input->size);
     }
     if (length < input->size) {
-        pz_input_warn(input, 0, "byte %g: the file goes on after its end; the rest is left out", (double)length);
+        pz_input_warn(input, 0, "byte %g: there is data after the end of the file; it is ignored", (double)length);
     }
     *size = length;
     return POISE_OK;
@@ -71,14 +71,14 @@ static poise_status read_chunks(pz_gltf *gltf, size_t *json, size_t *json_size)
         uint32_t type = word_at(input->bytes + at + 4);
         at += GLB_CHUNK;
         if (length > size - at) {
-            return pz_input_fail(input, POISE_ERROR_FORMAT, 0, "byte %g: a chunk of %g bytes, of which %g are there",
+            return pz_input_fail(input, POISE_ERROR_FORMAT, 0, "byte %g: a chunk of %g bytes, but only %g follow",
                                  (double)at, (double)length, (double)(size - at));
         }
         if (at == GLB_HEADER + GLB_CHUNK && type != CHUNK_JSON) {
             return pz_input_fail(input, POISE_ERROR_FORMAT, 0, "byte %g: the first chunk must be JSON", (double)at - 4);
         }
         if (length % 4 != 0) {
-            pz_input_warn(input, 0, "byte %g: the length of a chunk is no multiple of 4", (double)at - 8);
+            pz_input_warn(input, 0, "byte %g: the length of a chunk is not a multiple of 4", (double)at - 8);
         }
         if (type == CHUNK_JSON && *json_size == 0) {
             *json = at;
@@ -87,7 +87,7 @@ static poise_status read_chunks(pz_gltf *gltf, size_t *json, size_t *json_size)
             gltf->binary = input->bytes + at;
             gltf->binary_size = length;
         } else if (type == CHUNK_JSON || type == CHUNK_BIN) {
-            pz_input_warn(input, 0, "byte %g: a second chunk of one type; left out", (double)at - 8);
+            pz_input_warn(input, 0, "byte %g: a second chunk of the same type; left out", (double)at - 8);
         }
         at += length;
     }
@@ -108,7 +108,7 @@ static poise_status check_asset(const pz_gltf *gltf)
         return status;
     }
     if (strncmp(version, "2.", 2) != 0 || strcmp(least, "2.0") != 0) {
-        return pz_json_fail(&asset, POISE_ERROR_UNSUPPORTED, "version %s; only glTF 2.0 is known", version);
+        return pz_json_fail(&asset, POISE_ERROR_UNSUPPORTED, "version %s; only glTF 2.0 is supported", version);
     }
     return POISE_OK;
 }
@@ -120,7 +120,7 @@ static void warn_extensions(const pz_gltf *gltf)
         pz_item item = pz_json_at(&required, i);
         const char *name = pz_json_as_text(item.value);
         if (name) {
-            pz_json_warn(&item, "the extension %s is not known; read without it", name);
+            pz_json_warn(&item, "the extension %s is not supported and is ignored", name);
         }
     }
 }
@@ -176,7 +176,7 @@ static poise_status build_model(pz_gltf *gltf)
     pz_input *input = gltf->input;
     pz_item nodes = pz_json_get(&gltf->root, "nodes");
     if (gltf->node_count == 0) {
-        pz_json_warn(&gltf->root, "there are no nodes: no model");
+        pz_json_warn(&gltf->root, "there are no nodes, so no model");
         return POISE_OK;
     }
     poise_builder *builder = NULL;

@@ -328,6 +328,9 @@ static void put_animation(document *doc)
     pz_json_writer *writer = &doc->writer;
     pz_json_open(writer, "animations", "[");
     pz_json_open(writer, NULL, "{");
+    if (doc->file->motion) {
+        pz_json_put_text(writer, "name", doc->file->motion);
+    }
     pz_gltf_put_extras(doc);
     pz_json_open(writer, "channels", "[");
     pz_gltf_put_channels(doc);
@@ -440,14 +443,16 @@ static poise_status put_document(document *doc, pz_pool *pool, bool embed)
     doc->rest = pz_gltf_rest_of(doc->file);
     if (!doc->rest) {
         if (doc->file->carried && doc->file->carried->format == POISE_FORMAT_GLTF) {
-            pz_output_warn(doc->writer.output, "left out: %s; the skeleton is another one, or a buffer was not at hand",
+            pz_output_warn(doc->writer.output,
+                           "left out: %s; the skeleton is another one, or buffers are missing or compressed (gltfpack or "
+                           "gltf-transform can decompress them)",
                            doc->file->carried->text);
         }
         return put_plain(doc, pool, neutral, embed);
     }
     pz_put_bytes(&doc->binary, doc->rest->bytes, doc->rest->size);
     doc->first_byte = doc->rest->size;
-    if (clip && clip->frames > 0 && !pz_gltf_is_same_motion(doc->rest, clip)) {
+    if (clip && clip->frames > 0 && (doc->file->motion || !pz_gltf_is_same_motion(doc->rest, clip))) {
         put_numbers(doc, neutral);
     }
     return pz_gltf_put_carried(doc, pool, neutral, embed);
@@ -503,15 +508,16 @@ static poise_status check_file(const poise_file *file, pz_output *output)
     }
     const poise_clip *clip = file->clip;
     if (clip && clip->nq != poise_model_info(file->model).nq) {
-        return pz_error_set(output->error, POISE_ERROR_ARGUMENT, "the clip has %d coordinates to a frame, the model %d",
-                            clip->nq, poise_model_info(file->model).nq);
+        return pz_error_set(output->error, POISE_ERROR_ARGUMENT,
+                            "the clip has %d coordinates per frame, but the model has %d", clip->nq,
+                            poise_model_info(file->model).nq);
     }
     poise_status status = clip ? check_frames(file, output) : POISE_OK;
     if (status != POISE_OK) {
         return status;
     }
     if (file->scale.metres == 0) {
-        pz_output_warn(output, "the unit of length is not known; taken as metres");
+        pz_output_warn(output, "the unit of length is unknown; metres assumed");
     }
     if (file->markers) {
         pz_output_warn(output, "glTF holds no markers; left out");
@@ -541,7 +547,7 @@ static poise_status write_document(const poise_file *file, pz_output *output, bo
         return pz_error_set(output->error, POISE_ERROR_MEMORY, "out of memory");
     }
     return status == POISE_OK ? status
-                              : pz_error_set(output->error, status, "a number of the clip is beyond a 32-bit float");
+                              : pz_error_set(output->error, status, "a number of the clip is too large for a 32-bit float");
 }
 
 poise_status pz_write_gltf(const poise_file *file, pz_output *output)

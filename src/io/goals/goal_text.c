@@ -197,14 +197,14 @@ static bool read_weight(pz_reader *r, poise_goal *goal)
 {
     int at = r->next;
     return pz_reader_numbers(r, "weight", &goal->weight, 1) &&
-           (goal->weight >= 0 || pz_reader_fail(r, at, "a weight is not negative"));
+           (goal->weight >= 0 || pz_reader_fail(r, at, "a weight must not be negative"));
 }
 
 static bool read_rotation_weight(pz_reader *r, poise_goal *goal)
 {
     int at = r->next;
     return pz_reader_numbers(r, "rotation-weight", &goal->rotation_weight, 1) &&
-           (goal->rotation_weight >= 0 || pz_reader_fail(r, at, "a weight is not negative"));
+           (goal->rotation_weight >= 0 || pz_reader_fail(r, at, "a weight must not be negative"));
 }
 
 static bool read_priority(pz_reader *r, poise_goal *goal)
@@ -215,7 +215,7 @@ static bool read_priority(pz_reader *r, poise_goal *goal)
         return false;
     }
     if (!(number >= 0 && number <= 1000) || number != (int)number) {
-        return pz_reader_fail(r, at, "a priority is a whole number from 0, which is first, to 1000");
+        return pz_reader_fail(r, at, "a priority is a whole number from 0 (first) to 1000");
     }
     goal->priority = (int)number;
     return true;
@@ -251,13 +251,13 @@ static bool take_band(pz_reader *r, poise_vec3 *band)
            (strcmp(pz_reader_peek(r), "free") == 0 || pz_reader_is_number(pz_reader_peek(r), &n[count]))) {
         n[count] = strcmp(pz_reader_peek(r), "free") == 0 ? (double)INFINITY : n[count];
         if (!(n[count] >= 0)) {
-            return pz_reader_fail(r, r->next, "a tolerance is not negative");
+            return pz_reader_fail(r, r->next, "a tolerance must not be negative");
         }
         r->next += 1;
         count += 1;
     }
     if (count != 1 && count != 3) {
-        return pz_reader_fail(r, at, "a tolerance is one number, or three for x y z; \"free\" for an axis without bound");
+        return pz_reader_fail(r, at, "a tolerance is one number, or three for x y z; \"free\" for an unbounded axis");
     }
     *band = count == 1 ? poise_vec3_make(n[0], n[0], n[0]) : poise_vec3_make(n[0], n[1], n[2]);
     return true;
@@ -339,7 +339,7 @@ static bool read_option(pz_reader *r, const kind_row *kind, poise_goal *goal, un
             continue;
         }
         if (options[i].of != 0 && !(options[i].of & kind->takes)) {
-            return pz_reader_fail(r, r->next - 1, "a goal \"%s\" has no %s", kind->name, word);
+            return pz_reader_fail(r, r->next - 1, "a \"%s\" goal has no %s", kind->name, word);
         }
         if (*seen & 1u << i) {
             return pz_reader_fail(r, r->next - 1, "%s is given twice", word);
@@ -352,7 +352,7 @@ static bool read_option(pz_reader *r, const kind_row *kind, poise_goal *goal, un
         return pz_reader_fail(r, r->next, "%s is one number too many", word);
     }
     const char *near = poise_nearest_name(word, option_name, NULL, OPTIONS);
-    return pz_reader_fail(r, r->next, "\"%s\" is no option of a goal; %s%s%s", word,
+    return pz_reader_fail(r, r->next, "\"%s\" is not an option of a goal; %s%s%s", word,
                           near ? "did you mean \"" : "\"poise help goals\" lists them", near ? near : "", near ? "\"?" : "");
 }
 

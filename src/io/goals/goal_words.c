@@ -49,7 +49,7 @@ bool pz_reader_numbers(pz_reader *r, const char *meaning, double *numbers, int c
         const char *word = pz_reader_peek(r);
         const char *plural = count > 1 ? "s" : "";
         if (!word) {
-            return pz_reader_fail(r, r->next, "%s needs %d number%s, there %s %d", meaning, count, plural,
+            return pz_reader_fail(r, r->next, "%s needs %d number%s, but there %s %d", meaning, count, plural,
                                   i == 1 ? "is" : "are", i);
         }
         if (!pz_reader_is_number(word, &numbers[i])) {
@@ -87,7 +87,7 @@ bool pz_reader_direction(pz_reader *r, const char *meaning, poise_vec3 *v)
     }
     double most = max2(fabs(v->x), max2(fabs(v->y), fabs(v->z)));
     if (!(most > 0)) {
-        return pz_reader_fail(r, first, "%s has no length; it is three numbers, or one of x y z -x -y -z", meaning);
+        return pz_reader_fail(r, first, "%s has zero length; give three numbers, or one of x y z -x -y -z", meaning);
     }
     poise_vec3 u = poise_vec3_make(v->x / most, v->y / most, v->z / most); // scaled first: squares do not overflow
     double length = sqrt(u.x * u.x + u.y * u.y + u.z * u.z);
@@ -105,7 +105,7 @@ bool pz_reader_angle_unit(pz_reader *r, double *unit)
         *unit = 1;
         return true;
     }
-    return pz_reader_fail(r, r->next, "say deg or rad after the angles");
+    return pz_reader_fail(r, r->next, "write deg or rad after the angles");
 }
 
 // ---- Bodies and rotations ------------------------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ bool pz_reader_rotation(pz_reader *r, poise_quat *rotation)
     }
     double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2] + n[3] * n[3]);
     if (!(length > 1e-9 && length < 1e9)) { // any rotation can be written with numbers near 1
-        return pz_reader_fail(r, first, "the quaternion has no sensible length");
+        return pz_reader_fail(r, first, "the quaternion is zero or not finite");
     }
     *rotation = (poise_quat){n[0] / length, n[1] / length, n[2] / length, n[3] / length};
     return true;

@@ -131,7 +131,7 @@ static poise_status check_members(const pz_item *object, const char *const *know
         if (!is_known) {
             status = pz_json_fail(&member, POISE_ERROR_FORMAT,
                                   "a pin has goal, from, to, fade, fade_out and keys, a key "
-                                  "time and target; this is none of them");
+                                  "time and target; this is not one of them");
         }
     }
     return status;
@@ -158,7 +158,7 @@ static poise_status say_pin(const pz_item *pin, sentence *s)
     status = status == POISE_OK ? say_time(pin, "fade_out", pz_json_get(pin, "fade").value ? "" : "fade 0.25", s) : status;
     if (status == POISE_OK && s->is_full) {
         status =
-            pz_json_fail(pin, POISE_ERROR_FORMAT, "the pin is longer than %d characters; cut it into several", MOST_WORDS);
+            pz_json_fail(pin, POISE_ERROR_FORMAT, "the pin is longer than %d characters; split it into several", MOST_WORDS);
     }
     return status;
 }

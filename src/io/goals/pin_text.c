@@ -67,7 +67,7 @@ static bool take_time(pz_pin_reader *r, int *i, double *seconds)
         return fail(r, *i, "a time is needed here, such as 2 s or 240f, not \"%s\"", word_at(r, *i));
     }
     if (frames && !r->clip) {
-        return fail(r, *i, "%s", "without a clip there are no frames to count; say seconds");
+        return fail(r, *i, "%s", "frame numbers need a clip; give seconds");
     }
     *seconds = frames ? r->clip->start_time + *seconds * r->clip->frame_time : *seconds;
     *i += words;
@@ -229,8 +229,8 @@ static poise_status read_from_clip(pz_pin_reader *r, goal_words *g, poise_pin *p
         pin->goal = poise_goal_default(POISE_GOAL_POSTURE);
         return POISE_OK;
     } else {
-        fail(r, g->target, "\"%s\" cannot be taken from the clip; position, pose, orientation, direction and posture can",
-             kind);
+        fail(r, g->target,
+             "\"%s\" cannot be taken from the clip; only position, pose, orientation, direction and posture can", kind);
         return POISE_ERROR_FORMAT;
     }
     return read_goal(r, g, &pin->goal);
@@ -269,7 +269,7 @@ static poise_status read_keys(pz_pin_reader *r, const goal_words *g, int first, 
             return status;
         }
         if (k > 0 && !(keys[k].time > keys[k - 1].time)) {
-            fail(r, i - 1, "%s", "keys follow each other in time");
+            fail(r, i - 1, "%s", "keys must be in order of time");
             return POISE_ERROR_FORMAT;
         }
     }
@@ -292,8 +292,8 @@ poise_status pz_pin_read(pz_pin_reader *r, poise_pin *pin)
         return read_keys(r, &g, first_key, keys, pin);
     }
     if (pin->from > pin->to) {
-        return pz_error_set(r->error, POISE_ERROR_FORMAT, "pin %d: it ends, at %g s, before it begins, at %g s", r->number,
-                            pin->to, pin->from);
+        return pz_error_set(r->error, POISE_ERROR_FORMAT, "pin %d: ends (%g s) before it begins (%g s)", r->number, pin->to,
+                            pin->from);
     }
     return pin->target == POISE_PIN_GIVEN ? read_goal(r, &g, &pin->goal) : read_from_clip(r, &g, pin);
 }

@@ -130,7 +130,7 @@ static poise_status parse_all(pz_word_list *list, const reading *r, char *text, 
         int count, number = list->count + 1;
         text = cut(text, r->word, &count);
         if (count < 0) {
-            return pz_error_set(r->error, POISE_ERROR_FORMAT, "%s %d: a quote does not end", list->noun, number);
+            return pz_error_set(r->error, POISE_ERROR_FORMAT, "%s %d: a quote is not closed", list->noun, number);
         }
         if (count == 0) {
             continue; // nothing between two semicolons
@@ -158,7 +158,7 @@ poise_status pz_word_list_parse(pz_word_list *list, const char *text, pz_word_li
     r.word = pz_pool_take(&scratch, PZ_WORD_LIST_MOST(size), sizeof *r.word);
     poise_status status = copy && r.word ? parse_all(list, &r, copy, text) : pz_word_list_no_memory(error);
     if (status == POISE_OK && list->count == before) {
-        status = pz_error_set(error, POISE_ERROR_FORMAT, "%s %d: there are no words in it", list->noun, before + 1);
+        status = pz_error_set(error, POISE_ERROR_FORMAT, "%s %d: is empty", list->noun, before + 1);
     }
     pz_pool_release(&scratch);
     return status;

@@ -16,7 +16,7 @@ poise_status pz_json_load(pz_input *input, const void *bytes, size_t size, size_
     const char *text = bytes;
     *json = (pz_json){.input = input};
     if (size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) {
-        pz_input_warn(input, first > 0 ? 0 : 1, "a byte order mark before the JSON; left out");
+        pz_input_warn(input, first > 0 ? 0 : 1, "a byte order mark before the JSON is ignored");
         text += 3;
         size -= 3;
     }
@@ -174,7 +174,7 @@ void pz_json_warn_unknown(const pz_item *object, const char *const *known, size_
             continue;
         }
         if (object->json->unknown_keys++ < UNKNOWN_MOST) {
-            pz_json_warn(&member, "unknown key; left out");
+            pz_json_warn(&member, "unknown key, ignored");
         }
     }
 }
@@ -229,7 +229,7 @@ static poise_status fail_type(const pz_item *item, const char *wanted)
     if (!item->value) {
         return pz_json_fail(item, POISE_ERROR_FORMAT, "missing; give %s", wanted);
     }
-    return pz_json_fail(item, POISE_ERROR_FORMAT, "%s, where %s should be", names[item->value->type], wanted);
+    return pz_json_fail(item, POISE_ERROR_FORMAT, "%s instead of %s", names[item->value->type], wanted);
 }
 
 poise_status pz_json_need_object(const pz_item *item)
@@ -248,8 +248,7 @@ poise_status pz_json_need_length(const pz_item *item, size_t count)
     if (status != POISE_OK || pz_json_length(item) == count) {
         return status;
     }
-    return pz_json_fail(item, POISE_ERROR_FORMAT, "%d values, where there should be %d", (int)pz_json_length(item),
-                        (int)count);
+    return pz_json_fail(item, POISE_ERROR_FORMAT, "%d values instead of %d", (int)pz_json_length(item), (int)count);
 }
 
 poise_status pz_json_number(const pz_item *item, double *value)
@@ -269,8 +268,7 @@ poise_status pz_json_integer(const pz_item *item, int least, int most, int *valu
         return status;
     }
     if (!(number >= least && number <= most) || number != (double)(int)number) {
-        return pz_json_fail(item, POISE_ERROR_FORMAT, "%g, where a whole number from %d to %d should be", number, least,
-                            most);
+        return pz_json_fail(item, POISE_ERROR_FORMAT, "%g instead of a whole number from %d to %d", number, least, most);
     }
     *value = (int)number;
     return POISE_OK;

@@ -34,7 +34,7 @@ static void put_string(pz_output *output, const char *text)
     }
     pz_put(output, "\"");
     if (is_foreign) {
-        pz_output_warn(output, "\"%s\" is not UTF-8; taken as Latin-1", text);
+        pz_output_warn(output, "\"%s\" is not UTF-8; Latin-1 assumed", text);
     }
 }
 

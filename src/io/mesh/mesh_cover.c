@@ -27,7 +27,7 @@ static poise_status add_cover(pz_input *input, const poise_vec3 *corners, size_t
     poise_shape shapes[MOST_SHAPES];
     int count = 0;
     if (poise_shapes_fit(like->body, corners, triangles, shapes, MOST_SHAPES, &count, NULL) != POISE_OK) {
-        *why = "its corners are not finite, or too far out";
+        *why = "its vertices are not finite, or too far away";
     }
     for (int i = 0; i < count; ++i) {
         shapes[i].pose = poise_pose_multiply(like->pose, shapes[i].pose);
@@ -44,9 +44,9 @@ poise_status pz_mesh_cover(pz_input *input, const char *name, poise_vec3 scale, 
                            const char **why)
 {
     const void *bytes = NULL;
-    size_t size = 0, triangles = 0;
-    poise_vec3 *corners = NULL;
-    *why = "files of meshes are not loaded: options.meshes and options.load ask for them";
+    size_t size = 0;
+    pz_corners corners;
+    *why = "mesh files are not loaded: set options.meshes and options.load";
     if (!input->options->meshes || !input->options->load) {
         return POISE_OK;
     }
@@ -54,12 +54,13 @@ poise_status pz_mesh_cover(pz_input *input, const char *name, poise_vec3 scale, 
         *why = "its file was not found";
         return POISE_OK;
     }
-    poise_status status = pz_mesh_read(input, bytes, size, &corners, &triangles, why);
+    poise_status status = pz_mesh_read(input, bytes, size, &corners, why);
     if (status != POISE_OK || *why) {
         return status;
     }
-    for (size_t i = 0; i < 3 * triangles; ++i) {
-        corners[i] = v3(corners[i].x * scale.x, corners[i].y * scale.y, corners[i].z * scale.z);
+    for (size_t i = 0; i < corners.count; ++i) {
+        poise_vec3 *at = &corners.at[i];
+        *at = v3(at->x * scale.x, at->y * scale.y, at->z * scale.z);
     }
-    return add_cover(input, corners, triangles, like, list, why);
+    return add_cover(input, corners.at, corners.count / 3, like, list, why);
 }

@@ -1,4 +1,4 @@
-// Triangles of STL and OBJ files.
+// Triangles of STL and OBJ files; those of COLLADA are in collada.c.
 //
 //   STL, bytes   80 bytes, a count, and for each triangle a normal, three corners (float, little-endian) and 2 bytes
 //   STL, text    solid ... facet normal x y z  outer loop  vertex x y z (3 times)  endloop  endfacet ... endsolid
@@ -14,12 +14,7 @@
 #define STL_HEAD     84
 #define STL_TRIANGLE 50
 
-typedef struct corners {
-    poise_vec3 *at;
-    size_t count, capacity;
-} corners;
-
-static bool add(pz_input *input, corners *list, poise_vec3 corner)
+bool pz_corners_add(pz_input *input, pz_corners *list, poise_vec3 corner)
 {
     poise_vec3 *grown = pz_pool_grow(&input->pool, list->at, list->count, &list->capacity, sizeof *grown);
     if (grown) {
@@ -50,7 +45,7 @@ static bool is_stl_bytes(const unsigned char *bytes, size_t size)
            (size - STL_HEAD) / STL_TRIANGLE > 0;
 }
 
-static poise_status read_stl_bytes(pz_input *input, const unsigned char *bytes, size_t size, corners *list)
+static poise_status read_stl_bytes(pz_input *input, const unsigned char *bytes, size_t size, pz_corners *list)
 {
     size_t triangles = (size - STL_HEAD) / STL_TRIANGLE;
     list->at = pz_pool_take(&input->pool, 3 * triangles, sizeof *list->at);
@@ -71,7 +66,7 @@ static bool scan_point(pz_scan *scan, poise_vec3 *p)
     return pz_scan_number(scan, &p->x) && pz_scan_number(scan, &p->y) && pz_scan_number(scan, &p->z);
 }
 
-static poise_status read_stl_text(pz_input *input, pz_scan scan, corners *list, const char **why)
+static poise_status read_stl_text(pz_input *input, pz_scan scan, pz_corners *list, const char **why)
 {
     pz_word word;
     while (pz_scan_word(&scan, &word)) {
@@ -80,10 +75,10 @@ static poise_status read_stl_text(pz_input *input, pz_scan scan, corners *list, 
             continue;
         }
         if (!scan_point(&scan, &p)) {
-            *why = "a vertex of the STL file has no three numbers";
+            *why = "a vertex of the STL file does not have three numbers";
             return POISE_OK;
         }
-        if (!add(input, list, p)) {
+        if (!pz_corners_add(input, list, p)) {
             return pz_input_no_memory(input);
         }
     }
@@ -93,7 +88,7 @@ static poise_status read_stl_text(pz_input *input, pz_scan scan, corners *list, 
 // ---- OBJ -----------------------------------------------------------------------------------------------------------------
 
 // The corner that "12/3/4" or "-1" stands for; false: there is none.
-static bool find_corner(pz_word word, const corners *points, poise_vec3 *corner)
+static bool find_corner(pz_word word, const pz_corners *points, poise_vec3 *corner)
 {
     size_t length = 0;
     int index = 0;
@@ -112,16 +107,17 @@ static bool find_corner(pz_word word, const corners *points, poise_vec3 *corner)
 }
 
 // A face as a fan of triangles around its first corner.
-static poise_status add_face(pz_input *input, pz_scan *scan, const corners *points, corners *list, const char **why)
+static poise_status add_face(pz_input *input, pz_scan *scan, const pz_corners *points, pz_corners *list, const char **why)
 {
     poise_vec3 first = {0, 0, 0}, before = {0, 0, 0}, corner;
     pz_word word;
     for (int i = 0; pz_scan_word(scan, &word); ++i) {
         if (!find_corner(word, points, &corner)) {
-            *why = "a face of the OBJ file has a corner that is not there";
+            *why = "a face of the OBJ file refers to a missing vertex";
             return POISE_OK;
         }
-        if (i >= 2 && !(add(input, list, first) && add(input, list, before) && add(input, list, corner))) {
+        if (i >= 2 && !(pz_corners_add(input, list, first) && pz_corners_add(input, list, before) &&
+                        pz_corners_add(input, list, corner))) {
             return pz_input_no_memory(input);
         }
         first = i == 0 ? corner : first;
@@ -130,9 +126,9 @@ static poise_status add_face(pz_input *input, pz_scan *scan, const corners *poin
     return POISE_OK;
 }
 
-static poise_status read_obj(pz_input *input, pz_scan scan, corners *list, const char **why)
+static poise_status read_obj(pz_input *input, pz_scan scan, pz_corners *list, const char **why)
 {
-    corners points = {0};
+    pz_corners points = {0};
     pz_word line, word;
     poise_status status = POISE_OK;
     while (status == POISE_OK && !*why && pz_scan_line(&scan, &line)) {
@@ -144,8 +140,8 @@ static poise_status read_obj(pz_input *input, pz_scan scan, corners *list, const
         if (pz_word_is(word, "f")) {
             status = add_face(input, &inner, &points, list, why);
         } else if (pz_word_is(word, "v") && !scan_point(&inner, &p)) {
-            *why = "a corner of the OBJ file has no three numbers";
-        } else if (pz_word_is(word, "v") && !add(input, &points, p)) {
+            *why = "a vertex of the OBJ file does not have three numbers";
+        } else if (pz_word_is(word, "v") && !pz_corners_add(input, &points, p)) {
             status = pz_input_no_memory(input);
         }
     }
@@ -154,29 +150,25 @@ static poise_status read_obj(pz_input *input, pz_scan scan, corners *list, const
 
 // ---- All -----------------------------------------------------------------------------------------------------------------
 
-poise_status pz_mesh_read(pz_input *input, const void *bytes, size_t size, poise_vec3 **at, size_t *triangles,
-                          const char **why)
+poise_status pz_mesh_read(pz_input *input, const void *bytes, size_t size, pz_corners *corners, const char **why)
 {
-    corners list = {0};
     poise_status status;
     pz_scan scan = pz_scan_over(bytes, size), start = scan;
     pz_word word = {"", 0};
     pz_scan_word(&start, &word);
     *why = NULL;
+    *corners = (pz_corners){0};
     if (is_stl_bytes(bytes, size)) {
-        status = read_stl_bytes(input, bytes, size, &list);
+        status = read_stl_bytes(input, bytes, size, corners);
     } else if (pz_word_is_like(word, "solid")) {
-        status = read_stl_text(input, scan, &list, why);
+        status = read_stl_text(input, scan, corners, why);
     } else if (word.length > 0 && word.text[0] == '<') {
-        *why = "it is XML (Collada?): meshes are read from STL and OBJ files";
-        status = POISE_OK;
+        status = pz_collada_read(input, bytes, size, corners, why);
     } else {
-        status = read_obj(input, scan, &list, why);
+        status = read_obj(input, scan, corners, why);
     }
-    *at = list.at;
-    *triangles = list.count / 3;
-    if (status == POISE_OK && !*why && *triangles == 0) {
-        *why = "it holds no triangles of an STL or OBJ file";
+    if (status == POISE_OK && !*why && corners->count < 3) {
+        *why = "it is not an STL, OBJ or COLLADA file with triangles";
     }
     return status;
 }

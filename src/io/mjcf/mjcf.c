@@ -66,7 +66,7 @@ static poise_status take_name(pz_mjcf *m, const pz_xml_node *node, pz_name_set *
         *name = NULL;
     }
     if (*name && !pz_name_set_add(set, *name)) {
-        return pz_xml_fail(m->input, node, POISE_ERROR_MODEL, "there is a %s \"%s\" already: rename one", node->name, *name);
+        return pz_xml_fail(m->input, node, POISE_ERROR_MODEL, "there is already a %s \"%s\": rename one", node->name, *name);
     }
     return POISE_OK;
 }
@@ -78,7 +78,7 @@ static poise_status add_body(pz_mjcf *m, pz_xml_node *node, const pz_mjcf_place 
     body->pose = poise_pose_multiply(outer->frame, *pose);
     const char *mocap = pz_xml_get(node, "mocap");
     if (mocap && strcmp(mocap, "true") == 0) {
-        pz_xml_warn(m->input, &m->causes[MJCF_MOCAP], node, "a mocap body is fixed where the file has it");
+        pz_xml_warn(m->input, &m->causes[MJCF_MOCAP], node, "a mocap body is fixed at its position in the file");
     }
     return take_name(m, node, &m->body_names, &body->name);
 }
@@ -92,7 +92,7 @@ static poise_status enter(pz_mjcf *m, pz_xml_node *node)
     poise_pose pose = poise_pose_identity();
     poise_status status = pz_mjcf_class_named(m, node, "childclass", &place.class_of);
     if (status == POISE_OK && pz_xml_is(node, "replicate")) {
-        pz_xml_warn(m->input, &m->causes[MJCF_REPLICATE], node, "what <replicate> holds is read once");
+        pz_xml_warn(m->input, &m->causes[MJCF_REPLICATE], node, "the contents of <replicate> are read once");
     } else if (status == POISE_OK) {
         status = pz_mjcf_pose(m, node, &settings, &pose);
     }
@@ -111,7 +111,8 @@ static poise_status enter(pz_mjcf *m, pz_xml_node *node)
 static poise_status add_joint(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_place *place)
 {
     if (place->body == POISE_WORLD) {
-        return pz_xml_fail(m->input, node, POISE_ERROR_MODEL, "the world has no joints: put <%s> into a <body>", node->name);
+        return pz_xml_fail(m->input, node, POISE_ERROR_MODEL, "the world cannot have joints: put <%s> into a <body>",
+                           node->name);
     }
     pz_mjcf_joint *joint = &m->joints[m->joint_count];
     poise_status status = pz_mjcf_read_joint(m, node, place, joint);
@@ -191,10 +192,10 @@ static poise_status visit(pz_mjcf *m, pz_xml_node *node, bool *skip)
         return add_site(m, node, place);
     }
     if (pz_xml_is_among(node->name, makes_bodies)) {
-        pz_xml_warn(m->input, &m->causes[MJCF_NOT_READ], node, "<%s> is not read; bodies that it makes are missing",
+        pz_xml_warn(m->input, &m->causes[MJCF_NOT_READ], node, "<%s> is not read; the bodies it creates are missing",
                     node->name);
     } else if (!pz_xml_is_among(node->name, elsewhere)) {
-        pz_xml_warn(m->input, &m->causes[MJCF_UNKNOWN], node, "<%s> in <%s> is not known and not read", node->name,
+        pz_xml_warn(m->input, &m->causes[MJCF_UNKNOWN], node, "<%s> in <%s> is unknown and not read", node->name,
                     node->parent->name);
     }
     return POISE_OK;
@@ -221,12 +222,12 @@ static poise_status read_worlds(pz_mjcf *m)
         if (pz_xml_is(node, "worldbody")) {
             status = read_bodies(m, node);
         } else if (!pz_xml_is_among(node->name, of_root)) {
-            pz_xml_warn(m->input, &m->causes[MJCF_UNKNOWN], node, "<%s> in <%s> is not known and not read", node->name,
+            pz_xml_warn(m->input, &m->causes[MJCF_UNKNOWN], node, "<%s> in <%s> is unknown and not read", node->name,
                         m->root->name);
         }
     }
     if (status == POISE_OK && m->body_count == 0) {
-        return pz_xml_fail(m->input, m->root, POISE_ERROR_MODEL, "there is no <body> in <worldbody>: it needs one at least");
+        return pz_xml_fail(m->input, m->root, POISE_ERROR_MODEL, "<worldbody> needs at least one <body>");
     }
     return status;
 }
@@ -278,15 +279,15 @@ poise_status pz_read_mjcf(pz_input *input)
     pz_mjcf m = {.input = input,
                  .causes = {[MJCF_NOT_LOADED] = {"files that are not included", 0},
                             [MJCF_UNKNOWN] = {"unknown elements", 0},
-                            [MJCF_NOT_READ] = {"elements that make bodies and are not read", 0},
+                            [MJCF_NOT_READ] = {"elements that create bodies and are not read", 0},
                             [MJCF_REPLICATE] = {"elements <replicate>", 0},
                             [MJCF_MOCAP] = {"mocap bodies", 0},
                             [MJCF_WORLD_SITE] = {"sites on the world", 0},
                             [MJCF_BALL_RANGE] = {"ranges of ball joints", 0},
-                            [MJCF_NOT_LIMITED] = {"joints whose limits are not in force", 0},
-                            [MJCF_EQUALITY] = {"constraints that are not carried over", 0},
+                            [MJCF_NOT_LIMITED] = {"joints whose limits do not apply", 0},
+                            [MJCF_EQUALITY] = {"constraints that are not supported", 0},
                             [MJCF_NO_SHAPE] = {"geoms whose shapes are not read", 0},
-                            [MJCF_KEY] = {"keyframes of another number of joints", 0}}};
+                            [MJCF_KEY] = {"keyframes for a different number of joints", 0}}};
     poise_status status = pz_xml_parse(input, input->bytes, input->size, NULL, &m.root);
     poise_status (*const steps[])(pz_mjcf *) = {
         check_root,  pz_mjcf_include,    pz_mjcf_read_compiler, allocate,           pz_mjcf_read_classes,

@@ -155,6 +155,15 @@ const pz_xml_node *pz_mjcf_next_geom(const pz_mjcf *m, const pz_xml_node *geom);
 // Weigh the geoms of bodies that have no <inertial> (mjcf_masses.c).
 poise_status pz_mjcf_weigh(pz_mjcf *m);
 
+// Geoms that <contact><pair> names: bits that they have beside contype and conaffinity (mjcf_pairs.c).
+typedef struct pz_mjcf_pairs {
+    pz_name_set names;
+    uint32_t *groups, *against; // by position in names
+} pz_mjcf_pairs;
+
+// `used`: the bits of all geoms.
+poise_status pz_mjcf_read_pairs(pz_mjcf *m, uint32_t used, pz_mjcf_pairs *pairs);
+
 // What needs the model: shapes of geoms and the pairs of <exclude> (mjcf_geoms.c), loops of <equality> (mjcf_loops.c).
 poise_status pz_mjcf_read_geoms(pz_mjcf *m);
 poise_status pz_mjcf_read_excludes(pz_mjcf *m);

@@ -1,4 +1,4 @@
-// Geoms that collide, as shapes that cover them, and the pairs of bodies of <exclude>.
+// Geoms that collide, as shapes that cover them, and the pairs of bodies of <exclude>; for <pair> see mjcf_pairs.c.
 #include "io/mesh/mesh.h"
 #include "io/mjcf/mjcf.h"
 
@@ -156,7 +156,7 @@ static poise_status add_mesh(pz_mjcf *m, const meshes *all, const pz_xml_node *n
 {
     int found = name ? pz_name_set_find(&all->names, name) : -1;
     const pz_xml_node *mesh = found >= 0 ? all->nodes[found] : NULL;
-    const char *file = mesh ? pz_xml_get(mesh, "file") : NULL, *why = "no file of the mesh is named";
+    const char *file = mesh ? pz_xml_get(mesh, "file") : NULL, *why = "the mesh names no file";
     double scale[3];
     poise_status status = mesh ? scale_of_mesh(m, mesh, scale) : POISE_OK;
     if (status == POISE_OK && file) {
@@ -184,19 +184,38 @@ static poise_status read_bits(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf
     return status;
 }
 
-static poise_status read_geom(pz_mjcf *m, const meshes *all, const pz_xml_node *node, const pz_mjcf_place *place,
+// What a geom says over its class, and its bits.
+static poise_status read_settings(pz_mjcf *m, const pz_xml_node *node, pz_mjcf_settings *settings, poise_shape *shape)
+{
+    int class_of = m->places[node->parent->mark].class_of;
+    poise_status status = pz_mjcf_class_named(m, node, "class", &class_of);
+    *settings = pz_mjcf_settings_of(&m->classes[class_of].geom, node);
+    status = status == POISE_OK ? read_bits(m, node, settings, MJCF_CONTYPE, &shape->groups) : status;
+    return status == POISE_OK ? read_bits(m, node, settings, MJCF_CONAFFINITY, &shape->against) : status;
+}
+
+static void add_bits_of_pairs(const pz_mjcf_pairs *pairs, const pz_xml_node *node, poise_shape *shape)
+{
+    const char *name = pz_xml_get(node, "name");
+    int paired = name ? pz_name_set_find(&pairs->names, name) : -1;
+    if (paired >= 0) {
+        shape->groups |= pairs->groups[paired];
+        shape->against |= pairs->against[paired];
+    }
+}
+
+static poise_status read_geom(pz_mjcf *m, const meshes *all, const pz_mjcf_pairs *pairs, const pz_xml_node *node,
                               pz_shape_list *list)
 {
-    int class_of = place->class_of;
+    const pz_mjcf_place *place = &m->places[node->parent->mark];
     poise_pose pose = poise_pose_identity();
-    poise_status status = pz_mjcf_class_named(m, node, "class", &class_of);
-    pz_mjcf_settings settings = pz_mjcf_settings_of(&m->classes[class_of].geom, node);
+    pz_mjcf_settings settings;
     const char *body = place->body == POISE_WORLD ? NULL : m->bodies[place->body].name;
     poise_shape shape = {.body = body ? poise_model_find_body(m->input->file->model, body) : POISE_WORLD};
+    poise_status status = read_settings(m, node, &settings, &shape);
     pz_mjcf_geom type = pz_mjcf_geom_of(&settings);
     status = status == POISE_OK ? pz_mjcf_pose(m, node, &settings, &pose) : status;
-    status = status == POISE_OK ? read_bits(m, node, &settings, MJCF_CONTYPE, &shape.groups) : status;
-    status = status == POISE_OK ? read_bits(m, node, &settings, MJCF_CONAFFINITY, &shape.against) : status;
+    add_bits_of_pairs(pairs, node, &shape);
     shape.pose = poise_pose_multiply(place->frame, pose);
     if (status != POISE_OK || (shape.groups | shape.against) == 0) {
         return status; // it is there to be seen
@@ -234,14 +253,32 @@ const pz_xml_node *pz_mjcf_next_geom(const pz_mjcf *m, const pz_xml_node *geom)
     return NULL;
 }
 
+// The bits that geoms have.
+static poise_status read_all_bits(pz_mjcf *m, uint32_t *used)
+{
+    poise_status status = POISE_OK;
+    const pz_xml_node *geom = NULL;
+    while (status == POISE_OK && (geom = pz_mjcf_next_geom(m, geom))) {
+        pz_mjcf_settings settings;
+        poise_shape shape = {0};
+        status = read_settings(m, geom, &settings, &shape);
+        *used |= shape.groups | shape.against;
+    }
+    return status;
+}
+
 poise_status pz_mjcf_read_geoms(pz_mjcf *m)
 {
     pz_shape_list list = {0};
     meshes all;
+    pz_mjcf_pairs pairs;
+    uint32_t used = 0;
     poise_status status = list_meshes(m, &all);
+    status = status == POISE_OK ? read_all_bits(m, &used) : status;
+    status = status == POISE_OK ? pz_mjcf_read_pairs(m, used, &pairs) : status;
     const pz_xml_node *geom = NULL;
     while (status == POISE_OK && (geom = pz_mjcf_next_geom(m, geom))) {
-        status = read_geom(m, &all, geom, &m->places[geom->parent->mark], &list);
+        status = read_geom(m, &all, &pairs, geom, &list);
     }
     pz_shape_list_keep(m->input, &list);
     return status;

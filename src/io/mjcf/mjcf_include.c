@@ -1,6 +1,8 @@
 // <include>: the children of another file's root take its place.
 #include "io/mjcf/mjcf.h"
 
+#include <string.h>
+
 #define INCLUDES_MOST 1000
 
 // Put the children of `root` where `*link` is, and go on with the first of them, which may be an <include> itself.
@@ -21,6 +23,19 @@ static void splice(pz_xml_node *parent, pz_xml_node **link, pz_xml_node *previou
     }
 }
 
+// The name of a file beside the one that `node` comes from, for the caller's folder; NULL: the two are the same.
+static const char *beside(pz_mjcf *m, const pz_xml_node *node, const char *file)
+{
+    const char *slash = node->file ? strrchr(node->file, '/') : NULL;
+    size_t folder = slash ? (size_t)(slash - node->file) + 1 : 0, length = strlen(file);
+    char *name = folder > 0 && file[0] != '/' ? pz_pool_take(&m->input->pool, folder + length + 1, 1) : NULL;
+    if (name) {
+        memcpy(name, node->file, folder);
+        memcpy(name + folder, file, length + 1);
+    }
+    return name;
+}
+
 static poise_status load(pz_mjcf *m, const pz_xml_node *node, pz_name_set *seen, pz_xml_node **root)
 {
     pz_input *input = m->input;
@@ -30,17 +45,23 @@ static poise_status load(pz_mjcf *m, const pz_xml_node *node, pz_name_set *seen,
         return pz_xml_fail(input, node, POISE_ERROR_FORMAT, "<include> names no file: file=\"...\"");
     }
     if (!input->options->load) {
-        pz_xml_warn(input, &m->causes[MJCF_NOT_LOADED], node, "\"%s\" is not included: options.load can hand it out", file);
+        pz_xml_warn(input, &m->causes[MJCF_NOT_LOADED], node, "\"%s\" is not included: set options.load", file);
         return POISE_OK;
-    }
-    if (seen->count >= INCLUDES_MOST || !pz_name_set_add(seen, file)) {
-        return pz_xml_fail(input, node, POISE_ERROR_FORMAT, "\"%s\" is included twice, or there are too many files", file);
     }
     const void *bytes = NULL;
     size_t size = 0;
-    poise_status status = input->options->load(input->options->user, file, &bytes, &size);
+    const char *near = beside(m, node, file);
+    poise_status status = near ? input->options->load(input->options->user, near, &bytes, &size) : POISE_ERROR_NOT_FOUND;
+    if (status == POISE_OK) {
+        file = near;
+    } else {
+        status = input->options->load(input->options->user, file, &bytes, &size);
+    }
     if (status != POISE_OK) {
         return pz_xml_fail(input, node, status, "\"%s\" cannot be loaded", file);
+    }
+    if (seen->count >= INCLUDES_MOST || !pz_name_set_add(seen, file)) {
+        return pz_xml_fail(input, node, POISE_ERROR_FORMAT, "\"%s\" is included twice, or there are too many files", file);
     }
     status = pz_xml_parse(input, bytes, size, file, root);
     if (status == POISE_OK && !pz_xml_is(*root, "mujoco") && !pz_xml_is(*root, "mujocoinclude")) {

@@ -49,7 +49,7 @@ static poise_status is_limited(pz_mjcf *m, const pz_xml_node *node, const pz_mjc
         *limited = range && m->compiler.has_autolimits;
         if (range && !m->compiler.has_autolimits) {
             pz_xml_warn(m->input, &m->causes[MJCF_NOT_LIMITED], node,
-                        "the range of this joint is not in force: autolimits is false and limited is not said");
+                        "the range of this joint does not apply: autolimits is false and limited is not set");
         }
         return POISE_OK;
     }
@@ -79,7 +79,7 @@ static poise_status read_range(pz_mjcf *m, const pz_xml_node *node, const pz_mjc
         return status;
     }
     if (joint->type == MJCF_BALL) {
-        pz_xml_warn(m->input, &m->causes[MJCF_BALL_RANGE], node, "the range of a ball joint is not carried over");
+        pz_xml_warn(m->input, &m->causes[MJCF_BALL_RANGE], node, "the range of a ball joint is not supported");
         return POISE_OK;
     }
     bool turns = joint->type == MJCF_HINGE;
@@ -146,8 +146,7 @@ static poise_status check_free(pz_mjcf *m, const pz_mjcf_body *body, const pz_mj
 {
     if (joint->type == MJCF_FREE && (body->parent != POISE_WORLD || body->first_joint != body->last_joint)) {
         return pz_xml_fail(m->input, joint->node, POISE_ERROR_MODEL,
-                           "body \"%s\": a free joint must be its only one, and the body must hang on the world",
-                           body->name);
+                           "body \"%s\": a free joint must be its only joint, and its parent must be the world", body->name);
     }
     return POISE_OK;
 }
@@ -231,7 +230,7 @@ poise_status pz_mjcf_make_parts(pz_mjcf *m)
         any_floats = any_floats || last->joint.type == POISE_JOINT_FREE;
     }
     if (m->input->options->floating && !any_floats) {
-        pz_xml_warn(m->input, NULL, m->bodies[0].node, "no body is made to float: those on the world have joints");
+        pz_xml_warn(m->input, NULL, m->bodies[0].node, "no body is made to float: the root bodies already have joints");
     }
     return POISE_OK;
 }
@@ -275,7 +274,7 @@ static poise_status couple(pz_mjcf *m, const pz_xml_node *node)
     bool are_simple = first && second && first != second && first->type <= MJCF_SLIDE && second->type <= MJCF_SLIDE;
     if (!is_linear || !are_simple || m->parts[first->part].leader >= 0) {
         pz_xml_warn(m->input, &m->causes[MJCF_EQUALITY], node,
-                    "this coupling is not carried over: only that a joint follows one other in proportion can be");
+                    "this coupling is not supported: a joint can only follow one other joint, in proportion");
         return POISE_OK;
     }
     pz_part *part = &m->parts[first->part];

@@ -50,8 +50,8 @@ static poise_status read_key(pz_mjcf *m, const pz_xml_node *node, double *values
         return POISE_OK; // nobody could ask for it, or it is of activations or mocap bodies
     }
     if (!read_numbers(qpos, count, values)) {
-        pz_xml_warn(m->input, &m->causes[MJCF_KEY], node, "qpos of key \"%s\" does not have %d numbers; it is left out",
-                    name, count);
+        pz_xml_warn(m->input, &m->causes[MJCF_KEY], node, "qpos of key \"%s\" does not have %d numbers; it is ignored", name,
+                    count);
         return POISE_OK;
     }
     double *q = pz_pool_take(&m->input->kept, (size_t)poise_model_info(file->model).nq, sizeof *q);

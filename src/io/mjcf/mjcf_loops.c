@@ -132,7 +132,7 @@ poise_status pz_mjcf_read_loops(pz_mjcf *m)
          node = pz_mjcf_next_in(m, "equality", NULL, node)) {
         most += is_loop(node);
         if (pz_mjcf_is_active(node) && !is_loop(node) && !pz_xml_is(node, "joint")) {
-            pz_xml_warn(m->input, &m->causes[MJCF_EQUALITY], node, "<%s> of <equality> is not carried over", node->name);
+            pz_xml_warn(m->input, &m->causes[MJCF_EQUALITY], node, "<%s> of <equality> is not supported", node->name);
         }
     }
     poise_file *file = m->input->file;

@@ -57,10 +57,10 @@ static void warn_of_weightless(pz_mjcf *m)
     }
     if (count == 1) {
         pz_xml_warn(m->input, NULL, first->node,
-                    "body \"%s\" weighs nothing: it has no <inertial>, and meshes are not weighed", first->name);
+                    "body \"%s\" has no mass: it has no <inertial>, and masses of meshes are not computed", first->name);
     } else if (first) {
         pz_xml_warn(m->input, NULL, first->node,
-                    "body \"%s\" and %d more weigh nothing: they have no <inertial>, and meshes are not weighed",
+                    "body \"%s\" and %d more have no mass: they have no <inertial>, and masses of meshes are not computed",
                     first->name, count - 1);
     }
 }

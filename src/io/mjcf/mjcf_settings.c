@@ -43,7 +43,7 @@ static poise_status read_compiler(pz_mjcf *m, const pz_xml_node *node)
         }
     }
     if (coordinate && strcmp(coordinate, "local") != 0) {
-        return fail_value(m, node, "coordinate", "local (save a file in global coordinates anew with MuJoCo 2.3.2)");
+        return fail_value(m, node, "coordinate", "local (re-save a file in global coordinates with MuJoCo 2.3.2)");
     }
     if (eulerseq) {
         if (!is_sequence(eulerseq)) {
@@ -133,7 +133,7 @@ static poise_status read_class(pz_mjcf *m, pz_xml_node *node)
         return pz_xml_fail(m->input, node, POISE_ERROR_FORMAT, "<default> in <default> needs a name: class=\"...\"");
     }
     if (known >= 0 && (!is_top || m->class_of_name[known] != 0)) {
-        return pz_xml_fail(m->input, node, POISE_ERROR_FORMAT, "there is a default class \"%s\" already: rename one", name);
+        return pz_xml_fail(m->input, node, POISE_ERROR_FORMAT, "there is already a default class \"%s\": rename one", name);
     }
     int made = is_top ? 0 : m->class_count++;
     if (!is_top) {
@@ -253,8 +253,8 @@ static poise_status read_orientation(pz_mjcf *m, const pz_xml_node *node, const 
     double n[6];
     poise_status status = pz_mjcf_setting_numbers(m, node, settings, which, lengths[which], n);
     if (status == POISE_OK && !from_numbers(m, which, n, rotation)) {
-        return pz_xml_fail(m->input, node, POISE_ERROR_FORMAT, "%s of <%s> is no orientation: \"%s\"", setting_names[which],
-                           node->name, settings->value[which]);
+        return pz_xml_fail(m->input, node, POISE_ERROR_FORMAT, "%s of <%s> is not an orientation: \"%s\"",
+                           setting_names[which], node->name, settings->value[which]);
     }
     return status;
 }

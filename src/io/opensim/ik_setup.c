@@ -130,9 +130,14 @@ static poise_status fill(pz_setup *s, poise_ik_setup *setup)
 {
     const pz_xml_node *tool = pz_setup_find(s, "InverseKinematicsTool");
     const pz_xml_node *set = pz_setup_find(s, "IKTaskSet");
+    if (!tool && pz_setup_find(s, "ScaleTool")) { // whose marker placer has tasks, too
+        return pz_xml_fail(&s->input, s->root, POISE_ERROR_FORMAT,
+                           "<%s> is the setup of a ScaleTool, for \"poise scale\", not of an InverseKinematicsTool",
+                           s->root->name);
+    }
     if (!tool && !set) {
         return pz_xml_fail(&s->input, s->root, POISE_ERROR_FORMAT,
-                           "<%s> holds neither an <InverseKinematicsTool> nor an <IKTaskSet>", s->root->name);
+                           "<%s> contains neither an <InverseKinematicsTool> nor an <IKTaskSet>", s->root->name);
     }
     setup->start = -INFINITY;
     setup->end = INFINITY;
@@ -216,7 +221,7 @@ poise_status poise_ik_setup_apply(const poise_ik_setup *setup, const poise_model
                                   poise_error *error)
 {
     if (!setup || !model || !count || (*count > 0 && !placements) || !task || !task_weights) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "nothing but posture and error may be NULL");
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "only posture and error may be NULL");
     }
     poise_model_summary size = poise_model_info(model);
     poise_model_neutral(model, task);

@@ -106,6 +106,19 @@ static const coordinate *find_coordinate(const coordinates *all, const char *nam
     return at >= 0 ? &all->list[at] : NULL;
 }
 
+// The same for "joint.coordinate", as other programs write it.
+static const coordinate *find_dotted(const coordinates *all, char *name)
+{
+    char *dot = strrchr(name, '.');
+    if (!dot) {
+        return NULL;
+    }
+    *dot = '/';
+    const coordinate *found = find_coordinate(all, name);
+    *dot = '.';
+    return found;
+}
+
 // ---- Reading -------------------------------------------------------------------------------------------------------------
 
 typedef struct column {
@@ -185,8 +198,7 @@ static void settle_degrees(mot *m)
 {
     if (m->degrees < 0) {
         m->degrees = m->version < 1; // files from before there were versions are in degrees
-        pz_input_warn(m->input, 0, "no line inDegrees=yes or no; angles are taken in %s",
-                      m->degrees ? "degrees" : "radians");
+        pz_input_warn(m->input, 0, "no line inDegrees=yes or no; %s assumed", m->degrees ? "degrees" : "radians");
     }
 }
 
@@ -209,6 +221,7 @@ static poise_status add_column(mot *m, const coordinates *all, pz_word cell, int
     }
     m->column = list;
     const coordinate *found = find_coordinate(all, name);
+    found = found ? found : find_dotted(all, name);
     m->column[m->column_count] = (column){found ? found->q : -1, found && found->is_angle};
     if (pz_word_is_like(cell, "time") && m->time == SIZE_MAX) {
         m->time = m->column_count;
@@ -216,7 +229,7 @@ static poise_status add_column(mot *m, const coordinates *all, pz_word cell, int
     } else if (!found && !is_follower(m->model, name)) {
         *strangers += 1;
         if (*strangers <= GRUMBLES) {
-            pz_input_warn(m->input, line, "column \"%s\" is no coordinate of the model and is left out", name);
+            pz_input_warn(m->input, line, "column \"%s\" is not a coordinate of the model and is left out", name);
         }
     }
     m->column_count += 1;
@@ -243,12 +256,12 @@ static poise_status check_columns(mot *m, int line)
     }
     if (nq > 0 && (size_t)never == nq) {
         const char *first = poise_model_joint_info(m->model, poise_model_coordinate(m->model, 0).joint).name;
-        return pz_input_fail(m->input, POISE_ERROR_FORMAT, line,
-                             "no column is a coordinate of this model, whose first joint is \"%s\"; is it of another model?",
-                             first);
+        return pz_input_fail(
+            m->input, POISE_ERROR_FORMAT, line,
+            "no column is a coordinate of this model, whose first joint is \"%s\"; is it for another model?", first);
     }
     if (twice > 0) {
-        pz_input_warn(m->input, line, "%d coordinates have several columns; the last one counts", twice);
+        pz_input_warn(m->input, line, "%d coordinates have several columns; the last is used", twice);
     }
     if (never > 0) {
         pz_input_warn(m->input, line, "%d of %d coordinates of the model have no column and stay neutral", never, (int)nq);
@@ -286,7 +299,7 @@ static poise_status read_columns(mot *m, pz_scan *scan)
         pz_input_warn(m->input, number, "and %d more columns that are left out", strangers - GRUMBLES);
     }
     if (m->columns >= 0 && m->columns != (int)m->column_count) {
-        pz_input_warn(m->input, number, "nColumns says %d; there are %d names", m->columns, (int)m->column_count);
+        pz_input_warn(m->input, number, "nColumns says %d, but there are %d names", m->columns, (int)m->column_count);
     }
     return check_columns(m, number);
 }
@@ -299,7 +312,7 @@ static void count_rows(mot *m, pz_scan scan)
         m->row_count += pz_word_trimmed(line.text, line.text + line.length).length > 0;
     }
     if (m->rows >= 0 && (size_t)m->rows != m->row_count) {
-        pz_input_warn(m->input, 0, "nRows says %d; there are %d rows", m->rows, (int)m->row_count);
+        pz_input_warn(m->input, 0, "nRows says %d, but there are %d rows", m->rows, (int)m->row_count);
     }
 }
 
@@ -320,7 +333,7 @@ static poise_status read_row(mot *m, pz_word line, int number, double *time, dou
                                       : pz_number_read(cell.text, end, &value);
         if (stop != end || (c == m->time && value - value != 0.0)) {
             char said[PZ_SAID_SIZE];
-            return pz_input_fail(m->input, POISE_ERROR_FORMAT, number, "column %d: \"%s\" is no number", (int)c + 1,
+            return pz_input_fail(m->input, POISE_ERROR_FORMAT, number, "column %d: \"%s\" is not a number", (int)c + 1,
                                  pz_word_said(cell, said));
         }
         if (c == m->time) {
@@ -358,7 +371,7 @@ static poise_status read_rows(mot *m, poise_clip *clip, double *times)
         ++row;
     }
     if (m->gaps > 0) {
-        pz_input_warn(m->input, first_gap, "%d values are no numbers; the ones before them are kept", m->gaps);
+        pz_input_warn(m->input, first_gap, "%d values are not numbers; the previous values are kept", m->gaps);
     }
     return POISE_OK;
 }
@@ -371,7 +384,7 @@ static void settle_time(mot *m, poise_clip *clip, const double *times)
     double step = rows > 1 ? (times[rows - 1] - times[0]) / (double)(rows - 1) : has_own ? m->frame_time : 1.0;
     clip->start_time = rows > 0 ? times[0] : 0.0;
     if (!(step > 0.0) || !(step < 1e9)) {
-        pz_input_warn(m->input, 0, "times do not grow; frames are taken 1 s apart");
+        pz_input_warn(m->input, 0, "times do not increase; 1 s between frames assumed");
         return;
     }
     bool agrees = has_own && m->frame_time < 1.0001 * step && m->frame_time > 0.9999 * step;
@@ -379,8 +392,7 @@ static void settle_time(mot *m, poise_clip *clip, const double *times)
     for (size_t i = 1; i < rows; ++i) {
         double off = (times[i] - times[0]) / step - (double)i;
         if (off > 0.5 || off < -0.5) {
-            pz_input_warn(m->input, 0, "row %d: times are not equally far apart; rows are taken %g s apart", (int)i + 1,
-                          step);
+            pz_input_warn(m->input, 0, "row %d: times are not evenly spaced; %g s between rows assumed", (int)i + 1, step);
             return;
         }
     }
@@ -396,7 +408,7 @@ poise_status pz_read_mot(pz_input *input)
              .degrees = -1,
              .separator = ' '};
     if (!m.model) {
-        return pz_input_fail(input, POISE_ERROR_ARGUMENT, 0, "a MOT file moves a model: set options.model");
+        return pz_input_fail(input, POISE_ERROR_ARGUMENT, 0, "a MOT file needs its model: set options.model");
     }
     pz_scan scan = pz_scan_over(input->bytes, input->size);
     poise_status status = read_header(&m, &scan);
@@ -435,10 +447,17 @@ static void put_name(pz_output *output, const char *name)
     }
 }
 
-// Joints that follow others have no number in q. In a motion of an OpenSim model they have a column, as in its own tables.
+// Joints that follow others have no number in q. In a motion of an OpenSim model they have a column, as in its own tables;
+// "knee_angle.rotation3", another axis of the coordinate knee_angle, has none.
 static bool follows(const poise_file *file, int joint)
 {
-    return file->format == POISE_FORMAT_OSIM && poise_model_joint_info(file->model, joint).mimic >= 0;
+    poise_joint_info info = poise_model_joint_info(file->model, joint);
+    if (file->format != POISE_FORMAT_OSIM || info.mimic < 0) {
+        return false;
+    }
+    const char *leader = poise_model_joint_info(file->model, info.mimic).name;
+    size_t length = strlen(leader);
+    return strncmp(info.name, leader, length) != 0 || info.name[length] != '.';
 }
 
 static int count_followers(const poise_file *file)
@@ -517,8 +536,8 @@ poise_status pz_write_mot(const poise_file *file, pz_output *output)
                             "a MOT file holds a clip and needs its model; %s is missing", clip ? "the model" : "the clip");
     }
     if (clip->nq != poise_model_info(file->model).nq) {
-        return pz_error_set(output->error, POISE_ERROR_ARGUMENT, "the clip has %d coordinates, the model %d", clip->nq,
-                            poise_model_info(file->model).nq);
+        return pz_error_set(output->error, POISE_ERROR_ARGUMENT, "the clip has %d coordinates, but the model has %d",
+                            clip->nq, poise_model_info(file->model).nq);
     }
     pz_pool pool = {.allocator = output->allocator};
     bool *angle = pz_pool_take(&pool, (size_t)clip->nq, sizeof *angle);

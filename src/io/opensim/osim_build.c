@@ -4,7 +4,7 @@
 // |------------------------------------------|---------------------------------------------------------------------------|
 // | axis that is the coordinate itself       | REVOLUTE or PRISMATIC about +-u, slides before turns                      |
 // | one coordinate on several axes, a curve  | CURVE                                                                     |
-// | several coordinates, one on several axes | a joint for each axis; the later ones follow the first                    |
+// | several coordinates, one on several axes | a joint for each axis; one leads (leading_axis), the others follow it     |
 // | constants, X_PF, X_BM^-1                 | into the offset of the next joint; what is left is a FIXED joint at the   |
 // |                                          | end, "<joint>.end"                                                        |
 // | body                                     | the last joint of its chain carries it; those between are "<body>.<name>" |
@@ -46,6 +46,7 @@ typedef struct chain {
     const char *parent; // body in the model that the next part hangs on, or NULL
     poise_pose offset;  // not yet in a part
     bool backwards;
+    int following[6]; // part of an axis that follows another one, or -1
 } chain;
 
 static bool is_identity(poise_pose p)
@@ -116,13 +117,52 @@ static bool make_curve(osim *o, const osim_axis *axis, vec3 u, int i, pz_part *p
     return true;
 }
 
-// A later axis of a coordinate that has a part already follows that part.
-static bool add_second_axis(chain *c, int i, vec3 u)
+// Is the axis the coordinate itself, or its opposite?
+static bool is_plain(const osim_axis *axis, double *sign)
 {
+    double b;
+    return pz_osim_is_linear(&axis->f, sign, &b) && fabs(*sign) == 1.0 && b == 0.0;
+}
+
+static bool moves_by(const osim_axis *axis, int coordinate)
+{
+    double a, b;
+    return axis->coordinate == coordinate && axis->f.count > 0 && !(pz_osim_is_linear(&axis->f, &a, &b) && a == 0.0);
+}
+
+// Axes in the order of the model: slides, then turns; backwards the other way round.
+static int axis_in_order(const chain *c, int n)
+{
+    return c->backwards ? (n < 3 ? 2 - n : 8 - n) : (n + 3) % 6;
+}
+
+// The axis that has the coordinate; its other axes follow it. A turn by the coordinate itself comes first, because then the
+// coordinate is an angle, in degrees in tables; then a slide by it; else the first axis that moves.
+static int leading_axis(const chain *c, int coordinate)
+{
+    for (int i = 0; i < 6; ++i) {
+        const osim_axis *axis = &c->joint->axes[i];
+        double sign;
+        if (axis->coordinate == coordinate && is_plain(axis, &sign)) {
+            return i;
+        }
+    }
+    int n = 0;
+    while (n < 5 && !moves_by(&c->joint->axes[axis_in_order(c, n)], coordinate)) {
+        ++n;
+    }
+    return axis_in_order(c, n);
+}
+
+// An axis that follows the leading one of its coordinate: "<coordinate>.<axis>".
+static bool add_following_axis(chain *c, int i, vec3 u)
+{
+    static const char *const names[] = {"rotation1",    "rotation2",    "rotation3",
+                                        "translation1", "translation2", "translation3"};
     osim *o = c->o;
     const osim_axis *axis = &c->joint->axes[i];
     osim_coordinate *coordinate = &o->coordinates[axis->coordinate];
-    pz_part *part = new_part(c, coordinate->name, i < 3 ? POISE_JOINT_REVOLUTE : POISE_JOINT_PRISMATIC);
+    pz_part *part = new_part(c, joined(o, coordinate->name, names[i]), i < 3 ? POISE_JOINT_REVOLUTE : POISE_JOINT_PRISMATIC);
     poise_function *f = part ? pz_pool_take(&o->input->pool, 1, sizeof *f) : NULL;
     if (!f) {
         return false;
@@ -130,7 +170,7 @@ static bool add_second_axis(chain *c, int i, vec3 u)
     *f = axis->f;
     part->joint.axis = u;
     part->joint.mimic_function = f;
-    part->leader = coordinate->part;
+    c->following[i] = o->part_count - 1;
     return true;
 }
 
@@ -138,27 +178,26 @@ static bool add_axis(chain *c, int i)
 {
     osim *o = c->o;
     const osim_axis *axis = &c->joint->axes[i];
-    double a, b;
     if (axis->f.count == 0) {
         return true;
     }
     vec3 u = direction_of(c, i);
-    bool is_linear = pz_osim_is_linear(&axis->f, &a, &b);
-    if (axis->coordinate < 0 || (is_linear && a == 0.0)) {
+    if (axis->coordinate < 0 || !moves_by(axis, axis->coordinate)) {
         c->offset = poise_pose_multiply(c->offset, constant_motion(u, i, axis->f.y[axis->f.count - 1]));
         return true;
     }
-    osim_coordinate *coordinate = &o->coordinates[axis->coordinate];
-    if (coordinate->part >= 0) {
-        return add_second_axis(c, i, u);
+    if (leading_axis(c, axis->coordinate) != i) {
+        return add_following_axis(c, i, u);
     }
-    bool is_plain = is_linear && fabs(a) == 1.0 && b == 0.0;
-    poise_joint_type type = !is_plain ? POISE_JOINT_CURVE : i < 3 ? POISE_JOINT_REVOLUTE : POISE_JOINT_PRISMATIC;
+    osim_coordinate *coordinate = &o->coordinates[axis->coordinate];
+    double sign;
+    bool plain = is_plain(axis, &sign);
+    poise_joint_type type = !plain ? POISE_JOINT_CURVE : i < 3 ? POISE_JOINT_REVOLUTE : POISE_JOINT_PRISMATIC;
     pz_part *part = new_part(c, coordinate->name, type);
-    if (!part || (!is_plain && !make_curve(o, axis, u, i, part))) {
+    if (!part || (!plain && !make_curve(o, axis, u, i, part))) {
         return false;
     }
-    part->joint.axis = v3_scale(u, a < 0.0 ? -1.0 : 1.0);
+    part->joint.axis = v3_scale(u, plain && sign < 0.0 ? -1.0 : 1.0);
     coordinate->part = o->part_count - 1;
     bind_coordinate(o, axis->coordinate, part);
     return true;
@@ -195,16 +234,15 @@ static bool is_one_curve(const chain *c)
     int used = 0, plain = 0;
     for (int i = 0; i < 6; ++i) {
         const osim_axis *axis = &c->joint->axes[i];
-        double a, b;
-        bool moves = axis->coordinate >= 0 && axis->f.count > 0 && !(pz_osim_is_linear(&axis->f, &a, &b) && a == 0.0);
-        if (!moves) {
+        double sign;
+        if (axis->coordinate < 0 || !moves_by(axis, axis->coordinate)) {
             continue;
         }
         if (axis->coordinate != c->joint->first) {
             return false;
         }
         used += 1;
-        plain += pz_osim_is_linear(&axis->f, &a, &b) && fabs(a) == 1.0 && b == 0.0;
+        plain += is_plain(axis, &sign);
     }
     return c->joint->count == 1 && (used > 1 || used > plain);
 }
@@ -214,8 +252,12 @@ static bool add_axes(chain *c)
 {
     bool made = true;
     for (int n = 0; n < 6 && made; ++n) {
-        int i = c->backwards ? (n < 3 ? 2 - n : 8 - n) : (n + 3) % 6;
-        made = add_axis(c, i);
+        made = add_axis(c, axis_in_order(c, n));
+    }
+    for (int i = 0; i < 6 && made; ++i) { // leaders may come after their followers
+        if (c->following[i] >= 0) {
+            c->o->parts[c->following[i]].leader = c->o->coordinates[c->joint->axes[i].coordinate].part;
+        }
     }
     return made;
 }
@@ -248,11 +290,13 @@ static poise_status add_chain(osim *o, int number, bool backwards)
                .body = o->bodies[to].name,
                .parent = from == POISE_WORLD ? NULL : o->bodies[from].name,
                .offset = backwards ? joint->on_child : joint->on_parent,
-               .backwards = backwards};
+               .backwards = backwards,
+               .following = {-1, -1, -1, -1, -1, -1}};
     bool is_curve = is_one_curve(&c);
     if (is_curve && backwards) {
         return pz_xml_fail(o->input, joint->node, POISE_ERROR_UNSUPPORTED,
-                           "joint \"%s\" moves along curves and leads towards the ground: exchange its frames", joint->name);
+                           "joint \"%s\" moves along curves and points towards the ground: swap its parent and child frames",
+                           joint->name);
     }
     bool made = is_curve ? add_curve(&c) : add_axes(&c);
     c.offset = poise_pose_multiply(c.offset, poise_pose_inverse(backwards ? joint->on_parent : joint->on_child));
@@ -337,8 +381,8 @@ static poise_status place_joints(osim *o)
         if (!o->joints[i].is_placed) {
             bool is_loop = is_reached(o, o->joints[i].parent);
             return pz_xml_fail(o->input, o->joints[i].node, POISE_ERROR_MODEL,
-                               is_loop ? "joint \"%s\" closes a loop: remove it, a model is a tree"
-                                       : "joint \"%s\" hangs on nothing that leads to the ground",
+                               is_loop ? "joint \"%s\" closes a loop: remove it, because a model must be a tree"
+                                       : "joint \"%s\" is not connected to the ground",
                                o->joints[i].name);
         }
     }
@@ -372,7 +416,8 @@ static poise_status bind_followers(osim *o)
         const pz_part *part = &o->parts[i];
         if (part->leader >= 0 && o->parts[part->leader].leader >= 0) {
             return pz_xml_fail(o->input, part->node, POISE_ERROR_UNSUPPORTED,
-                               "joint \"%s\" moves several axes by a coordinate that follows another one", part->joint.name);
+                               "joint \"%s\" drives several axes by a coordinate that follows another one",
+                               part->joint.name);
         }
     }
     return POISE_OK;
@@ -488,7 +533,7 @@ poise_status pz_read_osim(pz_input *input)
     }
     if (!o.model) {
         return pz_xml_fail(input, root, POISE_ERROR_FORMAT,
-                           "<%s> holds no <Model>; setups go to --tasks, --setup and the like", root->name);
+                           "<%s> contains no <Model>; pass setups to --tasks, --setup and the like", root->name);
     }
     const char *name = pz_osim_name(o.model);
     input->file->title = name ? pz_pool_copy(&input->pool, name, strlen(name)) : NULL;

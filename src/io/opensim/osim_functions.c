@@ -57,7 +57,8 @@ static poise_status read_points(osim *o, const pz_xml_node *node, poise_function
         }
     }
     if (kept < count) {
-        pz_xml_warn(o->input, NULL, node, "<%s>: %d points whose x does not grow are left out", node->name, count - kept);
+        pz_xml_warn(o->input, NULL, node, "<%s>: %d points whose x does not increase are left out", node->name,
+                    count - kept);
     }
     *f = (poise_function){.kind = kept > 1 ? kind : POISE_FUNCTION_POLYNOMIAL, .count = kept, .x = x, .y = y};
     return POISE_OK;

@@ -23,7 +23,7 @@
 static poise_status read_coordinate(osim *o, const pz_xml_node *node, const char *name)
 {
     if (!pz_name_set_add(&o->coordinate_names, name)) {
-        return pz_xml_fail(o->input, node, POISE_ERROR_MODEL, "there is a coordinate \"%s\" already: rename one", name);
+        return pz_xml_fail(o->input, node, POISE_ERROR_MODEL, "there is already a coordinate \"%s\": rename one", name);
     }
     osim_coordinate *c = &o->coordinates[o->coordinate_count++];
     *c = (osim_coordinate){.name = name, .node = node, .lower = -INFINITY, .upper = INFINITY, .leader = -1, .part = -1};
@@ -135,7 +135,7 @@ static poise_status read_axis(osim *o, const osim_joint *joint, const pz_xml_nod
         axis->coordinate = coordinate_of(o, joint, name);
         if (axis->coordinate < 0) {
             return pz_xml_fail(o->input, node, POISE_ERROR_UNSUPPORTED,
-                               "joint \"%s\": an axis moves with \"%s\", which is not one coordinate of the joint",
+                               "joint \"%s\": an axis depends on \"%s\", which is not a coordinate of the joint",
                                joint->name, name);
         }
         if (axis->f.count == 0) {
@@ -147,7 +147,7 @@ static poise_status read_axis(osim *o, const osim_joint *joint, const pz_xml_nod
     }
     double length = v3_norm(axis->u);
     if (status == POISE_OK && !(length > 0.0) && axis->f.count > 0) {
-        return pz_xml_fail(o->input, node, POISE_ERROR_MODEL, "joint \"%s\": an axis has no direction", joint->name);
+        return pz_xml_fail(o->input, node, POISE_ERROR_MODEL, "joint \"%s\": an axis is zero", joint->name);
     }
     return status;
 }
@@ -236,7 +236,7 @@ static poise_status read_axes(osim *o, osim_joint *joint)
         }
     }
     return pz_xml_fail(o->input, joint->node, POISE_ERROR_UNSUPPORTED,
-                       "joint \"%s\" is a %s, which is not read: make it a CustomJoint", joint->name, type);
+                       "joint \"%s\" is a %s, which is not supported: make it a CustomJoint", joint->name, type);
 }
 
 // ---- Places --------------------------------------------------------------------------------------------------------------
@@ -272,7 +272,7 @@ static poise_status old_places(osim *o, osim_joint *joint)
         body = body->parent;
     }
     if (!body) {
-        return pz_xml_fail(o->input, joint->node, POISE_ERROR_MODEL, "joint \"%s\" has no body to carry", joint->name);
+        return pz_xml_fail(o->input, joint->node, POISE_ERROR_MODEL, "joint \"%s\" has no child body", joint->name);
     }
     poise_status status = find_body(o, joint, pz_osim_name(body), &joint->child);
     status =
@@ -328,8 +328,8 @@ static poise_status read_coupler(osim *o, const pz_xml_node *node)
     int leader = independent ? pz_name_set_find(&o->coordinate_names, independent) : -1;
     if (follower < 0 || leader < 0 || follower == leader) {
         return pz_xml_fail(o->input, node, POISE_ERROR_UNSUPPORTED,
-                           "coupler \"%s\": \"%s\" cannot follow \"%s\", one coordinate another", pz_osim_name(node),
-                           dependent, independent);
+                           "coupler \"%s\": \"%s\" cannot follow \"%s\": a coordinate must follow one other",
+                           pz_osim_name(node), dependent, independent);
     }
     osim_coordinate *c = &o->coordinates[follower];
     double scale = 1.0;
@@ -352,7 +352,8 @@ static poise_status follow_further(osim *o, osim_coordinate *c)
     }
     if (!pz_osim_function_compose(o, &c->function, &above->function, &f)) {
         return pz_xml_fail(o->input, c->node, POISE_ERROR_UNSUPPORTED,
-                           "coordinate \"%s\" follows \"%s\", which follows another one by a curve", c->name, above->name);
+                           "coordinate \"%s\" follows \"%s\", which itself follows another one by a curve", c->name,
+                           above->name);
     }
     c->function = f;
     c->leader = above->leader;
@@ -369,7 +370,7 @@ static poise_status shorten_chains(osim *o)
         for (; o->coordinates[at].leader >= 0 && !o->coordinates[at].is_done; at = o->coordinates[at].leader) {
             if (length > 0 && o->coordinates[at].is_on_path) {
                 return pz_xml_fail(o->input, o->coordinates[at].node, POISE_ERROR_MODEL,
-                                   "coordinate \"%s\" follows itself, by way of others", o->coordinates[at].name);
+                                   "coordinate \"%s\" follows itself through other coordinates", o->coordinates[at].name);
             }
             o->coordinates[at].is_on_path = true;
             path[length++] = at;
@@ -399,7 +400,7 @@ poise_status pz_osim_couplers(osim *o)
         if (pz_xml_is(node, "CoordinateCouplerConstraint")) {
             status = read_coupler(o, node);
         } else {
-            pz_xml_warn(o->input, &others, node, "%s \"%s\" is left out: joints may come apart there", node->name,
+            pz_xml_warn(o->input, &others, node, "%s \"%s\" is left out: bodies may separate there", node->name,
                         pz_osim_name(node) ? pz_osim_name(node) : "");
         }
     }

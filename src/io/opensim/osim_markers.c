@@ -49,7 +49,7 @@ static poise_status add_marker(marker_list *m, const pz_xml_node *node)
         return status;
     }
     if (!name || body == POISE_NONE) {
-        pz_xml_warn(o->input, &m->lost, node, "marker \"%s\" sits on no body of the model and is left out",
+        pz_xml_warn(o->input, &m->lost, node, "marker \"%s\" is not on a body of the model and is left out",
                     name ? name : "");
         return POISE_OK;
     }
@@ -77,7 +77,7 @@ static poise_status read_markers(marker_list *m, const pz_xml_node *parent)
     if (!m->placements) {
         return pz_input_no_memory(m->o->input);
     }
-    m->lost = (pz_cause){.what = "markers that sit on no body"};
+    m->lost = (pz_cause){.what = "markers that are not on a body"};
     poise_status status = POISE_OK;
     for (const pz_xml_node *node = list ? list->first : NULL; node && status == POISE_OK; node = node->next) {
         status = pz_xml_is(node, "Marker") ? add_marker(m, node) : POISE_OK;
@@ -98,7 +98,7 @@ poise_status pz_osim_marker_set(osim *o)
 {
     marker_list m = {.o = o, .model = o->input->options->model};
     if (!m.model) {
-        return pz_input_fail(o->input, POISE_ERROR_ARGUMENT, 0, "a marker set belongs to a model: set options.model");
+        return pz_input_fail(o->input, POISE_ERROR_ARGUMENT, 0, "a marker set needs its model: set options.model");
     }
     return read_markers(&m, o->document);
 }

@@ -134,7 +134,7 @@ static poise_status resolve_frame(osim *o, int frame, int depth, int *body, pois
     bool is_body = !path || strcmp(path, "..") == 0;
     path = is_body && f->owner ? pz_osim_name(f->owner) : path;
     if (!path || depth > 100) {
-        return pz_xml_fail(o->input, f->node, POISE_ERROR_MODEL, "frame \"%s\" hangs on no body", f->name);
+        return pz_xml_fail(o->input, f->node, POISE_ERROR_MODEL, "frame \"%s\" is not attached to a body", f->name);
     }
     poise_status status = offset_of(o, f->node, &own);
     const char *name = last_word(path);
@@ -256,7 +256,7 @@ static poise_status add_body(osim *o, const pz_xml_node *node)
         return POISE_OK;
     }
     if (!pz_name_set_add(&o->body_names, name)) {
-        return pz_xml_fail(o->input, node, POISE_ERROR_MODEL, "there is a body \"%s\" already: rename one", name);
+        return pz_xml_fail(o->input, node, POISE_ERROR_MODEL, "there is already a body \"%s\": rename one", name);
     }
     osim_body *body = &o->bodies[o->body_count++];
     poise_body_scale scale = scale_of(o, name);
@@ -266,7 +266,7 @@ static poise_status add_body(osim *o, const pz_xml_node *node)
     status = status == POISE_OK ? pz_osim_vec3(o, node, "mass_center", &body->mass_center) : status;
     body->mass_center = times(body->mass_center, body->scale);
     if (status == POISE_OK && !(body->mass >= 0.0 && body->mass <= 1e100)) {
-        pz_xml_warn(o->input, NULL, node, "body \"%s\": mass %g is taken as 0", name, body->mass);
+        pz_xml_warn(o->input, NULL, node, "body \"%s\": mass %g is replaced by 0", name, body->mass);
         body->mass = 0.0;
     }
     return status;
@@ -287,8 +287,7 @@ static void read_unit(osim *o)
     const char *text = pz_xml_child_text(o->model, "length_units");
     o->unit = text ? pz_unit_metres((pz_word){text, strlen(text)}) : 1.0;
     if (o->unit == 0.0) {
-        pz_xml_warn(o->input, NULL, pz_xml_child(o->model, "length_units"), "unit \"%s\" is not known; taken as metres",
-                    text);
+        pz_xml_warn(o->input, NULL, pz_xml_child(o->model, "length_units"), "unit \"%s\" is unknown; metres assumed", text);
         o->unit = 1.0;
     }
 }

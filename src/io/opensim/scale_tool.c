@@ -537,7 +537,7 @@ poise_status poise_osim_scale(const poise_osim_scaling *problem, const poise_all
                               poise_osim_scaled **scaled, poise_error *error)
 {
     if (!problem || !problem->model || !problem->setup || !problem->markers || problem->markers->frames < 1 || !scaled) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, setup and markers (a frame at least) must be there");
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, setup and markers with at least one frame are required");
     }
     whole_scaled *whole = pz_allocate(allocator, sizeof *whole);
     if (!whole) {

@@ -65,7 +65,7 @@ static poise_status read_labels(reader *r, pz_scan *scan)
     pz_word line = {"", 0}, cell;
     while (pz_word_trimmed(line.text, line.text + line.length).length == 0) {
         if (!pz_scan_line(scan, &line)) {
-            return fail(r, scan->line, "the file ends before the names of sensors");
+            return fail(r, scan->line, "the file ends before the names of the sensors");
         }
     }
     pz_cells cells = pz_cells_of(pz_word_trimmed(line.text, line.text + line.length));
@@ -220,7 +220,7 @@ poise_status poise_sensor_setup_read(const void *bytes, size_t size, poise_senso
     tool = tool || status != POISE_OK ? tool : pz_setup_find(&s, "IMUInverseKinematicsTool");
     if (status == POISE_OK && !tool) {
         status = pz_xml_fail(&s.input, s.root, POISE_ERROR_FORMAT,
-                             "<%s> holds neither an <IMUPlacer> nor an <IMUInverseKinematicsTool>", s.root->name);
+                             "<%s> contains neither an <IMUPlacer> nor an <IMUInverseKinematicsTool>", s.root->name);
     }
     if (status == POISE_OK) {
         const char *axis = pz_xml_child_text(tool, "base_heading_axis");

@@ -236,3 +236,47 @@ poise_status poise_track_sensors(const poise_sensor_problem *problem, const pois
     *clip = made;
     return POISE_OK;
 }
+
+int poise_find_sensors(const poise_orientations *calibration, const poise_orientations *recording, poise_sensor *sensors,
+                       int count)
+{
+    int kept = 0;
+    for (int i = 0; i < count; ++i) {
+        for (int k = 0; k < recording->count; ++k) {
+            if (strcmp(recording->label[k], calibration->label[sensors[i].column]) == 0) {
+                sensors[kept] = sensors[i];
+                sensors[kept++].column = k;
+                break;
+            }
+        }
+    }
+    return kept;
+}
+
+poise_status poise_sensors_judge(const poise_sensor_problem *problem, const double *rms, const poise_thresholds *thresholds,
+                                 poise_verdict *verdict, poise_finding *findings, int capacity, poise_error *error)
+{
+    const poise_sensor_problem *p = problem;
+    if (!p || !p->orientations || !p->sensors || p->count < 1 || !rms || !thresholds || !verdict || capacity < 0 ||
+        (capacity > 0 && !findings)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "problem, rms, thresholds and verdict must not be NULL");
+    }
+    double square = 0.0;
+    for (int f = 0; f < p->count; ++f) {
+        square += rms[f] * rms[f];
+    }
+    *verdict = (poise_verdict){0};
+    poise_verdict_weigh(thresholds, (poise_finding){.kind = POISE_FINDING_TURNED, .value = sqrt(square / p->count)}, false,
+                        verdict, findings, capacity);
+    for (int k = 0; k < p->orientations->count; ++k) {
+        bool is_used = false;
+        for (int i = 0; i < p->sensor_count; ++i) {
+            is_used = is_used || p->sensors[i].column == k;
+        }
+        if (!is_used) {
+            poise_finding left = {.kind = POISE_FINDING_LEFT_OUT, .name = p->orientations->label[k], .value = 1};
+            poise_verdict_weigh(thresholds, left, true, verdict, findings, capacity);
+        }
+    }
+    return POISE_OK;
+}

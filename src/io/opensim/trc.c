@@ -49,7 +49,7 @@ static poise_status read_title(trc *t, pz_scan *scan)
     if (!pz_cells_next(&cells, &cell) || !begins_with_word(cell, "PathFileType")) { // some write blanks instead of tabs
         bool has_commas = line.length > 12 && pz_word_is_like((pz_word){line.text, 13}, "PathFileType,");
         return pz_input_fail(t->input, POISE_ERROR_FORMAT, 1,
-                             has_commas ? "commas between the cells; a TRC file has tabs: replace them"
+                             has_commas ? "cells are separated by commas; a TRC file uses tabs: replace them"
                                         : "not a TRC file: \"PathFileType\" expected");
     }
     for (int i = 0; i < 3 && pz_cells_next(&cells, &cell); ++i) {
@@ -178,18 +178,24 @@ static void measure(trc *t, pz_scan scan)
         } else if (pz_word_trimmed(line.text, line.text + line.length).length > 0 && (++others > 1 || t->row_count > 0)) {
             t->grumbles += 1;
             if (t->grumbles <= GRUMBLES) {
-                pz_input_warn(t->input, before, "the line does not begin with the number of a frame and is left out");
+                pz_input_warn(t->input, before, "the line does not begin with a frame number and is ignored");
             }
         }
     }
 }
 
-static void grumble(trc *t, int line, pz_word cell)
+// Count a fault; false: so many were said that this one is only counted.
+static bool may_say(trc *t)
+{
+    t->grumbles += 1;
+    return t->grumbles <= GRUMBLES;
+}
+
+static void complain_of_cell(trc *t, int line, pz_word cell, const char *what_follows)
 {
     char said[PZ_SAID_SIZE];
-    t->grumbles += 1;
-    if (t->grumbles <= GRUMBLES) {
-        pz_input_warn(t->input, line, "\"%s\" is no number; the point counts as a gap", pz_word_said(cell, said));
+    if (may_say(t)) {
+        pz_input_warn(t->input, line, "\"%s\" is not a number; %s", pz_word_said(cell, said), what_follows);
     }
 }
 
@@ -205,13 +211,13 @@ static void read_point(trc *t, pz_cells *cells, int line, poise_vec3 *point)
         there += is_left && cell.length > 0;
         numbers += is_number && c[i] - c[i] == 0.0;
         if (is_left && !is_number) {
-            grumble(t, line, cell);
+            complain_of_cell(t, line, cell, "the point counts as a gap");
         }
     }
     if (numbers == 3) {
         *point = (poise_vec3){c[0], c[1], c[2]};
-    } else if (there != 0 && there != 3) {
-        grumble(t, line, (pz_word){"a point of less than three numbers", 34});
+    } else if (there != 0 && there != 3 && may_say(t)) {
+        pz_input_warn(t->input, line, "a point has %d of its three numbers; it counts as a gap", there);
     }
 }
 
@@ -234,15 +240,15 @@ static void read_rows(trc *t, poise_markers *markers, times *when)
             continue;
         }
         if (!pz_cells_next(&cells, &cell) || !cell_number(cell, &time)) {
-            grumble(t, before, cell);
+            complain_of_cell(t, before, cell, "0 is assumed");
         }
         if (row == 0) {
             bool fits = frame >= -2147483648.0 && frame <= 2147483647.0;
             markers->first_frame = fits ? (int)frame : 1;
             when->first = time;
         } else if (frame != expected && !when->has_jumped) {
-            pz_input_warn(t->input, before, "frame %g comes where %g was expected; frames are taken one after the other",
-                          frame, expected);
+            pz_input_warn(t->input, before, "frame %g found where %g was expected; frames are numbered consecutively", frame,
+                          expected);
             when->has_jumped = true;
         }
         expected = frame + 1.0;
@@ -279,13 +285,13 @@ static const char **labels_of(trc *t, size_t count)
 static void compare_counts(trc *t, size_t count)
 {
     if (t->markers != (int)count) {
-        pz_input_warn(t->input, 3, "NumMarkers says %d; there are %d names, and the widest row has %d markers", t->markers,
-                      (int)t->name_count, (int)t->width);
+        pz_input_warn(t->input, 3, "NumMarkers says %d, but there are %d names, and the widest row has %d markers",
+                      t->markers, (int)t->name_count, (int)t->width);
     } else if (t->name_count != count) {
-        pz_input_warn(t->input, 4, "%d names for %d markers; the rest is numbered", (int)t->name_count, (int)count);
+        pz_input_warn(t->input, 4, "%d names for %d markers; the rest are numbered", (int)t->name_count, (int)count);
     }
     if (t->frames != (int)t->row_count) {
-        pz_input_warn(t->input, 3, "NumFrames says %d; there are %d rows", t->frames, (int)t->row_count);
+        pz_input_warn(t->input, 3, "NumFrames says %d, but there are %d rows", t->frames, (int)t->row_count);
     }
 }
 
@@ -304,10 +310,10 @@ static void settle_rate(trc *t, const times *when, poise_markers *markers)
     double rate = has_rate ? t->rate : is_rate(t->camera_rate) ? t->camera_rate : has_times ? by_times : 1.0;
     double off = step * rate - 1.0;
     if (has_times && !(off < 0.02 && off > -0.02)) {
-        pz_input_warn(t->input, 0, "times go by %g s, DataRate by %g s; the times count", step, 1.0 / rate);
+        pz_input_warn(t->input, 0, "times are %g s apart, DataRate says %g s; the times are used", step, 1.0 / rate);
         rate = by_times;
     } else if (!has_rate) {
-        pz_input_warn(t->input, 3, "DataRate is not a number above 0; %g is taken", rate);
+        pz_input_warn(t->input, 3, "DataRate is not a number above 0; %g assumed", rate);
     }
     markers->rate = rate;
 }
@@ -325,7 +331,7 @@ static poise_status make_markers(trc *t)
     double metres = pz_unit_metres(t->unit);
     if (metres == 0.0 && !pz_word_is_like(t->unit, "unknown")) {
         char said[PZ_SAID_SIZE];
-        pz_input_warn(t->input, 3, "\"%s\" is no unit of length", pz_word_said(t->unit, said));
+        pz_input_warn(t->input, 3, "\"%s\" is not a unit of length", pz_word_said(t->unit, said));
     }
     const char **labels = labels_of(t, count);
     poise_markers *markers = NULL;
@@ -429,7 +435,7 @@ static void put_names(const poise_markers *m, pz_output *output)
     }
     pz_put(output, "\n\n");
     if (changed > 0) {
-        pz_output_warn(output, "%d labels are empty or hold tabs or ends of lines and are changed", changed);
+        pz_output_warn(output, "%d labels are empty or contain tabs or line breaks and are changed", changed);
     }
 }
 
@@ -473,7 +479,7 @@ poise_status pz_write_trc(const poise_file *file, pz_output *output)
         return pz_error_set(output->error, POISE_ERROR_ARGUMENT, "a TRC file holds markers, and there are none");
     }
     if (m->scale.up != POISE_UP_UNKNOWN) {
-        pz_output_warn(output, "a TRC file does not say which axis points upwards");
+        pz_output_warn(output, "a TRC file cannot store the upward axis");
     }
     if (has_residuals(m)) {
         pz_output_warn(output, "a TRC file holds no residuals");

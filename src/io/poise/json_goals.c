@@ -135,7 +135,7 @@ poise_status pz_json_goal(const pz_item *item, const poise_model *model, void *e
     *goal = poise_goal_default((poise_goal_kind)kind);
     goal->loss = (poise_loss)loss;
     if (status == POISE_OK && kind == POISE_GOAL_CALLBACK) {
-        return pz_json_fail(&kind_at, POISE_ERROR_UNSUPPORTED, "a function cannot be in a file");
+        return pz_json_fail(&kind_at, POISE_ERROR_UNSUPPORTED, "a file cannot hold a function");
     }
     status = status == POISE_OK ? read_bodies(item, model, goal) : status;
     status = status == POISE_OK ? pz_json_integer_of(item, "priority", INT_MIN, INT_MAX, &goal->priority) : status;
@@ -225,7 +225,7 @@ void pz_json_put_goals(pz_json_writer *writer, const poise_file *file, const poi
     pz_json_open(writer, "goals", "[");
     for (int i = 0; i < file->goal_count; ++i) {
         if (file->goals[i].kind == POISE_GOAL_CALLBACK) {
-            pz_output_warn(writer->output, "goal %d is a function, which cannot be in a file; left out", i);
+            pz_output_warn(writer->output, "goal %d is a function, which a file cannot hold; left out", i);
         } else {
             put_goal(writer, &file->goals[i], model);
         }

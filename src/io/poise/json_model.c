@@ -99,7 +99,7 @@ poise_status pz_json_choice_of(const pz_item *object, const char *key, const cha
     }
     char all[180];
     list_names(name, count, all, sizeof all);
-    return pz_json_fail(&item, POISE_ERROR_FORMAT, "\"%s\" is none of %s", text, all);
+    return pz_json_fail(&item, POISE_ERROR_FORMAT, "\"%s\" is not one of %s", text, all);
 }
 
 poise_status pz_json_body(const pz_item *item, const poise_model *model, int *body)

@@ -33,7 +33,7 @@ static poise_status read_scale(const pz_item *object, poise_scale *scale)
     }
     if (!(scale->metres >= 0)) {
         pz_item metres = pz_json_get(&item, "metres");
-        return pz_json_fail(&metres, POISE_ERROR_FORMAT, "%g metres to a unit; give a number above 0", scale->metres);
+        return pz_json_fail(&metres, POISE_ERROR_FORMAT, "%g metres per unit; give a number above 0", scale->metres);
     }
     scale->up = (poise_up)up;
     pz_json_warn_unknown(&item, known, PZ_COUNT(known));
@@ -45,7 +45,7 @@ static poise_status read_configuration(const pz_item *item, const pz_configurati
 {
     poise_status status = pz_json_numbers(item, q, (size_t)of->nq);
     if (status == POISE_OK && !pz_is_configuration(of, q)) {
-        return pz_json_fail(item, POISE_ERROR_FORMAT, "a quaternion is zero; [0, 0, 0, 1] is no rotation");
+        return pz_json_fail(item, POISE_ERROR_FORMAT, "a quaternion is zero; [0, 0, 0, 1] means no rotation");
     }
     return status;
 }
@@ -56,7 +56,7 @@ static poise_status read_positive(const pz_item *object, const char *key, double
     pz_item item = pz_json_get(object, key);
     poise_status status = pz_json_number(&item, value);
     if (status == POISE_OK && !(*value > 0)) {
-        return pz_json_fail(&item, POISE_ERROR_FORMAT, "%g, where a number above 0 should be", *value);
+        return pz_json_fail(&item, POISE_ERROR_FORMAT, "%g instead of a number above 0", *value);
     }
     return status;
 }
@@ -147,7 +147,7 @@ static poise_status read_residuals(const pz_item *residuals, poise_markers *mark
             double value = 0;
             status = item.value ? pz_json_number(&item, &value) : POISE_OK;
             if (fabs(value) > (double)FLT_MAX) {
-                status = pz_json_fail(&item, POISE_ERROR_FORMAT, "%g is beyond a 32-bit float", value);
+                status = pz_json_fail(&item, POISE_ERROR_FORMAT, "%g is too large for a 32-bit float", value);
             }
             markers->residual[(size_t)f * (size_t)markers->count + (size_t)i] = status != POISE_OK ? 0.0f
                                                                                 : item.value       ? (float)value
@@ -259,7 +259,7 @@ static poise_status read_placement(const pz_item *item, const poise_model *model
     }
     if (!(placement->weight >= 0)) {
         pz_item weight = pz_json_get(item, "weight");
-        return pz_json_fail(&weight, POISE_ERROR_FORMAT, "%g; a weight is 0 or more", placement->weight);
+        return pz_json_fail(&weight, POISE_ERROR_FORMAT, "%g; a weight must not be negative", placement->weight);
     }
     placement->local = v3(local[0], local[1], local[2]);
     placement->label = pz_pool_copy(&input->kept, label, strlen(label));
@@ -284,7 +284,7 @@ static poise_status read_head(const pz_item *root)
     }
     status = status == POISE_OK ? pz_json_integer(&version_at, 0, INT_MAX, &version) : status;
     if (status == POISE_OK && version != PZ_JSON_VERSION) {
-        return pz_json_fail(&version_at, POISE_ERROR_UNSUPPORTED, "version %d; only version %d is known", version,
+        return pz_json_fail(&version_at, POISE_ERROR_UNSUPPORTED, "version %d; only version %d is supported", version,
                             PZ_JSON_VERSION);
     }
     status = status == POISE_OK ? read_scale(root, &input->file->scale) : status;

@@ -153,7 +153,7 @@ static poise_status check_postures(const poise_file *file, pz_output *output)
     for (int i = 0; i < file->posture_count && status == POISE_OK; ++i) {
         const poise_posture *posture = &file->postures[i];
         if (!posture->name || !posture->q || !pz_is_configuration(&of, posture->q)) {
-            status = refuse(output, "posture", i, "it needs a name and nq finite numbers, no quaternion zero");
+            status = refuse(output, "posture", i, "it needs a name and nq finite numbers without a zero quaternion");
         }
     }
     pz_pool_release(&pool);
@@ -176,7 +176,7 @@ static poise_status check_with_model(const poise_file *file, pz_output *output)
         const poise_placement *p = &file->placements[i];
         if (!p->label || p->body < 0 || p->body >= poise_model_info(model).joints || !(p->weight >= 0) ||
             !is_finite(p->weight)) {
-            return refuse(output, "placement", i, "it needs a label, a body and a finite weight, 0 or more");
+            return refuse(output, "placement", i, "it needs a label, a body and a finite weight that is not negative");
         }
     }
     for (int i = 0; i < file->goal_count; ++i) {
@@ -196,11 +196,12 @@ poise_status pz_write_json(const poise_file *file, pz_output *output)
     status = status == POISE_OK && file->markers ? check_markers(file->markers, output) : status;
     status = status == POISE_OK && needs_model ? check_with_model(file, output) : status;
     if (status == POISE_OK && !(file->scale.metres >= 0 && is_finite(file->scale.metres))) {
-        status = pz_error_set(output->error, POISE_ERROR_ARGUMENT, "scale: metres to a unit must be finite, 0 or more");
+        status = pz_error_set(output->error, POISE_ERROR_ARGUMENT, "scale: metres per unit must be finite and not negative");
     }
     if (status == POISE_OK && file->clip && file->model && file->clip->nq != poise_model_info(file->model).nq) {
-        status = pz_error_set(output->error, POISE_ERROR_ARGUMENT, "the clip has %d coordinates to a frame, the model %d",
-                              file->clip->nq, poise_model_info(file->model).nq);
+        status =
+            pz_error_set(output->error, POISE_ERROR_ARGUMENT, "the clip has %d coordinates per frame, but the model has %d",
+                         file->clip->nq, poise_model_info(file->model).nq);
     }
     if (status != POISE_OK) {
         return status;

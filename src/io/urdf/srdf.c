@@ -48,7 +48,7 @@ static poise_status read_pairs(srdf *s, size_t most)
     }
     if (2 * s->known < s->named) {
         return pz_xml_fail(s->input, s->robot, POISE_ERROR_FORMAT,
-                           "this SRDF is of another robot: the model has %d of the %d links in its pairs", s->known,
+                           "this SRDF is for another robot: the model has %d of the %d links in its pairs", s->known,
                            s->named);
     }
     return POISE_OK;
@@ -116,8 +116,7 @@ poise_status pz_read_srdf(pz_input *input)
                          [NO_JOINT] = {"joints that the model does not have", 0}}};
     pz_xml_node *root = NULL;
     if (!s.model) {
-        return pz_input_fail(input, POISE_ERROR_ARGUMENT, 0,
-                             "an SRDF is about a robot that it does not hold: options.model");
+        return pz_input_fail(input, POISE_ERROR_ARGUMENT, 0, "an SRDF needs its robot: set options.model");
     }
     poise_status status = pz_xml_parse(input, input->bytes, input->size, NULL, &root);
     if (status == POISE_OK && !pz_xml_is(root, "robot")) {

@@ -20,7 +20,7 @@ typedef struct urdf_joint {
     int child;  // link
 } urdf_joint;
 
-enum { UNKNOWN_ELEMENT, EXTENSION, NO_LIMIT, LIMIT_IGNORED, DIALECT, MIMIC_IGNORED, NO_MASS, FRAME, CAUSE_COUNT };
+enum { UNKNOWN_ELEMENT, EXTENSION, NO_LIMIT, LIMIT_IGNORED, DIALECT, MIMIC_IGNORED, NO_MASS, FRAME, UNIT, CAUSE_COUNT };
 
 typedef struct urdf {
     pz_input *input;
@@ -59,8 +59,7 @@ static void warn_of_unknown(urdf *u, const pz_xml_node *node, const char *const 
         }
         bool is_extension = strchr(child->name, ':') != NULL;
         pz_xml_warn(u->input, &u->causes[is_extension ? EXTENSION : UNKNOWN_ELEMENT], child,
-                    is_extension ? "<%s> in <%s> is an extension that is not read"
-                                 : "<%s> in <%s> is not known and not read",
+                    is_extension ? "<%s> in <%s> is an extension that is not read" : "<%s> in <%s> is unknown and not read",
                     child->name, node->name);
     }
 }
@@ -69,7 +68,7 @@ static const char *name_of(urdf *u, const pz_xml_node *node)
 {
     const char *name = pz_xml_get(node, "name");
     if (!name || !name[0]) {
-        pz_xml_fail(u->input, node, POISE_ERROR_FORMAT, "<%s> has no name: give it one, name=\"...\"", node->name);
+        pz_xml_fail(u->input, node, POISE_ERROR_FORMAT, "<%s> has no name: add name=\"...\"", node->name);
         return NULL;
     }
     return name;
@@ -77,7 +76,7 @@ static const char *name_of(urdf *u, const pz_xml_node *node)
 
 static poise_status fail_twice(urdf *u, const pz_xml_node *node, const char *name, int first_line)
 {
-    return pz_xml_fail(u->input, node, POISE_ERROR_MODEL, "there is a %s \"%s\" in line %d already: rename one", node->name,
+    return pz_xml_fail(u->input, node, POISE_ERROR_MODEL, "there is already a %s \"%s\" in line %d: rename one", node->name,
                        name, first_line);
 }
 
@@ -130,7 +129,7 @@ static poise_status linked(urdf *u, const urdf_joint *joint, const char *role, i
     const char *name = node ? pz_xml_get(node, "link") : NULL;
     if (!name) {
         return pz_xml_fail(u->input, node ? node : joint->node, POISE_ERROR_FORMAT,
-                           "joint \"%s\" names no %s: <%s link=\"...\"/>", joint->name, role, role);
+                           "joint \"%s\" has no %s: add <%s link=\"...\"/>", joint->name, role, role);
     }
     *link = pz_name_set_find(&u->link_names, name);
     bool is_world = strcmp(role, "parent") == 0 && strcmp(name, "world") == 0;
@@ -153,9 +152,10 @@ static poise_status connect(urdf *u, urdf_joint *joint)
     int *of_child = &u->joint_of_link[joint->child];
     if (*of_child >= 0) {
         const urdf_joint *other = &u->joints[*of_child];
-        return pz_xml_fail(u->input, joint->node, POISE_ERROR_MODEL,
-                           "joint \"%s\": link \"%s\" is the child of joint \"%s\" (line %d) already; a link has one parent",
-                           joint->name, u->link_names.list[joint->child], other->name, other->node->line);
+        return pz_xml_fail(
+            u->input, joint->node, POISE_ERROR_MODEL,
+            "joint \"%s\": link \"%s\" is already the child of joint \"%s\" (line %d); a link can have only one parent",
+            joint->name, u->link_names.list[joint->child], other->name, other->node->line);
     }
     *of_child = (int)(joint - u->joints);
     return POISE_OK;
@@ -211,7 +211,7 @@ static poise_status find_root(urdf *u)
         const char *other = has_world ? "world" : u->link_names.list[u->root];
         return pz_xml_fail(
             u->input, u->links[last], POISE_ERROR_MODEL,
-            "no joint leads to link \"%s\", nor to \"%s\" (%d roots): a robot is one tree, add the missing joints%s",
+            "no joint leads to link \"%s\", nor to \"%s\" (%d roots): a robot must be one tree: add the missing joints%s",
             u->link_names.list[last], other, roots + has_world,
             u->causes[EXTENSION].count > 0 ? "; those of extensions are not read" : "");
     }
@@ -239,8 +239,8 @@ static poise_status check_cycles(urdf *u)
             const urdf_joint *joint = &u->joints[u->joint_of_link[l]];
             return pz_xml_fail(
                 u->input, joint->node, POISE_ERROR_MODEL,
-                "joint \"%s\": link \"%s\" is its own ancestor; a robot is a tree, remove a joint of the cycle", joint->name,
-                u->link_names.list[l]);
+                "joint \"%s\": link \"%s\" is its own ancestor; a robot must be a tree: remove a joint of the cycle",
+                joint->name, u->link_names.list[l]);
         }
     }
     return POISE_OK;
@@ -254,6 +254,11 @@ static poise_status read_pose(urdf *u, const pz_xml_node *node, poise_pose *pose
     poise_status status = pz_xml_exactly(u->input, node, "xyz", 3, xyz);
     if (status == POISE_OK) {
         status = pz_xml_exactly(u->input, node, "rpy", 3, rpy);
+        for (int i = 0; i < 3 && status == POISE_OK; ++i) {
+            if (pz_may_be_degrees(rpy[i])) {
+                pz_xml_warn(u->input, &u->causes[UNIT], node, "rpy %g rad: are these degrees? a URDF has radians", rpy[i]);
+            }
+        }
     }
     pose->position = v3(xyz[0], xyz[1], xyz[2]);
     pose->rotation = poise_quat_from_roll_pitch_yaw(rpy[0], rpy[1], rpy[2]);
@@ -354,8 +359,13 @@ static poise_status read_limits(urdf *u, const urdf_joint *joint, const type_row
     if (type->has_limits && has_any) {
         made->lower[0] = lower;
         made->upper[0] = upper;
+        if (made->type == POISE_JOINT_REVOLUTE && (pz_may_be_degrees(lower) || pz_may_be_degrees(upper))) {
+            pz_xml_warn(u->input, &u->causes[UNIT], node,
+                        "joint \"%s\": limits of %g to %g rad: are these degrees? a URDF has radians", joint->name, lower,
+                        upper);
+        }
     } else if (type->has_limits) {
-        pz_xml_warn(u->input, &u->causes[NO_LIMIT], joint->node, "joint \"%s\" has no limits; it is left free", joint->name);
+        pz_xml_warn(u->input, &u->causes[NO_LIMIT], joint->node, "joint \"%s\" has no limits and is left free", joint->name);
     } else if (has_any && made->type != POISE_JOINT_FIXED) {
         pz_xml_warn(u->input, &u->causes[LIMIT_IGNORED], node, "joint \"%s\": limits of a %s joint are not used",
                     joint->name, type->name);
@@ -370,15 +380,17 @@ static poise_status read_mimic(urdf *u, const urdf_joint *joint, pz_part *part)
         return POISE_OK;
     }
     if (part->joint.type != POISE_JOINT_REVOLUTE && part->joint.type != POISE_JOINT_PRISMATIC) {
-        pz_xml_warn(u->input, &u->causes[MIMIC_IGNORED], node, "joint \"%s\": a joint of this type cannot mimic; not used",
+        pz_xml_warn(u->input, &u->causes[MIMIC_IGNORED], node, "joint \"%s\": a joint of this type cannot mimic; ignored",
                     joint->name);
         return POISE_OK;
     }
     const char *leader = pz_xml_get(node, "joint");
     part->leader = leader ? pz_name_set_find(&u->joint_names, leader) : -1;
     if (part->leader < 0 || part->leader >= u->joint_count) {
-        return pz_xml_fail(u->input, node, POISE_ERROR_MODEL, "joint \"%s\": there is no joint \"%s\" to mimic", joint->name,
-                           leader);
+        part->leader = -1;
+        pz_xml_warn(u->input, &u->causes[MIMIC_IGNORED], node,
+                    "joint \"%s\": there is no joint \"%s\" to mimic; it moves independently", joint->name, leader);
+        return POISE_OK;
     }
     part->leader += u->root >= 0; // the root link's part comes before those of the joints
     poise_status status = pz_xml_exactly(u->input, node, "multiplier", 1, &part->joint.mimic_multiplier);
@@ -398,7 +410,7 @@ static poise_status read_inertial(urdf *u, int link, poise_joint *made)
         status = read_pose(u, origin, &pose);
     }
     if (!mass) {
-        pz_xml_warn(u->input, &u->causes[NO_MASS], node, "link \"%s\": <inertial> has no <mass>; it weighs nothing",
+        pz_xml_warn(u->input, &u->causes[NO_MASS], node, "link \"%s\": <inertial> has no <mass>; the mass is 0",
                     u->link_names.list[link]);
     }
     made->mass_center = pose.position;
@@ -455,7 +467,7 @@ static poise_status read_frames(urdf *u)
         const char *name = pz_xml_get(node, "name"), *link = pz_xml_get(node, "link");
         if (!name || !name[0] || !link || pz_name_set_find(&u->link_names, link) < 0 ||
             !pz_name_set_add(&u->frame_names, name)) {
-            pz_xml_warn(u->input, &u->causes[FRAME], node, "<frame> needs a name of its own and a link; not read");
+            pz_xml_warn(u->input, &u->causes[FRAME], node, "<frame> needs a unique name and a link; ignored");
             continue;
         }
         pz_named_frame *frame = &u->frames[u->frame_count++];
@@ -475,7 +487,7 @@ static poise_status read_parts(urdf *u)
     if (u->root >= 0) {
         status = read_root(u, &u->parts[count++]);
     } else if (u->input->options->floating) {
-        pz_xml_warn(u->input, NULL, u->robot, "the robot hangs on the link \"world\"; it is not made to float");
+        pz_xml_warn(u->input, NULL, u->robot, "the robot is attached to the link \"world\" and is not made to float");
     }
     for (int j = 0; status == POISE_OK && j < u->joint_count; ++j) {
         status = read_joint(u, &u->joints[j], &u->parts[count++]);
@@ -499,11 +511,11 @@ static poise_status check_robot(urdf *u)
     for (const pz_xml_node *node = robot->first; node; node = node->next) {
         if (pz_xml_is_among(node->name, of_xacro)) {
             return pz_xml_fail(u->input, node, POISE_ERROR_FORMAT,
-                               "<%s>: this is a xacro file; run xacro on it first and read what that writes", node->name);
+                               "<%s>: this is a xacro file; run xacro on it first and use its output", node->name);
         }
     }
     if (!pz_xml_child(robot, "link")) {
-        return pz_xml_fail(u->input, robot, POISE_ERROR_FORMAT, "the robot has no <link>: it needs one at least");
+        return pz_xml_fail(u->input, robot, POISE_ERROR_FORMAT, "the robot needs at least one <link>");
     }
     u->input->file->title = pz_xml_get(robot, "name");
     u->input->file->scale = (poise_scale){.metres = 1.0, .up = POISE_UP_Z};
@@ -527,7 +539,8 @@ poise_status pz_read_urdf(pz_input *input)
                          [DIALECT] = {"joints of types that are not in the standard", 0},
                          [MIMIC_IGNORED] = {"joints that cannot mimic", 0},
                          [NO_MASS] = {"links without mass", 0},
-                         [FRAME] = {"frames that cannot be read", 0}}};
+                         [FRAME] = {"frames that cannot be read", 0},
+                         [UNIT] = {"angles that may be degrees", 0}}};
     poise_status (*const steps[])(urdf *) = {check_robot, count_and_allocate, list_links,   list_joints,
                                              connect_all, find_root,          check_cycles, read_parts};
     for (size_t i = 0; status == POISE_OK && i < sizeof steps / sizeof steps[0]; ++i) {

@@ -60,7 +60,7 @@ static poise_status read_mesh(pz_input *input, const pz_xml_node *geometry, cons
                               pz_cause *cause)
 {
     const pz_xml_node *mesh = pz_xml_child(geometry, "mesh");
-    const char *name = mesh ? pz_xml_get(mesh, "filename") : NULL, *why = "no file of the mesh is named";
+    const char *name = mesh ? pz_xml_get(mesh, "filename") : NULL, *why = "the mesh names no file";
     double scale[3] = {1, 1, 1};
     poise_status status = mesh ? pz_xml_exactly(input, mesh, "scale", 3, scale) : POISE_OK;
     if (status == POISE_OK && name) {

@@ -33,7 +33,7 @@ typedef struct parser {
 
 static bool fail(parser *p, const char *place, const char *what)
 {
-    p->status = pz_xml_fail_at(&p->text, place, "XML: %s: fix this place or write the file anew", what);
+    p->status = pz_xml_fail_at(&p->text, place, "XML: %s: fix the file here, or export it again", what);
     return false;
 }
 
@@ -340,8 +340,8 @@ static pz_xml_node *make_node(parser *p, pz_word name)
 static bool add_element(parser *p, const char *token, pz_word name)
 {
     if (p->depth >= PZ_XML_DEPTH) {
-        p->status = pz_xml_fail_at(&p->text, token, "elements are nested more than %d deep; is this file what it says?",
-                                   PZ_XML_DEPTH);
+        p->status =
+            pz_xml_fail_at(&p->text, token, "elements are nested more than %d deep; is this the right file?", PZ_XML_DEPTH);
         return false;
     }
     pz_xml_node *node = make_node(p, name);
@@ -468,7 +468,16 @@ static bool skip_instruction(parser *p)
     if (!skip_to(p, token, "?>")) {
         return false;
     }
-    return !is_declaration || fail(p, token, "the XML declaration is not at the start");
+    if (!is_declaration) {
+        return true;
+    }
+    if (p->root || t->is_declared) {
+        return fail(p, token, "the XML declaration is not at the start");
+    }
+    t->is_declared = true;
+    pz_xml_node here = {.file = t->file, .line = pz_xml_line(t, token)}; // a comment above it, as in some OpenSim files
+    pz_xml_warn(t->input, NULL, &here, "the XML declaration is not at the start; the file is read as UTF-8");
+    return true;
 }
 
 // <![CDATA[ ... ]]>
@@ -575,7 +584,7 @@ static bool skip_document_type(parser *p)
     p->has_type = true;
     p->skips_entities = is_public || is_system;
     if (p->skips_entities) {
-        pz_xml_warn(t->input, NULL, &here, "the document type that <!DOCTYPE> names is not read");
+        pz_xml_warn(t->input, NULL, &here, "the document type named by <!DOCTYPE> is not read");
     }
     return true;
 }

@@ -192,11 +192,10 @@ static poise_status skip_declaration(pz_xml_text *text, bool is_wide)
     }
     encoding declared = encoding_named(name);
     if (declared == ENCODING_UNKNOWN) {
-        return pz_xml_fail_at(text, name.text, "XML: unknown encoding: write the file anew as UTF-8");
+        return pz_xml_fail_at(text, name.text, "XML: unknown encoding: save the file as UTF-8");
     }
     if ((declared == ENCODING_WIDE) != is_wide) {
-        return pz_xml_fail_at(text, name.text,
-                              "XML: the encoding that the declaration names is not that of the file: correct it");
+        return pz_xml_fail_at(text, name.text, "XML: the declared encoding is not that of the file: correct it");
     }
     return POISE_OK;
 }
@@ -286,7 +285,7 @@ static void trim_end(pz_xml_text *text)
     }
     if (text->end < end) {
         pz_xml_node here = {.file = text->file};
-        pz_xml_warn(text->input, NULL, &here, "the file ends with zero bytes, which are left out");
+        pz_xml_warn(text->input, NULL, &here, "the file ends with zero bytes, which are ignored");
     }
 }
 
@@ -308,7 +307,7 @@ static bool convert_bytes(pz_xml_text *text)
         return true;
     }
     pz_xml_node here = {.file = text->file, .line = pz_xml_line(text, strange)};
-    pz_xml_warn(text->input, NULL, &here, "not all of the file is UTF-8: the other bytes are taken as ISO-8859-1");
+    pz_xml_warn(text->input, NULL, &here, "not all of the file is UTF-8: ISO-8859-1 assumed for the other bytes");
     return convert_latin(text, true);
 }
 
@@ -326,5 +325,6 @@ poise_status pz_xml_open(pz_xml_text *text, const void *bytes, size_t size)
     }
     trim_end(text);
     pz_xml_skip_space(text);
-    return starts_declaration(text) ? skip_declaration(text, is_wide) : POISE_OK;
+    text->is_declared = starts_declaration(text);
+    return text->is_declared ? skip_declaration(text, is_wide) : POISE_OK;
 }

@@ -11,6 +11,7 @@ typedef struct pz_xml_text {
     const char *begin, *at, *end;
     const char *counted; // lines are counted up to here
     int line;            // of `counted`
+    bool is_declared;    // it has an XML declaration
 } pz_xml_text;
 
 static inline bool pz_xml_is_space(char c)

@@ -88,7 +88,7 @@ poise_status pz_xml_numbers_of(pz_input *input, const pz_xml_node *node, const c
     const char *dollar = strchr(value, '$');
     if (dollar && dollar[1] == '{') {
         return pz_xml_fail(input, node, POISE_ERROR_FORMAT,
-                           "%s of <%s> is an expression of xacro: run xacro on the file first; it is \"%s\"", attribute,
+                           "%s of <%s> is a xacro expression: run xacro on the file first; it is \"%s\"", attribute,
                            node->name, value);
     }
     double read[16];

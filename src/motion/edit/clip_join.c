@@ -2,11 +2,14 @@
 //
 // Where two clips meet, over `blend` seconds, the later one is brought to where the earlier one is: turned about the upward
 // axis and moved along the ground, so that root and heading agree in the middle. There the one fades into the other by S(u),
-// joint by joint.
+// joint by joint, rotations along their arcs. Whole turns of angles, and Euler angles that mean the same, follow each other
+// without a jump.
 #include "base/error.h"
+#include "kin/put_rotation.h"
 #include "motion/clip.h"
 #include "motion/edit/editor.h"
 #include "motion/edit/goal_mix.h"
+#include "motion/edit/moving_root.h"
 
 #include <limits.h>
 #include <string.h>
@@ -22,18 +25,6 @@ typedef struct move {
 static const double *row(const poise_clip *clip, int frame)
 {
     return clip->q + (size_t)frame * (size_t)clip->nq;
-}
-
-// The body that a root moves with six degrees of freedom, or as many as it has before the skeleton branches.
-static int root_of(const poise_model *m)
-{
-    int root = 0, dofs = m->joints[0].v_end - m->joints[0].v_begin;
-    while (dofs < 6 && root + 1 < m->joint_count && m->joints[root + 1].parent == root &&
-           m->joints[root + 1].subtree == m->joints[root].subtree - 1) {
-        root += 1;
-        dofs += m->joints[root].v_end - m->joints[root].v_begin;
-    }
-    return root;
 }
 
 // The turn about `up` nearest to a rotation.
@@ -52,12 +43,33 @@ static move align(poise_pose to, poise_pose from, vec3 up)
     return m;
 }
 
-// Move the root of every frame. A root that cannot be moved so is refused.
-static poise_status move_clip(const poise_model *model, move m, poise_clip *clip, const bool *locked,
+// A joint with any pose takes a new one as it is; every other root is solved for. One that cannot be moved is refused.
+static poise_status move_frame(pz_editor *e, pz_moving_root root, int frame, const poise_pose *to, poise_error *error)
+{
+    poise_goal goal = poise_goal_pose(root.last, poise_pose_identity(), *to);
+    poise_goal_error miss = {0};
+    int parent = e->model->joints[root.first].parent;
+    poise_pose above = parent >= 0 ? poise_kinematics_body_pose(e->kin, parent) : poise_pose_identity();
+    double *q = pz_editor_frame(e, frame);
+    poise_status status = POISE_OK;
+    bool is_placed = root.first == root.last && pz_put_pose_near(e->model, root.last, &above, to, q) &&
+                     poise_model_within_limits(&e->limited, q);
+    if (!is_placed) {
+        pz_editor_add(e, &goal, 1.0);
+        status = pz_editor_solve(e, frame, error);
+    }
+    status = status == POISE_OK ? pz_editor_error(e, &goal, q, &miss, error) : status;
+    if (status == POISE_OK && max2(miss.error / e->size, miss.rotation_error) > OFF) {
+        status = pz_error_set(error, POISE_ERROR_UNSUPPORTED, "\"%s\" cannot be moved to the other clip",
+                              poise_model_joint_info(e->model, root.last).body);
+    }
+    return status;
+}
+
+static poise_status move_clip(const poise_model *model, pz_moving_root root, move m, poise_clip *clip, const bool *locked,
                               const poise_allocator *allocator, poise_error *error)
 {
     pz_editor e;
-    int root = root_of(model);
     pz_editor_room room = {.goals = 1, .rows = PZ_ROWS_PER_GOAL, .locked = locked};
     poise_status status = pz_editor_open(model, &room, clip, allocator, &e, error);
     if (status != POISE_OK) {
@@ -65,52 +77,44 @@ static poise_status move_clip(const poise_model *model, move m, poise_clip *clip
     }
     for (int f = 0; f < clip->frames && status == POISE_OK; ++f) {
         status = pz_editor_begin(&e, f, error);
-        poise_pose at = poise_kinematics_body_pose(e.kin, root);
+        poise_pose at = poise_kinematics_body_pose(e.kin, root.last);
         poise_pose to = {quat_normalize(quat_mul(m.turn, at.rotation)), v3_add(quat_rotate(m.turn, at.position), m.shift)};
-        poise_goal goal = poise_goal_pose(root, poise_pose_identity(), to);
-        poise_goal_error miss = {0};
-        pz_editor_add(&e, &goal, 1.0);
-        status = status == POISE_OK ? pz_editor_solve(&e, f, error) : status;
-        status = status == POISE_OK ? pz_editor_error(&e, &goal, pz_editor_frame(&e, f), &miss, error) : status;
-        if (status == POISE_OK && max2(miss.error / e.size, miss.rotation_error) > OFF) {
-            status = pz_error_set(error, POISE_ERROR_UNSUPPORTED, "\"%s\" cannot be moved to where the other clip is",
-                                  poise_model_joint_info(model, root).body);
-        }
+        status = status == POISE_OK ? move_frame(&e, root, f, &to, error) : status;
     }
     pz_editor_close(&e);
     return status;
 }
 
 // A part of `later`, aligned so that its frame `there` meets frame `here` of `earlier`.
-static poise_status bring(const poise_model *model, const poise_clip *earlier, int here, poise_clip *part, int there,
-                          vec3 up, const poise_allocator *allocator, poise_error *error)
+static poise_status bring(const poise_model *model, pz_moving_root root, const poise_clip *earlier, int here,
+                          poise_clip *part, int there, vec3 up, const poise_allocator *allocator, poise_error *error)
 {
     poise_kinematics *kin = NULL;
     pz_owned owned = {0};
-    int root = root_of(model);
     bool *locked = pz_owned_take(&owned, allocator, (size_t)model->nv + 1);
     poise_status status = locked ? poise_kinematics_create(model, allocator, &kin, error)
                                  : pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     poise_pose to = poise_pose_identity(), from = to;
     if (status == POISE_OK) {
         for (int i = 0; i < model->nv; ++i) {
-            locked[i] = i >= model->joints[root].v_end;
+            locked[i] = i < model->joints[root.first].v_begin || i >= model->joints[root.last].v_end;
         }
         status = poise_kinematics_update(kin, row(earlier, here), error);
-        to = poise_kinematics_body_pose(kin, root);
+        to = poise_kinematics_body_pose(kin, root.last);
         status = status == POISE_OK ? poise_kinematics_update(kin, row(part, there), error) : status;
-        from = poise_kinematics_body_pose(kin, root);
+        from = poise_kinematics_body_pose(kin, root.last);
     }
     poise_kinematics_destroy(kin);
     if (status == POISE_OK) {
-        status = move_clip(model, align(to, from, up), part, locked, allocator, error);
+        status = move_clip(model, root, align(to, from, up), part, locked, allocator, error);
     }
     pz_owned_release(&owned);
     return status;
 }
 
-static poise_status check(const poise_model *model, const poise_clip *a, const poise_clip *b, double blend, poise_up up,
-                          poise_error *error)
+// `ends`: how many of them a clip must have room for.
+static poise_status check(const poise_model *model, const poise_clip *a, const poise_clip *b, double blend, int ends,
+                          poise_up up, poise_error *error)
 {
     if (!model || !a || !b || a->nq != model->nq || b->nq != model->nq || a->frames < 1 || b->frames < 1 ||
         model->joint_count < 1) {
@@ -121,8 +125,9 @@ static poise_status check(const poise_model *model, const poise_clip *a, const p
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "blend must be >= 0, and the upward axis known");
     }
     double most = min2(a->frames * a->frame_time, b->frames * b->frame_time);
-    if (blend >= most) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "a blend of %g s is longer than a clip, %g s", blend, most);
+    if (ends * blend >= most) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "a blend of %g s is too long: %s of %g s, it must be below %g s",
+                            blend, ends == 1 ? "for a clip" : "to loop a clip", most, most / ends);
     }
     return POISE_OK;
 }
@@ -132,14 +137,14 @@ static vec3 vector_of(poise_up up)
     return v3(up == POISE_UP_X, up == POISE_UP_Y, up == POISE_UP_Z);
 }
 
-// Frames from..to of a clip over those of another one that lie beside them.
+// `count` frames that lead from one clip into another, beside both of them.
 static poise_status fade(const poise_model *model, const double *from, const double *to, int count, double *out,
                          poise_error *error)
 {
     poise_status status = POISE_OK;
     for (int k = 0; k < count && status == POISE_OK; ++k) {
         size_t at = (size_t)k * (size_t)model->nq;
-        status = pz_clip_between(model, from + at, to + at, pz_ease((k + 1.0) / (count + 1.0)), out + at, error);
+        status = pz_clip_blend(model, from + at, to + at, pz_ease((k + 1.0) / (count + 1.0)), out + at, error);
     }
     return status;
 }
@@ -147,18 +152,19 @@ static poise_status fade(const poise_model *model, const double *from, const dou
 poise_status poise_clip_append(const poise_model *model, const poise_clip *clip, const poise_clip *next, double blend,
                                poise_up up, const poise_allocator *allocator, poise_clip **made, poise_error *error)
 {
-    poise_status status = check(model, clip, next, blend, up, error);
+    poise_status status = check(model, clip, next, blend, 1, up, error);
     poise_clip *later = NULL, *whole = NULL;
     if (status != POISE_OK || !made) {
         return status != POISE_OK ? status : pz_error_set(error, POISE_ERROR_ARGUMENT, "joined must not be NULL");
     }
     int n = clip->frames, overlap = (int)(blend / clip->frame_time + 0.5);
+    pz_moving_root root = pz_moving_root_of(model, clip, next);
     status = poise_clip_resample(next, model, clip->frame_time, allocator, &later, error);
     overlap = status == POISE_OK ? least(overlap, least(later->frames, n) - 1) : 0;
     if (status == POISE_OK && n > INT_MAX - later->frames) {
         status = pz_error_set(error, POISE_ERROR_MEMORY, "too many frames for one clip");
     }
-    status = status == POISE_OK ? bring(model, clip, least(n - overlap + overlap / 2, n - 1), later, overlap / 2,
+    status = status == POISE_OK ? bring(model, root, clip, least(n - overlap + overlap / 2, n - 1), later, overlap / 2,
                                         vector_of(up), allocator, error)
                                 : status;
     status = status == POISE_OK
@@ -170,6 +176,9 @@ poise_status poise_clip_append(const poise_model *model, const poise_clip *clip,
         memcpy(whole->q, clip->q, (size_t)n * nq * sizeof *whole->q);
         memcpy(whole->q + first, later->q, (size_t)later->frames * nq * sizeof *whole->q);
         status = fade(model, row(clip, n - overlap), later->q, overlap, whole->q + first, error);
+        for (int f = n - overlap; f < whole->frames && f > 0; ++f) {
+            pz_stay_near(model, row(whole, f - 1), whole->q + (size_t)f * nq);
+        }
     }
     poise_clip_destroy(later);
     if (status != POISE_OK) {
@@ -183,19 +192,23 @@ poise_status poise_clip_append(const poise_model *model, const poise_clip *clip,
 poise_status poise_clip_loop(const poise_model *model, const poise_clip *clip, double blend, poise_up up,
                              const poise_allocator *allocator, poise_clip **made, poise_error *error)
 {
-    poise_status status = check(model, clip, clip, 2.0 * blend, up, error);
+    poise_status status = check(model, clip, clip, blend, 2, up, error);
     poise_clip *tail = NULL, *whole = NULL;
     if (status != POISE_OK || !made) {
         return status != POISE_OK ? status : pz_error_set(error, POISE_ERROR_ARGUMENT, "looped must not be NULL");
     }
     int n = clip->frames, overlap = (int)(blend / clip->frame_time + 0.5);
+    pz_moving_root root = pz_moving_root_of(model, clip, NULL);
     status = poise_clip_trim(clip, n - overlap, overlap, allocator, &tail, error);
     if (status == POISE_OK && overlap > 0) {
-        status = bring(model, clip, overlap / 2, tail, overlap / 2, vector_of(up), allocator, error);
+        status = bring(model, root, clip, overlap / 2, tail, overlap / 2, vector_of(up), allocator, error);
     }
     status = status == POISE_OK ? poise_clip_trim(clip, 0, n - overlap, allocator, &whole, error) : status;
     if (status == POISE_OK) {
         status = fade(model, tail->q, clip->q, overlap, whole->q, error);
+        for (int f = overlap - 1; f >= 0 && overlap < whole->frames; --f) { // from where the clip continues backwards
+            pz_stay_near(model, row(whole, f + 1), whole->q + (size_t)f * (size_t)clip->nq);
+        }
     }
     poise_clip_destroy(tail);
     if (status != POISE_OK) {

@@ -24,6 +24,7 @@ static void lay_out(pz_editor *e, int frames, pz_arena *arena)
     e->original = pz_arena_take(arena, (size_t)frames * nq, sizeof(double));
     e->reference = pz_arena_take(arena, (size_t)frames * nq, sizeof(double));
     e->goals = pz_arena_take(arena, goals, sizeof *e->goals);
+    e->yields = pz_arena_take(arena, goals, sizeof *e->yields);
     e->goal_q = pz_arena_take(arena, goals * nq, sizeof(double));
     e->weight = pz_arena_take(arena, nv, sizeof(double));
     e->jacobian = pz_arena_take(arena, 3 * nv, sizeof(double));
@@ -198,6 +199,7 @@ void pz_editor_add(pz_editor *e, const poise_goal *goal, double weight)
                     goal->kind == POISE_GOAL_AIM || goal->kind == POISE_GOAL_POSTURE || goal->kind == POISE_GOAL_SMOOTHNESS;
     double *q = e->goal_q + (size_t)e->goal_count * nq;
     *g = *goal;
+    e->yields[e->goal_count] = false;
     g->weight *= is_angle ? weight : weight / (e->size * e->size);
     g->rotation_weight *= weight;
     if (goal->q) {
@@ -221,6 +223,21 @@ static poise_status search(pz_editor *e, const double *near, double *q, poise_er
     }
     e->iterations += report.iterations;
     return status;
+}
+
+// From a pose q that comes closest to all goals, the least change that meets those which do not yield. Takes the others out.
+static poise_status meet_firm(pz_editor *e, const double *q, poise_error *error)
+{
+    int firm = 0;
+    for (int i = 0; i < e->goal_count; ++i) {
+        if (!e->yields[i]) {
+            e->goals[firm++] = e->goals[i];
+        }
+    }
+    bool has_both = firm > 0 && firm < e->goal_count;
+    e->goal_count = firm;
+    memcpy(e->found, q, (size_t)e->model->nq * sizeof *q);
+    return has_both ? pz_least_change_solve(&e->solver, &e->limited, e->goals, firm, q, e->found, error) : POISE_OK;
 }
 
 poise_status pz_editor_solve(pz_editor *e, int frame, poise_error *error)
@@ -248,6 +265,9 @@ poise_status pz_editor_solve(pz_editor *e, int frame, poise_error *error)
         if (status == POISE_OK) {
             status = pz_least_change_solve(&e->solver, &e->limited, e->goals, e->goal_count, near, e->found, error);
         }
+    }
+    if (status == POISE_OK && !e->solver.is_met) {
+        status = meet_firm(e, q, error);
     }
     if (status == POISE_OK && e->solver.is_met) {
         memcpy(q, e->found, size);

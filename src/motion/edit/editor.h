@@ -23,6 +23,7 @@ typedef struct pz_editor {
     pz_least_change solver;
     poise_objective *objective; // to measure goals
     poise_goal *goals;          // of the frame
+    bool *yields;               // by goal: it gives way where not all can be met
     int goal_room, goal_count;
     double *weight;           // nv: what moves of the skeleton with a degree of freedom
     double *jacobian;         // 3 nv
@@ -85,6 +86,11 @@ poise_status pz_editor_smooth(pz_editor *e, const poise_allocator *allocator, po
 // How far a goal is missed by a frame of the clip, or of the original.
 poise_status pz_editor_error(pz_editor *e, const poise_goal *goal, const double *q, poise_goal_error *miss,
                              poise_error *error);
+
+// The largest jolt that an edit adds to the point of a goal in frames first to last, where it is larger than that of the
+// report.
+poise_status pz_editor_find_jolt(pz_editor *e, const poise_goal *point, int first, int last, poise_pin_report *report,
+                                 poise_error *error);
 
 // Changes of the whole clip, for a report.
 poise_status pz_editor_measure(pz_editor *e, poise_pin_report *report, poise_error *error);

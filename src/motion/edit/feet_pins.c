@@ -11,6 +11,8 @@
 
 #define DRIFT     0.05 // of the leg: a ball that is farther from where it rested has stepped on
 #define STEP_TIME 0.08 // seconds on either side of such a step that belong to no contact
+#define SHIFT     0.2  // legs a second: how fast a fade may move a ball on the mean
+#define ROLL      0.25 // legs a second: a ball that is faster than this from end to end of a contact rolls off
 
 // The ball of a foot, in its frame.
 static vec3 ball_of(const poise_model *model, int foot)
@@ -29,18 +31,21 @@ static vec3 ball_of(const poise_model *model, int foot)
     return v3(0, 0, 0);
 }
 
-// The pin of a contact over frames [first, end).
-static poise_pin pin_of(const poise_clip *clip, int foot, vec3 ball, const poise_vec3 *place, int first, int end)
+// The pin of a contact over frames [first, end). What is far from its mean place takes longer to come there.
+static poise_pin pin_of(const poise_clip *clip, int foot, vec3 ball, const poise_vec3 *place, int first, int end, double leg)
 {
     poise_pin pin = poise_pin_default();
     vec3 sum = v3(0, 0, 0);
     for (int f = first; f < end; ++f) {
         sum = v3_add(sum, place[f]);
     }
-    pin.goal = poise_goal_position(foot, ball, v3_scale(sum, 1.0 / (end - first)));
+    vec3 mean = v3_scale(sum, 1.0 / (end - first));
+    pin.goal = poise_goal_position(foot, ball, mean);
     pin.from = clip->start_time + first * clip->frame_time;
     pin.to = clip->start_time + (end - 1) * clip->frame_time;
-    pin.fade_in = pin.fade_out = POISE_FEET_FADE;
+    pin.fade_in = max2(POISE_FEET_FADE, v3_norm(v3_sub(place[first], mean)) / (SHIFT * leg));
+    pin.fade_out = max2(POISE_FEET_FADE, v3_norm(v3_sub(place[end - 1], mean)) / (SHIFT * leg));
+    pin.target = POISE_PIN_SHIFT;
     return pin;
 }
 
@@ -100,6 +105,13 @@ static void cut_steps(work *w, const poise_clip *clip)
     }
 }
 
+// Does the ball stay over frames [first, end)? One that rolls off, or lands, is as slow for a moment.
+static bool rests(const work *w, const poise_clip *clip, int first, int end)
+{
+    double way = v3_norm(v3_sub(w->place[end - 1], w->place[first])), time = (end - 1 - first) * clip->frame_time;
+    return w->contact[first] && end - first > 1 && way <= ROLL * PZ_LEG_SHARE * w->anatomy.stature * time;
+}
+
 static poise_status find_all(work *w, const poise_model *model, const poise_clip *clip, poise_pin *pins, int capacity,
                              poise_feet_report *r, poise_error *error)
 {
@@ -114,9 +126,9 @@ static poise_status find_all(work *w, const poise_model *model, const poise_clip
         for (int first = 0; first < clip->frames && status == POISE_OK; first = end) {
             for (end = first; end < clip->frames && w->contact[end] == w->contact[first]; ++end) {
             }
-            if (w->contact[first] && end - first > 1) {
+            if (rests(w, clip, first, end)) {
                 if (r->contacts < capacity) {
-                    pins[r->contacts] = pin_of(clip, foot, ball, w->place, first, end);
+                    pins[r->contacts] = pin_of(clip, foot, ball, w->place, first, end, PZ_LEG_SHARE * w->anatomy.stature);
                 }
                 measure(clip, w->anatomy.up, w->place, first, end, r);
             }
@@ -144,7 +156,7 @@ poise_status poise_feet_pins(const poise_model *model, const poise_clip *clip, c
     if (!(w.anatomy.stature > 0) || w.anatomy.part[PZ_FOOT][PZ_LEFT].body < 0 ||
         w.anatomy.part[PZ_FOOT][PZ_RIGHT].body < 0) {
         return pz_error_set(error, POISE_ERROR_NOT_FOUND,
-                            "no legs with feet are found by the names of bodies; pin them by name");
+                            "no legs with feet were recognised by body name; pin the feet by name");
     }
     status = poise_kinematics_create(model, allocator, &w.kin, error);
     if (status != POISE_OK) {

@@ -1,4 +1,4 @@
-// Goals between what a clip does and what is asked of it.
+// Goals between what a clip does and what is requested.
 //
 // Positions and distances go along straight lines, rotations and directions along great arcs:
 //

@@ -1,4 +1,4 @@
-// Goals between what a clip does and what is asked of it.
+// Goals between what a clip does and what is requested.
 #ifndef PZ_MOTION_EDIT_GOAL_MIX_H
 #define PZ_MOTION_EDIT_GOAL_MIX_H
 

@@ -13,6 +13,7 @@
 #include "motion/edit/least_change.h"
 
 #include "math/dense.h"
+#include "math/dense_loops.h"
 
 #include <poise/kinematics.h>
 #include <string.h>
@@ -24,7 +25,10 @@
 #define LOOSE      1e-6  // a step after which the goals are met still
 #define REACHED    1e-14 // of squared residuals: rounding may raise them from here
 #define ITERATIONS 60
-#define PASSES     12 // of finding which limits are reached
+#define PASSES     12   // of finding which limits are reached
+#define LOOK       8    // iterations after which
+#define FALLEN     0.8  // of the squared residuals may be left at most, as long as they are more than
+#define FAR        1e-6 // in units of the skeleton: otherwise the goals are out of reach
 
 int pz_goal_rows_most(const poise_model *model, poise_goal_kind kind)
 {
@@ -44,6 +48,7 @@ void pz_least_change_lay_out(pz_least_change *s, pz_arena *arena)
     s->A = pz_arena_take(arena, rows * rows, sizeof(double));
     s->change = pz_arena_take(arena, nv, sizeof(double));
     s->next = pz_arena_take(arena, nv, sizeof(double));
+    s->over = pz_arena_take(arena, nv, sizeof(double));
     s->bound = pz_arena_take(arena, nv, sizeof *s->bound);
     s->trial = pz_arena_take(arena, (size_t)s->model->nq, sizeof(double));
 }
@@ -91,13 +96,11 @@ static bool solve_free(pz_least_change *s, double mu)
         for (int i = 0; i < nv; ++i) {
             s->y[a] += Ja[i] * (s->bound[i] == 0 ? s->change[i] : s->change[i] - s->next[i]);
         }
+        for (int i = 0; i < nv; ++i) {
+            s->over[i] = s->bound[i] == 0 ? Ja[i] / s->weight[i] : 0.0;
+        }
         for (int b = 0; b <= a; ++b) {
-            const double *Jb = row_of(s, b);
-            double sum = a == b ? mu : 0.0;
-            for (int i = 0; i < nv; ++i) {
-                sum += s->bound[i] == 0 ? Ja[i] * Jb[i] / s->weight[i] : 0.0;
-            }
-            s->A[a * rows + b] = s->A[b * rows + a] = sum;
+            s->A[a * rows + b] = s->A[b * rows + a] = dot(nv, s->over, row_of(s, b)) + (a == b ? mu : 0.0);
         }
     }
     if (!pz_cholesky(rows, s->A)) {
@@ -128,7 +131,7 @@ static int hold(pz_least_change *s)
     return count;
 }
 
-// Let go of the component at a limit whose pull W z - J^T y is strongest away from it; false: none is.
+// Release the component at a limit whose pull W z - J^T y is strongest away from it; false: none is.
 static bool release(pz_least_change *s)
 {
     int most = -1;
@@ -209,7 +212,7 @@ poise_status pz_least_change_solve(pz_least_change *s, const poise_model *limite
                                    const double *original, double *q, poise_error *error)
 {
     poise_status status = POISE_OK;
-    double far = FARTHEST, last = INFINITY;
+    double far = FARTHEST, last = INFINITY, looked = INFINITY;
     s->is_met = false;
     set_bounds(s, limited, original);
     for (s->iterations = 0; s->iterations < ITERATIONS && status == POISE_OK; ++s->iterations) {
@@ -221,6 +224,12 @@ poise_status pz_least_change_solve(pz_least_change *s, const poise_model *limite
         }
         far = square > last && square > REACHED ? 0.5 * far : min2(1.5 * far, FARTHEST);
         last = square;
+        if (s->iterations % LOOK == LOOK - 1) {
+            if (square > FAR && square > FALLEN * looked) {
+                break;
+            }
+            looked = square;
+        }
         double step = longest(s);
         status = go(s, limited, step > far ? far / step : 1.0, q, s->trial, error);
         if (status == POISE_OK) {

@@ -1,7 +1,7 @@
 // Pins that are out of reach.
 //
-// A limb that strives for a place beyond its reach is stretched long before its fade ends, and snaps there. Such a pin is
-// faded to where the limb came when it strove, the nearest place that it reaches; what it misses by stays what it was.
+// A limb pulled towards a place beyond its reach is stretched long before its fade ends, and snaps there. Such a pin is
+// faded to where the limb then came, the nearest place that it reaches; what it misses by stays what it was.
 #include "base/arena.h"
 #include "base/error.h"
 #include "motion/edit/pins.h"
@@ -16,7 +16,8 @@ enum { MOST_KEYS = 24 };
 static bool strives(const poise_pin *pin, const poise_pin_result *result)
 {
     bool is_place = pin->goal.kind == POISE_GOAL_POSITION || pin->goal.kind == POISE_GOAL_POSE;
-    return is_place && pin->target == POISE_PIN_GIVEN && pin->key_count == 0 && result->missed > 1;
+    bool is_given = pin->target == POISE_PIN_GIVEN || pin->target == POISE_PIN_SHIFT;
+    return is_place && is_given && pin->key_count == 0 && result->missed > 1;
 }
 
 // The places that the pin's body came to, as keys; `kin` is scratch.
@@ -32,6 +33,7 @@ static poise_status keys_of_reach(const poise_pin *pin, const poise_pin_result *
         keys[i] = (poise_pin_key){.time = clip->start_time + f * clip->frame_time, .goal = pin->goal};
         keys[i].goal.target.position = poise_kinematics_point(kin, pin->goal.body, pin->goal.local.position);
     }
+    made->target = POISE_PIN_GIVEN;
     made->keys = keys;
     made->key_count = count;
     made->from = -INFINITY;
@@ -76,7 +78,7 @@ static poise_status pin_again(const poise_model *model, const poise_pin *pins, i
     return status;
 }
 
-// The first pass; where something snaps that strives, a second.
+// The first pass; where a limb pulled out of reach snaps, a second.
 static poise_status pin_within_reach(const poise_model *model, const poise_pin *pins, int count,
                                      const poise_pin_options *options, poise_clip *clip, const poise_allocator *allocator,
                                      poise_pin_result *results, second_pass *s, poise_pin_report *report, poise_error *error)

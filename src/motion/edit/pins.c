@@ -3,10 +3,14 @@
 //   for every frame that a pin reaches:  goal of each place = what the original does, mixed with its pins, the first first
 //                                        solve, near the original
 //
+// A place that is pinned in some frames of a stretch stays on its path in the others, so that all frames of a stretch have
+// the same goals, and their change is continuous where a pin comes or goes.
+//
 // How much of a pin a frame has: 1 from `from` to `to`, S(u) over its fades.
 #include "motion/edit/pins.h"
 #include "motion/edit/editor.h"
 #include "motion/edit/goal_mix.h"
+#include "motion/edit/moving_root.h"
 
 #include "base/error.h"
 #include "motion/anatomy.h"
@@ -15,18 +19,29 @@
 
 #define FADE        0.25
 #define FOOT_WEIGHT 100.0 // of feet on their path, against pins that are out of reach
+#define KEPT_WEIGHT 0.01  // of a place on its path, before and after its pins, against pins that hold
 #define STEPS       8     // towards the goals in a frame that is the first, with no fade before it
 #define ROUNDS      3     // the change is made smooth between them
 #define METRE       1.75  // statures: what a skeleton whose unit is not known is taken as
 #define NEAR_FRAME  1e-6  // frames: a time this near to a frame is that frame's
+#define ROUNDED     0.05  // frames: likewise, of times in seconds; files round theirs (0.0333333 s)
+
+// The way from where a clip has a point to where a pin has it, as it changes from frame to frame.
+typedef struct shift {
+    int frame;
+    vec3 away, slope; // at that frame; from one frame to the next
+} shift;
 
 // A pin as it is carried out.
 typedef struct plan {
     const poise_pin *pin;
     double from, to, fade_in, fade_out; // frames
-    double until;                       // `to` as it was asked for
+    double until;                       // `to` as requested
     poise_goal here;                    // HERE: the goal
+    shift begin, end;                   // SHIFT: the correction where the pin begins to hold and where it ends
     int index;                          // of its result
+    poise_goal_kind part;               // the kind of its goal; of a pose in two parts, POSITION or ORIENTATION
+    bool is_in_stretch;                 // it reaches some frame of the current stretch
 } plan;
 
 typedef struct job {
@@ -34,9 +49,10 @@ typedef struct job {
     const poise_pin_options *options;
     plan *plans; // by `from`
     int count;
-    double *mixed; // nq
-    double *work;  // of splines
-    int foot[2];   // bodies that are kept; POISE_NONE: none
+    int stretch_first, stretch_end; // frames around the current one that pins move
+    double *mixed;                  // nq
+    double *work;                   // of splines
+    int foot[2];                    // bodies that are kept; POISE_NONE: none
 } job;
 
 poise_pin poise_pin_default(void)
@@ -65,13 +81,11 @@ static poise_status check_keys(const poise_model *model, const poise_pin *pin, i
         if (!pz_goals_match(&key->goal, &pin->keys[0].goal) || !is_finite(key->time) ||
             (k > 0 && !(key->time > key[-1].time))) {
             return pz_error_set(error, POISE_ERROR_ARGUMENT,
-                                "pin %d, key %d: keys are of one kind and body, each later than the one before", number,
-                                k + 1);
+                                "pin %d, key %d: keys must have one kind and one body, and increasing times", number, k + 1);
         }
         if (key->goal.kind == POISE_GOAL_POSTURE || key->goal.kind == POISE_GOAL_SMOOTHNESS) {
             return pz_error_set(error, POISE_ERROR_UNSUPPORTED,
-                                "pin %d: postures have no keys; give each a pin of its own, they go over into each other",
-                                number);
+                                "pin %d: postures cannot have keys; give each a pin of its own, and they blend", number);
         }
     }
     return POISE_OK;
@@ -85,10 +99,13 @@ static poise_status check_pin(const poise_model *model, const poise_pin *pin, in
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "pin %d: fades must be finite and >= 0, and keys not NULL", number);
     }
     if (!has_keys && !(pin->from <= pin->to)) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "pin %d: it ends, at %g s, before it begins, at %g s", number,
-                            pin->to, pin->from);
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "pin %d: ends (%g s) before it begins (%g s)", number, pin->to,
+                            pin->from);
     }
     const poise_goal *goal = has_keys ? &pin->keys[0].goal : &pin->goal;
+    if (pin->target == POISE_PIN_SHIFT && (has_keys || goal->kind != POISE_GOAL_POSITION)) {
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "pin %d: only a position without keys can be a shift", number);
+    }
     if (goal->kind == POISE_GOAL_CALLBACK) {
         return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "pin %d: a callback cannot fade in or out", number);
     }
@@ -118,9 +135,34 @@ static poise_status check_all(const poise_model *model, const poise_pin *pins, i
 
 // ---- Plans ---------------------------------------------------------------------------------------------------------------
 
-static const poise_goal *goal_of(const plan *p)
+static const poise_goal *goal_of_pin(const poise_pin *pin)
 {
-    return p->pin->key_count > 0 ? &p->pin->keys[0].goal : &p->pin->goal;
+    return pin->key_count > 0 ? &pin->keys[0].goal : &pin->goal;
+}
+
+// The part of a goal that a plan is about.
+static poise_goal part_of(const plan *p, poise_goal goal)
+{
+    if (goal.kind != p->part) {
+        goal.kind = p->part;
+        goal.weight = p->part == POISE_GOAL_ORIENTATION ? goal.rotation_weight : goal.weight;
+        goal.local.rotation = p->part == POISE_GOAL_POSITION ? poise_pose_identity().rotation : goal.local.rotation;
+        goal.local.position = p->part == POISE_GOAL_ORIENTATION ? v3(0, 0, 0) : goal.local.position;
+    }
+    return goal;
+}
+
+static bool match(const plan *a, const plan *b)
+{
+    poise_goal own = part_of(a, *goal_of_pin(a->pin)), other = part_of(b, *goal_of_pin(b->pin));
+    return pz_goals_match(&own, &other);
+}
+
+// Where a time lies, in frames.
+static double frame_at(const poise_clip *clip, double time)
+{
+    double at = (time - clip->start_time) / clip->frame_time, whole = round_down(at + 0.5);
+    return fabs(at - whole) < ROUNDED ? whole : at;
 }
 
 static poise_status plan_one(const job *j, const poise_pin *pin, int index, plan *p, poise_error *error)
@@ -129,20 +171,34 @@ static poise_status plan_one(const job *j, const poise_pin *pin, int index, plan
     double first = pin->key_count > 0 ? pin->keys[0].time : pin->from;
     double last = pin->key_count > 0 ? pin->keys[pin->key_count - 1].time : pin->to;
     double end = clip->start_time + (clip->frames - 1) * clip->frame_time;
-    *p = (plan){.pin = pin, .index = index};
-    p->from = (first - clip->start_time) / clip->frame_time;
-    p->to = p->until = (last - clip->start_time) / clip->frame_time;
+    *p = (plan){.pin = pin, .index = index, .part = goal_of_pin(pin)->kind};
+    p->from = frame_at(clip, first);
+    p->to = p->until = frame_at(clip, last);
     p->fade_in = pin->fade_in / clip->frame_time;
     p->fade_out = pin->fade_out / clip->frame_time;
     if (!(p->from <= clip->frames - 1 + NEAR_FRAME) || !(p->to >= -NEAR_FRAME)) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "pin %d: it holds from %g s to %g s, the clip is from %g s to %g s",
-                            index + 1, first, last, clip->start_time, end);
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                            "pin %d: it holds from %g s to %g s, but the clip runs from %g s to %g s", index + 1, first,
+                            last, clip->start_time, end);
     }
     if (!(round_down(p->to + NEAR_FRAME) >= p->from - NEAR_FRAME)) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "pin %d: no frame lies between %g s and %g s", index + 1, first,
                             last);
     }
     return POISE_OK;
+}
+
+// Does a pin ask for the position or the orientation of a body alone? Poses of that body are planned in these two parts
+// then, so that positions follow positions and orientations orientations.
+static bool has_parts(const poise_pin *pins, int count, int body)
+{
+    for (int i = 0; i < count; ++i) {
+        const poise_goal *g = goal_of_pin(&pins[i]);
+        if ((g->kind == POISE_GOAL_POSITION || g->kind == POISE_GOAL_ORIENTATION) && g->body == body) {
+            return true;
+        }
+    }
+    return false;
 }
 
 // Insertion by `from`; few.
@@ -156,17 +212,21 @@ static void insert(plan *plans, int count, plan p)
 }
 
 // Where the next pin of a place begins before this one has faded out, this one stays until then, and the next one fades in
-// from there.
+// from there. Shifts add up: they are gone where the other one holds.
 static void chain(job *j)
 {
     for (int i = 0; i < j->count; ++i) {
         plan *p = &j->plans[i], *next = NULL;
         for (int k = i + 1; k < j->count && !next; ++k) {
-            next = pz_goals_match(goal_of(p), goal_of(&j->plans[k])) ? &j->plans[k] : NULL;
+            next = match(p, &j->plans[k]) ? &j->plans[k] : NULL;
         }
         if (next && next->from - next->fade_in < p->to + p->fade_out) {
             double gap = max2(next->from - p->to, 0.0);
             next->fade_in = min2(next->fade_in, gap);
+            if (p->pin->target == POISE_PIN_SHIFT && next->pin->target == POISE_PIN_SHIFT) {
+                p->fade_out = min2(p->fade_out, gap);
+                continue;
+            }
             p->to = max2(p->to, min2(next->from, p->to + gap));
             p->fade_out = min2(p->fade_out, max2(next->to - next->from, 0.0));
         }
@@ -185,7 +245,31 @@ static double share_of(const plan *p, int frame)
     return 1.0;
 }
 
-// Goals that pins leave where they are: at the first frame in which they hold.
+// The correction at a frame in which a pin holds; `on` is the frame after or before it that tells how it changes.
+static poise_status find_shift(job *j, const plan *p, int frame, int on, shift *s, poise_error *error)
+{
+    const poise_goal *goal = &p->pin->goal;
+    vec3 away[2];
+    poise_status status = POISE_OK;
+    for (int i = 0; i < 2 && status == POISE_OK; ++i) {
+        status = pz_editor_begin(&j->editor, i == 0 ? frame : on, error);
+        away[i] = v3_sub(goal->target.position, pz_goal_met(goal, j->editor.kin, NULL).target.position);
+    }
+    if (status == POISE_OK) {
+        *s = (shift){frame, away[0], on == frame ? v3(0, 0, 0) : v3_scale(v3_sub(away[1], away[0]), 1.0 / (on - frame))};
+    }
+    return status;
+}
+
+static poise_status find_shifts(job *j, plan *p, poise_error *error)
+{
+    int most = j->editor.clip->frames - 1;
+    int first = (int)max2(-round_down(-(p->from - NEAR_FRAME)), 0.0), last = (int)min2(round_down(p->to + NEAR_FRAME), most);
+    poise_status status = find_shift(j, p, first, least(first + 1, last), &p->begin, error);
+    return status == POISE_OK ? find_shift(j, p, last, last > first ? last - 1 : last, &p->end, error) : status;
+}
+
+// Goals that pins leave where they are: at the first frame in which they hold. Corrections at the ends of shifts.
 static poise_status find_here(job *j, poise_error *error)
 {
     poise_status status = POISE_OK;
@@ -195,6 +279,8 @@ static poise_status find_here(job *j, poise_error *error)
         if (p->pin->target == POISE_PIN_HERE) {
             status = pz_editor_begin(&j->editor, least(frame, j->editor.clip->frames - 1), error);
             p->here = pz_goal_met(&p->pin->goal, j->editor.kin, pz_editor_original(&j->editor, frame));
+        } else if (p->pin->target == POISE_PIN_SHIFT) {
+            status = find_shifts(j, p, error);
         }
     }
     return status;
@@ -215,11 +301,30 @@ static poise_goal target_of(const job *j, const plan *p, int frame)
                                            : pin->goal;
 }
 
+// The fades of a shift: from + S(u) (d + d' t), the correction as it would continue, faded out.
+static poise_goal shifted(const plan *p, const poise_goal *from, const poise_goal *to, int frame, double share)
+{
+    const shift *s = frame < p->from ? &p->begin : &p->end;
+    poise_goal goal = *to;
+    goal.target.position = v3_mad(from->target.position, share, v3_mad(s->away, frame - s->frame, s->slope));
+    return goal;
+}
+
+// The largest share of the pins of a place.
+static double share_of_place(const job *j, const plan *p, int frame)
+{
+    double most = 0.0;
+    for (int i = 0; i < j->count; ++i) {
+        most = max2(most, match(p, &j->plans[i]) ? share_of(&j->plans[i], frame) : 0.0);
+    }
+    return most;
+}
+
 // Mix a pin into the goals of its place, or begin those with the original's.
-static void add_pin(job *j, const plan *p, int frame, double share)
+static void add_pin(job *j, const plan *p, int frame, double strength)
 {
     pz_editor *e = &j->editor;
-    poise_goal to = target_of(j, p, frame), from = pz_goal_met(&to, e->kin, pz_editor_original(e, frame));
+    poise_goal to = part_of(p, target_of(j, p, frame)), from = pz_goal_met(&to, e->kin, pz_editor_original(e, frame));
     int at = 0;
     while (at < e->goal_count && !pz_goals_match(&e->goals[at], &to)) {
         ++at;
@@ -228,9 +333,14 @@ static void add_pin(job *j, const plan *p, int frame, double share)
     if (at < count) {
         from = e->goals[at];
     }
-    poise_goal mixed = pz_goal_mix(e->model, &from, &to, share, j->mixed);
+    double share = share_of(p, frame);
+    poise_goal mixed = p->pin->target == POISE_PIN_SHIFT && share < 1.0
+                           ? shifted(p, &from, &to, frame, share * strength)
+                           : pz_goal_mix(e->model, &from, &to, share * strength, j->mixed);
     e->goal_count = at;
-    pz_editor_add(e, &mixed, 1.0);
+    double held = share_of_place(j, p, frame);
+    pz_editor_add(e, &mixed, KEPT_WEIGHT + (1.0 - KEPT_WEIGHT) * held);
+    e->yields[at] = held < 1.0;
     e->goal_count = at < count ? count : count + 1;
 }
 
@@ -238,9 +348,11 @@ static void add_pin(job *j, const plan *p, int frame, double share)
 static void gather(job *j, int frame, double strength)
 {
     for (int i = 0; i < j->count; ++i) {
-        double share = share_of(&j->plans[i], frame);
-        if (share > 0.0) {
-            add_pin(j, &j->plans[i], frame, share * strength);
+        const plan *p = &j->plans[i];
+        double share = share_of(p, frame);
+        bool is_posture = p->part == POISE_GOAL_POSTURE || p->part == POISE_GOAL_SMOOTHNESS;
+        if (share > 0.0 || (p->is_in_stretch && !is_posture)) {
+            add_pin(j, p, frame, strength);
         }
     }
     for (int s = 0; s < 2; ++s) {
@@ -253,17 +365,45 @@ static void gather(job *j, int frame, double strength)
     }
 }
 
-static poise_status edit_frame(job *j, int frame, poise_error *error)
+// The largest share of a pin that moves the skeleton; paths count where something else does.
+static double most_of(const job *j, int frame)
 {
-    pz_editor *e = &j->editor;
     double most = 0.0;
-    for (int i = 0; i < j->count; ++i) { // paths count where something else moves the skeleton
+    for (int i = 0; i < j->count; ++i) {
         bool moves = j->plans[i].pin->target != POISE_PIN_PATH;
         most = max2(most, moves ? share_of(&j->plans[i], frame) : 0.0);
     }
+    return most;
+}
+
+// The stretch of frames that pins move around this one, and the pins that reach it.
+static void find_stretch(job *j, int frame)
+{
+    if (frame >= j->stretch_first && frame < j->stretch_end) {
+        return;
+    }
+    for (j->stretch_first = frame; j->stretch_first > 0 && most_of(j, j->stretch_first - 1) > 0.0; --j->stretch_first) {
+    }
+    for (j->stretch_end = frame + 1; j->stretch_end < j->editor.clip->frames && most_of(j, j->stretch_end) > 0.0;
+         ++j->stretch_end) {
+    }
+    for (int i = 0; i < j->count; ++i) {
+        plan *p = &j->plans[i];
+        p->is_in_stretch = false;
+        for (int f = j->stretch_first; f < j->stretch_end && !p->is_in_stretch; ++f) {
+            p->is_in_stretch = share_of(p, f) > 0.0;
+        }
+    }
+}
+
+static poise_status edit_frame(job *j, int frame, poise_error *error)
+{
+    pz_editor *e = &j->editor;
+    double most = most_of(j, frame);
     if (!(most > 0.0)) {
         return POISE_OK;
     }
+    find_stretch(j, frame);
     bool goes_on = e->is_smooth || (e->last == frame - 1 && frame > 0);
     int steps = goes_on || most < 1.0 / STEPS ? 1 : STEPS;
     poise_status status = POISE_OK;
@@ -314,7 +454,12 @@ static poise_status judge(job *j, const plan *p, poise_pin_result *r, bool *miss
 {
     int frames = j->editor.clip->frames;
     poise_status status = POISE_OK;
-    *r = (poise_pin_result){.first = frames, .last = -1, .held_first = frames, .held_last = -1, .worst_frame = POISE_NONE};
+    *r = (poise_pin_result){.first = frames,
+                            .last = -1,
+                            .held_first = frames,
+                            .held_last = -1,
+                            .size = j->editor.size,
+                            .worst_frame = POISE_NONE};
     for (int f = 0; f < frames && status == POISE_OK; ++f) {
         double share = share_of(p, f);
         if (share > 0.0) {
@@ -352,15 +497,29 @@ static poise_status judge_feet(job *j, poise_pin_report *report, poise_error *er
     return status;
 }
 
+// Does the point that a pin shifts jolt, or its body's origin: of a foot, the ball or the ankle?
+static poise_status judge_jolt(job *j, const poise_goal *goal, const poise_pin_result *r, poise_pin_report *report,
+                               poise_error *error)
+{
+    poise_goal origin = *goal;
+    origin.local.position = v3(0, 0, 0);
+    poise_status status = pz_editor_find_jolt(&j->editor, goal, r->first - 1, r->last + 1, report, error);
+    return status == POISE_OK ? pz_editor_find_jolt(&j->editor, &origin, r->first - 1, r->last + 1, report, error) : status;
+}
+
 static poise_status judge_all(job *j, poise_pin_result *results, poise_pin_report *report, poise_error *error)
 {
     poise_status status = pz_editor_measure(&j->editor, report, error);
     bool *missed = j->editor.missed;
     for (int i = 0; i < j->count && status == POISE_OK; ++i) {
         poise_pin_result r;
-        status = judge(j, &j->plans[i], &r, missed, error);
-        if (results) {
+        bool is_second = j->plans[i].part == POISE_GOAL_ORIENTATION && goal_of_pin(j->plans[i].pin)->kind == POISE_GOAL_POSE;
+        status = is_second ? POISE_OK : judge(j, &j->plans[i], &r, missed, error); // a pose is judged whole, once
+        if (results && !is_second) {
             results[j->plans[i].index] = r;
+        }
+        if (status == POISE_OK && j->plans[i].pin->target == POISE_PIN_SHIFT) {
+            status = judge_jolt(j, &j->plans[i].pin->goal, &r, report, error);
         }
     }
     for (int f = 0; f < j->editor.clip->frames; ++f) {
@@ -383,7 +542,7 @@ static poise_status find_feet(job *j, const poise_allocator *allocator, poise_er
     for (int s = 0; s < 2 && j->options->keep_feet && anatomy.stature > 0; ++s) {
         int body = anatomy.part[PZ_FOOT][s == 0 ? PZ_LEFT : PZ_RIGHT].body;
         for (int i = 0; i < j->count && body >= 0; ++i) {
-            const poise_goal *g = goal_of(&j->plans[i]);
+            const poise_goal *g = goal_of_pin(j->plans[i].pin);
             bool has_body = g->kind != POISE_GOAL_POSTURE && g->kind != POISE_GOAL_SMOOTHNESS;
             bool is_on_leg =
                 has_body && g->kind != POISE_GOAL_CENTER_OF_MASS &&
@@ -402,8 +561,12 @@ static poise_status run(job *j, const poise_pin *pins, int count, const poise_al
     for (int i = 0; i < count && status == POISE_OK; ++i) {
         plan p;
         status = plan_one(j, &pins[i], i, &p, error);
-        insert(j->plans, i, p);
-        j->count = i + 1;
+        if (p.part == POISE_GOAL_POSE && has_parts(pins, count, goal_of_pin(&pins[i])->body)) {
+            p.part = POISE_GOAL_ORIENTATION;
+            insert(j->plans, j->count++, p);
+            p.part = POISE_GOAL_POSITION;
+        }
+        insert(j->plans, j->count++, p);
     }
     status = status == POISE_OK ? find_feet(j, allocator, error) : status;
     status = status == POISE_OK ? find_here(j, error) : status;
@@ -417,9 +580,24 @@ static poise_status run(job *j, const poise_pin *pins, int count, const poise_al
     return status == POISE_OK ? judge_all(j, results, report, error) : status;
 }
 
+// Bones keep the lengths that the clip gives them: three slides of a joint below the body that carries the motion stay, as
+// does what stands still above it.
+static void lock(const poise_model *m, const poise_clip *clip, const bool *asked, bool *locked)
+{
+    pz_moving_root root = pz_moving_root_of(m, clip, NULL);
+    for (int i = 0; i < m->nv; ++i) {
+        locked[i] = (asked && asked[i]) || i < m->joints[root.first].v_begin;
+    }
+    for (int k = root.last + 1; k < m->joint_count; ++k) {
+        for (int i = 0; m->joints[k].slide_count == 3 && m->joints[k].parent >= 0 && i < 3; ++i) {
+            locked[m->joints[k].v_begin + i] = true;
+        }
+    }
+}
+
 static void lay_out(job *j, int count, int keys, int nq, pz_arena *arena)
 {
-    j->plans = pz_arena_take(arena, (size_t)count, sizeof *j->plans);
+    j->plans = pz_arena_take(arena, 2 * (size_t)count, sizeof *j->plans);
     j->mixed = pz_arena_take(arena, (size_t)nq, sizeof(double));
     j->work = pz_arena_take(arena, 4 * (size_t)keys, sizeof(double));
 }
@@ -435,16 +613,25 @@ poise_status pz_clip_pin(const poise_model *model, const poise_pin *pins, int co
         return status;
     }
     job j = {.options = &own};
-    pz_editor_room room = {.goals = count + 2, .rows = 2 * PZ_ROWS_PER_GOAL, .locked = own.locked};
+    pz_owned locks = {0};
+    bool *locked = clip && clip->nq == model->nq ? pz_owned_take(&locks, allocator, (size_t)model->nv + 1) : NULL;
+    if (!locked) {
+        return clip && clip->nq == model->nq
+                   ? pz_error_set(error, POISE_ERROR_MEMORY, "out of memory")
+                   : pz_error_set(error, POISE_ERROR_ARGUMENT, "the clip must not be NULL, and of this model");
+    }
+    lock(model, clip, own.locked, locked);
+    pz_editor_room room = {.goals = 2 * count + 2, .rows = 2 * PZ_ROWS_PER_GOAL, .locked = locked};
     int keys = 1;
     for (int i = 0; i < count; ++i) {
-        poise_goal_kind kind = (pins[i].key_count > 0 ? pins[i].keys[0].goal : pins[i].goal).kind;
+        poise_goal_kind kind = goal_of_pin(&pins[i])->kind;
         room.rows += pz_goal_rows_most(model, kind);
         room.coupled += kind == POISE_GOAL_RELATIVE || kind == POISE_GOAL_CENTER_OF_MASS;
         keys = pins[i].key_count > keys ? pins[i].key_count : keys;
     }
     status = pz_editor_open(model, &room, clip, allocator, &j.editor, error);
     if (status != POISE_OK) {
+        pz_owned_release(&locks);
         return status;
     }
     double metres = own.metres > 0 ? own.metres : METRE / j.editor.size;
@@ -465,5 +652,6 @@ poise_status pz_clip_pin(const poise_model *model, const poise_pin *pins, int co
     }
     pz_owned_release(&owned);
     pz_editor_close(&j.editor);
+    pz_owned_release(&locks);
     return status;
 }

@@ -1,4 +1,4 @@
-// Pinning a clip as it is asked for, whatever is in reach.
+// Pinning a clip as requested, whether in reach or not.
 #ifndef PZ_MOTION_EDIT_PINS_H
 #define PZ_MOTION_EDIT_PINS_H
 

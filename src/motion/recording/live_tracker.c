@@ -22,7 +22,7 @@
 #define LEAST_NOISE   5e-5 // of the reach
 #define LEAST_CHANCE  0.25 // of the numbers of a frame: what is left to chance at least
 #define OUTLIER_NOISE 20.0
-#define OUTLIER_REACH 0.03 // of the reach: markers nearer than this are never let go
+#define OUTLIER_REACH 0.03 // of the reach: markers nearer than this are never ignored
 #define FARTHEST      1e100
 
 struct poise_live {
@@ -138,7 +138,7 @@ static void make_room(poise_live *live)
 
 // ---- One frame -----------------------------------------------------------------------------------------------------------
 
-// What tracking leaves counts as noise; markers that are far off are let go.
+// What tracking leaves counts as noise; markers that are far off are ignored.
 static void judge_markers(poise_live *live, int slot, const poise_track_frame *frame)
 {
     double noise = noise_of(live), most = max2(OUTLIER_NOISE * noise, OUTLIER_REACH * live->reach);
@@ -253,7 +253,7 @@ static poise_status check(const poise_track_problem *problem, const poise_sequen
     }
     if (problem->task_weights || problem->constraint_count > 0 || o->velocity || o->acceleration) {
         return pz_error_set(error, POISE_ERROR_UNSUPPORTED,
-                            "live: tasks, constraints and limits of velocity and acceleration are not for a fixed lag");
+                            "live: tasks, constraints and limits of velocity and acceleration do not work with a fixed lag");
     }
     if (!(rate > 0.0) || !is_finite(rate) || lag < LEAST_LAG * o->knot || lag > MOST_LAG) {
         return pz_error_set(

@@ -91,7 +91,7 @@ static poise_status calibrate(const poise_recording_problem *problem, poise_reco
     if (fit == POISE_FIT_NONE) {
         return known ? POISE_OK
                      : pz_error_set(error, POISE_ERROR_UNSUPPORTED,
-                                    "where its markers sit is not known; calibrating the places finds it");
+                                    "the marker positions on the skeleton are unknown; calibrate them");
     }
     poise_calibration c = calibration_of(problem, r, fit);
     poise_error reason = {.text = ""};
@@ -196,6 +196,20 @@ static poise_status take_arrays(const poise_recording_problem *problem, poise_re
 
 // ---- Judging -------------------------------------------------------------------------------------------------------------
 
+// Following joints alone is less than retargeting can do, whose bones are 3 degrees off on average: it is doubtful earlier.
+// Thresholds that the caller changed stay.
+#define MEAN_TURN 0.7 // of the thresholds of retargeting: 8 degrees
+#define LIMB_TURN 0.6 // 17 degrees
+
+static void tighten(poise_thresholds *t, poise_finding_kind kind, double share)
+{
+    poise_thresholds usual = poise_thresholds_default();
+    if (t->doubtful[kind] == usual.doubtful[kind] && t->failed[kind] == usual.failed[kind]) {
+        t->doubtful[kind] *= share;
+        t->failed[kind] *= share;
+    }
+}
+
 static poise_verdict_problem verdict_of(const poise_recording_problem *problem, const poise_recording_result *r,
                                         const poise_track_problem *track)
 {
@@ -209,11 +223,25 @@ static poise_verdict_problem verdict_of(const poise_recording_problem *problem, 
                                .absent = problem->absent,
                                .absent_count = problem->absent_count,
                                .thresholds = problem->thresholds};
-    if (r->from_motion) { // another skeleton's joints are not where this one's are, however well it follows
-        v.thresholds.doubtful[POISE_FINDING_GIVEN] = v.thresholds.failed[POISE_FINDING_GIVEN] = INFINITY;
-        v.thresholds.doubtful[POISE_FINDING_FAR] = v.thresholds.failed[POISE_FINDING_FAR] = INFINITY;
+    v.from_motion = r->from_motion;
+    if (r->from_motion) {
+        tighten(&v.thresholds, POISE_FINDING_BONES, MEAN_TURN);
+        tighten(&v.thresholds, POISE_FINDING_LIMB, LIMB_TURN);
     }
     return v;
+}
+
+// Limits of velocity and acceleration that the solver could not weigh against the markers.
+static void judge_limits(const poise_recording_problem *problem, poise_recording_result *r, int capacity)
+{
+    poise_finding f = {.kind = POISE_FINDING_LATE, .value = (double)r->sequence.late / (r->clip->frames + 1)};
+    for (int k = 0; k < poise_model_info(r->model).joints; ++k) {
+        poise_joint_info joint = poise_model_joint_info(r->model, k);
+        f.name = joint.nv > 0 && joint.v <= r->sequence.late_dof ? joint.name : f.name;
+    }
+    if (r->sequence.late > 0) {
+        poise_verdict_weigh(&problem->thresholds, f, false, &r->verdict, r->findings, capacity);
+    }
 }
 
 static poise_status judge(const poise_recording_problem *problem, poise_recording_result *r, poise_error *error)
@@ -230,6 +258,7 @@ static poise_status judge(const poise_recording_problem *problem, poise_recordin
         if (status != POISE_OK) {
             return status;
         }
+        judge_limits(problem, r, capacity);
         is_whole = r->verdict.count <= capacity;
         if (!is_whole) {
             capacity = r->verdict.count;
@@ -246,7 +275,7 @@ poise_status poise_recording_follow(const poise_recording_problem *problem, pois
 {
     poise_recording_result *r = result;
     if (!problem || !r || r->clip || r->q_start) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "needs a problem, and what poise_recording_match made of it, once");
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "needs a problem and its result from poise_recording_match, once");
     }
     poise_status status = take_start(problem, r, error);
     status = status == POISE_OK ? calibrate(problem, r, error) : status;

@@ -20,7 +20,7 @@ static poise_status choose_frames(const poise_recording_problem *problem, const 
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "has no frames");
     }
     if (first >= frames || last >= frames || first > last) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "has frames 0 to %d; first %d, last %d is no part of that",
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "has frames 0 to %d; first %d, last %d is outside that range",
                             frames - 1, first, last);
     }
     poise_markers *part = NULL;

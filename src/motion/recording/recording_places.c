@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "math/scalar.h"
+#include "motion/markers.h"
 
 #include <string.h>
 
@@ -68,15 +69,29 @@ static void hold_given(poise_recording_result *r)
     }
 }
 
-// Is the marker with this label one that is placed already?
-static bool is_given(const poise_recording_result *r, const char *label)
+// Does one of these places belong to the marker with this label?
+static bool has_place(const poise_markers *markers, const poise_placement *places, int count, const char *label)
 {
-    for (int k = 0; k < r->given_seen; ++k) {
-        if (poise_markers_find(r->markers, r->placements[k].label) == poise_markers_find(r->markers, label)) {
+    int marker = poise_markers_find(markers, label);
+    for (int i = 0; i < count; ++i) {
+        if (poise_markers_find(markers, places[i].label) == marker) {
             return true;
         }
     }
     return false;
+}
+
+// Drop given places whose markers also have a place by name: the recording was made with another set of markers, where the
+// same name may mean another place.
+static void drop_given(poise_recording_result *r, const poise_placement *named, int count)
+{
+    int kept = 0;
+    for (int k = 0; k < r->given_seen; ++k) {
+        if (!has_place(r->markers, named, count, r->placements[k].label)) {
+            r->placements[kept++] = r->placements[k];
+        }
+    }
+    r->given_seen = kept;
 }
 
 // Places by common names, beside those that are given.
@@ -90,17 +105,22 @@ static poise_status add_named(const poise_recording_problem *problem, poise_reco
     }
     poise_status status =
         poise_places_by_name(r->model, r->markers, problem->labels, named, r->priors + first, most, &r->anatomy, error);
-    for (int i = 0; i < r->anatomy.placed && status == POISE_OK; ++i) {
-        if (!is_given(r, named[i].label)) {
+    if (status != POISE_OK) {
+        return status;
+    }
+    if (!pz_places_cover(r->given_seen, r->given, r->markers->count)) {
+        drop_given(r, named, r->anatomy.placed);
+    }
+    r->placement_count = r->given_seen;
+    for (int i = 0; i < r->anatomy.placed; ++i) {
+        if (!has_place(r->markers, r->placements, r->given_seen, named[i].label)) {
             r->placements[r->placement_count] = named[i];
             r->priors[r->placement_count++] = r->priors[first + i];
         }
     }
-    r->named = r->placement_count - first;
-    if (status == POISE_OK) {
-        hold_given(r);
-    }
-    return status;
+    r->named = r->placement_count - r->given_seen;
+    hold_given(r);
+    return POISE_OK;
 }
 
 poise_status pz_recording_place(const poise_recording_problem *problem, poise_recording_result *r, poise_error *error)
@@ -116,10 +136,12 @@ poise_status pz_recording_place(const poise_recording_problem *problem, poise_re
     }
     if (status == POISE_OK && r->placement_count == 0) {
         return problem->only_placements
-                   ? pz_error_set(error, POISE_ERROR_NOT_FOUND, "has none of the %d markers that are placed, such as \"%s\"",
+                   ? pz_error_set(error, POISE_ERROR_NOT_FOUND, "has none of the %d placed markers, such as \"%s\"",
                                   problem->placement_count, problem->placement_count > 0 ? problem->placements[0].label : "")
                    : pz_error_set(error, POISE_ERROR_NOT_FOUND,
-                                  "none of its markers has a place on the skeleton; give them with placements");
+                                  "the names of its %d markers, such as \"%s\", do not say where on the skeleton they sit; "
+                                  "set placements or a table of names",
+                                  r->markers->count, r->markers->label[0]);
     }
     return status;
 }

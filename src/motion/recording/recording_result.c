@@ -1,4 +1,4 @@
-// From a recording to a motion and a verdict: the two steps, and who owns what they make.
+// From a recording to a motion and a verdict: the two steps, and who owns the memory.
 #include "motion/recording/recording_steps.h"
 
 #include "base/arena.h"
@@ -67,7 +67,7 @@ poise_status poise_recording_match(const poise_recording_problem *problem, const
 {
     if (!is_complete(problem) || !result) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT,
-                            "model and result must not be NULL, nor markers where there is no motion; first must not be "
+                            "model and result must not be NULL, nor markers if there is no motion; first must not be "
                             "negative, calibration_frames > 0");
     }
     poise_recording_result *r = pz_allocate(allocator, sizeof *r);

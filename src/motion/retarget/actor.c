@@ -11,7 +11,7 @@
 
 #define STANDS 0.6 // radians: mean angle of trunk and legs from upright, up to which a pose is one to compare limbs in
 
-enum { LOOKS = 200 }; // frames of a clip that are looked at
+enum { LOOKS = 200 }; // frames of a clip examined
 
 static poise_vec3 place_of(const pz_actor *a, int role)
 {
@@ -41,7 +41,7 @@ static int step_of(const pz_actor *a)
 
 // ---- Up ------------------------------------------------------------------------------------------------------------------
 
-// From the feet, or hips, to the chest, or head, in the pose that kin has; 0 where the roles do not tell.
+// From the feet, or hips, to the chest, or head, in the pose that kin has; 0 where the roles do not determine it.
 static vec3 upwards(const pz_actor *a)
 {
     static const int low[] = {POISE_ROLE_FOOT, POISE_ROLE_SHANK, POISE_ROLE_THIGH};

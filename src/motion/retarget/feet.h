@@ -4,22 +4,44 @@
 
 #include "motion/retarget/actor.h"
 
-enum { PZ_HEEL = 1, PZ_TOE = 2 }; // bits of a contact
+enum {
+    PZ_HEEL = 1, // bits of a contact
+    PZ_TOE = 2,
+    PZ_SOLE_MOST = 24,   // points of a sole that are kept above the ground
+    PZ_SHAPE_CORNERS = 8 // points that a shape has at most
+};
+
+// A ball that a foot, or what hangs from it, must not push into the ground: the corner of a shape.
+typedef struct pz_sole_point {
+    int body;         // that carries it
+    vec3 at;          // in the body's frame
+    double radius;    // around it
+    unsigned char of; // PZ_HEEL or PZ_TOE: the end of the sole that it is nearer to
+} pz_sole_point;
 
 typedef struct pz_foot {
-    int body;               // of the target; POISE_NONE: there is none
-    double height;          // of the ankle above the sole, standing
-    vec3 ankle;             // in the body's frame
-    vec3 heel, toe;         // on the sole, likewise
-    vec3 across;            // half the width of the sole, in the body's frame; 0: not known
-    quat rest;              // its turn standing
-    poise_pose *path;       // by frame: where the body is to be
-    unsigned char *contact; // by frame: bits
-    poise_pose last;        // measuring: the frame before,
-    int held;               // and frames in which a point was held
+    int body;           // of the target; POISE_NONE: there is none
+    double height;      // of the ankle above the sole, standing
+    vec3 ankle;         // in the body's frame
+    vec3 heel, toe;     // on the sole, likewise
+    bool is_guessed;    // nothing tells where the sole is
+    bool has_edges;     // shapes tell: it rests on the edges of its heel and toe,
+    vec3 across;        // half as long as this, in the body's frame,
+    double heel_radius; // and so round
+    double toe_radius;
+    quat rest;                        // its turn standing
+    pz_sole_point *corner;            // of all shapes of the foot; NULL: not wanted
+    int corners;                      // how many
+    int soles;                        // how many there are of
+    pz_sole_point sole[PZ_SOLE_MOST]; // those of them that can be lowest in a foot that is not upside down
+    poise_pose *path;                 // by frame: where the body is to be
+    unsigned char *contact;           // by frame: bits
+    poise_pose last;                  // measuring: the frame before,
+    int held;                         // and frames in which a point was held
 } pz_foot;
 
-// Heel, toe and height of the sole. `sole` > 0 is the height.
+// Heel, toe and height of the sole, from the shapes of the foot and of what hangs from it. `sole` > 0 is the height.
+// foot->corner, where it is not NULL, has room for PZ_SHAPE_CORNERS of each shape.
 void pz_foot_measure(const pz_actor *to, int side_offset, const poise_shape *shapes, int shape_count, double sole,
                      pz_foot *foot);
 
@@ -39,8 +61,9 @@ void pz_foot_plant(pz_foot *foot, const pz_ground *ground, poise_vec3 *offset);
 // How firmly a point is held: 1 in contact, going to 0 in a fraction of a second before and after.
 double pz_foot_firmness(const pz_foot *foot, const pz_ground *ground, unsigned char bit, int frame);
 
-// The lowest point of the sole, with the body at `pose`, along up.
-double pz_sole_height(const pz_foot *foot, poise_pose pose, vec3 up);
+// The lowest point of the sole, with the body at `pose`, along up; of its ends `ends`, bits. `lowest` (may be NULL) receives
+// it, in the body's frame. Toes that turn by themselves are left out.
+double pz_sole_height(const pz_foot *foot, poise_pose pose, vec3 up, unsigned char ends, vec3 *lowest);
 
 // The point of the sole that rests: heel, toe or, for both or neither, the middle.
 static inline vec3 pz_foot_point(const pz_foot *foot, unsigned char contact)

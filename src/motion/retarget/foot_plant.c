@@ -10,11 +10,12 @@
 #include "math/scalar.h"
 #include "math/so3.h"
 
-#define FADE  0.3  // seconds in which a difference fades, if the next contact is not sooner
-#define GRIP  0.15 // seconds in which a foot comes to be held, and is let go
-#define TILT  0.6  // radians: beyond it a sole is not flat on the ground, and beyond twice that not on it
-#define DRIFT 0.08 // of the leg: farther from its place in a step a foot is not at rest
-#define PIVOT 0.3  // radians: nor is one that is turned farther than that from its turn in the middle of the step
+#define FADE       0.3  // seconds in which a difference fades, if the next contact is not sooner
+#define GRIP       0.15 // seconds in which a foot comes to be held, and is released
+#define TILT       0.6  // radians: beyond it a sole is not flat on the ground, and beyond twice that not on it
+#define DRIFT      0.08 // of the leg: farther from its place in a step a foot is not at rest
+#define PIVOT      0.3  // radians: nor is one that is turned farther than that from its turn in the middle of the step
+#define EDGE_PIVOT 0.45 // the same while it rests on an edge
 
 // 0 to 1 with zero first and second derivatives at both ends.
 static double ease(double x)
@@ -103,9 +104,10 @@ static poise_pose place_of_step(const pz_foot *foot, const step *s, const pz_gro
     }
     poise_pose place = {.rotation = flat_turn(foot, foot->path[middle].rotation, g->up)};
     for (int f = s->first; f < s->last; ++f) {
-        if (counts(foot, s, f) && foot->contact[f] == (PZ_HEEL | PZ_TOE)) {
+        bool is_flat = foot->contact[f] == (PZ_HEEL | PZ_TOE);
+        if (is_flat || foot->has_edges) {
             quat turned = quat_mul(quat_conj(place.rotation), flat_turn(foot, foot->path[f].rotation, g->up));
-            *farthest = max2(*farthest, poise_quat_angle(turned) / PIVOT);
+            *farthest = max2(*farthest, poise_quat_angle(turned) / (is_flat ? PIVOT : EDGE_PIVOT));
         }
     }
     vec3 point = quat_rotate(place.rotation, pz_foot_point(foot, foot->contact[middle]));
@@ -211,6 +213,52 @@ static void hold_turns(pz_foot *foot, const pz_ground *g, poise_vec3 *offset)
     bridge_all(foot, offset, false, g);
 }
 
+// Of a turn, what is about an axis.
+static quat turn_about(quat turn, vec3 axis)
+{
+    double along = v3_dot(quat_vec(turn), axis);
+    quat about = {along * axis.x, along * axis.y, along * axis.z, turn.w};
+    bool is_one = along != 0 || turn.w != 0;
+    return is_one ? quat_normalize(about) : (quat){0, 0, 0, 1};
+}
+
+// A sole that rests on heel or toe alone rests on that edge: it tips about it, away from the ground, and neither rolls nor
+// pivots. What that changes fades away after the contact.
+static void hold_edges(pz_foot *foot, const pz_ground *g, poise_vec3 *turn, poise_vec3 *change)
+{
+    step s;
+    double farthest;
+    for (int from = 0; next_step(foot, g, from, &s); from = s.last) {
+        quat flat = place_of_step(foot, &s, g, &farthest).rotation;
+        vec3 edge = v3_normalize(v3_cross(g->up, quat_rotate(flat, v3_sub(foot->toe, foot->heel))));
+        for (int f = s.first; f < s.last; ++f) {
+            quat now = quat_mul(so3_exp_quat(turn[f]), foot->path[f].rotation);
+            quat about = turn_about(quat_mul(now, quat_conj(flat)), edge);
+            double nose_down = v3_dot(quat_vec(about), edge) * (about.w < 0 ? -1.0 : 1.0);
+            bool is_off = foot->contact[f] == PZ_TOE ? nose_down > 0 : foot->contact[f] == PZ_HEEL && nose_down < 0;
+            quat tipped = is_off ? quat_mul(about, flat) : flat;
+            change[f] = so3_log(quat_mul(tipped, quat_conj(now)));
+        }
+    }
+    bridge_all(foot, change, true, g);
+    for (int f = 0; f < g->frames; ++f) {
+        turn[f] = so3_log(quat_mul(so3_exp_quat(change[f]), so3_exp_quat(turn[f])));
+    }
+}
+
+// How far an edge that is round has rolled along the ground, tipped from `flat` to `now`.
+static vec3 rolled(const pz_foot *foot, const pz_ground *g, unsigned char contact, quat flat, quat now)
+{
+    double radius = contact == PZ_HEEL ? foot->heel_radius : contact == PZ_TOE ? foot->toe_radius : 0.0;
+    if (!foot->has_edges || radius == 0.0) {
+        return v3(0, 0, 0);
+    }
+    vec3 ahead = v3_normalize(quat_rotate(flat, v3_sub(foot->toe, foot->heel))), edge = v3_cross(g->up, ahead);
+    vec3 tipped = so3_log(quat_mul(now, quat_conj(flat))), center = v3_scale(g->up, radius);
+    vec3 turned = quat_rotate(quat_mul(now, quat_conj(flat)), center);
+    return v3_add(v3_scale(ahead, radius * v3_dot(tipped, edge)), v3_sub(center, turned));
+}
+
 // In each step: where the body is, with its turn and the point that is held, against where the source has it.
 static void hold_places(pz_foot *foot, const pz_ground *g, const poise_vec3 *turn, poise_vec3 *offset)
 {
@@ -222,6 +270,7 @@ static void hold_places(pz_foot *foot, const pz_ground *g, const poise_vec3 *tur
             vec3 point = pz_foot_point(foot, foot->contact[f]);
             quat now = quat_mul(so3_exp_quat(turn[f]), foot->path[f].rotation);
             vec3 origin = v3_sub(poise_pose_transform(place, point), quat_rotate(now, point));
+            origin = v3_add(origin, rolled(foot, g, foot->contact[f], place.rotation, now));
             offset[f] = v3_sub(origin, foot->path[f].position);
         }
     }
@@ -238,12 +287,15 @@ void pz_foot_plant(pz_foot *foot, const pz_ground *g, poise_vec3 *offset)
     drop_tilted(foot, g);
     cut_drifts(foot, g);
     hold_turns(foot, g, turn);
+    if (foot->has_edges) {
+        hold_edges(foot, g, turn, move);
+    }
     hold_places(foot, g, turn, move);
     for (int f = 0; f < g->frames; ++f) {
         poise_pose *pose = &foot->path[f];
         pose->rotation = quat_normalize(quat_mul(so3_exp_quat(turn[f]), pose->rotation));
         pose->position = v3_add(pose->position, move[f]);
-        double sunk = g->height - pz_sole_height(foot, *pose, g->up);
+        double sunk = g->height - pz_sole_height(foot, *pose, g->up, PZ_HEEL | PZ_TOE, NULL);
         pose->position = sunk > 0 ? v3_mad(pose->position, sunk, g->up) : pose->position;
     }
 }

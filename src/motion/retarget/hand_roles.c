@@ -23,7 +23,7 @@ static vec3 place(const poise_kinematics *kin, int body)
     return poise_kinematics_body_pose(kin, body).position;
 }
 
-// The chain that begins with `first` and goes on with what carries most.
+// The chain that begins with `first` and continues with what carries most.
 static finger follow_chain(const poise_model *model, const poise_kinematics *kin, int first)
 {
     finger f = {.count = 0};

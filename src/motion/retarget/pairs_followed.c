@@ -80,7 +80,7 @@ static vec3 level(vec3 v, vec3 up)
     return v3_normalize(v3_mad(v, -v3_dot(v, up), up));
 }
 
-// The role that a limb's correction goes on from; POISE_NONE: the trunk's.
+// The role that a limb's correction continues from; POISE_NONE: the trunk's.
 static int role_above(int part)
 {
     if (part >= POISE_ROLE_THUMB) {

@@ -32,8 +32,8 @@ typedef struct pz_followed {
     int root_to, root_from; // of skeletons without legs: bodies whose places correspond; POISE_NONE: none
 } pz_followed;
 
-// Who follows whom. `followed->pair` has room. Without `copies` even the same skeleton is followed part by part, so that
-// feet may go elsewhere.
+// Which body follows which. `followed->pair` has room. Without `copies` even the same skeleton is followed part by part, so
+// that feet may go elsewhere.
 void pz_followed_find(const pz_actor *from, const pz_actor *to, bool copies, pz_followed *followed);
 
 // The turn that the target's body is to have, with the source where `kin` has it.

@@ -116,13 +116,13 @@ static poise_status take_memory(pz_retarget_work *w, const poise_allocator *allo
 {
     poise_model_summary to = poise_model_info(w->to.model);
     size_t frames = (size_t)w->task->clip->frames, nv = (size_t)to.nv, bodies = (size_t)to.joints;
-    size_t bytes = 0;
+    size_t corners = PZ_SHAPE_CORNERS * (size_t)w->task->shape_count, bytes = 0;
     for (int pass = 0; pass < 2; ++pass) {
         pz_arena arena = pass == 0 ? pz_arena_counting() : pz_arena_over(*memory, bytes);
         w->followed.pair = pz_arena_take(&arena, bodies + 1, sizeof *w->followed.pair);
         w->turn = pz_arena_take(&arena, 2 * bodies + 2, sizeof *w->turn);
         w->turned = pz_arena_take(&arena, bodies + 1, sizeof *w->turned);
-        w->goals = pz_arena_take(&arena, 3 * bodies + 26, sizeof *w->goals);
+        w->goals = pz_arena_take(&arena, 3 * bodies + 20 + 2 * PZ_SOLE_MOST, sizeof *w->goals);
         w->posture = pz_arena_take(&arena, nv + 1, sizeof *w->posture);
         w->steady = pz_arena_take(&arena, nv + 1, sizeof *w->steady);
         w->velocity = pz_arena_take(&arena, nv + 1, sizeof *w->velocity);
@@ -138,6 +138,7 @@ static poise_status take_memory(pz_retarget_work *w, const poise_allocator *allo
         for (int side = 0; side < 2; ++side) {
             w->foot[side].path = pz_arena_take(&arena, frames + 1, sizeof *w->foot[side].path);
             w->foot[side].contact = pz_arena_take(&arena, frames + 1, sizeof *w->foot[side].contact);
+            w->foot[side].corner = pz_arena_take(&arena, corners + 1, sizeof *w->foot[side].corner);
         }
         bytes = pz_arena_bytes(&arena);
         if (pass == 0 && !(*memory = pz_allocate(allocator, bytes))) {
@@ -162,8 +163,8 @@ static poise_status prepare(pz_retarget_work *w, const poise_allocator *allocato
     pz_followed_find(&w->from, &w->to, task->feet != POISE_FEET_PLANT, &w->followed);
     if (!w->followed.same && w->followed.count < LEAST_BODIES) {
         return pz_error_set(error, POISE_ERROR_NOT_FOUND,
-                            "the skeletons have %d parts in common that could be told by their names, and %d are needed; "
-                            "say which body is which in a map (--write-map, --map)",
+                            "the skeletons have %d parts in common, by name or by the map, but %d are needed; assign "
+                            "bodies to roles in a map (--write-map, --map)",
                             w->followed.count, LEAST_BODIES);
     }
     w->ground = (pz_ground){.up = w->to.up,
@@ -180,7 +181,7 @@ static poise_status prepare(pz_retarget_work *w, const poise_allocator *allocato
     }
     if (has_legs(&w->from) && has_legs(&w->to)) {
         poise_status status = pz_retarget_paths(w, allocator, true);
-        return status == POISE_OK ? status : pz_error_set(error, status, "a frame is not finite, or memory is out");
+        return status == POISE_OK ? status : pz_error_set(error, status, "a frame is not finite, or out of memory");
     }
     w->hips = NULL;
     w->foot[0].body = w->foot[1].body = POISE_NONE;
@@ -211,12 +212,15 @@ static poise_status run(pz_retarget_work *w, const poise_allocator *allocator, u
                                       .in_place = w->hips && w->in_place,
                                       .from_up = (poise_up)(POISE_UP_X + w->from.axis),
                                       .to_up = (poise_up)(POISE_UP_X + w->to.axis),
+                                      .axes = w->followed.world,
                                       .from_stands = w->from.is_standing,
                                       .to_stands = w->to.is_standing,
                                       .from_reversed = w->from.is_reversed,
                                       .to_reversed = w->to.is_reversed,
                                       .ground = w->ground.height,
+                                      .soles_guessed = w->hips && (w->foot[0].is_guessed || w->foot[1].is_guessed),
                                       .late_joint = POISE_NONE,
+                                      .jump_body = POISE_NONE,
                                       .bone_role = POISE_NONE,
                                       .limb_role = POISE_NONE,
                                       .seconds_of_clip = source->frames * source->frame_time};

@@ -5,6 +5,7 @@
 
 #define JUMP   0.5  // radians in a frame, beyond what the source turns
 #define STRAIN 0.15 // of the leg: hips that planted feet take farther from their path
+#define CALM   0.2  // of the turn into the second frame: after a pose of its own the motion continues with less
 
 static double turn_between(quat a, quat b)
 {
@@ -23,10 +24,21 @@ static bool counts(const pz_retarget_work *w, const pz_pair *p)
     return p->has_bone || w->followed.same;
 }
 
+// Does a body move with an arm? What feet do does not count there.
+static bool is_of_arm(const pz_retarget_work *w, const pz_pair *p)
+{
+    bool found = false;
+    for (int offset = 0; offset <= POISE_ROLE_SIDE; offset += POISE_ROLE_SIDE) {
+        int arm = w->to.roles.body[POISE_ROLE_UPPER_ARM + offset];
+        found = found || (arm >= 0 && pz_is_below(w->to.model, arm, p->to));
+    }
+    return found;
+}
+
 // Sums go into the means until pz_retarget_measured divides them.
 static void measure_pairs(pz_retarget_work *w, int frame, poise_retarget_outcome *o)
 {
-    bool jumps = false;
+    bool jumps = false, stumbles = false;
     for (int i = 0; i < w->followed.count; ++i) {
         pz_pair *p = &w->followed.pair[i];
         quat is = poise_kinematics_body_pose(w->to.kin, p->to).rotation;
@@ -44,13 +56,51 @@ static void measure_pairs(pz_retarget_work *w, int frame, poise_retarget_outcome
             }
         }
         if (frame > 0) {
-            double moved = turn_between(w->turned[i], is);
+            double moved = turn_between(w->turned[i], is), led = turn_between(w->turn[w->followed.count + i], w->turn[i]);
             o->turn_most = max2(o->turn_most, moved);
-            jumps = jumps || moved > JUMP + turn_between(w->turn[w->followed.count + i], w->turn[i]);
+            bool has_jumped = moved > JUMP + led;
+            if (has_jumped && moved - led > o->jump_worst) {
+                o->jump_worst = moved - led;
+                o->jump_body = p->to;
+                o->jump_frame = frame;
+            }
+            if (frame <= 2) {
+                w->led[frame - 1] = max2(w->led[frame - 1], led);
+            }
+            jumps = jumps || has_jumped;
+            stumbles = stumbles || (has_jumped && !is_of_arm(w, p));
         }
         w->turned[i] = is;
     }
     o->jumps += jumps;
+    w->stumbles += stumbles;
+}
+
+// Depth of the deepest corner of a foot below the ground.
+static double depth_of(const pz_retarget_work *w, const pz_foot *foot, poise_pose pose)
+{
+    double lowest = foot->corners > 0 ? INFINITY : pz_sole_height(foot, pose, w->ground.up, PZ_HEEL | PZ_TOE, NULL);
+    for (int i = 0; i < foot->corners; ++i) {
+        const pz_sole_point *p = &foot->corner[i];
+        vec3 at = poise_kinematics_point(w->to.kin, p->body, p->at);
+        lowest = min2(lowest, v3_dot(at, w->ground.up) - p->radius);
+    }
+    return w->ground.height - lowest;
+}
+
+// Distance along the ground that the ends `held` of a sole moved, the farther of them: where they touch it.
+static double slip_of(const pz_retarget_work *w, const pz_foot *foot, poise_pose pose, unsigned char held)
+{
+    double farthest = 0.0;
+    for (int end = PZ_HEEL; end <= PZ_TOE; ++end) {
+        vec3 point = end == PZ_HEEL ? foot->heel : foot->toe;
+        if (held & end) {
+            pz_sole_height(foot, pose, w->ground.up, (unsigned char)end, &point);
+            vec3 moved = v3_sub(poise_pose_transform(pose, point), poise_pose_transform(foot->last, point));
+            farthest = max2(farthest, v3_norm(v3_mad(moved, -v3_dot(moved, w->ground.up), w->ground.up)));
+        }
+    }
+    return farthest;
 }
 
 static void measure_feet(pz_retarget_work *w, int frame, poise_retarget_outcome *o)
@@ -60,14 +110,12 @@ static void measure_feet(pz_retarget_work *w, int frame, poise_retarget_outcome 
         if (foot->body < 0) {
             continue;
         }
-        poise_pose pose = poise_kinematics_body_pose(w->to.kin, foot->body), before = foot->last;
+        poise_pose pose = poise_kinematics_body_pose(w->to.kin, foot->body);
         unsigned char held = frame > 0 ? foot->contact[frame] & foot->contact[frame - 1] : 0;
-        o->sunk = max2(o->sunk, w->ground.height - pz_sole_height(foot, pose, w->ground.up));
+        o->sunk = max2(o->sunk, depth_of(w, foot, pose));
         o->contact += foot->contact[frame] != 0;
         if (held) {
-            vec3 point = pz_foot_point(foot, held);
-            vec3 moved = v3_sub(poise_pose_transform(pose, point), poise_pose_transform(before, point));
-            double speed = v3_norm(v3_mad(moved, -v3_dot(moved, w->ground.up), w->ground.up)) / w->ground.frame_time;
+            double speed = slip_of(w, foot, pose, held) / w->ground.frame_time;
             foot->held += 1;
             o->skate_mean += speed;
             o->skate_frame = speed > o->skate_worst ? frame : o->skate_frame;
@@ -103,6 +151,7 @@ void pz_retarget_measured(const pz_retarget_work *w, poise_retarget_outcome *o)
         }
     }
     double all = (double)frames * w->followed.count, limbs = (double)frames * bones;
+    o->starts_apart = frames > 2 && w->led[0] > JUMP && w->led[1] < CALM * w->led[0];
     o->turn_mean = all > 0 ? o->turn_mean / all : 0.0;
     o->bone_mean = limbs > 0 ? o->bone_mean / limbs : 0.0;
     o->hips_mean = frames > 0 ? o->hips_mean / frames : 0.0;

@@ -29,7 +29,7 @@ static const pz_pair *pair_of(const pz_followed *f, int to, int role)
     return NULL;
 }
 
-// Have all limbs the same ratio, and the feet?
+// Do all limbs, and the feet, have the same ratio?
 static bool has_same_shape(const pz_retarget_work *w)
 {
     const pz_actor *a = &w->from, *b = &w->to;

@@ -3,7 +3,7 @@
 // A sole that is held in a place is held firmly: where the hip cannot turn the foot out as far as the actor's, or the leg is
 // too short for the step, the hips go elsewhere and the trunk turns. Then the clip is solved with loose feet, which shows
 // where the legs do reach; the feet are planted there, and the clip is solved again. Where that is so in few frames, as when
-// the actor turns above feet that stay and the robot's hips cannot, feet are let go in these.
+// the actor turns above feet that stay and the robot's hips cannot, feet are released in these.
 #include "base/arena.h"
 #include "motion/retarget/retarget_work.h"
 
@@ -16,7 +16,7 @@
 
 static bool is_out_of_reach(const pz_retarget_work *w, const poise_retarget_outcome *o)
 {
-    return w->hips && w->planted && (o->hips_mean > FAR_HIPS * w->to.leg || o->jumps > 0);
+    return w->hips && w->planted && (o->hips_mean > FAR_HIPS * w->to.leg || w->stumbles > 0);
 }
 
 // A jump weighs as much as a hip that is off by a hundredth of the leg in every frame, and the frame in which it is farthest

@@ -21,7 +21,7 @@
 #define HELD_WEIGHT    1e6   // of joints that are as fast as they may be
 #define LATE           0.1   // radians or metres: what is farther behind is late
 #define MOST_ROUNDS    4     // in which more such joints are found
-#define KNOWN          1e-7  // an answer that differs by less from an earlier one goes on as that did
+#define KNOWN          1e-7  // an answer that differs by less from an earlier one continues as that did
 #define ROUNDING       1e-9  // of the way to an end of such an interval
 #define MOST_STEPS     30    // iterations of a frame
 #define FIRST_RESTARTS 50    // of the first frame on the same skeleton
@@ -73,24 +73,53 @@ static vec3 along_up(const pz_retarget_work *w, double up, double level)
     return v3(w->to.axis == 0 ? up : level, w->to.axis == 1 ? up : level, w->to.axis == 2 ? up : level);
 }
 
-// A heel or toe that rests. An ankle that cannot roll tilts the sole to a side: its middle is then above the ground by as
-// much as its edge is below the middle.
+// How far a heel or toe is above the lowest point of its end; 0: the sole is flat, which makes goals without bands, and
+// these are cheap.
+static double edge_of(const pz_retarget_work *w, const pz_foot *foot, vec3 point, unsigned char end)
+{
+    double height = v3_dot(poise_pose_transform(foot->last, point), w->ground.up);
+    double edge = height - pz_sole_height(foot, foot->last, w->ground.up, end, NULL);
+    return edge > FLAT * w->to.leg && edge < INFINITY ? edge : 0.0;
+}
+
+// A heel or toe that rests. An ankle that cannot roll tilts the sole to a side, and round soles roll: the point is then
+// above the ground by as much as the lowest of its end of the sole is below it.
 static poise_goal held_point(const pz_retarget_work *w, const pz_foot *foot, vec3 point, poise_pose pose, double edge,
                              double weight)
 {
-    vec3 place = v3_mad(poise_pose_transform(pose, point), 0.5 * edge, w->ground.up);
-    poise_goal held = poise_goal_position(foot->body, point, place);
-    held.tolerance = along_up(w, 0.5 * edge, 0.0);
+    vec3 place = poise_pose_transform(pose, point);
+    double above = foot->has_edges ? edge - max2(v3_dot(place, w->ground.up) - w->ground.height, 0.0) : 0.0;
+    above = fabs(above) > FLAT * w->to.leg ? above : 0.0;
+    poise_goal held = poise_goal_position(foot->body, point, v3_mad(place, 0.5 * above, w->ground.up));
+    held.tolerance = along_up(w, 0.5 * fabs(above), 0.0);
     held.weight = weight;
     return held;
 }
 
-// How far the edge of a sole is from the height of its middle; 0: it is flat, which makes goals without bands, and these are
-// cheap.
-static double edge_of(const pz_retarget_work *w, const pz_foot *foot)
+// The edge of a heel or toe that rests, by its ends; while the other one does, too, by its middle.
+static int add_held(const pz_retarget_work *w, const pz_foot *foot, unsigned char end, poise_pose pose, double weight,
+                    bool is_level, poise_goal *goals)
 {
-    double edge = fabs(v3_dot(quat_rotate(foot->last.rotation, foot->across), w->ground.up));
-    return edge > FLAT * w->to.leg ? edge : 0.0;
+    vec3 point = end == PZ_HEEL ? foot->heel : foot->toe;
+    int ends = foot->has_edges && !is_level ? 2 : 1;
+    for (int i = 0; i < ends && weight > 0.0; ++i) {
+        vec3 at = ends == 1 ? point : v3_mad(point, i == 0 ? 1.0 : -1.0, foot->across);
+        goals[i] = held_point(w, foot, at, pose, edge_of(w, foot, at, end), weight / ends);
+    }
+    return weight > 0.0 ? ends : 0;
+}
+
+// The points of a sole that must not be below the ground.
+static int add_sole(const pz_retarget_work *w, const pz_foot *foot, double per_area, poise_goal *goals)
+{
+    double far = HIGH * w->to.leg;
+    for (int i = 0; i < foot->soles; ++i) {
+        const pz_sole_point *p = &foot->sole[i];
+        goals[i] = poise_goal_position(p->body, p->at, v3_scale(w->ground.up, w->ground.height + p->radius + far));
+        goals[i].tolerance = along_up(w, far, INFINITY);
+        goals[i].weight = GROUND_WEIGHT * per_area;
+    }
+    return foot->soles;
 }
 
 // One foot: its ankle and turn, heel and toe the more firmly the more they rest, and no corner of the sole below the ground.
@@ -99,27 +128,18 @@ static int add_foot(const pz_retarget_work *w, int side, int frame, double per_a
     const pz_foot *foot = &w->foot[side];
     poise_pose pose = foot->path[frame];
     vec3 center = w->to.center[POISE_ROLE_FOOT + side * POISE_ROLE_SIDE];
-    double edge = edge_of(w, foot);
     int count = 0;
     goals[count] = poise_goal_position(foot->body, center, poise_pose_transform(pose, center));
     goals[count++].weight = ANKLE_WEIGHT * per_area;
     goals[count] = poise_goal_orientation(foot->body, pose.rotation);
     goals[count++].weight = w->loose ? LOOSE_TURN : FOOT_TURN;
-    for (int end = 0; end < 2 && w->planted && !w->loose; ++end) {
-        vec3 point = end == 0 ? foot->heel : foot->toe;
-        double firm = pz_foot_firmness(foot, &w->ground, end == 0 ? PZ_HEEL : PZ_TOE, frame);
-        double weight = FOOT_WEIGHT * per_area * firm * firm * firm * firm;
-        if (weight > 0.0) {
-            goals[count++] = held_point(w, foot, point, pose, edge, weight);
-        }
-        for (int corner = -1; corner <= (v3_norm(foot->across) > 0 ? 1 : -1); corner += 2) {
-            double far = HIGH * w->to.leg;
-            vec3 high = v3_scale(w->ground.up, w->ground.height + far);
-            poise_goal *above = &goals[count++];
-            *above = poise_goal_position(foot->body, v3_mad(point, corner, foot->across), high);
-            above->tolerance = along_up(w, far, INFINITY);
-            above->weight = GROUND_WEIGHT * per_area;
-        }
+    if (w->planted && !w->loose) {
+        double heel = pz_foot_firmness(foot, &w->ground, PZ_HEEL, frame);
+        double toe = pz_foot_firmness(foot, &w->ground, PZ_TOE, frame), most = FOOT_WEIGHT * per_area;
+        bool is_level = heel == 1.0 && toe == 1.0;
+        count += add_held(w, foot, PZ_HEEL, pose, most * heel * heel * heel * heel, is_level, goals + count);
+        count += add_held(w, foot, PZ_TOE, pose, most * toe * toe * toe * toe, is_level, goals + count);
+        count += add_sole(w, foot, per_area, goals + count);
     }
     return count;
 }
@@ -319,6 +339,19 @@ static poise_status place_root(pz_retarget_work *w, poise_solver *solver, double
     return POISE_OK;
 }
 
+// The first frame without what holds feet, which is so stiff that a leg may fold the wrong way.
+static poise_status come_near(pz_retarget_work *w, poise_solver *solver, double *q, poise_error *error)
+{
+    bool was_loose = w->loose;
+    if (w->loose || !w->planted || !w->hips || w->followed.same) {
+        return POISE_OK;
+    }
+    w->loose = true;
+    int count = make_goals(w, 0, q);
+    w->loose = was_loose;
+    return poise_solve(solver, w->goals, count, q, NULL, error);
+}
+
 // Have two models the same coordinates?
 static bool has_same_numbers(const poise_model *a, const poise_model *b)
 {
@@ -354,7 +387,7 @@ static poise_status solve_frame(pz_retarget_work *w, poise_solver *solver, int f
         memcpy(q, w->old + (size_t)f * nq, nq * sizeof *q);
         return POISE_OK;
     }
-    int count = make_goals(w, f, before);
+    int count = 0;
     w->late[f] = false;
     if (copies) {
         memcpy(q, w->task->clip->q + (size_t)f * nq, nq * sizeof *q);
@@ -362,7 +395,9 @@ static poise_status solve_frame(pz_retarget_work *w, poise_solver *solver, int f
         memcpy(q, before, nq * sizeof *q);
     } else {
         status = place_root(w, solver, q, error);
+        status = status == POISE_OK ? come_near(w, solver, q, error) : status;
     }
+    count = make_goals(w, f, before);
     // every pose of the same skeleton can be met, but not from everywhere by other coordinates
     solver->options.restarts = f == 0 && w->followed.same && !copies ? FIRST_RESTARTS : 0;
     status = status == POISE_OK ? poise_solve(solver, w->goals, count, q, &report, error) : status;
@@ -391,6 +426,8 @@ poise_status pz_retarget_solve(pz_retarget_work *w, const poise_allocator *alloc
     poise_solver *solver;
     bool copies = w->followed.same && has_same_numbers(w->from.model, w->to.model);
     find_posture(w);
+    w->stumbles = 0;
+    w->led[0] = w->led[1] = 0.0;
     for (int side = 0; side < 2; ++side) {
         w->foot[side].held = 0;
         w->foot[side].last.rotation = w->foot[side].rest;

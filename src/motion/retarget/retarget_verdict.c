@@ -5,7 +5,7 @@
 #include "math/scalar.h"
 #include "motion/findings.h"
 
-static const char motions[] = "the motion's skeleton", followers[] = "the skeleton that follows";
+static const char motions[] = "the motion's skeleton", followers[] = "the skeleton that follows", maps[] = "the map";
 
 // What a part that only one skeleton has takes from the motion.
 typedef enum loss {
@@ -61,6 +61,33 @@ static bool is_cut_off(const poise_role_map *map, int role)
     return is_hip && legs;
 }
 
+// A leg of which a map leaves out a part that neither is to play: hips and feet do not know how long it is, and stay behind.
+static bool is_gap_of_leg(const poise_role_map *map, int role)
+{
+    int part = role < POISE_ROLE_RIGHT ? role : role - POISE_ROLE_SIDE, offset = role - part;
+    bool nobody = map->role[role].from < 0 && map->role[role].to < 0;
+    bool has_thigh = both_play(map, POISE_ROLE_THIGH + offset), has_shank = both_play(map, POISE_ROLE_SHANK + offset);
+    bool has_foot = both_play(map, POISE_ROLE_FOOT + offset);
+    return nobody &&
+           ((part == POISE_ROLE_THIGH && (has_shank || has_foot)) || (part == POISE_ROLE_SHANK && (has_thigh || has_foot)) ||
+            (part == POISE_ROLE_FOOT && (has_thigh || has_shank)) || (part == POISE_ROLE_PELVIS && is_cut_off(map, role)));
+}
+
+// The same of an arm, whose hand follows in any case, but from elsewhere.
+static bool is_gap_of_arm(const poise_retarget_task *task, int role)
+{
+    const poise_role_map *map = task->map;
+    int part = role < POISE_ROLE_RIGHT ? role : role - POISE_ROLE_SIDE, offset = role - part;
+    const poise_role_pair *hand = &map->role[POISE_ROLE_HAND + offset], *upper = &map->role[POISE_ROLE_UPPER_ARM + offset];
+    bool nobody = map->role[role].from < 0 && map->role[role].to < 0;
+    bool has_hand = both_play(map, POISE_ROLE_HAND + offset);
+    if (part == POISE_ROLE_FOREARM && nobody && has_hand && both_play(map, POISE_ROLE_UPPER_ARM + offset)) {
+        return poise_model_joint_info(task->from, hand->from).parent != upper->from && // both have something in between
+               poise_model_joint_info(task->to, hand->to).parent != upper->to;
+    }
+    return part == POISE_ROLE_UPPER_ARM && nobody && both_play(map, POISE_ROLE_FOREARM + offset);
+}
+
 static bool is_hand(const poise_role_map *map)
 {
     bool has_limbs = false, has_fingers = false;
@@ -97,6 +124,12 @@ static void judge_roles(const poise_retarget_task *task, pz_findings *found)
         const poise_role_pair *p = &map->role[role];
         bool is_targets = p->to >= 0;
         loss lost = loss_of(role, is_targets);
+        bool is_gap = is_gap_of_leg(map, role);
+        if (is_gap || is_gap_of_arm(task, role)) {
+            poise_finding gap = {
+                .kind = POISE_FINDING_UNMATCHED, .name = poise_role_name(role), .other = maps, .value = is_gap ? 2.0 : 1.0};
+            poise_verdict_weigh(found->thresholds, gap, true, &found->verdict, found->list, found->capacity);
+        }
         int above = limb_above(role);
         bool is_told = above >= 0 && only_one_plays(map, above) && (map->role[above].to >= 0) == is_targets;
         if (lost == NOTHING || is_told || !only_one_plays(map, role) ||
@@ -132,13 +165,17 @@ poise_status poise_retarget_judge(const poise_retarget_task *task, const poise_r
     }
     pz_weigh(&found, POISE_FINDING_BONES, NULL, outcome->bone_mean, false);
     pz_weigh(&found, POISE_FINDING_LIMB, poise_role_name(outcome->limb_role), outcome->limb_mean, false);
-    pz_weigh(&found, POISE_FINDING_JUMPED, NULL, outcome->jumps / frames, false);
+    const char *jumped = outcome->jumps > 0 ? poise_model_joint_info(task->to, outcome->jump_body).body : NULL;
+    pz_weigh(&found, POISE_FINDING_JUMPED, jumped, outcome->jumps / frames, false);
     const char *late = outcome->late > 0 ? poise_model_joint_info(task->to, outcome->late_joint).name : NULL;
     pz_weigh(&found, POISE_FINDING_LATE, late, outcome->late / frames, false);
     pz_weigh(&found, POISE_FINDING_POSE, motions, outcome->from_stands ? 0.0 : 1.0, false);
     pz_weigh(&found, POISE_FINDING_POSE, followers, outcome->to_stands ? 0.0 : 1.0, false);
     pz_weigh(&found, POISE_FINDING_REVERSED, motions, outcome->from_reversed ? 1.0 : 0.0, false);
     pz_weigh(&found, POISE_FINDING_REVERSED, followers, outcome->to_reversed ? 1.0 : 0.0, false);
+    if (outcome->starts_apart) {
+        pz_weigh(&found, POISE_FINDING_APART, NULL, 1.0, true);
+    }
     if (outcome->leg > 0) {
         pz_weigh(&found, POISE_FINDING_HIPS, NULL, outcome->hips_mean / outcome->leg, false);
     }

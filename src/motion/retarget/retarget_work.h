@@ -27,6 +27,8 @@ typedef struct pz_retarget_work {
     double *slow;      // and nq: where they are held
     double *velocity;  // nv: limits for a step; NULL: none
     bool *strained;    // by frame: planted feet take the hips far from their path
+    int stumbles;      // frames in which trunk or legs jump; arms jump for reasons of their own
+    double led[2];     // largest turns that the source asks for, into the second frame and the third
     bool *late;        // by frame: velocity limits leave a joint behind
     const double *old; // an answer for the same frames with other feet; NULL: none
     bool *changed;     // by frame: with that, where the feet are to go elsewhere

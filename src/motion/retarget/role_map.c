@@ -107,7 +107,7 @@ static poise_status fail_at(poise_error *error, int line, poise_status status)
     return status;
 }
 
-// One body of a line: "-" is nobody.
+// One body of a line: "-" is none.
 static poise_status read_body(const char **text, const poise_model *model, const char *which, int *body, poise_error *error)
 {
     char word[WORD_LONGEST];
@@ -118,6 +118,28 @@ static poise_status read_body(const char **text, const poise_model *model, const
     }
     if (strcmp(word, "-") != 0 && (*body = poise_model_find_part(model, word, NULL, &why)) < 0) {
         return pz_error_set(error, POISE_ERROR_FORMAT, "%s: %s", which, why.text);
+    }
+    return POISE_OK;
+}
+
+// Refuse a role that has a line already, and a body that plays another one.
+static poise_status check_new(const poise_role_map *map, int role, const poise_role_pair *pair, const poise_model *from,
+                              const poise_model *to, poise_error *error)
+{
+    const poise_role_pair *old = &map->role[role];
+    if (old->confidence > 0.0) {
+        return pz_error_set(error, POISE_ERROR_FORMAT, "role %s has a line already: %s %s", poise_role_name(role),
+                            body_name(from, old->from), body_name(to, old->to));
+    }
+    for (int other = 0; other < POISE_ROLE_COUNT; ++other) {
+        const poise_role_pair *p = &map->role[other];
+        bool is_source = pair->from >= 0 && p->from == pair->from;
+        if (is_source || (pair->to >= 0 && p->to == pair->to)) {
+            return pz_error_set(error, POISE_ERROR_FORMAT, "%s: \"%s\" is both %s and %s; a body has one role",
+                                is_source ? "source" : "target",
+                                is_source ? body_name(from, pair->from) : body_name(to, pair->to), poise_role_name(other),
+                                poise_role_name(role));
+        }
     }
     return POISE_OK;
 }
@@ -139,12 +161,13 @@ poise_status poise_role_map_read(const char *text, const poise_model *from, cons
             if (role < 0) {
                 return fail_at(error, line,
                                pz_error_set(error, POISE_ERROR_FORMAT,
-                                            "\"%.60s\" is no role; those are pelvis, chest, head, clavicle.left, ...",
+                                            "\"%s\" is not a role; roles are pelvis, chest, head, clavicle.left, ...",
                                             word));
             }
             poise_role_pair pair = {.confidence = 1.0};
             poise_status status = read_body(&text, from, "source", &pair.from, error);
             status = status == POISE_OK ? read_body(&text, to, "target", &pair.to, error) : status;
+            status = status == POISE_OK ? check_new(&made, role, &pair, from, to, error) : status;
             if (status != POISE_OK) {
                 return fail_at(error, line, status);
             }

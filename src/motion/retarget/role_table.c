@@ -1,8 +1,9 @@
 // What the parts of a body are called, in one table.
 //
 // Dialects: CMU and HDM05 (ASF/AMC, and BVH made of them), Mixamo, LAFAN1, Xsens/MVN, Rokoko, 100STYLE, Bandai-Namco,
-// GAMES-105, MakeHuman, Daz, VRM and Unity, OpenSim; Unitree G1 and H1, Atlas, NAO, MuJoCo's humanoids. Arms and legs whose
-// joints are only numbered (Talos, some glTF figures) are cut by the lengths of their bones: roles.c.
+// GAMES-105, MakeHuman, Daz, VRM and Unity, Unreal, Rigify, OptiTrack, SMPL, Kinect, OpenSim; Unitree G1 and H1, Atlas,
+// NAO, MuJoCo's humanoids. Arms and legs whose joints are only numbered (Talos, some glTF figures) are cut by the lengths of
+// their bones: roles.c.
 #include "motion/retarget/roles.h"
 
 #include "base/letters.h"
@@ -15,7 +16,7 @@
 const char *const pz_role_words[PZ_PART_ROLES][PZ_ROLE_WORDS] = {
     [POISE_ROLE_CLAVICLE] = {"clavicle", "collar", "clav", "torsoclavicle", "scapula", "shoulder"},
     [POISE_ROLE_UPPER_ARM] = {"humerus", "upperarm", "uparm", "uarm", "bicep", "shldr", "arm", "shoulder"},
-    [POISE_ROLE_FOREARM] = {"forearm", "lowerarm", "lowarm", "loarm", "larm", "ulna", "radius", "elbow"},
+    [POISE_ROLE_FOREARM] = {"forearm", "lowerarm", "lowarm", "loarm", "larm", "farm", "ulna", "radius", "elbow"},
     [POISE_ROLE_HAND] = {"hand", "palm", "handpalm", "rubberhand", "wrist"},
     [POISE_ROLE_THIGH] = {"femur", "thigh", "upleg", "upperleg", "uleg", "hip"},
     [POISE_ROLE_SHANK] = {"tibia", "shin", "shank", "calf", "lowerleg", "lowleg", "loleg", "lleg", "knee", "leg"},
@@ -30,10 +31,10 @@ const char *const pz_role_words[PZ_PART_ROLES][PZ_ROLE_WORDS] = {
 };
 
 // Words that say nothing: of joints, of axes, of who made the file.
-static const char *const noise[] = {"joint", "link",  "pitch",     "roll",  "yaw",  "j",        "c",
-                                    "bip",   "bip01", "mixamorig", "model", "bone", "x",        "y",
-                                    "z",     "rx",    "ry",        "rz",    "def",  "skeleton", "valvebiped",
-                                    "b",     "body",  "bind",      "jnt",   "skel", "character"};
+static const char *const noise[] = {"joint", "link",  "pitch",     "roll",  "yaw",  "j",         "c",
+                                    "bip",   "bip01", "mixamorig", "model", "bone", "x",         "y",
+                                    "z",     "rx",    "ry",        "rz",    "def",  "skeleton",  "valvebiped",
+                                    "b",     "body",  "bind",      "jnt",   "skel", "character", "bend"};
 
 static const struct {
     const char *word;
@@ -131,10 +132,11 @@ static void take_word(const char *word, pz_role_name *name)
     if (is_one_of(word, noise, sizeof noise / sizeof noise[0])) {
         return;
     }
-    bool is_glued = (word[0] == 'l' || word[0] == 'r') && !is_part(word) && is_part(word + 1);
-    if (is_glued) { // "lfemur"
+    size_t glued = strncmp(word, "left", 4) == 0 ? 4 : strncmp(word, "right", 5) == 0 ? 5 : 1; // "leftupleg", "lfemur"
+    bool is_glued = (word[0] == 'l' || word[0] == 'r') && !is_part(word) && is_part(word + glued);
+    if (is_glued) {
         name->side = word[0] == 'l' ? PZ_LEFT : PZ_RIGHT;
-        word += 1;
+        word += glued;
     }
     size_t used = strlen(name->key), more = strlen(word);
     if (used + more < sizeof name->key) {
@@ -163,6 +165,11 @@ pz_role_name pz_role_name_of(const char *text)
     if (strcmp(name.key, "finger") == 0 && name.number_before >= 1 && name.number_before <= 5) { // "finger2-1"
         const char *finger = finger_names[name.number_before - 1];
         memcpy(name.key, finger, strlen(finger) + 1);
+    }
+    if (name.side == PZ_MIDDLE && (name.key[0] == 'l' || name.key[0] == 'r') && !is_part(name.key) &&
+        is_part(name.key + 1)) {
+        name.side = name.key[0] == 'l' ? PZ_LEFT : PZ_RIGHT; // "LUArm", of the words "LU" and "Arm"
+        memmove(name.key, name.key + 1, strlen(name.key));
     }
     if (strcmp(name.key, "hipjoint") == 0) {
         name.key[strlen("hip")] = '\0';

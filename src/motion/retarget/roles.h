@@ -1,4 +1,4 @@
-// Who plays which role on a skeleton.
+// Which body plays which role on a skeleton.
 #ifndef PZ_MOTION_RETARGET_ROLES_H
 #define PZ_MOTION_RETARGET_ROLES_H
 
@@ -27,7 +27,7 @@ int pz_role_called(const char *name);
 
 // The roles of a skeleton, by names and by the tree.
 typedef struct pz_roles {
-    int body[POISE_ROLE_COUNT]; // POISE_NONE: nobody
+    int body[POISE_ROLE_COUNT]; // POISE_NONE: none
     double confidence[POISE_ROLE_COUNT];
     bool has_side; // of a hand alone: its names say which it is
 } pz_roles;

@@ -1,6 +1,6 @@
-// Markers without a place that lie where the skeleton is not. A label that nobody knows is left out, and what the others say
-// may have an arm folded where it was stretched, without missing one of them. Where the marker was, it tells: it goes with
-// its neighbour,
+// Markers without a place that lie where the skeleton is not. An unknown label is left out, and what the others say may have
+// an arm folded where it was stretched, without missing one of them. Where the marker was, it tells: it goes with its
+// neighbour,
 //
 //   d(f) = |x_k(f) - x_i(f)|      mean(d) below NEAR, deviation(d) below STIFF
 //
@@ -17,13 +17,13 @@
 
 #include <math.h>
 
-#define LOOKS 40    // frames that are looked at
+#define LOOKS 40    // frames examined
 #define NEAR  0.2   // of the stature: how far a neighbour may be
 #define STIFF 0.012 // of the stature: what its distance may deviate by
 
 typedef struct stray {
     const poise_verdict_problem *problem;
-    int every;   // frame that is looked at
+    int every;   // examined frame
     double *far; // by marker: sum of distances from the nearest bone
     int *seen;   // by marker: frames in which it was; POISE_NONE: its name is known, or it is no marker
     int *placed; // by placement: its marker, or POISE_NONE
@@ -34,7 +34,7 @@ typedef struct stray {
 static bool is_seen(const poise_markers *m, int frame, int marker)
 {
     vec3 x = m->position[(size_t)frame * (size_t)m->count + (size_t)marker];
-    return isfinite(x.x) && isfinite(x.y) && isfinite(x.z);
+    return is_finite(x.x) && is_finite(x.y) && is_finite(x.z);
 }
 
 // From a point to the nearest of all bones.
@@ -71,7 +71,7 @@ static bool goes_with(const stray *s, int marker, int neighbour)
     return 2 * count >= s->seen[marker] && mean <= s->near && squares / count - mean * mean <= s->stiff * s->stiff;
 }
 
-// Which markers are looked at.
+// Which markers are examined.
 static void choose(stray *s)
 {
     const poise_track_problem *track = s->problem->track;

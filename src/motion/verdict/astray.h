@@ -4,8 +4,8 @@
 
 #include "motion/findings.h"
 
-// Weigh markers whose names nobody knows, that keep their distance from one that has a place, and that are far from all
-// bones: ASTRAY. What goes with the head, a body or POISE_NONE, tells nothing. MEMORY is all that can go wrong.
+// Weigh markers with unknown names, that keep their distance from one that has a place, and that are far from all bones:
+// ASTRAY. What goes with the head, a body or POISE_NONE, tells nothing. Fails only with MEMORY.
 poise_status pz_weigh_astray(const poise_verdict_problem *problem, double stature, int head,
                              const poise_allocator *allocator, pz_findings *found, poise_error *error);
 

@@ -61,8 +61,8 @@ void pz_arm_chain_pose(const pz_arm_chain *chain, const double *q, mat3 *R, vec3
 void pz_arm_sequence(pz_arm_chain *chain);
 PZ_DEVICE double pz_arm_sequence_at(const pz_arm_chain *chain, int i, double ratio, int m);
 
-// Where restart number `restart` >= 1 begins. Each seed has points of the sequence for itself, after the number below;
-// there are as many seeds with their own that the number stays below 2^28.
+// Where restart number `restart` >= 1 begins. Each seed has points of the sequence of its own, after the number below, as
+// long as the number stays below 2^28.
 #define PZ_ARM_STARTS_PER_SEED 4096
 #define PZ_ARM_SEEDS           65536
 static inline int pz_arm_first_start(uint64_t seed)
@@ -87,7 +87,7 @@ typedef struct pz_arm_target {
     vec3 rotation_tolerance; // of 2 sin(phi/2) axis
 } pz_arm_target;
 
-// One start, as it goes on.
+// One start, in progress.
 typedef struct pz_arm_run {
     double q[PZ_ARM_MOST];
     double side[PZ_ARM_MOST];                      // -1, 1: at the lower, upper limit; 0
@@ -144,7 +144,7 @@ typedef struct pz_arm_table {
     double feature[PZ_ARM_TABLE][5]; // of the pose, with the turns about the first and the last axis divided out
     double azimuth[PZ_ARM_TABLE];    // of the last axis about the first
     double q[PZ_ARM_TABLE][PZ_ARM_MOST];
-    double aim;                    // azimuth of the target at hand
+    double aim;                    // azimuth of the current target
     double distance[PZ_ARM_TABLE]; // from it; infinite for an entry that was tried
 } pz_arm_table;
 
@@ -179,14 +179,14 @@ typedef struct pz_arm_stop {
     double q[PZ_ARM_MOST];
 } pz_arm_stop;
 
-// One call of poise_solve while its searches go on.
+// One call of poise_solve while its searches run.
 typedef struct pz_arm_call {
     pz_arm_target target;
     pz_arm_run run;
     double q_start[PZ_ARM_MOST];
     pz_arm_stop ends[PZ_ARM_ENDS]; // the best first
     int end_count;
-    int search;      // number of the search at hand; 0 begins at the caller's start
+    int search;      // number of the current search; 0 begins at the caller's start
     int last_search; // how far the numbers go
     bool met;
 } pz_arm_call;
@@ -223,8 +223,8 @@ PZ_DEVICE poise_outcome pz_arm_outcome(pz_arm_end end);
 // Move hinges by whole turns next to where they started, within their limits.
 PZ_DEVICE void pz_arm_turn_back(const pz_arm_chain *chain, const double *q_start, double *q);
 
-// The parts of pz_arm_solve, for who runs the searches side by side (batch/arm_lanes.c): prepare; then begin a search, run
-// it, end it, until the end of one says that it was the last; then conclude.
+// The parts of pz_arm_solve, for callers that run searches side by side (batch/arm_lanes.c): prepare; then begin a search,
+// run it, end it, until the end of one says that it was the last; then conclude.
 
 // Do these options of AUTO leave pose goals to this path?
 bool pz_arm_options_fit(const poise_solver_options *options);
@@ -236,7 +236,7 @@ double pz_arm_square(double tolerance, double size);
 // Make the chain for a goal's frame, unless it is that of the goal before. False: that is none for an arm.
 bool pz_arm_make_chain(const poise_solver *solver, pz_arm *arm, const poise_goal *goal);
 
-// Make `call` the one at hand, for the goals and the start that the solver has. Returns the chain, or NULL: this is not one
+// Make `call` the current one, for the goals and the start that the solver has. Returns the chain, or NULL: this is not one
 // pose goal on such a chain. The chain changes with the next call for another body or frame.
 const pz_arm_chain *pz_arm_prepare(poise_solver *solver, pz_arm_call *call);
 
@@ -246,8 +246,8 @@ void pz_arm_take_up(poise_solver *solver, pz_arm_call *call);
 // Put the start of search number call->search into call->run.
 void pz_arm_begin_search(const poise_solver *solver);
 
-// After pz_arm_search or its like: finish by descent what it left near a zero. True when this was the last search;
-// otherwise call->search is the number of the next.
+// After a search: finish by descent what it left near a zero. True when this was the last search; otherwise call->search is
+// the number of the next.
 bool pz_arm_end_search(poise_solver *solver, bool met);
 
 // The answer: where the last search met the target, or the closest pose.

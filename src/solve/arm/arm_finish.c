@@ -161,8 +161,8 @@ typedef struct arm_point {
     double f;
 } arm_point;
 
-// A descent as it goes on: the current point, the model there, the damping, the last step. By value and without pointers
-// into itself, so that a graphics processor can hold it in registers.
+// A descent in progress: the current point, the model there, the damping, the last step. By value and without pointers into
+// itself, so that a graphics processor can hold it in registers.
 typedef struct arm_descent {
     arm_point at;
     arm_model model;

@@ -135,7 +135,7 @@ REAL_FN real arm_slope(const arm_column *column, real W, const arm_error *error)
 
 // ---- When a search ends --------------------------------------------------------------------------------------------------
 
-// How a search goes on: iterates so far, and f of the last three.
+// Progress of a search: iterates so far, and f of the last three.
 typedef struct arm_progress {
     real k, f1, f2, f3;
 } arm_progress;
@@ -244,24 +244,41 @@ REAL_TARGET static inline void arm_solve_singular(const arm_blocks *b, real3 fir
 // By blocks: with Y = P^-1 X and the complement S = Q - X^T Y,
 //
 //   y = S^-1 (first - Y^T second)        z = P^-1 second - Y y
-//
-// False where it is near to singular: y and z are not good then.
-REAL_FN mask arm_solve_regular(const arm_blocks *b, real3 first, real3 second, real3 *y, real3 *z)
+typedef struct arm_inverse {
+    real_sym P, S; // inverted
+    real33 Y;
+} arm_inverse;
+
+// False where the blocks are near to singular: the inverse is not good then.
+REAL_FN mask arm_invert_blocks(const arm_blocks *b, arm_inverse *inverse)
 {
-    real_sym P, S;
+    real_sym *P = &inverse->P;
+    real33 *Y = &inverse->Y;
     const real_sym *Q = &b->Q;
     const real33 *X = &b->X;
-    mask regular = arm_invert(&b->P, &b->P, ARM_SINGULAR_P, &P);
-    real33 Y = {real_sym_apply(&P, X->x), real_sym_apply(&P, X->y), real_sym_apply(&P, X->z)};
-    real_sym complement = {.xx = Q->xx - real3_dot(X->x, Y.x),
-                           .xy = Q->xy - real3_dot(X->x, Y.y),
-                           .xz = Q->xz - real3_dot(X->x, Y.z),
-                           .yy = Q->yy - real3_dot(X->y, Y.y),
-                           .yz = Q->yz - real3_dot(X->y, Y.z),
-                           .zz = Q->zz - real3_dot(X->z, Y.z)};
-    regular &= arm_invert(&complement, Q, ARM_SINGULAR_S, &S);
-    *y = real_sym_apply(&S, real3_sub(first, real33_apply_transposed(&Y, second)));
-    *z = real3_sub(real_sym_apply(&P, second), real33_apply(&Y, *y));
+    mask regular = arm_invert(&b->P, &b->P, ARM_SINGULAR_P, P);
+    *Y = (real33){real_sym_apply(P, X->x), real_sym_apply(P, X->y), real_sym_apply(P, X->z)};
+    real_sym complement = {.xx = Q->xx - real3_dot(X->x, Y->x),
+                           .xy = Q->xy - real3_dot(X->x, Y->y),
+                           .xz = Q->xz - real3_dot(X->x, Y->z),
+                           .yy = Q->yy - real3_dot(X->y, Y->y),
+                           .yz = Q->yz - real3_dot(X->y, Y->z),
+                           .zz = Q->zz - real3_dot(X->z, Y->z)};
+    return regular & arm_invert(&complement, Q, ARM_SINGULAR_S, &inverse->S);
+}
+
+REAL_FN void arm_apply_inverse(const arm_inverse *inverse, real3 first, real3 second, real3 *y, real3 *z)
+{
+    *y = real_sym_apply(&inverse->S, real3_sub(first, real33_apply_transposed(&inverse->Y, second)));
+    *z = real3_sub(real_sym_apply(&inverse->P, second), real33_apply(&inverse->Y, *y));
+}
+
+// Both. False as above.
+REAL_FN mask arm_solve_regular(const arm_blocks *b, real3 first, real3 second, real3 *y, real3 *z)
+{
+    arm_inverse inverse;
+    mask regular = arm_invert_blocks(b, &inverse);
+    arm_apply_inverse(&inverse, first, second, y, z);
     return regular;
 }
 

@@ -62,7 +62,7 @@ bool pz_arm_table_make(const pz_arm_chain *chain, pz_arm_table *table)
 }
 
 // The shortest way by whole turns.
-static double nearest_turn(double angle)
+static double shortest_turn(double angle)
 {
     return angle - PZ_TWO_PI * arm_round(angle / PZ_TWO_PI);
 }
@@ -78,7 +78,7 @@ void pz_arm_table_aim(const pz_arm_chain *chain, const pz_arm_target *target, pz
             sum += d * d;
         }
         // what the first joint would have to turn beyond its limits
-        double excess = max2(fabs(nearest_turn(azimuth - table->azimuth[entry])) - half, 0.0);
+        double excess = max2(fabs(shortest_turn(azimuth - table->azimuth[entry])) - half, 0.0);
         table->distance[entry] = sum + 2.0 * excess * excess;
     }
     table->aim = azimuth;
@@ -106,7 +106,7 @@ void pz_arm_table_next(const pz_arm_chain *chain, const pz_arm_target *target, p
 {
     int entry = take_nearest(table), last = chain->n - 1;
     memcpy(q, table->q[entry], (size_t)chain->n * sizeof *q);
-    q[0] = clamp(q[0] + nearest_turn(table->aim - table->azimuth[entry]), chain->lower[0], chain->upper[0]);
+    q[0] = clamp(q[0] + shortest_turn(table->aim - table->azimuth[entry]), chain->lower[0], chain->upper[0]);
     arm_frames frames;
     arm_forward(chain, chain->n, true, ARM_ALONE, q, &frames);
     q[last] = clamp(q[last] + best_turn(&frames.d, &target->u), chain->lower[last], chain->upper[last]);

@@ -14,7 +14,7 @@ struct pz_arm {
     bool fits;    // it could be made
     double chord; // 2 sin of half the rotation tolerance
     pz_arm_chain chain;
-    pz_arm_call *call;   // at hand
+    pz_arm_call *call;   // the current one
     pz_arm_call own;     // of a solve that goes from begin to end at once
     pz_arm_table *table; // NULL: none is wanted
     bool has_table;      // it fits the chain
@@ -330,11 +330,63 @@ static bool is_reached(poise_solver *solver, const pz_arm *arm)
     return solver->is_measured;
 }
 
+#define BESIDE 0.05 // radians beyond a limit, where standing at the limit may do as well
+
+// Is a hinge more than half a turn from where it started?
+static bool has_turned_far(const pz_arm_chain *chain, const double *q_start, const double *q)
+{
+    int far = 0;
+    for (int i = 0; i < chain->n; ++i) {
+        far += (chain->turn[i] != 0) & (fabs(q[i] - q_start[i]) > PZ_PI);
+    }
+    return far > 0;
+}
+
+// Hinges that are a whole turn from the start, only because next to it they would be a little beyond a limit, are put at
+// that limit in q, and held on its side in `run`. False: there are none.
+static bool put_at_limits(const pz_arm_chain *chain, const double *q_start, double *q, pz_arm_run *run)
+{
+    bool are_there = false;
+    for (int i = 0; i < chain->n; ++i) {
+        double near = turn_near(q[i], q_start[i]), side = near > q_start[i] ? 1.0 : -1.0;
+        double limit = side > 0 ? chain->upper[i] : chain->lower[i];
+        if (chain->turn[i] != 0 && fabs(q[i] - q_start[i]) > PZ_PI && fabs(near - limit) <= BESIDE) {
+            q[i] = limit;
+            run->lower[i] = min2(limit, limit - side), run->upper[i] = max2(limit, limit - side);
+            run->middle[i] = limit - 0.5 * side;
+            are_there = true;
+        }
+    }
+    return are_there;
+}
+
+// An answer that lies at a limit, or within the tolerance of it, is not given up for one a whole turn away.
+static void stay_at_limits(poise_solver *solver, pz_arm *arm)
+{
+    pz_arm_call *call = arm->call;
+    pz_arm_run found = call->run;
+    pz_arm_end end;
+    double q[PZ_ARM_MOST];
+    memcpy(q, found.q, sizeof q);
+    if (!put_at_limits(&arm->chain, call->q_start, q, &call->run)) {
+        return;
+    }
+    minimise(solver, call, q, &end);
+    pz_arm_turn_back(&arm->chain, call->q_start, call->run.q);
+    if (end != PZ_ARM_MET || !is_accepted(solver, arm)) {
+        found.iterations = call->run.iterations, found.evaluations = call->run.evaluations, found.best = call->run.best;
+        call->run = found;
+    }
+}
+
 static void conclude(poise_solver *solver, pz_arm *arm, pz_arm_end end)
 {
     pz_arm_call *call = arm->call;
     poise_report *report = &solver->report;
     pz_arm_turn_back(&arm->chain, call->q_start, call->run.q);
+    if (end == PZ_ARM_MET && !call->target.has_band && has_turned_far(&arm->chain, call->q_start, call->run.q)) {
+        stay_at_limits(solver, arm);
+    }
     put(solver, arm, call->run.q, solver->q_best);
     report->iterations += call->run.iterations;
     report->evaluations += call->run.evaluations;

@@ -4,7 +4,7 @@
 //
 // (R. Fletcher & C. Reeves 1964; beta of E. Polak & G. Ribiere 1969, kept from below as by M. Powell 1984; for skeletons M.
 // Engell-Norregard & K. Erleben, "A projected non-linear conjugate gradient method for interactive inverse kinematics",
-// 2009, which Erleben & Andrews 2018 name in section 2.) D is the metric of the damped methods. Each search begins at the
+// 2009, which Erleben & Andrews 2019 name in section 2.) D is the metric of the damped methods. Each search begins at the
 // length where the Gauss-Newton model is least along d, one product in O(N): directions are as conjugate as searches are
 // exact.
 //

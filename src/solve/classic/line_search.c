@@ -113,7 +113,7 @@ static double slope_at_trial(poise_solver *solver, pz_line *line)
         *d = box->q >= 0 && ((q <= box->lower && *d < 0) || (q >= box->upper && *d > 0)) ? 0.0 : *d;
     }
     if (solver->has_swings) {
-        pz_accept(solver); // edges are those of the point at hand
+        pz_accept(solver); // edges are those of the current point
         pz_project_on_swings(solver, line->velocity);
         pz_accept(solver);
     }

@@ -27,8 +27,8 @@ void pz_line_lay_out(pz_line *line, const poise_solver *solver, pz_arena *arena)
 // descent would leave; -g_i/D_i for those about to reach it. Returns how many are held.
 int pz_line_hold(const poise_solver *solver, pz_line *line);
 
-// Walk along line->direction from the point at hand. True: a point that meets the conditions is now at hand. False: none was
-// found that lowers the cost; nothing has changed.
+// Walk along line->direction from the current point. True: the current point is now one that meets the conditions. False:
+// none was found that lowers the cost; nothing has changed.
 bool pz_line_search(poise_solver *solver, pz_line *line, pz_wolfe conditions);
 
 // Sum of a_i b_i.

@@ -116,7 +116,7 @@ static double distance_to_bound(const poise_solver *solver, int i)
     return solver->at->gradient[i] < 0 ? box->upper - q : q - box->lower;
 }
 
-// |v|, D, E and g^ at the point at hand, whose projected gradient is known; theta with them.
+// |v|, D, E and g^ at the current point, whose projected gradient is known; theta with them.
 static void make_scaling(poise_solver *solver, region *r)
 {
     int n = solver->model->nv;
@@ -235,7 +235,7 @@ static void make_preconditioner(const poise_solver *solver, region *r)
 
 // ---- Step ----------------------------------------------------------------------------------------------------------------
 
-// How often `direction` can be gone from `base` (NULL: from the point at hand) before the first bound. With `turned`, it
+// How many times `direction` fits from `base` (NULL: from the current point) before the first bound. With `turned`, it
 // receives the direction with the components reversed that stop there.
 static double room(const poise_solver *solver, const region *r, const double *base, const double *direction, double *turned)
 {

@@ -67,6 +67,7 @@ void pz_constraints_lay_out(pz_constraints *c, const poise_model *model, const p
 {
     c->row_capacity = options->rows;
     c->shape_capacity = options->shapes;
+    c->unit = model->unit;
     c->placed = (pz_placed *)pz_arena_take(arena, (size_t)options->shapes, sizeof *c->placed);
     c->columns = (double *)pz_arena_take(arena, 15 * (size_t)model->nv, sizeof *c->columns);
 }
@@ -155,7 +156,7 @@ static poise_status check_ends(const poise_constraint *c, const poise_model *mod
         return refuse(error, "lower must be <= upper, and one of them finite");
     }
     if (c->kind == POISE_CONSTRAINT_DISTANCE && is_finite(c->upper) && c->upper <= 0) {
-        return refuse(error, "upper must be > 0: for a distance of 0 take CONNECT");
+        return refuse(error, "upper must be > 0: for a distance of 0 use CONNECT");
     }
     return POISE_OK;
 }
@@ -196,7 +197,7 @@ poise_status pz_constraints_check(const pz_constraints *c, const poise_model *mo
     poise_constraints_size(constraints, count, &needed);
     if (needed.rows > c->row_capacity || needed.shapes > c->shape_capacity) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT,
-                            "the constraints have %d rows and %d shapes, but the solver was made for %d and %d: raise "
+                            "the constraints have %d rows and %d shapes, but the solver was created for %d and %d: raise "
                             "options.constraints (poise_constraints_size)",
                             needed.rows, needed.shapes, c->row_capacity, c->shape_capacity);
     }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #define DEPENDENT 1e-10 // a pivot below this share of S_ii
-#define BROKEN    1e-11 // what a row may lack
 #define AGREES    1e-9  // what an equality that was left out may lack
 #define IN_SET    1
 #define LEFT_OUT  2
@@ -243,10 +242,18 @@ static int place_of(pz_dual *d, int id)
     return place;
 }
 
+// Take up a row; false: there is no room, or it depends on those in use. A place that is new and not taken is given back.
 static bool enter(pz_dual *d, int id)
 {
-    int place = place_of(d, id);
-    return place >= 0 && append(d, place);
+    int size = d->size, place = place_of(d, id);
+    if (place < 0 || append(d, place)) {
+        return place >= 0;
+    }
+    if (place == size) {
+        d->size = size;
+        d->mark[id] = 0;
+    }
+    return false;
 }
 
 // The multipliers of the rows in use, those of inequalities >= 0: others are dropped on the way.
@@ -300,7 +307,7 @@ static bool is_used(const pz_dual *d, int id)
 static int most_broken(const pz_dual *d)
 {
     int worst = -1;
-    double most = BROKEN;
+    double most = d->slack;
     for (int id = 0; id < d->row_count; ++id) {
         if (d->mark[id] != LEFT_OUT && !d->is_equality[id]) {
             double lacks = -(d->c[id] + times(d, id, d->x));
@@ -313,7 +320,7 @@ static int most_broken(const pz_dual *d)
     for (int i = 0; i < d->nv; ++i) {
         double below = d->lower[i] - d->x[i], above = d->x[i] - d->upper[i];
         int id = pz_dual_lower_id(d, i) + (above > below);
-        double lacks = max2(below, above);
+        double lacks = max2(below, above) / d->span[i];
         if (lacks > most && d->mark[id] != LEFT_OUT && !is_used(d, id)) {
             most = lacks;
             worst = id;

@@ -27,8 +27,10 @@ typedef struct pz_dual {
     const double *g;             // nv
     const pz_leaf_factor *L;     // of M; NULL: M is diag(D)
     const double *D;             // nv
+    const double *span;          // nv: what a step of 1 is measured by, the unit of length for slides
     double soften;               // rows broken by more than `deep` get this share on their S_ii
     double deep;
+    double slack; // what x may lack of an inequality or a bound, in its span
     // the answer
     double *x;          // nv
     bool is_consistent; // nothing was left out that x breaks

@@ -3,6 +3,8 @@
 
 #include "goal/frame_ends.h"
 
+#include <string.h>
+
 #define SPREAD   0.01 // added to the diagonal of N, as a share of 1/D, where two slides are nearly parallel: bounded there
 #define PARALLEL 0.09 // sin^2 of the angle below which they are
 #define UPRIGHT  0.1  // least cos of half the angle that a hinge's rows divide by
@@ -18,8 +20,15 @@ typedef struct sink {
     double closure;
     double room; // least so far; errors count with a minus
     int item;
-    double clearance; // least distance of a pair so far; -INFINITY: nobody asks
+    double clearance; // least distance of a pair so far; -INFINITY: not wanted
+    pz_row spare;     // scratch
 } sink;
+
+// Room for the next row: rows are large, and are made where they stay.
+static pz_row *next_row(sink *s)
+{
+    return s->rows && s->rows->count < s->c->row_capacity ? &s->rows->row[s->rows->count] : &s->spare;
+}
 
 static void take(sink *s, const pz_row *row)
 {
@@ -30,8 +39,8 @@ static void take(sink *s, const pz_row *row)
         s->item = row->item;
     }
     s->holds = s->holds && pz_row_holds(row, s->closure);
-    if (s->rows && s->rows->count < s->c->row_capacity) {
-        s->rows->row[s->rows->count++] = *row;
+    if (row != &s->spare) {
+        s->rows->count += 1;
         s->rows->worst = max2(s->rows->worst, lacks);
         s->rows->broken += row->is_equality ? lacks : max2(0.0, -pz_row_value(row));
     }
@@ -48,6 +57,7 @@ static double margin_of(const poise_constraint *given, int pair)
 static void take_pairs(sink *s, int index, const pz_placed *placed)
 {
     const poise_constraint *given = &s->c->constraint[index];
+    double per_length = 1.0 / s->c->unit;
     pz_placed own[2];
     for (int i = 0; i < given->pair_count && (s->holds || !s->stops); ++i) {
         const pz_placed *a = placed ? &placed[given->pairs[i].a] : &own[0];
@@ -56,35 +66,44 @@ static void take_pairs(sink *s, int index, const pz_placed *placed)
             own[0] = pz_place(s->kin, &given->shapes[given->pairs[i].a]);
             own[1] = pz_place(s->kin, &given->shapes[given->pairs[i].b]);
         }
-        double margin = margin_of(given, i), bound = pz_distance_bound(a, b) - margin;
-        if ((bound > s->farthest || (!s->rows && bound > s->room)) && bound + margin > s->clearance) {
+        double margin = margin_of(given, i), bound = pz_distance_bound(a, b), room = (bound - margin) * per_length;
+        if ((room > s->farthest || (!s->rows && room > s->room)) && bound > s->clearance) {
             continue;
         }
         pz_contact contacts[PZ_MOST_CONTACTS];
         int count = pz_contacts(a, b, contacts);
         for (int k = 0; k < count; ++k) {
             s->clearance = min2(s->clearance, contacts[k].distance);
-            if (contacts[k].distance - margin > s->farthest) {
+            room = (contacts[k].distance - margin) * per_length;
+            if (room > s->farthest) {
                 continue;
             }
-            pz_row row = {.form = PZ_ROW_POINTS,
-                          .constraint = index,
-                          .item = i,
-                          .part = k,
-                          .room = contacts[k].distance - margin,
-                          .sign = 1.0,
-                          .body_a = a->body,
-                          .body_b = b->body,
-                          .contact = contacts[k]};
-            take(s, &row);
+            pz_row *row = next_row(s);
+            *row = (pz_row){.form = PZ_ROW_POINTS,
+                            .constraint = index,
+                            .item = i,
+                            .part = k,
+                            .room = room,
+                            .slope = per_length,
+                            .body_a = a->body,
+                            .body_b = b->body,
+                            .contact = contacts[k]};
+            take(s, row);
         }
     }
 }
 
-static pz_row row_of(const poise_constraint *given, int index, pz_row_form form, int item)
+static pz_row *begin_row(sink *s, int index, pz_row_form form, int item)
 {
-    return (pz_row){
-        .form = form, .constraint = index, .item = item, .sign = 1.0, .body_a = given->body, .body_b = given->body2};
+    const poise_constraint *given = &s->c->constraint[index];
+    pz_row *row = next_row(s);
+    *row = (pz_row){.form = form,
+                    .constraint = index,
+                    .item = item,
+                    .slope = form == PZ_ROW_TURN ? 1.0 : 1.0 / s->c->unit,
+                    .body_a = given->body,
+                    .body_b = given->body2};
+    return row;
 }
 
 // x = y, along the axes of the world.
@@ -93,11 +112,11 @@ static void take_point(sink *s, int index, const pz_ends *at)
     static const vec3 unit[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     vec3 off = v3_sub(at->x, at->y);
     for (int k = 0; k < 3; ++k) {
-        pz_row row = row_of(&s->c->constraint[index], index, PZ_ROW_POINTS, k);
-        row.is_equality = true;
-        row.contact = (pz_contact){.a = at->x, .b = at->y, .normal = unit[k]};
-        row.room = v3_dot(unit[k], off);
-        take(s, &row);
+        pz_row *row = begin_row(s, index, PZ_ROW_POINTS, k);
+        row->is_equality = true;
+        row->contact.a = at->x, row->contact.b = at->y, row->contact.normal = unit[k];
+        row->room = row->slope * v3_dot(unit[k], off);
+        take(s, row);
     }
 }
 
@@ -110,11 +129,11 @@ static void take_rotation(sink *s, int index, const pz_ends *at)
     const vec3 torque[3] = {A.x, A.y, A.z};
     const double h[3] = {2.0 * off.x, 2.0 * off.y, 2.0 * off.z};
     for (int k = 0; k < 3; ++k) {
-        pz_row row = row_of(&s->c->constraint[index], index, PZ_ROW_TURN, 3 + k);
-        row.is_equality = true;
-        row.torque = torque[k];
-        row.room = h[k];
-        take(s, &row);
+        pz_row *row = begin_row(s, index, PZ_ROW_TURN, 3 + k);
+        row->is_equality = true;
+        row->torque = torque[k];
+        row->room = h[k];
+        take(s, row);
     }
 }
 
@@ -127,56 +146,61 @@ static void take_axis(sink *s, int index, const pz_ends *at)
     double m = v3_dot(at->c.z, at->d.z), cosine = sqrt(max2(0.0, 0.5 * (1.0 + m))), w = max2(cosine, UPRIGHT);
     double across = v3_norm(v3(v3_dot(side[0], at->d.z), v3_dot(side[1], at->d.z), 0.0));
     for (int k = 0; k < 2; ++k) {
-        pz_row row = row_of(&s->c->constraint[index], index, PZ_ROW_TURN, 3 + k);
+        pz_row *row = begin_row(s, index, PZ_ROW_TURN, 3 + k);
         double p = v3_dot(side[k], at->d.z), share = across > PZ_CORES_MEET ? p / across : k == 0;
-        row.is_equality = true;
-        row.room = cosine < UPRIGHT ? share * sqrt(2.0 * (1.0 - m)) : p / w;
-        row.torque = v3_combine(1.0 / w, v3_cross(at->d.z, side[k]), -p / (4.0 * w * w * w), v3_cross(at->d.z, at->c.z));
-        row.u = v3_scale(side[k], 1.0 / w);
-        row.v = at->c.z;
-        take(s, &row);
+        row->is_equality = true;
+        row->room = cosine < UPRIGHT ? share * sqrt(2.0 * (1.0 - m)) : p / w;
+        row->torque = v3_combine(1.0 / w, v3_cross(at->d.z, side[k]), -p / (4.0 * w * w * w), v3_cross(at->d.z, at->c.z));
+        row->u = v3_scale(side[k], 1.0 / w);
+        row->v = at->c.z;
+        take(s, row);
     }
 }
 
-// lower <= value <= upper, an equality where they are the same.
-static void take_between(sink *s, int index, pz_row row, double value)
+// lower <= value <= upper, an equality where they are the same; `row` has the derivative of the value.
+static void take_between(sink *s, int index, pz_row *row, double value)
 {
     const poise_constraint *given = &s->c->constraint[index];
     if (given->lower == given->upper) {
-        row.is_equality = true;
-        row.room = value - given->lower;
-        take(s, &row);
+        row->is_equality = true;
+        row->room = row->slope * (value - given->lower);
+        take(s, row);
         return;
     }
+    pz_contact contact = row->contact;
     if (is_finite(given->lower)) {
-        row.room = value - given->lower;
-        take(s, &row);
+        row->room = row->slope * (value - given->lower);
+        take(s, row);
     }
     if (is_finite(given->upper)) {
-        row.sign = -1.0;
-        row.part = 1;
-        row.room = given->upper - value;
-        take(s, &row);
+        row = begin_row(s, index, PZ_ROW_POINTS, 0);
+        row->contact = contact;
+        row->slope = -row->slope;
+        row->part = 1;
+        row->room = row->slope * (value - given->upper);
+        take(s, row);
     }
 }
 
 static void take_distance(sink *s, int index, const pz_ends *at)
 {
-    pz_row row = row_of(&s->c->constraint[index], index, PZ_ROW_POINTS, 0);
+    pz_row *row = begin_row(s, index, PZ_ROW_POINTS, 0);
     vec3 apart = v3_sub(at->x, at->y);
     double D = v3_norm(apart);
-    bool is_smooth = D > PZ_CORES_MEET;
-    row.contact = (pz_contact){.a = at->x, .b = at->y, .gap = D, .is_smooth = is_smooth};
-    row.contact.normal = is_smooth ? v3_scale(apart, 1.0 / D) : v3(0, 0, 1);
+    bool is_smooth = D > PZ_CORES_MEET * s->kin->model->unit;
+    row->contact.a = at->x, row->contact.b = at->y;
+    row->contact.gap = D;
+    row->contact.is_smooth = is_smooth;
+    row->contact.normal = is_smooth ? v3_scale(apart, 1.0 / D) : v3(0, 0, 1);
     take_between(s, index, row, D);
 }
 
 static void take_plane(sink *s, int index, const pz_ends *at)
 {
-    pz_row row = row_of(&s->c->constraint[index], index, PZ_ROW_POINTS, 0);
+    pz_row *row = begin_row(s, index, PZ_ROW_POINTS, 0);
     vec3 n = at->c.z;
     double height = v3_dot(n, v3_sub(at->x, at->y));
-    row.contact = (pz_contact){
+    row->contact = (pz_contact){
         .a = at->x, .b = v3_mad(at->x, -height, n), .normal = n, .gap = height, .face = PZ_SIDE_B, .is_smooth = true};
     take_between(s, index, row, height);
 }
@@ -188,37 +212,46 @@ static void take_balance(sink *s, int index)
     for (int k = 0; k < given->corner_count; ++k) {
         vec3 from = given->polygon[k], to = given->polygon[(k + 1) % given->corner_count];
         vec3 inwards = v3_normalize(v3_cross(up, v3_sub(to, from)));
-        pz_row row = row_of(given, index, PZ_ROW_MASS, k);
-        row.contact.normal = inwards;
-        row.room = v3_dot(inwards, v3_sub(center, from)) - given->margin;
-        take(s, &row);
+        pz_row *row = begin_row(s, index, PZ_ROW_MASS, k);
+        row->contact.normal = inwards;
+        row->room = row->slope * (v3_dot(inwards, v3_sub(center, from)) - given->margin);
+        take(s, row);
     }
 }
 
 static void take_constraint(sink *s, int index, const pz_placed *placed)
 {
     const poise_constraint *given = &s->c->constraint[index];
-    pz_ends at;
-    if (given->kind == POISE_CONSTRAINT_CLEARANCE) {
+    poise_constraint_kind kind = given->kind;
+    if (kind == POISE_CONSTRAINT_CLEARANCE) {
         take_pairs(s, index, placed);
         return;
     }
-    if (given->kind == POISE_CONSTRAINT_BALANCE) {
+    if (kind == POISE_CONSTRAINT_BALANCE) {
         take_balance(s, index);
         return;
     }
-    at = pz_ends_of(s->kin, given->body, given->local, given->body2, given->target);
-    if (given->kind == POISE_CONSTRAINT_DISTANCE) {
+    pz_ends at = {.x = pz_kin_point(s->kin, given->body, given->local.position),
+                  .y = pz_kin_point(s->kin, given->body2, given->target.position)};
+    if (kind == POISE_CONSTRAINT_DISTANCE) {
         take_distance(s, index, &at);
-    } else if (given->kind == POISE_CONSTRAINT_PLANE) {
+        return;
+    }
+    if (kind != POISE_CONSTRAINT_CONNECT) {
+        at.c = pz_axes_on(s->kin, given->body2, given->target.rotation);
+    }
+    if (kind == POISE_CONSTRAINT_PLANE) {
         take_plane(s, index, &at);
-    } else {
-        take_point(s, index, &at);
-        if (given->kind == POISE_CONSTRAINT_WELD) {
-            take_rotation(s, index, &at);
-        } else if (given->kind == POISE_CONSTRAINT_HINGE) {
-            take_axis(s, index, &at);
-        }
+        return;
+    }
+    take_point(s, index, &at);
+    if (kind != POISE_CONSTRAINT_CONNECT) {
+        at.d = pz_axes_on(s->kin, given->body, given->local.rotation);
+    }
+    if (kind == POISE_CONSTRAINT_WELD) {
+        take_rotation(s, index, &at);
+    } else if (kind == POISE_CONSTRAINT_HINGE) {
+        take_axis(s, index, &at);
     }
 }
 
@@ -261,16 +294,22 @@ double pz_rows_survey(pz_constraints *c, const poise_kinematics *kin, pz_rows *r
     return evaluate(c, kin, rows, INFINITY);
 }
 
+// A sink that asks whether rows hold, up to the first that does not.
+static sink asking(pz_constraints *c, const poise_kinematics *kin, double closure_tolerance)
+{
+    return (sink){.c = c,
+                  .kin = kin,
+                  .farthest = PZ_ROW_SPARE,
+                  .stops = true,
+                  .holds = true,
+                  .closure = closure_tolerance,
+                  .room = PZ_ROW_SPARE,
+                  .clearance = -INFINITY};
+}
+
 bool pz_constraints_hold(pz_constraints *c, const poise_kinematics *kin, double closure_tolerance)
 {
-    sink s = {.c = c,
-              .kin = kin,
-              .farthest = PZ_ROW_SPARE,
-              .stops = true,
-              .holds = true,
-              .closure = closure_tolerance,
-              .room = PZ_ROW_SPARE,
-              .clearance = -INFINITY};
+    sink s = asking(c, kin, closure_tolerance);
     pz_placed *placed = c->placed;
     for (int i = 0; i < c->count && s.holds; ++i) {
         place_shapes(c, kin, i, placed);
@@ -282,7 +321,9 @@ bool pz_constraints_hold(pz_constraints *c, const poise_kinematics *kin, double 
 
 double pz_constraint_room(pz_constraints *c, const poise_kinematics *kin, int constraint, int *item)
 {
-    sink s = {.c = c, .kin = kin, .farthest = INFINITY, .room = INFINITY, .clearance = -INFINITY};
+    pz_constraints as_is = *c;
+    as_is.unit = 1.0;
+    sink s = {.c = &as_is, .kin = kin, .farthest = INFINITY, .room = INFINITY, .clearance = -INFINITY};
     place_shapes(c, kin, constraint, c->placed);
     take_constraint(&s, constraint, c->placed);
     if (item) {
@@ -296,13 +337,42 @@ double poise_constraint_room(const poise_kinematics *kinematics, const poise_con
     if (!kinematics || poise_constraint_check(constraint, kinematics->model, NULL) != POISE_OK) {
         return NAN;
     }
-    pz_constraints one = {.constraint = constraint, .count = 1};
+    pz_constraints one = {.constraint = constraint, .count = 1, .unit = 1.0};
     sink s = {.c = &one, .kin = kinematics, .farthest = INFINITY, .room = INFINITY, .clearance = -INFINITY};
     take_constraint(&s, 0, NULL);
     if (item) {
         *item = s.item;
     }
     return s.room;
+}
+
+bool poise_constraint_holds(const poise_kinematics *kinematics, const poise_constraint *constraint, double closure_tolerance)
+{
+    if (!kinematics || poise_constraint_check(constraint, kinematics->model, NULL) != POISE_OK) {
+        return false;
+    }
+    pz_constraints one = {.constraint = constraint, .count = 1, .unit = kinematics->model->unit};
+    sink s = asking(&one, kinematics, closure_tolerance);
+    take_constraint(&s, 0, NULL);
+    return s.holds;
+}
+
+void poise_constraints_sift(poise_kinematics *kinematics, const poise_constraint *constraints, int constraint_count,
+                            double closure_tolerance, double *configurations, int *count)
+{
+    size_t nq = (size_t)kinematics->model->nq;
+    int kept = 0;
+    for (int k = 0; k < *count; ++k) {
+        double *q = configurations + (size_t)k * nq;
+        bool holds = poise_kinematics_update(kinematics, q, NULL) == POISE_OK;
+        for (int i = 0; holds && i < constraint_count; ++i) {
+            holds = poise_constraint_holds(kinematics, &constraints[i], closure_tolerance);
+        }
+        if (holds) {
+            memmove(configurations + (size_t)kept++ * nq, q, nq * sizeof *q);
+        }
+    }
+    *count = kept;
 }
 
 // ---- First derivatives ---------------------------------------------------------------------------------------------------
@@ -312,7 +382,7 @@ void pz_row_derivative(const pz_constraints *c, const poise_kinematics *kin, con
     int nv = kin->model->nv;
     pz_clear_rows(kin, 1, J);
     if (row->form == PZ_ROW_MASS) {
-        vec3 n = row->contact.normal;
+        vec3 n = v3_scale(row->contact.normal, row->slope);
         pz_kin_mass_center_columns(kin, c->columns);
         for (int i = 0; i < nv; ++i) {
             J[i] = n.x * c->columns[i] + n.y * c->columns[nv + i] + n.z * c->columns[2 * nv + i];
@@ -325,7 +395,7 @@ void pz_row_derivative(const pz_constraints *c, const poise_kinematics *kin, con
         pz_add_to_row(kin, row->body_b, (wrench){v3_neg(row->torque), zero}, J);
         return;
     }
-    vec3 n = v3_scale(row->contact.normal, row->sign);
+    vec3 n = v3_scale(row->contact.normal, row->slope);
     pz_add_to_row(kin, row->body_a, (wrench){v3_cross(row->contact.a, n), n}, J);
     pz_add_to_row(kin, row->body_b, (wrench){v3_neg(v3_cross(row->contact.b, n)), v3_neg(n)}, J);
 }
@@ -340,7 +410,7 @@ void pz_row_bend_tree(const pz_row *row, double weight, poise_objective *o)
             const pz_joint *joint = &model->joints[k];
             if (joint->mass > 0) {
                 vec3 x = v3_add(o->kin.p[k], m3_apply(&o->kin.R[k], joint->mass_center));
-                vec3 f = v3_scale(row->contact.normal, weight * joint->mass / model->total_mass);
+                vec3 f = v3_scale(row->contact.normal, weight * row->slope * joint->mass / model->total_mass);
                 pz_objective_bend(o, k, (wrench){v3_cross(x, f), f}, pz_turn_curvature(x, f));
             }
         }
@@ -353,7 +423,7 @@ void pz_row_bend_tree(const pz_row *row, double weight, poise_objective *o)
         pz_objective_bend(o, row->body_b, (wrench){v3_neg(n), zero}, none);
         return;
     }
-    vec3 a = row->contact.a, b = row->contact.b, f = v3_scale(row->contact.normal, weight * row->sign), back = v3_neg(f);
+    vec3 a = row->contact.a, b = row->contact.b, f = v3_scale(row->contact.normal, weight * row->slope), back = v3_neg(f);
     pz_objective_bend(o, row->body_a, (wrench){v3_cross(a, f), f}, pz_turn_curvature(a, f));
     pz_objective_bend(o, row->body_b, (wrench){v3_cross(b, back), back}, pz_turn_curvature(b, back));
 }
@@ -498,8 +568,8 @@ void pz_row_bend(const pz_constraints *c, const poise_kinematics *kin, const pz_
     if (row->form == PZ_ROW_TURN) {
         bend_turn(&m, row, weight, H);
     } else if (row->contact.face != PZ_SIDE_NONE) {
-        bend_face(&m, &row->contact, weight * row->sign, H);
+        bend_face(&m, &row->contact, weight * row->slope, H);
     } else {
-        bend_points(&m, &row->contact, weight * row->sign, H);
+        bend_points(&m, &row->contact, weight * row->slope, H);
     }
 }

@@ -6,6 +6,9 @@
 //   dh = A . (w_a - w_b)                   d2h = A . (w_a x w_b) + (u . w)(v . w),  w = w_a - w_b        at h = 0
 //
 // beside what the tree adds for the torque A on a and -A on b. MASS: the centre of mass against a plane.
+//
+// Lengths of rows are in units of the model (packed_model.h), so that everything about them is the same whether the model is
+// in metres or millimetres.
 #ifndef PZ_SOLVE_ROWS_H
 #define PZ_SOLVE_ROWS_H
 
@@ -23,7 +26,7 @@ typedef struct pz_row {
     bool is_equality;
     int constraint, item, part; // which row of which constraint: the same in every point
     double room;                // >= 0: holds; an equality: its error
-    double sign;                // room = sign * value + constant
+    double slope;               // room = slope * value + constant: 1 or -1 over the unit of length; turns: 1
     int body_a, body_b;
     pz_contact contact; // POINTS; MASS: its normal
     vec3 torque, u, v;  // TURN: A, and the two vectors of its second derivative
@@ -42,6 +45,7 @@ typedef struct pz_constraints {
     const poise_constraint *constraint;
     int count;
     int row_capacity, shape_capacity;
+    double unit;       // of lengths in rows
     pz_placed *placed; // shapes of all constraints, one after the other
     double *columns;   // 15 x nv: scratch
 } pz_constraints;
@@ -59,6 +63,12 @@ static inline double pz_row_value(const pz_row *row)
     return row->is_equality ? row->room : row->room - PZ_ROW_AIM;
 }
 
+// The error of an equality in lengths as they are, or radians.
+static inline double pz_row_error(const pz_row *row)
+{
+    return fabs(row->room / row->slope);
+}
+
 static inline bool pz_row_holds(const pz_row *row, double closure_tolerance)
 {
     return row->is_equality ? fabs(row->room) <= closure_tolerance : row->room >= PZ_ROW_SPARE;
@@ -73,8 +83,8 @@ double pz_rows_survey(pz_constraints *c, const poise_kinematics *kin, pz_rows *r
 // Does everything hold? Stops at the first row that does not.
 bool pz_constraints_hold(pz_constraints *c, const poise_kinematics *kin, double closure_tolerance);
 
-// Room of one constraint: the least of its inequalities, or minus its largest error; `item` (may be NULL) is the pair, side
-// or row that has it.
+// Room of one constraint, in lengths as they are: the least of its inequalities, or minus its largest error; `item` (may be
+// NULL) is the pair, side or row that has it.
 double pz_constraint_room(pz_constraints *c, const poise_kinematics *kin, int constraint, int *item);
 
 // J = d room/dq, nv numbers.

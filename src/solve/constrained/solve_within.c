@@ -15,7 +15,7 @@
 
 #define OUT_OF_BOUNDS 40   // steps of a start that breaks constraints and may not be exchanged
 #define LAST_STEPS    12   // at the end of a run
-#define ACTIVE        1e-6 // room below which a row counts as active
+#define ACTIVE        1e-6 // room, in units of the model, below which a row counts as active
 #define ALL_ANEW      6    // every so many restarts
 
 static void copy(double *to, const double *from, int count)
@@ -112,7 +112,7 @@ static bool arrive(poise_solver *s, pz_within *w, const double *q)
 // Remember the end of a run as the base of restarts, if it is the best.
 static void keep_base(poise_solver *s, pz_within *w)
 {
-    double merit = s->at->cost + w->at.broken;
+    double unit = w->constraints.unit, merit = s->at->cost / (unit * unit) + w->at.broken;
     if (merit < w->base_merit) {
         w->base_merit = merit;
         copy(w->q_base, s->at->kin.q, s->model->nq);
@@ -146,15 +146,34 @@ static bool search_tips(poise_solver *s, pz_within *w, int run)
 }
 
 // Meet the goals alone, from q_try, into w->q_start; returns the iterations that are left for the constraints.
-static int meet_goals(poise_solver *s, pz_within *w, int run)
+static int meet_goals(poise_solver *s, pz_within *w, int run, bool *met)
 {
     int most = s->options.max_iterations;
-    if (search_tips(s, w, run)) {
+    *met = search_tips(s, w, run);
+    if (*met) {
         return most;
     }
-    bool met = pz_solver_run_from(s, s->q_try) == POISE_OUTCOME_REACHED;
+    *met = pz_solver_run_from(s, s->q_try) == POISE_OUTCOME_REACHED;
     copy(w->q_start, s->at->kin.q, s->model->nq);
-    return met ? most : s->iterations_left > most / 2 ? s->iterations_left : most / 2;
+    return *met ? most : s->iterations_left > most / 2 ? s->iterations_left : most / 2;
+}
+
+// The goals alone are met, and what is broken most there keeps them from it; the first such place counts.
+static void note_in_way(const poise_solver *s, pz_within *w, const pz_rows *rows)
+{
+    double least = 0.0;
+    for (int i = 0; i < rows->count && w->in_way == POISE_NONE; ++i) {
+        const pz_row *row = &rows->row[i];
+        double room = row->is_equality ? -fabs(row->room) : row->room;
+        least = !pz_row_holds(row, s->options.constraints.closure_tolerance) ? min2(least, room) : least;
+    }
+    for (int i = 0; i < rows->count && w->in_way == POISE_NONE && least < 0; ++i) {
+        const pz_row *row = &rows->row[i];
+        if ((row->is_equality ? -fabs(row->room) : row->room) == least) {
+            w->in_way = row->constraint;
+            w->in_way_item = row->item;
+        }
+    }
 }
 
 // From q_try to where start number `run` ends.
@@ -162,8 +181,9 @@ static poise_outcome run_from(poise_solver *s, pz_within *w, int run, bool goals
 {
     bool is_last = run == s->options.restarts;
     int iterations = s->options.max_iterations;
+    bool met = false;
     if (goals_first) {
-        iterations = meet_goals(s, w, run);
+        iterations = meet_goals(s, w, run, &met);
     } else {
         copy(w->q_start, s->q_try, s->model->nq);
     }
@@ -173,6 +193,9 @@ static poise_outcome run_from(poise_solver *s, pz_within *w, int run, bool goals
     }
     s->iterations_left = iterations;
     pz_within_note(s, w);
+    if (met) {
+        note_in_way(s, w, &w->at);
+    }
     if (is_last && s->options.restarts == 0 && !pz_within_holds(s, &w->at)) {
         pz_within_mend(s, w, OUT_OF_BOUNDS);
     }
@@ -184,14 +207,14 @@ static poise_outcome run_from(poise_solver *s, pz_within *w, int run, bool goals
     return outcome;
 }
 
-// A start that holds is never exchanged for something worse. Where the goals came first nobody has looked at it yet.
+// A start that holds is never exchanged for something worse. Where the goals came first it has not been checked yet.
 static void fall_back_on_start(poise_solver *s, pz_within *w)
 {
     double before = w->held_cost;
     if (w->has_held && w->held_reaches) {
         return;
     }
-    pz_try(s, s->q_start, POISE_LEVEL_COST);
+    pz_try(s, s->q_start, POISE_LEVEL_HESSIAN);
     pz_accept(s);
     pz_rows_evaluate(&w->constraints, &s->at->kin, &w->at);
     if (pz_within_holds(s, &w->at)) {
@@ -238,14 +261,18 @@ static bool arm_answer_holds(poise_solver *s, const double *q)
 {
     pz_within *w = s->within;
     pz_kin_sweep(&s->trial->kin, q);
-    return pz_constraints_hold(&w->constraints, &s->trial->kin, s->options.constraints.closure_tolerance);
+    bool holds = pz_constraints_hold(&w->constraints, &s->trial->kin, s->options.constraints.closure_tolerance);
+    if (!holds && w->in_way == POISE_NONE) {
+        pz_rows_evaluate(&w->constraints, &s->trial->kin, &w->trial);
+        note_in_way(s, w, &w->trial);
+    }
+    return holds;
 }
 
-// The rows of the answer, and how near its shapes come to each other.
-static void survey(poise_solver *s, pz_within *w)
+// The rows of the answer, where `kin` is, and how near its shapes come to each other.
+static void survey(pz_within *w, const poise_kinematics *kin)
 {
-    pz_kin_sweep(&s->trial->kin, s->q_best);
-    w->clearance = pz_rows_survey(&w->constraints, &s->trial->kin, &w->at);
+    w->clearance = pz_rows_survey(&w->constraints, kin, &w->at);
 }
 
 // The search for arms, with answers that collide refused. True: it found one that holds.
@@ -258,13 +285,14 @@ static bool search_arm(poise_solver *s, pz_within *w)
     bool solved = pz_arm_solve(s);
     s->accepts = NULL;
     if (solved && s->report.outcome == POISE_OUTCOME_REACHED) {
-        survey(s, w);
+        pz_kin_sweep(&s->trial->kin, s->q_best);
+        survey(w, &s->trial->kin);
         if (pz_within_holds(s, &w->at)) {
             w->has_held = w->held_reaches = w->is_surveyed = true;
             return true;
         }
     }
-    if (solved) { // what it found goes on below
+    if (solved) { // continue below with what it found
         s->is_measured = false;
         s->report.restarts = 0;
     }
@@ -279,13 +307,13 @@ static void describe(poise_solver *s, pz_within *w)
     poise_report *r = &s->report;
     double least = ACTIVE;
     if (!w->is_surveyed) {
-        survey(s, w);
+        survey(w, &s->at->kin); // pz_solve_end has been there
     }
     r->holds = pz_within_holds(s, &w->at);
     for (int i = 0; i < w->at.count; ++i) {
         const pz_row *row = &w->at.row[i];
         double room = row->is_equality ? -fabs(row->room) : row->room;
-        r->closure = row->is_equality ? max2(r->closure, fabs(row->room)) : r->closure;
+        r->closure = row->is_equality ? max2(r->closure, pz_row_error(row)) : r->closure;
         r->active_constraints += !row->is_equality && room < ACTIVE;
         bool counts = !row->is_equality || !pz_row_holds(row, s->options.constraints.closure_tolerance);
         if (counts && room < least) {
@@ -294,18 +322,38 @@ static void describe(poise_solver *s, pz_within *w)
             r->blocking_item = row->item;
         }
     }
+    if (r->blocking == POISE_NONE && r->outcome != POISE_OUTCOME_REACHED) {
+        r->blocking = w->in_way;
+        r->blocking_item = w->in_way == POISE_NONE ? 0 : w->in_way_item;
+    }
     r->clearance = min2(r->clearance, w->clearance);
     if (!r->holds) {
         r->outcome = POISE_OUTCOME_INFEASIBLE;
         r->reason = "no configuration was found that holds every constraint";
-    } else if (r->outcome == POISE_OUTCOME_CLOSEST && r->active_constraints > 0) {
-        r->reason = "no direction within limits and constraints comes closer";
+    } else if (r->outcome == POISE_OUTCOME_CLOSEST && r->active_constraints > 0 && strcmp(r->reason, PZ_WHY_HELD) != 0) {
+        r->reason = strcmp(r->reason, PZ_WHY_PULLED) == 0
+                        ? "soft goals pull as well, and no direction within limits and constraints lowers the sum"
+                        : "no direction within limits and constraints comes closer";
+    }
+}
+
+// The answer that was found, with its loops closed to rounding.
+static void close_fully(poise_solver *s, pz_within *w)
+{
+    if (memcmp(s->at->kin.q, s->q_best, (size_t)s->model->nq * sizeof *s->q_best) != 0) { // the last run was not the best
+        pz_try(s, s->q_best, POISE_LEVEL_HESSIAN);
+        pz_accept(s);
+        pz_rows_evaluate(&w->constraints, &s->at->kin, &w->at);
+    }
+    if (pz_within_close_fully(s, w)) {
+        copy(s->q_best, s->at->kin.q, s->model->nq);
     }
 }
 
 static void solve(poise_solver *s, pz_within *w)
 {
     w->has_held = w->held_reaches = w->is_surveyed = w->misses_goals = false;
+    w->in_way = POISE_NONE;
     w->held_cost = w->least_worst = w->base_merit = INFINITY;
     if (search_arm(s, w)) {
         return;
@@ -313,17 +361,20 @@ static void solve(poise_solver *s, pz_within *w)
     run_all(s, w);
     fall_back_on_start(s, w);
     copy(s->q_best, w->has_held ? w->q_held : w->q_least, s->model->nq);
+    if (w->has_held && has_loops(&w->constraints)) {
+        close_fully(s, w);
+    }
 }
 
 static poise_status refuse(const poise_solver *s, const poise_constraint *constraints, int count, poise_error *error)
 {
     if (s->options.method != POISE_METHOD_AUTO) {
-        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "constraints are held by AUTO alone, not by %s",
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "only AUTO supports constraints, not %s",
                             poise_method_name(s->options.method));
     }
     if (!s->within) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT,
-                            "the solver has no room for constraints: set options.constraints (poise_constraints_size)");
+                            "the solver has no memory for constraints: set options.constraints (poise_constraints_size)");
     }
     return pz_constraints_check(&s->within->constraints, s->model, constraints, count, error);
 }

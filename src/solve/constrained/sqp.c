@@ -8,14 +8,16 @@
 #define SIGMA_LOOPS   10.0 // sigma, in units of mean(D)/|J|^2: equalities
 #define SIGMA_OTHERS  1.0  // inequalities and limits
 #define LAMBDA_LEAST  1e-9
-#define LAMBDA_REFUSE 1e-3 // a rejected step raises lambda to at least this
-#define NU_FALL       0.3  // the merit's weight of what is broken falls no faster
-#define NU_MOST       10.0 // nor rises beyond this, in units of mean(D), where rows contradict each other
-#define DEEP          0.02 // rows broken by more give way a little,
-#define SOFTEN        0.02 // by this share: linearisations that contradict each other stay bounded
-#define TRIED         12   // iterations before a run may be dropped,
-#define WATCHED       6    // over which the merit must fall
-#define SLOWEST       0.9  // to less than this share of what it was
+#define LAMBDA_REFUSE 1e-3  // a rejected step raises lambda to at least this
+#define NU_FALL       0.3   // the merit's weight of what is broken falls no faster
+#define NU_MOST       10.0  // nor rises beyond this, in units of mean(D), where rows contradict each other
+#define DEEP          0.02  // rows broken by more give way a little,
+#define SOFTEN        0.02  // by this share: linearisations that contradict each other stay bounded
+#define TRIED         12    // iterations before a run may be dropped,
+#define WATCHED       6     // over which the merit must fall
+#define SLOWEST       0.9   // to less than this share of what it was
+#define SLACK         1e-11 // what a step may lack of an inequality, or exceed a limit by
+#define ROUNDING      2e-15 // errors of loops below this, for lengths of one unit, are rounding
 
 // ---- Memory --------------------------------------------------------------------------------------------------------------
 
@@ -42,11 +44,14 @@ pz_within *pz_within_lay_out(const poise_solver *solver, pz_arena *arena)
     w.J = numbers(arena, rows * n), w.c = numbers(arena, rows), w.c_trial = numbers(arena, rows);
     w.exact = numbers(arena, n * n), w.gauss_newton = numbers(arena, n * n),
     pz_leaf_factor_lay_out(&w.factor, (int)n, arena);
-    w.D = numbers(arena, n), w.g = numbers(arena, n), w.correction = numbers(arena, n);
+    w.span = numbers(arena, n), w.D = numbers(arena, n), w.g = numbers(arena, n), w.correction = numbers(arena, n);
     w.lower = numbers(arena, n), w.upper = numbers(arena, n);
     w.q_trial = numbers(arena, nq), w.q_held = numbers(arena, nq);
     w.q_least = numbers(arena, nq), w.q_base = numbers(arena, nq), w.q_start = numbers(arena, nq);
     w.marks = (unsigned char *)pz_arena_take(arena, (size_t)solver->model->joint_count, sizeof *w.marks);
+    for (size_t i = 0; w.span && i < n; ++i) {
+        w.span[i] = pz_axis_slides(solver->model, solver->model->dof_axis[i]) ? solver->model->unit : 1.0;
+    }
     if (made) {
         *made = w;
     }
@@ -68,7 +73,7 @@ bool pz_within_holds(const poise_solver *solver, const pz_rows *rows)
 // Are all goals met at the current point?
 static bool reaches(const poise_solver *solver)
 {
-    if (solver->at->cost <= solver->options.cost_tolerance) {
+    if (pz_cost_is_met(solver)) {
         return true;
     }
     for (int i = 0; i < solver->goal_count; ++i) {
@@ -183,11 +188,12 @@ static void keep_hints(pz_within *w)
 
 // ---- The matrix ----------------------------------------------------------------------------------------------------------
 
-static double mean_of(const double *x, int n)
+// The mean of D, per span of a dof.
+static double mean_of(const pz_within *w, int n)
 {
     double sum = 0.0;
     for (int i = 0; i < n; ++i) {
-        sum += x[i];
+        sum += w->D[i] * w->span[i] * w->span[i];
     }
     return sum / (double)(n > 0 ? n : 1);
 }
@@ -215,14 +221,16 @@ static void stiffen(pz_within *w, int nv, int id, double mean)
     if (id >= w->at.count) {
         int dof = (id - w->at.count) / 2;
         double room = (id - w->at.count) % 2 == 0 ? -w->lower[dof] : -w->upper[dof];
-        w->factor.L[(size_t)dof * (size_t)(nv + 1)] += SIGMA_OTHERS * mean;
-        w->correction[dof] += SIGMA_OTHERS * mean * room;
+        double sigma = SIGMA_OTHERS * mean / (w->span[dof] * w->span[dof]);
+        w->factor.L[(size_t)dof * (size_t)(nv + 1)] += sigma;
+        w->correction[dof] += sigma * room;
         return;
     }
     const double *J = w->J + (size_t)id * (size_t)nv;
     double square = 0.0;
     for (int i = 0; i < nv; ++i) {
-        square += J[i] * J[i];
+        double across = J[i] * w->span[i];
+        square += across * across;
     }
     double sigma = square > 0 ? (w->is_equality[id] ? SIGMA_LOOPS : SIGMA_OTHERS) * mean / square : 0.0;
     for (int i = 0; i < nv; ++i) {
@@ -265,7 +273,7 @@ static bool factor(poise_solver *solver, pz_within *w, bool exact)
         make_exact(solver, w);
     }
     memcpy(w->factor.L, w->exact, size);
-    double mean = mean_of(w->D, nv);
+    double mean = mean_of(w, nv);
     for (int i = 0; i < w->at.count; ++i) {
         if (w->is_equality[i]) {
             stiffen(w, nv, i, mean);
@@ -283,15 +291,15 @@ static bool factor(poise_solver *solver, pz_within *w, bool exact)
 
 // ---- The step ------------------------------------------------------------------------------------------------------------
 
-static void pose_program(const poise_solver *solver, pz_within *w, const double *g, const pz_leaf_factor *L)
+static void pose_program(pz_within *w, const double *g, const pz_leaf_factor *L)
 {
     pz_dual *d = &w->dual;
     d->row_count = w->at.count;
     d->J = w->J, d->c = w->c, d->is_equality = w->is_equality;
     d->lower = w->lower, d->upper = w->upper;
-    d->g = g, d->L = L, d->D = w->D;
+    d->g = g, d->L = L, d->D = w->D, d->span = w->span;
     d->soften = SOFTEN, d->deep = DEEP;
-    (void)solver;
+    d->slack = SLACK;
 }
 
 static double dot(int n, const double *a, const double *b)
@@ -337,7 +345,7 @@ static double largest_multiplier(const pz_dual *d)
 static void weigh(pz_within *w, int nv)
 {
     double most = 1.5 * largest_multiplier(&w->dual);
-    w->nu = w->dual.is_consistent ? max2(most, NU_FALL * w->nu) : max2(w->nu, min2(most, NU_MOST * mean_of(w->D, nv)));
+    w->nu = w->dual.is_consistent ? max2(most, NU_FALL * w->nu) : max2(w->nu, min2(most, NU_MOST * mean_of(w, nv)));
 }
 
 // Does no direction lead down? The gradient of the Lagrangian against what each dof can do (stepping.c).
@@ -346,6 +354,9 @@ static bool is_stationary(const poise_solver *solver, pz_within *w)
     int nv = solver->model->nv;
     const pz_dual *d = &w->dual;
     double *r = w->correction;
+    if (solver->at->cost < 0) {
+        return false; // there is no scale to measure by
+    }
     memcpy(r, w->g, (size_t)nv * sizeof *r);
     for (int i = 0; i < d->used_count; ++i) {
         int id = d->id[d->used[i]];
@@ -400,7 +411,7 @@ static void make_step(poise_solver *solver, pz_within *w, bool wants_exact, pz_t
     if (!exact && !factor(solver, w, false)) {
         return;
     }
-    pose_program(solver, w, w->correction, &w->factor);
+    pose_program(w, w->correction, &w->factor);
     pz_dual_solve(&w->dual, w->hint_ids, w->hint_count);
     weigh(w, nv);
     memcpy(solver->step, w->dual.x, (size_t)nv * sizeof *solver->step);
@@ -465,7 +476,7 @@ poise_outcome pz_within_run(poise_solver *solver, pz_within *w, bool may_drop)
         }
         make_step(solver, w, pz_wants_exact(&a), &a.trial);
         if (a.is_fresh && w->at.broken <= PZ_ROW_AIM && is_stationary(solver, w)) {
-            solver->report.reason = PZ_WHY_CLOSEST;
+            solver->report.reason = pz_why_closest(solver->goals, solver->goal_count);
             return POISE_OUTCOME_CLOSEST;
         }
         bool accepted = pz_is_accepted(&a.trial);
@@ -478,7 +489,7 @@ poise_outcome pz_within_run(poise_solver *solver, pz_within *w, bool may_drop)
         pz_auto_learn(&a, &a.trial);
         if (!accepted && pz_is_stuck(&a.trial, w->damping)) {
             bool is_closest = pz_is_flat(&a.trial) && w->at.broken <= PZ_ROW_AIM;
-            solver->report.reason = is_closest ? PZ_WHY_CLOSEST : PZ_WHY_STALLED;
+            solver->report.reason = is_closest ? pz_why_closest(solver->goals, solver->goal_count) : PZ_WHY_STALLED;
             return is_closest ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_STALLED;
         }
         if (may_drop && i >= TRIED && i % WATCHED == 0) {
@@ -494,15 +505,23 @@ poise_outcome pz_within_run(poise_solver *solver, pz_within *w, bool may_drop)
 
 // ---- Mending -------------------------------------------------------------------------------------------------------------
 
+// solver->step: the shortest one, in the metric D, that mends every row by its linear model up to `slack`.
+static void find_mending_step(poise_solver *solver, pz_within *w, double slack)
+{
+    int nv = solver->model->nv;
+    prepare(solver, w);
+    memset(w->g, 0, (size_t)nv * sizeof *w->g);
+    pose_program(w, w->g, NULL);
+    w->dual.slack = slack;
+    pz_dual_solve(&w->dual, NULL, 0);
+    memcpy(solver->step, w->dual.x, (size_t)nv * sizeof *solver->step);
+}
+
 bool pz_within_mend(poise_solver *solver, pz_within *w, int steps)
 {
     int nv = solver->model->nv;
     for (int i = 0; i < steps && !pz_within_holds(solver, &w->at); ++i) {
-        prepare(solver, w);
-        memset(w->g, 0, (size_t)nv * sizeof *w->g);
-        pose_program(solver, w, w->g, NULL);
-        pz_dual_solve(&w->dual, NULL, 0);
-        memcpy(solver->step, w->dual.x, (size_t)nv * sizeof *solver->step);
+        find_mending_step(solver, w, SLACK);
         bool is_better = false;
         for (int half = 0; half < 4 && !is_better; ++half) {
             is_better = evaluate(solver, w, solver->step) < INFINITY && w->trial.broken < w->at.broken;
@@ -516,4 +535,35 @@ bool pz_within_mend(poise_solver *solver, pz_within *w, int steps)
         accept(solver, w);
     }
     return pz_within_holds(solver, &w->at);
+}
+
+// The largest error of a loop; `rounding` is what the sums behind the errors have of it.
+static double closure_of(const pz_rows *rows, double *rounding)
+{
+    double closure = 0.0, size = 1.0;
+    for (int i = 0; i < rows->count; ++i) {
+        const pz_row *row = &rows->row[i];
+        if (row->is_equality) {
+            closure = max2(closure, fabs(row->room));
+            size = max2(size, row->slope * v3_norm(row->contact.a));
+        }
+    }
+    *rounding = ROUNDING * size;
+    return closure;
+}
+
+bool pz_within_close_fully(poise_solver *solver, pz_within *w)
+{
+    double rounding, closure = closure_of(&w->at, &rounding);
+    if (closure <= rounding) {
+        return false;
+    }
+    bool was_reached = reaches(solver);
+    find_mending_step(solver, w, 0.0); // a step that a limit cuts short, by however little, closes nothing
+    evaluate(solver, w, solver->step);
+    if (!(closure_of(&w->trial, &rounding) < closure) || !pz_within_holds(solver, &w->trial)) {
+        return false;
+    }
+    accept(solver, w);
+    return !was_reached || reaches(solver);
 }

@@ -36,6 +36,7 @@ typedef struct pz_within {
     bool has_exact, has_gauss_newton;
     pz_leaf_factor factor; // of M
     double *D, *g;         // nv
+    double *span;          // nv: 1, or the unit of length where a dof slides
     double *lower, *upper, *correction;
     double *q_trial;
     int hint_count;
@@ -47,13 +48,14 @@ typedef struct pz_within {
     bool has_held;    // a point that holds everything was seen; the best of them:
     double held_cost;
     bool held_reaches;
-    bool misses_goals; // the search for several tips found nothing, and is not tried again
+    int in_way, in_way_item; // the constraint, and its item, broken most where the goals alone were met; POISE_NONE
+    bool misses_goals;       // the search for several tips found nothing, and is not tried again
     double *q_held;
     double least_worst; // the point that breaks least
     double *q_least;
     double base_merit; // the end that restarts begin from
     double *q_base;
-    double *q_start;      // where the run at hand begins
+    double *q_start;      // where the current run begins
     unsigned char *marks; // by joint: what it moves
 } pz_within;
 
@@ -65,6 +67,10 @@ poise_outcome pz_within_run(poise_solver *solver, pz_within *w, bool may_drop);
 
 // Steps of least length that mend what is broken at the current point, at most so many. True: everything holds there.
 bool pz_within_mend(poise_solver *solver, pz_within *w, int steps);
+
+// One more step that closes loops which are closed to the tolerance as far as rounding allows. True: the current point is
+// such an answer, and still meets the goals if it did.
+bool pz_within_close_fully(poise_solver *solver, pz_within *w);
 
 // Does everything hold at the current point?
 bool pz_within_holds(const poise_solver *solver, const pz_rows *rows);

@@ -78,14 +78,15 @@ poise_status pz_fabrik_check(poise_solver *solver)
     for (int i = 0; i < solver->goal_count; ++i) {
         const poise_goal *goal = &solver->goals[i];
         if (goal->kind != POISE_GOAL_POSITION) {
-            return pz_error_set(solver->error, POISE_ERROR_UNSUPPORTED, "goal %d (%s): fabrik serves position goals only", i,
-                                poise_goal_kind_name(goal->kind));
+            return pz_error_set(solver->error, POISE_ERROR_UNSUPPORTED, "goal %d (%s): fabrik supports position goals only",
+                                i, poise_goal_kind_name(goal->kind));
         }
         for (int k = goal->body; k != POISE_WORLD; k = solver->model->joints[k].parent) {
             if (slides(solver, k) && !is_free_root(solver, k)) {
-                return pz_error_set(solver->error, POISE_ERROR_UNSUPPORTED,
-                                    "goal %d: joint \"%s\" above it slides, but fabrik needs bones of fixed length; lock it",
-                                    i, solver->model->given[k].name);
+                return pz_error_set(
+                    solver->error, POISE_ERROR_UNSUPPORTED,
+                    "goal %d: joint \"%s\" above it slides, but fabrik needs bones of fixed length; lock that joint", i,
+                    solver->model->given[k].name);
             }
         }
     }

@@ -27,16 +27,17 @@ poise_status pz_geometric_check_model(poise_solver *solver)
 {
     const char *name = poise_method_name(solver->options.method);
     if (solver->options.prior > 0) {
-        return pz_error_set(solver->error, POISE_ERROR_UNSUPPORTED, "%s has no use for a prior: set options.prior to 0",
+        return pz_error_set(solver->error, POISE_ERROR_UNSUPPORTED, "%s does not support a prior: set options.prior to 0",
                             name);
     }
     const poise_model *model = solver->model;
     for (int i = 0; i < solver->goal_count && (model->has_mimic || model->curve_count > 0); ++i) {
         for (int k = solver->goals[i].body; k != POISE_WORLD; k = model->joints[k].parent) {
             if (model->given[k].type == POISE_JOINT_CURVE) {
-                return pz_error_set(solver->error, POISE_ERROR_UNSUPPORTED,
-                                    "goal %d: joint \"%s\" above it moves along curves, but %s knows turns and slides", i,
-                                    model->given[k].name, name);
+                return pz_error_set(
+                    solver->error, POISE_ERROR_UNSUPPORTED,
+                    "goal %d: joint \"%s\" above it moves along curves, but %s supports only hinges and slides", i,
+                    model->given[k].name, name);
             }
             if (model->joints[k].mimic != POISE_WORLD) {
                 return pz_error_set(solver->error, POISE_ERROR_UNSUPPORTED,
@@ -55,14 +56,15 @@ poise_status pz_geometric_check(poise_solver *solver)
         const poise_goal *goal = &solver->goals[i];
         if (goal->kind > POISE_GOAL_AIM) {
             return pz_error_set(solver->error, POISE_ERROR_UNSUPPORTED,
-                                "goal %d (%s): %s serves position, direction, orientation, pose and aim goals", i,
+                                "goal %d (%s): %s supports only position, direction, orientation, pose and aim goals", i,
                                 poise_goal_kind_name(goal->kind), name);
         }
         bool turns = goal->kind == POISE_GOAL_ORIENTATION || goal->kind == POISE_GOAL_POSE;
         if (turns && pz_has_band(goal->rotation_tolerance)) {
-            return pz_error_set(solver->error, POISE_ERROR_UNSUPPORTED,
-                                "goal %d (%s): %s has no rotation_tolerance; to free a turn use a direction goal", i,
-                                poise_goal_kind_name(goal->kind), name);
+            return pz_error_set(
+                solver->error, POISE_ERROR_UNSUPPORTED,
+                "goal %d (%s): %s does not support rotation_tolerance; to free a rotation use a direction goal", i,
+                poise_goal_kind_name(goal->kind), name);
         }
     }
     return pz_geometric_check_model(solver);

@@ -52,7 +52,7 @@ void pz_pull_add(pz_pull *pull, double factor, const pz_pull *other);
 void pz_pull_carry(pz_pull *pull, const pz_move *move);
 void pz_pull_carry_targets_back(pz_pull *pull, const pz_move *move);
 
-// What the goals of each body want at the point at hand. `caution` >= 0 holds AIM goals back (pull.c). False: an AIM goal is
+// What the goals of each body want at the current point. `caution` >= 0 holds AIM goals back (pull.c). False: an AIM goal is
 // among them, whose energy only resembles the pull; for all others the pull bounds it from above.
 bool pz_pull_goals(const poise_solver *solver, double caution, pz_pull *pulls);
 
@@ -69,7 +69,7 @@ PZ_DEVICE double pz_best_angle(double c, double s, double lower, double upper);
 PZ_DEVICE bool pz_best_quat(const mat3 *M, int count, quat *r);
 
 // Move joint k to where its pull has the least energy, the last of its steps first, within limits, locked coordinates left
-// alone. Joints below may have moved (pull says so), those above are where they are at the point at hand. Writes the joint's
+// alone. Joints below may have moved (pull says so), those above are where they are at the current point. Writes the joint's
 // coordinates to q, carries the pull along, and appends what was done to *made unless it is NULL. Returns the longest step
 // of a coordinate.
 PZ_DEVICE double pz_best_move(const poise_solver *solver, int k, pz_pull *pull, double *q, pz_move *made);
@@ -78,7 +78,7 @@ PZ_DEVICE double pz_best_move(const poise_solver *solver, int k, pz_pull *pull, 
 PZ_DEVICE bool pz_slides_freely(const poise_solver *solver, int k);
 
 // Move the joints from the root to the ends, each for its pull, which holds what its whole subtree wants (bwcd.c). g->q
-// comes in as the configuration at hand. Returns the longest step of a coordinate.
+// comes in as the current configuration. Returns the longest step of a coordinate.
 double pz_move_from_root(const poise_solver *solver, pz_geometric *g);
 
 // a after b: x -> a(b(x))
@@ -94,7 +94,7 @@ static inline pz_move pz_move_identity(void)
 
 // ---- Runs (geometric.c) --------------------------------------------------------------------------------------------------
 
-// One sweep over the joints, from the point at hand to geometric->q. Returns the longest step of a coordinate; *bounds says
+// One sweep over the joints, from the current point to geometric->q. Returns the longest step of a coordinate; *bounds says
 // whether the pulls bounded the energy.
 typedef double (*pz_sweep)(poise_solver *solver, double caution, bool *bounds);
 

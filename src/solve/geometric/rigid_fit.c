@@ -1,13 +1,13 @@
 // Pulls: what goals want of a rigid motion, as sixteen numbers.
 //
-// Most kinds fit exactly. The others are replaced, at the point at hand, by a pull with the same gradient there:
+// Most kinds fit exactly. The others are replaced, at the current point, by a pull with the same gradient there:
 //
 //   loss    rho is concave in the squared error: rho(s) <= rho(s0) + rho'(s0) (s - s0), so w rho'(s0) in place of w bounds
 //           the energy from above (iteratively reweighted least squares)
 //   band    the error is the distance to a box; with the box's nearest point in place of t it is bounded from above
 //   AIM     see add_aim: resembles the energy, does not bound it
 //
-// A bound that touches the energy at the point at hand cannot be lowered without lowering the energy: descent on such pulls
+// A bound that touches the energy at the current point cannot be lowered without lowering the energy: descent on such pulls
 // is descent on the cost (Hunter & Lange, "A tutorial on MM algorithms", 2004).
 #include "solve/geometric/geometric.h"
 

@@ -7,7 +7,7 @@
 //   x_l = x_l-1 + (J_l P_l)^+lambda_l (e_l - J_l x_l-1),      P_0 = I,   P_l+1 = P_l - sum_k v_k v_k^T
 //
 // where the v_k are the right singular vectors of J_l P_l, which lie in the range of P_l. (J_l x_l-1 is subtracted once: e_l
-// is the residual at the point at hand, before any level has moved.) ^+lambda is the damped inverse of
+// is the residual at the current point, before any level has moved.) ^+lambda is the damped inverse of
 // damped_least_squares.c with a lambda for each level, from the smallest singular value of J_l P_l. That value gets small
 // where level l conflicts with the levels above although J_l itself is sound, an "algorithmic singularity" (S. Chiaverini,
 // "Singularity-robust task-priority redundancy resolution for real-time kinematic control of robot manipulators", 1997); the

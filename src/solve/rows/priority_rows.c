@@ -279,7 +279,7 @@ static void feasible_gradient(const poise_solver *s, const double *q, pz_rows *r
     rows->used_count = used;
 }
 
-// |p|/(|J| |e|) for the e at hand.
+// |p|/(|J| |e|) for the current e.
 static double slope_of(const poise_solver *s, const double *q, pz_rows *rows, int l)
 {
     const pz_level *level = &rows->levels[l];
@@ -369,8 +369,7 @@ static void cut_at_bounds(const poise_solver *s, const double *q, int nv, double
     }
 }
 
-// The step at the point `kin`, whose rows are at hand. Dofs that still leave after the last pass are left to
-// pz_step_within.
+// The step at the point `kin`, whose rows are current. Dofs that still leave after the last pass are left to pz_step_within.
 static bool find_step(const poise_solver *s, const poise_kinematics *kin, pz_rows *rows, const pz_row_method *method,
                       pz_span span)
 {
@@ -426,7 +425,7 @@ static bool restore(poise_solver *s, pz_rows *rows, const pz_row_method *method,
     return is_finite(pz_try(s, rows->q_trial, POISE_LEVEL_HESSIAN));
 }
 
-// Try solver->step for level k. The rows at hand, and their step, are lost where levels above had to be restored.
+// Try solver->step for level k. The current rows, and their step, are lost where levels above had to be restored.
 static bool try_step(poise_solver *s, pz_rows *rows, const pz_row_method *method, int k, double promise)
 {
     const pz_level *level = &rows->levels[k];
@@ -492,7 +491,7 @@ static bool gradient_step(poise_solver *s, pz_rows *rows, const pz_row_method *m
     return length > 0 && is_finite(length);
 }
 
-// Try the step at hand for level k at any length.
+// Try the current step for level k at any length.
 static bool try_at_hand(poise_solver *s, pz_rows *rows, const pz_row_method *method, int k, double *t)
 {
     double promise = promised_decrease(rows, &rows->levels[k], rows->x);
@@ -508,7 +507,7 @@ static bool try_another(poise_solver *s, pz_rows *rows, const pz_row_method *met
     return find_step(s, &s->at->kin, rows, method, span) && try_at_hand(s, rows, method, k, t);
 }
 
-// Try the step at hand with all levels, so that the levels below k leave it most of what it gains.
+// Try the current step with all levels, so that the levels below k leave it most of what it gains.
 static bool try_whole(poise_solver *s, pz_rows *rows, const pz_row_method *method, int k, double *t)
 {
     double promise = promised_decrease(rows, &rows->levels[k], rows->x_level);
@@ -517,7 +516,7 @@ static bool try_whole(poise_solver *s, pz_rows *rows, const pz_row_method *metho
     return promise > 0 && try_step(s, rows, method, k, WHOLE_SHARE / SUFFICIENT * promise);
 }
 
-// Take a step that improves level k, whose step is at hand.
+// Take a step that improves level k, whose step is the current one.
 static bool improve(poise_solver *s, pz_rows *rows, const pz_row_method *method, int k, double *t)
 {
     bool is_last = k == rows->level_count - 1;
@@ -565,7 +564,7 @@ static bool iterate(poise_solver *s, pz_rows *rows, const pz_row_method *method,
     *damping = 0.0;
     pz_rows_take_costs(s, rows, false);
     for (int k = 0; k < rows->level_count; ++k) {
-        if (k > 0) { // the rows at hand may be those of a point that was tried
+        if (k > 0) { // the current rows may be those of a point that was tried
             pz_rows_gather(s, &s->at->kin, rows);
         }
         if (!find_step(s, &s->at->kin, rows, method, (pz_span){.from = k, .upto = rows->level_count, .apart = -1})) {

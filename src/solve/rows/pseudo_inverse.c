@@ -31,7 +31,7 @@ static bool main_step(pz_rows *rows, pz_level *level, double *x)
     return true;
 }
 
-// x += (I - J^+ J) z, with -grad h = J_2^T e_2 at the point at hand.
+// x += (I - J^+ J) z, with -grad h = J_2^T e_2 at the current point.
 static bool posture_step(pz_rows *rows, pz_level *level, double *x)
 {
     double *z = rows->line, most = 0.0;

@@ -86,14 +86,15 @@ poise_status pz_rows_check(poise_solver *solver)
         const pz_goal_row *row = pz_goal_row_of(goal_at(solver, i)->kind);
         if (!row->rows) {
             return pz_error_set(solver->error, POISE_ERROR_UNSUPPORTED,
-                                "goal %d: a %s goal has no residual rows, which the method %s works on", i, row->name,
+                                "goal %d: a %s goal has no residual rows, which the method %s needs", i, row->name,
                                 poise_method_name(solver->options.method));
         }
         int more = row->rows(&solver->at->kin, goal_at(solver, i), NULL, NULL);
         if (more > rows->capacity - count) {
-            return pz_error_set(solver->error, POISE_ERROR_ARGUMENT,
-                                "the goals have more than the %d residual rows that the solver was made for: raise max_rows",
-                                rows->capacity);
+            return pz_error_set(
+                solver->error, POISE_ERROR_ARGUMENT,
+                "the goals have more than the %d residual rows that the solver was created for: raise max_rows",
+                rows->capacity);
         }
         count += more > 0 ? more : 1; // each may be a level of its own, and those must fit as well
     }

@@ -20,7 +20,7 @@ typedef enum pz_level_rule {
 
 typedef struct pz_level {
     int first, count;  // its rows
-    double cost;       // energy of its goals at the point at hand
+    double cost;       // energy of its goals at the current point
     double cost_trial; // at the point being tried
     double floor;      // a cost up to this is rounding
     double slope;      // what it can still do about its residual: |p|/(|J| |e|), p its gradient in what is free
@@ -41,7 +41,7 @@ typedef struct pz_factors {
 typedef struct pz_rows {
     pz_level_rule rule;
     int nv, capacity; // columns; rows that fit
-    int count;        // rows at hand
+    int count;        // current rows
     pz_level *levels; // capacity + 1
     int level_count;
     double *r;      // residuals
@@ -84,10 +84,10 @@ void *pz_rows_lay_out(poise_solver *solver, pz_arena *arena, pz_level_rule rule)
 // The rows of all levels, from poses and axes.
 void pz_rows_gather(const poise_solver *solver, const poise_kinematics *kin, pz_rows *rows);
 
-// Energy by level, at the point at hand (is_trial false) or the one being tried.
+// Energy by level, at the current point (is_trial false) or the one being tried.
 void pz_rows_take_costs(const poise_solver *solver, pz_rows *rows, bool is_trial);
 
-// Energy of the goals of level l that are missed, at the point at hand; false: there is no such level.
+// Energy of the goals of level l that are missed, at the current point; false: there is no such level.
 bool pz_rows_missed(const poise_solver *solver, const pz_rows *rows, int l, double *missed);
 
 // Factor the level's Jacobian A: J without the columns of held dofs and without the directions used by levels above. Sets
@@ -119,7 +119,7 @@ static inline double pz_right(const pz_factors *f, int column, int k)
 // Run a method over rows.
 poise_outcome pz_rows_run(poise_solver *solver, const pz_row_method *method);
 
-// The length alpha at which the Gauss-Newton model is least along -alpha p, p the projected gradient at the point at hand
+// The length alpha at which the Gauss-Newton model is least along -alpha p, p the projected gradient at the current point
 // (jacobian_transpose.c); 0 when the model has no curvature there. p and Gp are scratch, nv numbers each.
 double pz_transpose_length(const poise_solver *solver, double *p, double *Gp);
 

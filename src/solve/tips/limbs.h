@@ -36,9 +36,9 @@ static inline bool pz_is_within(pz_goal_set moved, pz_goal_set among)
     return moved != 0 && (moved & ~among) == 0;
 }
 
-// Draw coordinates anew, uniformly within the limits, where every goal that the dof moves is in `among`; the others keep
-// their value in q. Where there is no limit: within half a turn of the start, slides within `length` of it; ball joints turn
-// from the start by a vector of at most half a turn. A root that is free to move stays. solver->step is scratch.
+// Redraw coordinates, uniformly within the limits, where every goal that the dof moves is in `among`; the others keep their
+// value in q. Where there is no limit: within half a turn of the start, slides within `length` of it; ball joints turn from
+// the start by a vector of at most half a turn. A root that is free to move stays. solver->step is scratch.
 void pz_limbs_draw(poise_solver *solver, const pz_goal_set *moves, pz_goal_set among, double length, uint64_t state,
                    double *q);
 

@@ -23,7 +23,7 @@
 #define PZ_TIPS_MISSED     1e-3 // of F: a goal that is left with more was missed
 #define PZ_TIPS_NEAR_ZERO  1e-4 // of F, below which a search that was dropped is finished by descent
 #define PZ_TIPS_DRAWS      6    // of a limb; the best is kept
-#define PZ_TIPS_ROUNDS     3    // of new limbs, then everything is drawn anew
+#define PZ_TIPS_ROUNDS     3    // of new limbs, then everything is redrawn
 
 #define PZ_TIPS_STAY 1e-4 // of a pull that keeps a free root where its goals leave it open, beside 1 for an error of L
 
@@ -64,7 +64,7 @@ struct pz_tips {
     int *part_of;                      // nq: the part that a coordinate belongs to, or -1
     struct pz_arm *arms[PZ_TIPS_MOST]; // arm_count of them
     int arm_count;
-    pz_tree *trees; // of parts, and what they are made of
+    pz_tree *trees; // of parts, and what they consist of
     pz_branch *branches;
     pz_tip *tips;
     int tree_count, branch_count, tip_count, branch_capacity;
@@ -72,7 +72,7 @@ struct pz_tips {
     // the call
     double *answer; // nq
 
-    // the part at hand
+    // the current part
     poise_goal own[PZ_TIPS_MOST];    // its goals
     poise_goal search[PZ_TIPS_MOST]; // the same with the weights of a search
     int goal_of[PZ_TIPS_MOST];       // their numbers in the call
@@ -92,9 +92,9 @@ bool pz_tips_plan(poise_solver *solver, pz_tips *tips);
 // Solve for the goals of a part into solver->q_best, with report and outcome of this part alone.
 void pz_tips_search_part(poise_solver *solver, pz_tips *tips, const pz_part *part);
 
-// What that is made of. The goals of a part into tips->own and tips->search, with the weights of a search; how many restarts
-// may be of use for them; an end of a search, kept if it is among the best by the caller's cost; and descents from the start
-// and the ends, until one meets the goals, the best in solver->q_best.
+// What that consists of. The goals of a part into tips->own and tips->search, with the weights of a search; how many
+// restarts may be of use for them; an end of a search, kept if it is among the best by the caller's cost; and descents from
+// the start and the ends, until one meets the goals, the best in solver->q_best.
 void pz_tips_take_goals(const poise_solver *solver, pz_tips *tips, const pz_part *part);
 int pz_tips_restarts(const poise_solver *solver, const pz_tips *tips, const pz_part *part);
 void pz_tips_keep_end(const poise_solver *solver, pz_tips *tips, double cost, const double *q);

@@ -241,7 +241,7 @@ static void draw_limb(poise_solver *solver, pz_tips *tips, pz_goal_set limb, int
     }
 }
 
-// Everything anew: all dofs of the part, a free root aligned.
+// Redraw everything: all dofs of the part, a free root aligned.
 static void draw_all(poise_solver *solver, const pz_tips *tips, const pz_part *part, int restart)
 {
     uint64_t state = pz_limbs_state(solver->options.seed, tips->keys[part->first].body, restart, PZ_TIPS_DRAWS);

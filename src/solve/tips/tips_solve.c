@@ -90,6 +90,10 @@ static void conclude(poise_solver *solver, const pz_tips *tips, bool is_measured
     }
     pz_try(solver, solver->q_best, POISE_LEVEL_HESSIAN);
     pz_accept(solver);
+    if (solver->at->cost > solver->report.start_cost && // by the sums of the parts, which round otherwise
+        pz_objective_evaluate(solver->trial, solver->q_start, POISE_LEVEL_COST) == POISE_OK) {
+        solver->report.start_cost = solver->trial->cost;
+    }
     pz_refresh_diagonal(solver);
     bool is_reached = pz_is_done(solver, &outcome) && outcome == POISE_OUTCOME_REACHED;
     bool is_lost = !is_reached && parts == POISE_OUTCOME_REACHED; // by rounding

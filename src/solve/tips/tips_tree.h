@@ -82,7 +82,7 @@ bool pz_tree_make(const poise_solver *solver, pz_tips *tips, const pz_part *part
 
 // ---- Sweep and step (tips_tree_step.c) -----------------------------------------------------------------------------------
 
-// Frames, errors and F at the coordinates at hand; of one limb alone, its energy.
+// Frames, errors and F at the current coordinates; of one limb alone, its energy.
 void pz_tree_look(pz_tree *tree);
 double pz_tree_look_at_limb(pz_tree *tree, int tip);
 

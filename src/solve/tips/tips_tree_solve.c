@@ -44,7 +44,7 @@ static void open_branches(const poise_solver *solver, pz_tree *tree)
     }
 }
 
-// The coordinates at hand as a configuration; hinges next to where they started.
+// The current coordinates as a configuration; hinges next to where they started.
 static void write_configuration(const poise_solver *solver, pz_tree *tree, double *q)
 {
     memcpy(q, solver->q_start, (size_t)solver->model->nq * sizeof *q);
@@ -160,7 +160,7 @@ static void count_iteration(poise_solver *solver, const pz_tree *tree, double la
     }
 }
 
-// From the coordinates at hand; `is_seen`: they have been looked at.
+// From the current coordinates; `is_seen`: they have been evaluated.
 static bool look_for_zero(poise_solver *solver, pz_tree *tree, bool is_seen)
 {
     int most = least(PZ_TIPS_ITERATIONS, solver->options.max_iterations);
@@ -249,7 +249,7 @@ static void draw_limb(const poise_solver *solver, const pz_tips *tips, pz_tree *
     pz_arm_begin(&branch->chain, q, &branch->run);
 }
 
-// Where restart number `restart` begins: new limbs for the tips that were missed, for all where none was; everything anew
+// Where restart number `restart` begins: new limbs for the tips that were missed, for all where none was; everything again
 // after some rounds of that, and where those have no joints of their own.
 static void begin_again(const poise_solver *solver, const pz_tips *tips, pz_tree *tree, int restart, int *rounds)
 {

@@ -1,28 +1,42 @@
 // A control step: one damped Gauss-Newton step whose velocities stay within what limits of velocity, acceleration and
 // position leave them.
 //
-// **Braking.** In units of a dt for velocities and a dt^2 for lengths, a dof at velocity u that brakes at each step from the
-// next one on still goes, this step included,
+// **Limits.** A dof at velocity u that brakes with a from now on still goes u^2/2a. So that there is room for that after a
+// step of dt towards a limit at the distance r, u may be at most
 //
-//   f(u) = u + (u - 1) + (u - 2) + ... = (n + 1) u - n (n + 1)/2,     n = floor(u)
+//   u dt + u^2/2a = r,     u = 2 r/(dt + sqrt(dt^2 + 2 r/a))
 //
-// The fastest it may go towards a limit at the distance r is f(u) = r: with n the largest of n (n + 1)/2 <= r,
+// A step of any dt' that brakes goes (u - a dt') dt' and leaves room for what follows:
 //
-//   u = (r + n (n + 1)/2)/(n + 1)
+//   (u - a dt')^2/2a + (u - a dt') dt' = u^2/2a - a dt'^2/2
 //
-// After that step r - u is left, and f(u - 1) = f(u) - u: braking keeps within it, so the limits hold for good.
+// So the limits hold for good, also where dt is another one each time.
 //
 // **Goals.** The same keeps a dof from passing where the goals have it, d away by the step without limits: it may go
 // towards that place no faster than the place itself moves, w, and what it can brake within d. w is how far q + d has gone
 // since the step before. So a goal that leaps is reached without swinging about it, and one that moves is followed without
-// the lag w^2/2a that braking for a place at rest would leave.
+// the lag w^2/2a that braking for a place at rest would leave. Here steps count as equal, and no room is left over: in units
+// of a dt for velocities and a dt^2 for lengths, a dof at velocity u that brakes at each step from the next one on still
+// goes, this step included,
+//
+//   f(u) = u + (u - 1) + (u - 2) + ... = (n + 1) u - n (n + 1)/2,     n = floor(u)
+//
+// and f(u) = d gives, with n the largest of n (n + 1)/2 <= d, u = (d + n (n + 1)/2)/(n + 1).
+//
+// **Out of reach.** What is left of the errors at the closest pose bends the cost: the exact Hessian is H = G + sum e d2r,
+// and along a stretched limb, where G is nearly singular, the second term is all there is. The step x of G is far too long
+// there and swings to and fro. Where x . H x is clearly more than x . G x, H takes the place of G, with as much damping as
+// makes it positive definite, and the place counts as at rest: how it moves says more of the bend than of the goals.
 #include "base/error.h"
 #include "solve/step_kernel.h"
 #include "solve/tree/damped_step.h"
 
 #include <string.h>
 
-#define MOST_SOLVES 4 // of the active set in one step
+#define MOST_SOLVES     4    // of the active set in one step
+#define MOST_RESISTANCE 1.5  // of the exact Hessian to a step, beside Gauss-Newton's; from 2 on the step raises the cost
+#define MORE_DAMPING    10.0 // at a time, until the exact Hessian is positive definite
+#define MOST_DAMPING    1.0
 
 poise_step_options poise_step_options_default(void)
 {
@@ -42,7 +56,13 @@ static span narrowed(span from, span to)
 }
 
 // The fastest way towards a limit at the distance `room` >= 0 from which it can brake with the acceleration a.
-static double fastest_towards(double room, double a, double dt)
+static double fastest_to_limit(double room, double a, double dt)
+{
+    return is_finite(room) ? 2.0 * room / (dt + sqrt(dt * dt + 2.0 * room / a)) : INFINITY;
+}
+
+// The fastest way to a place at the distance `room` >= 0 from which it comes to rest there in equal steps.
+static double fastest_to_place(double room, double a, double dt)
 {
     double r = room / (a * dt * dt);
     if (!(r > 1.0) || !is_finite(r)) { // it is there in one step; without a limit of acceleration r is 0
@@ -78,7 +98,7 @@ static span velocities(const pz_box *box, const double *q, double v, double dt, 
         double back = ((at < box->lower ? box->lower : box->upper) - at) / dt;
         return narrowed(all, (span){back, back});
     }
-    span room = {-fastest_towards(at - box->lower, a, dt), fastest_towards(box->upper - at, a, dt)};
+    span room = {-fastest_to_limit(at - box->lower, a, dt), fastest_to_limit(box->upper - at, a, dt)};
     return narrowed(room, all);
 }
 
@@ -107,7 +127,7 @@ static void brake_for_goals(const poise_solver *s, pz_damped *d, double dt, cons
             continue;
         }
         double place = speed_of_place(d, i, dt, limit_of(o->velocity, i)), left = d->way[i] - place * dt;
-        double most = fastest_towards(fabs(left), a, dt);
+        double most = fastest_to_place(fabs(left), a, dt);
         span goal = {left < 0.0 ? place - most : -INFINITY, left > 0.0 ? place + most : INFINITY};
         span all = narrowed((span){d->slowest[i], d->fastest[i]}, goal);
         d->slowest[i] = all.slowest;
@@ -153,6 +173,16 @@ static bool is_held_at_end(const pz_damped *d, int dof)
     return d->hold[dof] && d->slowest[dof] < d->fastest[dof];
 }
 
+static poise_hessian hessian_of(const pz_damped *d)
+{
+    return d->exact ? POISE_HESSIAN_EXACT : POISE_HESSIAN_GAUSS_NEWTON;
+}
+
+static bool solve_by(poise_solver *s, pz_damped *d, poise_hessian kind)
+{
+    return pz_tree_solve(d->tree, s->at, kind, d->damping.lambda, d->D, d->hold, d->hold_value, s->step);
+}
+
 // Let go of the dofs whose multiplier pulls them back inside, by the gradient g + (H + lambda D) x of the model there.
 static int release(poise_solver *s, pz_damped *d, double dt)
 {
@@ -163,7 +193,7 @@ static int release(poise_solver *s, pz_damped *d, double dt)
     if (held == 0) {
         return 0;
     }
-    poise_objective_multiply(s->at, POISE_HESSIAN_GAUSS_NEWTON, s->step, d->product, NULL);
+    poise_objective_multiply(s->at, hessian_of(d), s->step, d->product, NULL);
     for (int i = 0; i < s->model->nv; ++i) {
         double x = s->step[i], slope = s->at->gradient[i] + d->product[i] + d->damping.lambda * d->D[i] * x;
         bool pulls = slope < 0.0 ? x == d->slowest[i] * dt : slope > 0.0 && x == d->fastest[i] * dt;
@@ -175,20 +205,53 @@ static int release(poise_solver *s, pz_damped *d, double dt)
     return count;
 }
 
-// solver->step of the damped system; zeros where rounding keeps it from being solved.
+// solver->step of the damped system, by the exact Hessian as long as that is wanted and positive definite; zeros where
+// rounding keeps it from being solved.
 static void solve_system(poise_solver *s, pz_damped *d)
 {
-    if (!pz_tree_solve(d->tree, s->at, POISE_HESSIAN_GAUSS_NEWTON, d->damping.lambda, d->D, d->hold, d->hold_value,
-                       s->step)) {
+    d->exact = d->exact && solve_by(s, d, POISE_HESSIAN_EXACT);
+    if (!d->exact && !solve_by(s, d, POISE_HESSIAN_GAUSS_NEWTON)) {
         memset(s->step, 0, (size_t)s->model->nv * sizeof *s->step);
     }
+}
+
+// Does the exact Hessian resist solver->step clearly more than Gauss-Newton's? The step x solves
+// (G + lambda D) x = -g, where held dofs stay: x . G x = -x . (g + lambda D x).
+static bool is_too_long(poise_solver *s, pz_damped *d)
+{
+    double gauss_newton = 0.0, exact = 0.0;
+    poise_objective_multiply(s->at, POISE_HESSIAN_EXACT, s->step, d->product, NULL);
+    for (int i = 0; i < s->model->nv; ++i) {
+        double x = s->step[i];
+        gauss_newton -= x * (s->at->gradient[i] + d->damping.lambda * d->D[i] * x);
+        exact += x * d->product[i];
+    }
+    return exact > MOST_RESISTANCE * gauss_newton;
+}
+
+// solver->step by the exact Hessian, with as much more damping as makes it positive definite.
+static void solve_exactly(poise_solver *s, pz_damped *d)
+{
+    d->exact = solve_by(s, d, POISE_HESSIAN_EXACT);
+    while (!d->exact && d->damping.lambda < MOST_DAMPING) {
+        d->damping.lambda *= MORE_DAMPING;
+        d->exact = solve_by(s, d, POISE_HESSIAN_EXACT);
+    }
+    if (!d->exact) {
+        solve_system(s, d);
+    }
+    d->has_way = false;
 }
 
 // The way without limits of velocity and acceleration, of which a step takes a share; it ends at the limits of position.
 static void find_way(poise_solver *s, pz_damped *d, double gain)
 {
     hold_first(s, d);
+    d->exact = false;
     solve_system(s, d);
+    if (is_too_long(s, d)) {
+        solve_exactly(s, d);
+    }
     for (int i = 0; i < s->model->nv; ++i) {
         const pz_box *box = &s->box[i];
         double at = box->q < 0 ? 0.0 : s->at->kin.q[box->q];
@@ -198,7 +261,7 @@ static void find_way(poise_solver *s, pz_damped *d, double gain)
     }
 }
 
-// solver->step within the intervals, by the active set. Dofs are let go of once; after the last solve the rest is clipped.
+// solver->step within the intervals, by the active set. Dofs are released once; after the last solve the rest is clipped.
 static void find_step(poise_solver *s, pz_damped *d, double dt)
 {
     bool may_release = true;
@@ -377,7 +440,7 @@ poise_status poise_step(poise_solver *solver, const poise_goal *goals, int count
         return status;
     }
     if (pz_try(s, q, POISE_LEVEL_HESSIAN) == INFINITY) {
-        return pz_error_set(error, POISE_ERROR_NUMERIC, "the cost at q is too large for a number");
+        return pz_error_set(error, POISE_ERROR_NUMERIC, "the cost at q is too large to represent");
     }
     pz_accept(s);
     pz_damped *d = (pz_damped *)s->method;

@@ -17,6 +17,7 @@ import { Notices } from './notices.js';
 import type { DroppedFile } from './open_files.js';
 import { Opener } from './opener.js';
 import { Panel } from './panel.js';
+import { isPartMissing } from './loading/parts.js';
 import { Reach } from './reach.js';
 import { trackSession } from './recording/track_session.js';
 import type { Session } from './session.js';
@@ -31,6 +32,8 @@ import { Viewport } from './viewport.js';
 
 const MOST_FRAMES = 300; // that a slow method may go on for after the last change
 
+const isNarrow = (): boolean => matchMedia('(max-width: 760px), (max-height: 500px)').matches;
+
 export class App {
   session: Session | null = null;
   scene: string | null = null;
@@ -43,6 +46,8 @@ export class App {
   live: Live | null = null;
   /** Milliseconds of solver and scene update in the last frames. */
   readonly frameTimes: number[] = [];
+  /** Tells of 'theme': the colours are others. */
+  readonly events = new EventTarget();
 
   readonly opener = new Opener(this);
   readonly goals = new GoalActions(this);
@@ -76,7 +81,7 @@ export class App {
     this.timeline = new Timeline(this);
     this.drawer = new Drawer(this);
     const stage = element('main', {}, canvas, this.#status, this.notices.root, element('div', { className: 'dropping' }, 'Drop to open'));
-    body.classList.toggle('panel-hidden', matchMedia('(max-width: 760px), (max-height: 500px)').matches);
+    body.classList.toggle('panel-hidden', isNarrow());
     body.append(this.#bar.root, stage, this.panel.root, element('footer', {}, this.timeline.root, this.drawer.root));
     this.viewport = new Viewport(
       canvas,
@@ -86,22 +91,30 @@ export class App {
         pickTarget: (index) => this.selectTarget(index),
         pickPart: (part) => this.pick(part),
         changed: () => this.loop.wake(),
+        resized: () => this.#draw(),
+        covered: () => this.notices.box,
         pickMarker: (label) => this.pickMarker(label),
         measure: (end) => this.measure.add(end),
       },
       this.colours,
     );
     this.measure.attach(stage);
+    this.notices.onShown = () => this.#makeRoom();
     this.viewport.resize();
     this.opener.acceptDrops(body);
     listenToKeys(this);
+    addEventListener('unhandledrejection', (event) => {
+      if (isPartMissing(event.reason)) { // a dialog, which no one waits for
+        event.preventDefault();
+        this.complain(event.reason);
+      }
+    });
     addEventListener('popstate', () => void this.opener.open(new URL(location.href)));
     this.refresh();
   }
 
-  /** Put a session on the stage, of a scene or of files. */
-  show(session: Session, scene: string | null, files: DroppedFile[]): void {
-    const before = this.session;
+  /** Put a session on the stage, of a scene or of files. Who asks for it has the one before. */
+  show(session: Session, scene: string | null, files: DroppedFile[], history = new History<Saved | null>(null)): void {
     this.invite.hide();
     this.session = session;
     this.scene = scene;
@@ -113,7 +126,7 @@ export class App {
     document.title = `${session.stage.title} · Poise studio`;
     this.viewport.show(session, scene !== null && isPlanar(scene));
     session.update();
-    this.history = new History<Saved | null>(session.save());
+    this.history = history.isEmpty ? new History<Saved | null>(session.save()) : history;
     this.answers.clear();
     this.reach.clear();
     this.measure.clear();
@@ -121,7 +134,6 @@ export class App {
     this.timeline.forget();
     this.selectTarget(session.targets.length > 0 ? 0 : -1);
     this.refresh();
-    before?.dispose();
   }
 
   // ---- Doing -------------------------------------------------------------------------------------------------------------
@@ -164,12 +176,21 @@ export class App {
     }
   }
 
+  /** What was done here, and then what stood here before. */
   undo(): void {
-    this.#travel(this.history.undo());
+    this.history.canUndo ? this.#travel(this.history.undo()) : this.opener.goBack();
   }
 
   redo(): void {
-    this.#travel(this.history.redo());
+    this.history.canRedo ? this.#travel(this.history.redo()) : this.opener.goForth();
+  }
+
+  get canUndo(): boolean {
+    return this.history.canUndo || this.opener.kept.canGoBack;
+  }
+
+  get canRedo(): boolean {
+    return this.history.canRedo || this.opener.kept.canGoForth;
   }
 
   selectTarget(index: number): void {
@@ -304,6 +325,23 @@ export class App {
     this.#spoil();
   }
 
+  /** Words have come over what was just opened: it goes beside them, unless the user has begun with it. */
+  #makeRoom(): void {
+    if (this.viewport.eye.untouched && !this.history.canUndo) {
+      this.home();
+    }
+  }
+
+  /** A narrow window has room for the panel or for plots, not for both. */
+  makeRoomFor(part: 'panel' | 'drawer'): void {
+    if (isNarrow()) {
+      document.body.classList.toggle('panel-hidden', part === 'drawer');
+      if (part === 'panel') {
+        this.drawer.close();
+      }
+    }
+  }
+
   async help(): Promise<void> {
     const { helpDialog } = await import('./help.js');
     helpDialog();
@@ -320,7 +358,7 @@ export class App {
     const { TourGuide } = await import('./tours.js');
     if (!this.guide) {
       this.guide = new TourGuide(this);
-      this.viewport.canvas.parentElement!.append(this.guide.root);
+      this.viewport.canvas.after(this.guide.root);
     }
     this.guide.begin(id);
   }
@@ -330,6 +368,7 @@ export class App {
     this.colours = applyTheme(this.theme);
     this.viewport.paint(this.colours);
     this.refresh();
+    this.events.dispatchEvent(new Event('theme'));
   }
 
   /** Show one marker among the others; the same once more: none. */
@@ -383,10 +422,15 @@ export class App {
       this.#lastStatus = now;
       this.#tell();
     }
+    this.#draw();
+    return this.#dirty || this.playing;
+  }
+
+  /** The picture, and what lies over it. */
+  #draw(): void {
     this.viewport.draw();
     this.measure.follow();
     this.invite.follow();
-    return this.#dirty || this.playing;
   }
 
   /** Seek the pose and bring all shapes there. */

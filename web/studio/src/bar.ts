@@ -36,8 +36,14 @@ export class Bar {
       button('This problem as code (C)', () => void app.takeAlong.code(), 'Code'),
       button('Dark or light (D)', () => app.switchTheme(), '◐'),
       button('Help and keys (?)', () => void app.help(), '?'),
-      button('Show or hide the panel', () => document.body.classList.toggle('panel-hidden'), '☰', { className: 'menu' }),
+      button('Show or hide the panel', () => this.#togglePanel(), '☰', { className: 'menu' }),
     );
+  }
+
+  #togglePanel(): void {
+    if (!document.body.classList.toggle('panel-hidden')) {
+      this.app.makeRoomFor('panel');
+    }
   }
 
   #makeMenu(): HTMLSelectElement {
@@ -62,7 +68,7 @@ export class Bar {
   }
 
   refresh(): void {
-    this.#undo.disabled = !this.app.history.canUndo;
-    this.#redo.disabled = !this.app.history.canRedo;
+    this.#undo.disabled = !this.app.canUndo;
+    this.#redo.disabled = !this.app.canRedo;
   }
 }

@@ -22,9 +22,10 @@ const titles: readonly (readonly [Tab, string])[] = [
 export class Drawer {
   readonly root = element('section', { className: 'drawer', hidden: true, 'aria-label': 'Plots' });
   #tab: Tab | null = null;
-  #tabs = element('div', { className: 'tabs', role: 'tablist' });
+  #tabs = element('div', { className: 'joined', role: 'tablist', 'aria-label': 'Plots' });
+  #fold = button('Fold the drawer', () => this.close(), '▾');
   #canvas = element('canvas', { role: 'img' });
-  #legend = element('div', { className: 'legend' });
+  #legend = element('div', { className: 'legend', tabIndex: 0, role: 'region', 'aria-label': 'Legend' });
   #race: RacePlot;
   #markers: MarkerPlot;
   #curves: CurvePlot;
@@ -36,7 +37,7 @@ export class Drawer {
     this.#markers = new MarkerPlot(app);
     this.#curves = new CurvePlot(app);
     this.#map = new MapPlot(app, () => this.refresh());
-    this.root.append(this.#tabs, element('div', { className: 'plot' }, this.#canvas, this.#legend));
+    this.root.append(element('div', { className: 'tabs' }, this.#tabs, element('span', { className: 'space' }), this.#fold), element('div', { className: 'plot' }, this.#canvas, this.#legend));
     this.#canvas.addEventListener('click', (event) => this.#click(event.offsetX, event.offsetY));
     new ResizeObserver(() => this.#draw()).observe(this.#canvas);
     this.#legend.addEventListener('scroll', () => this.#hintAtMore());
@@ -66,6 +67,7 @@ export class Drawer {
   }
 
   show(tab: Tab): void {
+    this.app.makeRoomFor('drawer');
     this.#tab = tab;
     this.refresh();
   }
@@ -91,11 +93,14 @@ export class Drawer {
       ...there.map(([tab, title]) =>
         button(title, () => this.show(tab), title, { role: 'tab', 'aria-selected': this.#tab === tab, className: this.#tab === tab ? 'chosen' : '' }),
       ),
-      element('span', { className: 'space' }),
-      this.#tab ? button('Fold the drawer', () => this.#fold(), '▾') : '',
     );
+    this.#fold.hidden = !this.#tab;
     this.root.classList.toggle('folded', !this.#tab);
-    this.root.classList.toggle('large', this.#tab === 'map' && this.#map.large);
+    const large = this.#tab === 'map' && this.#map.large;
+    if (this.root.classList.contains('large') !== large) {
+      this.root.classList.toggle('large', large);
+      this.#legend.scrollTop = 0;
+    }
     this.#draw();
     this.#hintAtMore();
   }
@@ -106,7 +111,7 @@ export class Drawer {
     this.#legend.classList.toggle('more', scrollTop + clientHeight < scrollHeight - HINT);
   }
 
-  #fold(): void {
+  close(): void {
     this.#tab = null;
     this.refresh();
   }

@@ -34,24 +34,36 @@ export function galleryDialog(app: App): void {
     'dialog',
     { 'aria-label': 'Scenes', className: 'gallery' },
     element('div', { className: 'row' }, element('h2', {}, 'Scenes'), element('span', { className: 'space' }), button('Close', () => dialog.close())),
-    element('section', {}, element('h3', {}, 'Guided tours'), element('div', { className: 'row wrap' }, ...tours.map(({ id, title, steps }) => button(`${title}, ${steps.length} steps`, () => begin(id), title)))),
+    element('section', {}, element('h3', {}, 'Guided tours'), element('div', { className: 'cards' }, ...tours.map(({ id, title, about, steps }) => tourCard(title, about, steps.length, () => begin(id))))),
     ...groups,
   );
+  const draw = () => void drawAll(app, dialog, pictures);
+  app.events.addEventListener('theme', draw);
   dialog.addEventListener('close', () => {
     dialog.remove();
+    app.events.removeEventListener('theme', draw);
     pictures.forEach(({ src }) => URL.revokeObjectURL(src));
   });
   document.body.append(dialog);
   dialog.showModal();
-  void drawAll(app, dialog, pictures);
+  draw();
 }
 
+function tourCard(title: string, about: string, steps: number, onclick: () => void): HTMLElement {
+  return element('button', { type: 'button', className: 'card tour-card', onclick }, element('strong', {}, title), element('span', {}, `${about} · ${steps} steps`));
+}
+
+/** Draw them one by one, as long as the dialog is open and the colours are these. */
 async function drawAll(app: App, dialog: HTMLDialogElement, pictures: HTMLImageElement[]): Promise<void> {
+  const { colours } = app;
   for (const [i, { id }] of offers.entries()) {
     await new Promise((done) => setTimeout(done)); // the page stays of use
-    if (!dialog.open) {
+    const address = dialog.open && app.colours === colours ? await thumbnailOf(app.poise, app.viewport.renderer, id, colours) : '';
+    if (!dialog.open || app.colours !== colours) {
+      URL.revokeObjectURL(address);
       return;
     }
-    pictures[i]!.src = await thumbnailOf(app.poise, app.viewport.renderer, id, app.colours);
+    URL.revokeObjectURL(pictures[i]!.src);
+    pictures[i]!.src = address;
   }
 }

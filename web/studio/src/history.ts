@@ -41,6 +41,11 @@ export class History<State> {
     return after;
   }
 
+  /** Nothing was done yet, or all of it undone and forgotten. */
+  get isEmpty(): boolean {
+    return !this.canUndo && !this.canRedo;
+  }
+
   get canUndo(): boolean {
     return this.#past.length > 0;
   }

@@ -2,8 +2,11 @@
 import type { App } from './app.js';
 import { button, element } from './dom.js';
 
+const [ASIDE, EDGE] = [46, 8]; // pixels from the goal to the words, and from them to the edge of the stage
+
 export class Invite {
   #root: HTMLElement | null = null;
+  #words = element('div', { className: 'words' });
 
   constructor(readonly app: App) {}
 
@@ -11,7 +14,8 @@ export class Invite {
   show(main: Element): void {
     const { app } = this;
     const tour = button('Take a tour', () => void app.tour('arm'));
-    this.#root = element('div', { className: 'invite' }, element('div', { className: 'ring' }), element('div', { className: 'words' }, element('span', {}, 'Drag me'), tour));
+    this.#words.replaceChildren(element('span', {}, 'Drag me'), tour);
+    this.#root = element('div', { className: 'invite' }, element('div', { className: 'ring' }), this.#words);
     main.append(this.#root);
     app.viewport.canvas.addEventListener('pointerdown', () => this.hide(), { once: true });
     addEventListener('keydown', (event) => !['Tab', 'Enter', 'Shift'].includes(event.key) && this.hide(), { once: true });
@@ -29,7 +33,12 @@ export class Invite {
     if (this.#root && at) {
       const box = this.app.viewport.canvas.getBoundingClientRect();
       const { x, y } = this.app.viewport.project(at);
-      this.#root.classList.toggle('left', x - box.left > 0.55 * box.width); // words on the side that has room
+      const room = () => box.right - x - this.#words.offsetWidth - EDGE;
+      this.#root.classList.remove('stacked');
+      this.#root.classList.toggle('stacked', room() < ASIDE);
+      const aside = Math.min(ASIDE, room()); // as far to the left as they have to go
+      this.#words.style.left = `${aside}px`;
+      this.#root.classList.toggle('below', aside < ASIDE);
       this.#root.style.transform = `translate(${x - box.left}px, ${y - box.top}px)`;
     }
   }

@@ -117,10 +117,13 @@ export class JointsSection {
     slider.addEventListener('input', () => set(Number(slider.value)));
     slider.addEventListener('change', () => this.app.commit());
     number.addEventListener('change', () => {
-      if (number.value !== '' && Number.isFinite(Number(number.value))) {
-        set(Number(number.value) / (dial.unit === 'angle' ? DEGREES : 1));
+      const asked = number.value;
+      if (asked !== '' && Number.isFinite(Number(asked))) {
+        set(Number(asked) / (dial.unit === 'angle' ? DEGREES : 1));
         this.app.commit();
+        this.#tellOfLimits(dial, asked);
       }
+      number.value = shown(dial, dial.get()); // also where nothing was written
     });
     const row = { dial, slider, number };
     this.#rows.push(row);
@@ -134,6 +137,15 @@ export class JointsSection {
       number,
       element('span', { className: 'unit' }, dial.unit === 'angle' ? '°' : dial.unit === 'length' && session.stage.scale.metres === 1 ? 'm' : ''),
     );
+  }
+
+  /** Where limits did not let a dial go where it was asked to. */
+  #tellOfLimits(dial: Dial, asked: string): void {
+    const [is, unit] = [shown(dial, dial.get()), dial.unit === 'angle' ? '°' : ''];
+    if (Math.abs(Number(asked) - Number(is)) > (dial.unit === 'angle' ? 0.06 : 6e-4)) { // it is shown rounded
+      const ends = [dial.lower, dial.upper].every(Number.isFinite) ? ` It goes from ${shown(dial, dial.lower)} to ${shown(dial, dial.upper)}${unit}.` : '';
+      this.app.notify(`${dial.name}: ${asked}${unit} is beyond its limits, it stands at ${is}${unit}.${ends}`, true);
+    }
   }
 
   /** A number in which someone writes stays as it is. */

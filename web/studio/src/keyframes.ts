@@ -1,14 +1,11 @@
 /** Where the handle of a goal is over time: keys, in the order of their times, and a smooth way through them. */
-import type { Quat, Vec3 } from 'poise-ik';
+import type { Vec3 } from 'poise-ik';
+import { type Place, slerp } from './baking/places.js';
 
-export interface Key {
+export interface Key extends Place {
   /** Seconds of the timeline. */
   time: number;
-  position: Vec3;
-  rotation: Quat;
 }
-
-type Place = Omit<Key, 'time'>;
 
 /** A new list with a key at a time; one that is nearer than `apart` gives way. */
 export function withKey(keys: readonly Key[], key: Key, apart: number): Key[] {
@@ -19,16 +16,6 @@ export function withKey(keys: readonly Key[], key: Key, apart: number): Key[] {
 function velocity(keys: readonly Key[], i: number, axis: number): number {
   const [before, after] = [keys[i - 1], keys[i + 1]];
   return before && after ? (after.position[axis]! - before.position[axis]!) / (after.time - before.time) : 0;
-}
-
-/** The shorter way from a to b on the sphere of rotations. */
-function slerp(a: Quat, b: Quat, part: number): Quat {
-  const dot = a.reduce((sum, x, i) => sum + x * b[i]!, 0);
-  const angle = Math.acos(Math.min(1, Math.abs(dot)));
-  const [from, to] = angle < 1e-6 ? [1 - part, part] : [Math.sin((1 - part) * angle) / Math.sin(angle), Math.sin(part * angle) / Math.sin(angle)];
-  const mixed = a.map((x, i) => from * x + (dot < 0 ? -to : to) * b[i]!);
-  const norm = Math.hypot(...mixed);
-  return mixed.map((x) => x / norm) as unknown as Quat;
 }
 
 /** The place at a time: a cubic between two keys, p(s) = h00 p0 + h10 T v0 + h01 p1 + h11 T v1; before and after all, the end. */

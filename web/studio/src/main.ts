@@ -1,6 +1,7 @@
 import { load } from 'poise-ik';
 import { App } from './app.js';
 import { element } from './dom.js';
+import { fetchParts } from './loading/parts.js';
 import { probeOf } from './probe.js';
 import './style.css';
 
@@ -36,4 +37,8 @@ async function keepOffline(): Promise<void> {
   }
 }
 
-void begin().then(keepOffline);
+const IDLE = 1500; // milliseconds after the first frame in which nothing is fetched
+
+void begin().then(keepOffline).then(() =>
+  setTimeout(() => void fetchParts().catch((error: unknown) => console.info('parts are fetched when they are needed:', error)), IDLE),
+);

@@ -1,5 +1,6 @@
 /** From dropped files to what stands on the stage. Everything that a failed attempt made is disposed of. */
 import {
+  type Clip,
   type Format,
   Kinematics,
   type Model,
@@ -12,13 +13,17 @@ import {
   type Warning,
 } from 'poise-ik';
 import { findNamed, includesOf, type NamedFile } from './body/named_files.js';
+import { animationsIn } from './body/gltf_names.js';
+import type { Work } from './beside.js';
 import { Collisions } from './collisions.js';
-import { followRecording, type Work } from './recording/follow_recording.js';
-import { clipOf, type MarkerNumbers, markerNumbers, markersOf, type TrackedAnswer } from './recording/recording_job.js';
-import { overFrames, reasonsOf } from './recording/track_session.js';
+import { followRecording } from './recording/follow_recording.js';
+import { clipOf, firstCounted, type MarkerNumbers, markerNumbers, markersOf, type TrackedAnswer } from './recording/recording_job.js';
+import { errorOf, reasonsOf } from './recording/track_session.js';
+import { plain } from './plain_words.js';
 import { Session } from './session.js';
-import type { Stage } from './stage.js';
+import type { Choices, Stage } from './stage.js';
 import { addFirstTarget } from './stages.js';
+import { counted } from './status.js';
 import { type Target, targetOf } from './targets.js';
 
 /** Named with its folders, where it came with some. */
@@ -33,16 +38,25 @@ export interface Opened {
   onto: boolean;
   /** The file that describes what the skeleton looks like. */
   robot: { format: Format; bytes: Uint8Array } | null;
+  /** The skeleton is the built-in body, fitted to a recording. */
+  isBuiltIn: boolean;
   /** The notes are no mere remarks: they say whether what is seen can be trusted. */
   isDoubtful: boolean;
+}
+
+/** What is wanted of files that hold several: a robot by its file, an animation of a glTF. */
+export interface Wish {
+  robot?: string;
+  animation?: number;
 }
 
 /** By extension, in the order in which they are read: skeletons first, then what moves them. */
 const order = ['asf', 'urdf', 'xml', 'mjcf', 'osim', 'bvh', 'glb', 'gltf', 'csv', 'json', 'amc', 'mot', 'c3d', 'trc'];
 
 const KINDS = 'URDF, MJCF, OpenSim, BVH, ASF with AMC, C3D, TRC, MOT, glTF, Denavit-Hartenberg tables (CSV) and poise JSON';
-const MOST_NOTES = 3; // of one file
+const MOST_NOTES = 6; // kinds of them, of one file
 const MOST_TRIED = 12; // files of a folder that may be its robot
+const LEAST_PLACED = 6; // markers of a recording that a skeleton has places for, for it to be of that
 const MOST_REASONS = 4; // that speak against a fit
 
 /** Of a folder one robot is shown: by extension, the best first. */
@@ -50,29 +64,46 @@ const heads = ['urdf', 'osim', 'xml', 'mjcf', 'bvh', 'asf', 'gltf', 'glb', 'c3d'
 
 const extension = (name: string): string => name.slice(name.lastIndexOf('.') + 1).toLowerCase();
 
-/** Where a file does not say it: as its format has it by custom; a motion capture skeleton that is flat in y lies in z. */
-function guessUp(format: string, model: Model): Up {
+const baseName = (name: string): string => name.slice(name.lastIndexOf('/') + 1);
+
+const stem = (name: string): string => baseName(name).replace(/\.[^.]*$/, '');
+
+/** A place in a file, for people. */
+const placeIn = (name: string, line: number): string => (line > 0 ? `${baseName(name)}, line ${line}` : baseName(name));
+
+/** Where a file does not say it: as the figure in it stands, or as its format has it by custom. A free skeleton that is flat in y, at rest and as it moves, lies in z. */
+function guessUp(format: string, model: Model, clip: Clip | null): Up {
   if (!['bvh', 'asf', 'gltf', 'glb'].includes(format)) {
     return 'z';
   }
-  const kinematics = new Kinematics(model);
-  const { poses } = kinematics.update(model.neutral());
-  const extent = (axis: number) => {
-    const values = Array.from({ length: poses.length / 7 }, (_, i) => poses[7 * i + axis]!);
-    return Math.max(...values) - Math.min(...values);
+  const { up, isUpsideDown } = model.figure();
+  if (up !== 'unknown' && !isUpsideDown) {
+    return up;
+  }
+  using kinematics = new Kinematics(model);
+  const isFlat = (q: ArrayLike<number>) => {
+    const { poses } = kinematics.update(q);
+    const extent = (axis: number) => {
+      const values = Array.from({ length: poses.length / 7 }, (_, i) => poses[7 * i + axis]!);
+      return Math.max(...values) - Math.min(...values);
+    };
+    return extent(2) > 2 * extent(1);
   };
-  const up = extent(2) > 2 * extent(1) ? 'z' : 'y';
-  kinematics.dispose();
-  return up;
+  const isFree = model.joints[0]?.nv === 6;
+  return isFree && isFlat(model.neutral()) && (!clip || isFlat(clip.frame(0))) ? 'z' : 'y';
 }
 
 /** Open files that belong together: one with a skeleton, others with motions or markers of it. Throws when it cannot be done. */
-export async function openFiles(poise: Poise, files: readonly DroppedFile[], current: Session | null, work: Work): Promise<Opened> {
-  const ways = files.some((file) => file.name.includes('/')) ? robotsIn(files).map((file) => [file]) : [together(files)];
+export async function openFiles(poise: Poise, files: readonly DroppedFile[], current: Session | null, work: Work, wish: Wish = {}): Promise<Opened> {
+  const robots = files.some((file) => file.name.includes('/')) ? robotsIn(files) : [];
+  const wanted = robots.filter(({ name }) => name === wish.robot);
+  const ways = robots.length === 0 ? [together(files)] : (wanted.length > 0 ? wanted : robots.slice(0, MOST_TRIED)).map((file) => [file]);
   const failures: unknown[] = [];
   for (const way of ways.filter((list) => list.length > 0)) {
     try {
-      return await openAll(new Opening(poise, files, current, work), way);
+      const opened = await openAll(new Opening(poise, files, current, work, wish.animation ?? 0), way);
+      opened.session.stage.choices = choicesOf(robots, way, wish.animation ?? 0);
+      return opened;
     } catch (error) {
       work.signal.throwIfAborted();
       failures.push(error);
@@ -106,16 +137,24 @@ function together(files: readonly DroppedFile[]): DroppedFile[] {
 function robotsIn(files: readonly DroppedFile[]): DroppedFile[] {
   const rank = ({ name }: DroppedFile) => [heads.indexOf(extension(name)), name.split('/').length, /scene/.test(name) ? 0 : 1, name.length];
   const able = files.filter(({ name }) => heads.includes(extension(name)) && !/(^|\/)(package|plugin\w*|manifest)\.xml$/.test(name));
-  return able.sort((a, b) => rank(a).map((x, i) => x - rank(b)[i]!).find((x) => x !== 0) ?? 0).slice(0, MOST_TRIED);
+  return able.sort((a, b) => rank(a).map((x, i) => x - rank(b)[i]!).find((x) => x !== 0) ?? 0);
+}
+
+/** What else could be shown of these files. */
+function choicesOf(robots: readonly DroppedFile[], [shown]: readonly DroppedFile[], animation: number): Choices {
+  const kind = extension(shown!.name);
+  const included = new Set(robots.flatMap(({ name, bytes }) => (extension(name) === 'xml' ? includesOf(bytes) : [])));
+  const others = robots.filter(({ name }) => extension(name) === kind && ![...included].some((file) => name.endsWith(file)));
+  return { robots: others.map(({ name }) => name), robot: shown!.name, animations: /^(gltf|glb)$/.test(kind) ? animationsIn(shown!.bytes) : [], animation };
 }
 
 /** What a recording became, in plain words. */
-function wordsOf(name: string, { clip, placements, markers, summary, scale, verdict, findings }: TrackedAnswer, whose: string): string[] {
-  const off = scale.metres > 0 ? `${(1000 * scale.metres * summary.mean).toFixed(1)} mm` : summary.mean.toPrecision(3);
+function wordsOf(name: string, answer: TrackedAnswer, whose: string): string[] {
+  const { placements, markers, verdict, findings } = answer;
   const against = reasonsOf(findings).map((text) => `- ${text}`);
   const more = against.length > MOST_REASONS ? [`- and ${against.length - MOST_REASONS} more`] : [];
   return [
-    `${name}: ${placements.length} of ${markers.labels.length} markers placed on the ${whose}; it follows them to ${off}, ${overFrames(clip.frames, summary.held)}.`,
+    `${name}: ${placements.length} of ${markers.labels.length} markers placed on the ${whose}; it follows them to ${errorOf(answer, 'on average')}.`,
     ...(verdict === 'good' ? [] : [`The fit is ${verdict === 'failed' ? 'wrong' : 'doubtful'}:`, ...against.slice(0, MOST_REASONS), ...more]),
   ];
 }
@@ -130,12 +169,14 @@ class Opening {
   #owned = new Set<{ dispose(): void }>();
   #onto = false;
   #tracked: Session['tracked'] = null;
+  #isBuiltIn = false;
 
   constructor(
     readonly poise: Poise,
     readonly files: readonly DroppedFile[],
     readonly current: Session | null,
     readonly work: Work,
+    readonly animation: number,
   ) {}
 
   async add(file: DroppedFile): Promise<void> {
@@ -155,12 +196,15 @@ class Opening {
     this.#stage = await this.#merge(file.name, content);
   }
 
-  #warn(name: string, warnings: readonly Warning[], dropped: number): void {
-    const shown = warnings.slice(0, MOST_NOTES);
-    this.#notes.push(...shown.map((w) => (w.line > 0 ? `${name}, line ${w.line}: ${w.text}` : `${name}: ${w.text}`)));
-    const more = warnings.length + dropped - shown.length;
-    if (more > 0) {
-      this.#notes.push(`${name}: and ${more} more such ${more > 1 ? 'remarks' : 'remark'}`);
+  #warn(name: string, all: readonly Warning[], dropped: number): void {
+    const warnings = all.filter(({ text }) => !text.includes('options.animation')); // the panel offers them
+    const kindOf = ({ text }: Warning) => text.replace(/"[^"]*"/g, '""'); // the same of another joint is the same
+    const kinds = [...new Set(warnings.map(kindOf))].slice(0, MOST_NOTES);
+    const shown = kinds.map((kind) => warnings.filter((warning) => kindOf(warning) === kind));
+    this.#notes.push(...shown.map(([first, ...more]) => `${placeIn(name, first!.line)}: ${plain(first!.text)}${more.length > 0 ? `, and ${more.length} more like it` : ''}`));
+    const left = warnings.length + dropped - shown.reduce((sum, list) => sum + list.length, 0);
+    if (left > 0) {
+      this.#notes.push(`${baseName(name)}: and ${counted(left, 'other remark')}`);
     }
   }
 
@@ -175,10 +219,14 @@ class Opening {
         part.dispose();
       }
     }
+    if (this.#onto && this.current) {
+      this.current.stage.carried = null; // its skin goes on to the new stage
+    }
     const session = new Session(this.poise, { ...stage, targets });
     if (this.#tracked) {
       session.tracked = this.#tracked;
       session.followMarkers = false;
+      session.setTime(firstCounted(this.#tracked.held) * session.frameTime);
     }
     if (targets.length === 0 && session.duration === 0) {
       addFirstTarget(session);
@@ -187,7 +235,7 @@ class Opening {
       session.collisions = new Collisions(session.model, this.#shapes, this.#excluded);
     }
     const isDoubtful = !session.hasSkeleton || (this.#tracked !== null && this.#tracked.verdict !== 'good');
-    return { session, notes: this.#notes, onto: this.#onto, robot: this.#robot, isDoubtful };
+    return { session, notes: this.#notes, onto: this.#onto, robot: this.#robot, isBuiltIn: this.#isBuiltIn, isDoubtful };
   }
 
   dispose(): void {
@@ -198,7 +246,7 @@ class Opening {
     const model = this.#stage?.model ?? this.current?.model;
     const load = (name: string): Uint8Array | null => findNamed(this.files, name)?.bytes ?? null;
     try {
-      return this.poise.read(file.bytes, { name: file.name, load, ...(model ? { model } : {}) });
+      return this.poise.read(file.bytes, { name: file.name, animation: this.animation, load, ...(model ? { model } : {}) });
     } catch (error) {
       throw this.#named(file.name, error);
     }
@@ -209,9 +257,8 @@ class Opening {
     if (!(error instanceof PoiseError)) {
       return error;
     }
-    const place = error.line > 0 ? `${name}, line ${error.line}` : name;
     const hint = /cannot (be loaded|load)/.test(error.message) ? '\nDrop it together with the files that it names.' : '';
-    return new Error(`${place}: ${error.message}${hint}`, { cause: error });
+    return new Error(`${placeIn(name, error.line)}: ${plain(error.message)}${hint}`, { cause: error });
   }
 
   async #merge(name: string, content: PoiseFile): Promise<Stage> {
@@ -223,7 +270,7 @@ class Opening {
       if (!base) {
         throw new Error(`${name} moves a skeleton that it does not hold. Drop the skeleton together with it.`);
       }
-      return { ...base, title: name, clip: content.clip, q: Array.from(content.clip.frame(0)) };
+      return { ...base, title: name, clip: content.clip, motion: stem(name), q: Array.from(content.clip.frame(0)) };
     }
     if (content.markers) {
       return this.#recording(name, markerNumbers(content.markers));
@@ -232,7 +279,7 @@ class Opening {
   }
 
   #skeleton(name: string, content: PoiseFile, model: Model): Stage {
-    const scale = content.scale.up === 'unknown' ? { ...content.scale, up: guessUp(content.format, model) } : content.scale;
+    const scale = content.scale.up === 'unknown' ? { ...content.scale, up: guessUp(content.format, model, content.clip) } : content.scale;
     const posture = content.postures.find((p) => p.name === 'studio') ?? content.postures[0];
     const q = content.clip ? Array.from(content.clip.frame(0)) : posture?.q;
     const targets = content.goals.map(targetOf);
@@ -256,13 +303,25 @@ class Opening {
     const copy = this.poise.read(bytes, { name: 'skeleton.json' });
     const model = copy.model!;
     this.#owned.add(model);
-    return { ...current.stage, model, clip: null, markers: null, carried: null, placements: copy.placements };
+    return { ...current.stage, model, clip: null, markers: null, placements: copy.placements };
   }
 
-  /** Markers on the skeleton that came with them, or on the built-in body: all that `poise track` does, with its verdict. */
+  /** The skeleton that stands there, if its file has places for markers of this recording, as an OpenSim model has. */
+  #presentFor(recording: DroppedFile | MarkerNumbers): Stage | null {
+    const { file, placements = [] } = this.current?.stage ?? {};
+    if (!file || placements.length === 0 || !('bytes' in recording)) {
+      return null;
+    }
+    using content = this.#read(recording);
+    const labels = new Set(content.markers?.labels ?? []);
+    const placed = placements.filter(({ label }) => labels.has(label)).length;
+    return placed >= LEAST_PLACED ? this.#present() : null;
+  }
+
+  /** Markers on the skeleton that came with them, or that has places for them, or on the built-in body: all that `poise track` does, with its verdict. */
   async #recording(name: string, recording: DroppedFile | MarkerNumbers): Promise<Stage> {
     const { poise } = this;
-    const stage = this.#stage;
+    const stage = this.#stage ?? this.#presentFor(recording);
     const work = { ...this.work, progress: (what: string, part: number | null) => this.work.progress(`${name}: ${what}`, part) };
     const skeleton = stage ? poise.write({ model: stage.model, scale: stage.scale, placements: stage.placements }, 'json').bytes : null;
     const answer = await followRecording({ compiled: poise.compiled, skeleton, recording, options: {} }, work).catch((error: unknown) => {
@@ -271,16 +330,17 @@ class Opening {
     this.#warn(name, answer.warnings, answer.warningsDropped);
     const base = { title: name, postures: stage?.postures ?? [], clip: null, markers: this.#keep(markersOf(poise, answer.markers)), scale: answer.scale };
     if (answer.kind === 'bare') {
-      this.#notes.push(`${name} is shown without a body: ${answer.why}`);
+      this.#notes.push(`${name} is shown without a body: ${plain(answer.why)}`);
       return { ...base, model: this.#keep(poise.model({ joints: [{ name: 'world', type: 'fixed' }] })), placements: [] };
     }
     const model = answer.model ? this.#keep(poise.read(answer.model, { format: 'json' }).model!) : stage!.model;
-    const clip = this.#keep(clipOf(poise, answer.clip));
+    const clip = this.#keep(clipOf(poise, answer.clip, answer.held));
     const { placements, distances, held, verdict, findings } = answer;
+    this.#isBuiltIn = !stage;
     this.#tracked = { clip, errors: distances, held, verdict, reasons: reasonsOf(findings) };
     this.#notes.push(...wordsOf(name, answer, stage ? 'skeleton' : 'built-in body'));
     const file = !answer.model && stage?.file ? { file: stage.file } : {};
-    return { ...base, ...file, model, placements, q: Array.from(clip.frame(0)) };
+    return { ...base, ...file, carried: stage?.carried ?? null, motion: stem(name), model, placements, q: Array.from(clip.frame(firstCounted(held))) };
   }
 
   #keep<T extends { dispose(): void }>(part: T): T {

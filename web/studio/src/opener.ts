@@ -7,8 +7,10 @@ import { amongFiles, type Find, fromServer, withIncludes } from './body/named_fi
 import type { Visual } from './body/visuals.js';
 import { History } from './history.js';
 import { Live } from './live.js';
-import { type DroppedFile, type Opened, openFiles } from './open_files.js';
-import type { Work } from './recording/follow_recording.js';
+import { type KeptStage, KeptStages } from './loading/kept_stages.js';
+import { type DroppedFile, type Opened, openFiles, type Wish } from './open_files.js';
+import type { Work } from './beside.js';
+import { type Follower, followerOf, motionAmong, retarget } from './retargeting/follower.js';
 import type { Session } from './session.js';
 import type { Saved } from './stage.js';
 import { decode, unpack } from './share.js';
@@ -17,10 +19,48 @@ import { counted } from './status.js';
 
 const FIRST_SCENE = 'arm7';
 
+const addressOf = (scene: string): string => `?scene=${scene.split('/').map(encodeURIComponent).join('/')}`;
+
 export class Opener {
   #work: AbortController | null = null; // a long task beside the page
+  #find: Find = async () => null; // what the files on the stage name
+  #dressing: (session: Session) => Promise<void> = async () => {}; // puts the body of what is on the stage on its skeleton
+  #follower: Follower | null = null;
+  readonly kept = new KeptStages();
 
   constructor(readonly app: App) {}
+
+  /** What is on the stage now. */
+  #current(): KeptStage | null {
+    const { session, scene, files, history } = this.app;
+    return session && { session, scene, files, history, find: this.#find, dressing: this.#dressing, follower: this.#follower };
+  }
+
+  /** The stage that was replaced, as it was left. */
+  goBack(): void {
+    this.#exchange((current) => this.kept.back(current));
+  }
+
+  /** And what had replaced it. */
+  goForth(): void {
+    this.#exchange((current) => this.kept.forth(current));
+  }
+
+  #exchange(take: (current: KeptStage) => KeptStage | null): void {
+    const current = this.#current();
+    const stage = current && take(current);
+    if (!stage) {
+      return;
+    }
+    this.begin(); // what goes on for another stage ends
+    const { session, scene, files, find, follower, dressing } = stage;
+    [this.#find, this.#follower] = [find, follower];
+    this.app.show(session, scene, files, stage.history);
+    this.#wear(session, dressing);
+    const isScene = scene !== null && files.length === 0;
+    history.replaceState(null, '', isScene ? addressOf(scene) : location.pathname);
+    this.app.notify(`${session.stage.title} is back as you left it.`, true);
+  }
 
   /** A long task begins, with its progress on the page; one that still goes on ends. */
   begin(): Work {
@@ -96,7 +136,7 @@ export class Opener {
   visit(id: string): void {
     this.openScene(id);
     if (this.app.scene === id) {
-      history.pushState(null, '', `?scene=${id.split('/').map(encodeURIComponent).join('/')}`);
+      history.pushState(null, '', addressOf(id));
     }
   }
 
@@ -105,8 +145,11 @@ export class Opener {
     try {
       this.begin(); // what goes on for another stage ends
       const session = openScene(app.poise, id);
+      const before = this.#current();
+      this.#follower = null;
       app.show(session, id, []);
-      void this.#dress(session, builtInLooks(id, session.model, session.size()), async () => null);
+      this.#replaced(before);
+      this.#wear(session, (made) => this.#dress(made, builtInLooks(id, made.model, made.size()), async () => null));
       app.notify(offers.find((offer) => offer.id === id)?.hint ?? '', true);
     } catch (error) {
       app.complain(error);
@@ -140,7 +183,7 @@ export class Opener {
         app.notify(`Reading ${list.length > 5 ? `${list.length} files` : list.map((file) => file.name).join(', ')} …`);
         const files = await readAll(list);
         await new Promise((done) => setTimeout(done, 30)); // so that the notice is seen
-        await this.#openFiles(files);
+        await this.#openWithMotion(files);
         if (app.files.length > 0 && (location.search || location.hash)) {
           history.pushState(null, '', location.pathname); // the address of the scene before is not that of the file
         }
@@ -150,24 +193,83 @@ export class Opener {
     }
   }
 
+  /** A skeleton and a motion that has one of its own: the first moves like the second. */
+  async #openWithMotion(files: DroppedFile[]): Promise<void> {
+    const { motion, skeleton } = motionAmong(files);
+    await this.#openFiles(skeleton);
+    if (motion) {
+      await this.#openFiles([motion]);
+      await this.retarget();
+    }
+  }
+
+  /** Something else of the files on the stage. */
+  async choose(wish: Wish): Promise<void> {
+    await this.#openFiles(this.app.files, this.#find, wish);
+  }
+
+  /** What stood there before and could take over the motion that came: its name. */
+  get follower(): string | null {
+    return this.#follower?.title ?? null;
+  }
+
+  /** Bring that back, moved like what is on the stage. */
+  async retarget(): Promise<void> {
+    const { app } = this;
+    const [follower, session] = [this.#follower, app.session];
+    if (!follower || !session) {
+      return;
+    }
+    try {
+      const { table, words, isDoubtful } = await retarget(session, follower, this.begin());
+      const [motion, skeleton] = [session.stage.title, follower.title].map((name) => name.replace(/\.[^.]*$/, ''));
+      const file = { name: `${motion} on ${skeleton}.csv`, bytes: table };
+      await (follower.scene === null ? this.#openFiles(follower.files, follower.find) : this.openScene(follower.scene));
+      await this.#openFiles([file], this.#find);
+      app.notify(words, !isDoubtful);
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
   /** On failure the stage stays as it was. */
-  async #openFiles(files: DroppedFile[], find: Find = amongFiles(files)): Promise<void> {
+  async #openFiles(files: DroppedFile[], find: Find = amongFiles(files), wish: Wish = {}): Promise<void> {
     const { app } = this;
     try {
-      const { session, notes, onto, robot, isDoubtful } = await openFiles(app.poise, files, app.session, this.begin());
+      const { session, notes, onto, robot, isBuiltIn, isDoubtful } = await openFiles(app.poise, files, app.session, this.begin(), wish);
+      const before = this.#current();
+      this.#follower = onto ? null : files === app.files ? this.#follower : followerOf(app.session, session, { scene: app.scene, files: app.files, find: this.#find });
+      this.#find = find;
       const { joints, nv } = session.model;
       app.show(session, onto ? app.scene : null, onto ? [...app.files, ...files] : files);
+      this.#replaced(before);
       if (notes.length > 0 && !isDoubtful) {
-        app.notices.remark(notes.join('\n'));
+        app.notify(''); // no longer reading
+        app.notices.remark(...notes);
       } else {
-        app.notify(notes.length > 0 ? notes.join('\n') : `${session.stage.title}: ${counted(joints.length, 'joint')}, ${nv} degree${nv === 1 ? '' : 's'} of freedom`, notes.length === 0);
+        app.notify(notes.length > 0 ? notes.join('\n') : `${session.stage.title}: ${counted(joints.length, 'joint')}, ${nv} degree${nv === 1 ? '' : 's'} of freedom${this.follower ? `. The panel can put its motion on ${this.follower}.` : ''}`, notes.length === 0);
       }
-      if (!onto) {
-        void this.#dressAs(session, robot, files, find);
+      if (isBuiltIn) {
+        this.#wear(session, (made) => this.#dress(made, builtInLooks('humanoid', made.model, made.size()), find));
+      } else {
+        this.#wear(session, onto ? this.#dressing : (made) => this.#dressAs(made, robot, files, find));
       }
     } catch (error) {
       this.failed(error);
     }
+  }
+
+  #replaced(before: KeptStage | null): void {
+    if (before) {
+      this.kept.replaced(before);
+      this.app.refresh();
+    }
+  }
+
+  /** Dress a session, and its followers on the same skeleton. */
+  #wear(session: Session, dressing: (session: Session) => Promise<void>): void {
+    this.#dressing = dressing;
+    void dressing(session);
   }
 
   /** As its file has it; what reads that comes when it is needed. */

@@ -1,4 +1,4 @@
-/** The side panel: goals, method, posture, view, joints. Made anew when something changes, except under a pointer that drags. */
+/** The side panel: goals, method, posture, view, joints. Made anew when something changes, except under a pointer that is down and a number that is written. */
 import { type Joint, type Method, methods } from 'poise-ik';
 import type { App } from './app.js';
 import type { Look } from './body/looks.js';
@@ -53,19 +53,39 @@ export class Panel {
   readonly joints: JointsSection;
   #range: GoalRange;
   #folded = new Map<string, boolean>();
-  #dragging = false;
+  #held = false; // a pointer is down: what it drags, or is about to click on, would be lost
+  #writes = false; // someone writes a number, which would be lost
+  #late = false; // not made anew for these reasons
 
   constructor(readonly app: App) {
     this.joints = new JointsSection(app);
     this.#range = new GoalRange(app);
-    this.root.addEventListener('pointerdown', (event) => (this.#dragging = (event.target as HTMLInputElement).type === 'range'));
-    addEventListener('pointerup', () => (this.#dragging = false), { capture: true });
-    addEventListener('pointercancel', () => (this.#dragging = false), { capture: true });
+    this.root.addEventListener('pointerdown', () => (this.#held = true));
+    const release = () => {
+      this.#held = false;
+      setTimeout(() => this.#catchUp()); // after the click
+    };
+    addEventListener('pointerup', release, { capture: true });
+    addEventListener('pointercancel', release, { capture: true });
+    this.root.addEventListener('input', ({ target }) => (this.#writes ||= (target as HTMLInputElement).type === 'number'));
+    const written = () => (this.#writes = false);
+    this.root.addEventListener('change', written, { capture: true });
+    this.root.addEventListener('focusout', () => {
+      written();
+      this.#catchUp();
+    });
+  }
+
+  #catchUp(): void {
+    if (this.#late) {
+      this.refresh();
+    }
   }
 
   refresh(): void {
-    if (this.#dragging) {
-      return; // the slider would be lost
+    this.#late = this.#held || this.#writes;
+    if (this.#late) {
+      return;
     }
     const focused = this.root.contains(document.activeElement) ? keyOf(document.activeElement) : null;
     const { session } = this.app;
@@ -77,7 +97,11 @@ export class Panel {
     this.root.scrollTop = scrolled;
     if (focused) {
       const controls = this.root.querySelectorAll<HTMLElement>('button, input, select, summary');
-      Array.from(controls).find((control) => keyOf(control) === focused)?.focus({ preventScroll: true });
+      const again = Array.from(controls).find((control) => keyOf(control) === focused);
+      again?.focus({ preventScroll: true });
+      if (again instanceof HTMLInputElement && again.type === 'number') {
+        again.select(); // as when it was reached: what is written next takes its place
+      }
     }
   }
 
@@ -93,7 +117,7 @@ export class Panel {
     if (!session.hasSkeleton) {
       return [this.#markers(session), this.#view(session), this.#save(session)];
     }
-    const parts = [this.#goals(session), this.#method(session)];
+    const parts = [...this.#choices(session), this.#goals(session), this.#method(session)];
     if (session.stage.markers) {
       parts.push(this.#markers(session));
     }
@@ -101,18 +125,31 @@ export class Panel {
     return parts;
   }
 
+  /** Other robots of the folder that was opened, other animations of the file, and what its motion could move. */
+  #choices({ stage }: Session): HTMLElement[] {
+    const { robots = [], robot = '', animations = [], animation = 0 } = stage.choices ?? {};
+    const { opener } = this.app;
+    const tail = (name: string) => name.split('/').slice(1).join('/') || name;
+    const lists = [
+      robots.length > 1 && choice('Robot', robots.map((name) => ({ value: name, text: tail(name) })), robot, (name) => void opener.choose({ robot: name })),
+      animations.length > 1 && choice('Animation', animations.map((name, i) => ({ value: String(i), text: name })), String(animation), (i) => void opener.choose({ robot, animation: Number(i) })),
+      opener.follower !== null && button(`Put this motion on ${opener.follower}`, () => void opener.retarget()),
+    ];
+    return lists.some(Boolean) ? [section('File', this.#open('File', true), ...lists)] : [];
+  }
+
   // ---- Goals -------------------------------------------------------------------------------------------------------------
 
   #goals(session: Session): HTMLElement {
     const rows = session.targets.map((target, i) => this.#goal(session, target, i));
     const { app } = this;
-    const empty = element('p', { className: 'empty' }, 'No goals yet. Pick a part of the skeleton, then say what it should do.');
+    const empty = element('p', { className: 'empty' }, 'No goals yet. Pick a part of the skeleton and say what it should do, or begin with a free end:');
     const joint = session.model.joints[app.selectedJoint];
     return section(
       'Goals',
       this.#open('Goals', true),
       ...(rows.length > 0 ? [element('ul', { className: 'goals' }, ...rows)] : [empty]),
-      element('p', { className: 'hint' }, joint ? `Add for ${joint.body}:` : 'Add for a free end, or pick a part first:'),
+      (joint || rows.length > 0) && element('p', { className: 'hint' }, joint ? `Add for ${joint.body}:` : 'Add one to a free end, or pick a part:'),
       element(
         'div',
         { className: 'row wrap' },
@@ -122,6 +159,7 @@ export class Panel {
         joint && button(`Pin ${joint.body} where it is (P)`, () => app.goals.add('pin'), 'Pin'),
         joint && joint.nv > 0 && this.#lock(session, joint, session.locked.has(joint.index) ? 'Unlock' : 'Lock'),
       ),
+      app.viewport.handles.selected >= 0 && element('p', { className: 'hint' }, 'The selected goal:'),
       app.viewport.handles.selected >= 0 && this.#mode(session),
       app.viewport.handles.selected >= 0 && (session.plays || session.duration === 0) && this.#keyframes(session),
       session.motion && session.plays && rows.length > 0 && this.#range.make(session),
@@ -138,10 +176,9 @@ export class Panel {
     return element(
       'div',
       { className: 'row wrap', role: 'group', 'aria-label': 'Arrows of the selected goal' },
-      turns && option('translate', 'Move the goal (W)', 'move'),
-      turns && option('rotate', 'Turn the goal (E)', 'turn'),
-      turns && button("Along the goal's own axes, or the world's (X)", () => app.setArrowsLocal(!handles.isLocal), 'local', { 'aria-pressed': handles.isLocal, className: handles.isLocal ? 'on' : '' }),
-      button(`Snap to ${length(handles.step, session.stage.scale.metres)} and 15° (M)`, () => app.setSnap(!handles.snaps), 'snap', { 'aria-pressed': handles.snaps, className: handles.snaps ? 'on' : '' }),
+      turns && element('div', { className: 'joined' }, option('translate', 'Move the goal (W)', 'Move'), option('rotate', 'Turn the goal (E)', 'Turn')),
+      turns && button("Along the goal's own axes, or the world's (X)", () => app.setArrowsLocal(!handles.isLocal), 'Own axes', { 'aria-pressed': handles.isLocal, className: handles.isLocal ? 'on' : '' }),
+      button(`Snap to ${length(handles.step, session.stage.scale.metres)} and 15° (M)`, () => app.setSnap(!handles.snaps), 'Snap', { 'aria-pressed': handles.snaps, className: handles.snaps ? 'on' : '' }),
     );
   }
 
@@ -292,8 +329,8 @@ export class Panel {
         'div',
         { className: 'row wrap' },
         ...session.stage.postures.map((posture) => button(`Take the posture ${posture.name}`, () => take(posture.q), posture.name)),
-        button('All joints at zero, or as near as limits allow', () => take(session.model.neutral()), 'neutral'),
-        button('Keep the present pose as the posture', () => take(session.q), 'keep this'),
+        button('All joints at zero, or as near as limits allow', () => take(session.model.neutral()), 'Neutral'),
+        button('Keep the present pose as the posture', () => take(session.q), 'Keep this'),
       ),
     );
   }
@@ -359,7 +396,7 @@ export class Panel {
     });
     return element(
       'div',
-      { role: 'group', 'aria-label': 'Collisions' },
+      { role: 'group', 'aria-label': 'Collisions', className: 'stack' },
       toggle('Collision shapes', app.viewport.showsShapes, (on) => {
         app.viewport.showShapes(on);
         app.refresh();
@@ -369,23 +406,24 @@ export class Panel {
         session.changed();
         app.commit();
       }),
-      element('label', { className: 'length' }, 'margin ', margin, metres > 0 ? ' mm' : ''),
+      element('label', { className: 'length' }, 'Margin ', margin, metres > 0 ? ' mm' : ''),
     );
   }
 
   #joints(session: Session): HTMLElement {
-    const lock = (joint: Joint) => this.#lock(session, joint, session.locked.has(joint.index) ? 'locked' : 'lock');
+    const lock = (joint: Joint) => this.#lock(session, joint, session.locked.has(joint.index) ? 'Locked' : 'Lock');
     return this.joints.make(session, this.#open('Joints', false), lock);
   }
 
   #save(session: Session): HTMLElement {
     const { app } = this;
-    const kinds = kindsFor(session);
+    const { kinds, others } = kindsFor(session);
     return section(
       'Save as',
       this.#open('Save as', false),
-      session.plays && session.hasSkeleton && element('p', { className: 'hint' }, 'The motion as it plays, with the goals applied.'),
+      session.plays && session.hasSkeleton && element('p', { className: 'hint' }, 'The motion as it plays. Goals that act on it are baked into it first.'),
       element('div', { className: 'row wrap' }, ...kinds.map((kind) => button(saveLabels[kind] ?? `Save as ${kind.toUpperCase()}`, () => void app.takeAlong.export(kind), kind.toUpperCase()))),
+      ...others.map(({ names, why }) => element('p', { className: 'hint' }, `Not as ${names}: ${why}.`)),
     );
   }
 }

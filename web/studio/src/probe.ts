@@ -1,6 +1,7 @@
 /** For tests in a browser, and its console: what cannot be read off the page. */
-import type { Method } from 'poise-ik';
+import type { Method, Vec3 } from 'poise-ik';
 import type { App } from './app.js';
+import { keptWorkers } from './loading/parts.js';
 import { pathOf } from './plots/race.js';
 
 export function probeOf(app: App) {
@@ -32,6 +33,7 @@ export function probeOf(app: App) {
       return Object.fromEntries(model.joints.flatMap(({ name, body, index }) => [name, body].map((key) => [key, kinematics.bodyPose(index).position])));
     },
     metres: () => app.session?.stage.scale.metres,
+    up: () => app.session?.stage.scale.up,
     markerError: () => app.session?.markerError(),
     view: () => ({ isFlat: app.viewport.eye.isFlat, from: app.viewport.camera.position.clone().sub(app.viewport.eye.orbit.target).normalize().toArray(), step: app.viewport.handles.step }),
     marker: (i: number) => app.viewport.project(Array.from(app.session!.markerPoints().slice(3 * i, 3 * i + 3))),
@@ -43,5 +45,15 @@ export function probeOf(app: App) {
     trails: () => app.viewport.markers.trailPieces,
     near: () => app.session!.near.map(({ pair, distance }) => ({ names: app.session!.collisions!.nameOf(pair), distance })),
     selected: () => app.viewport.handles.selected,
+    tinted: () => app.viewport.tinted.map((body) => app.session!.model.joints[body]!.body).sort(),
+    shapes: () => app.viewport.shapesDrawn,
+    misses: () => app.viewport.markers.missPieces,
+    accompany: (seconds: number) => (app.viewport.accompany(seconds), app.viewport.eye.orbit.target.toArray()),
+    moveGoal: (index: number, position: Vec3) => {
+      app.session!.targets[index]!.position = position;
+      app.goals.drag(index, true);
+    },
+    keptWorkers,
+    switchTheme: () => app.switchTheme(),
   };
 }

@@ -1,50 +1,29 @@
 /** What is on the screen as a file: the pose, or the whole motion with the goals applied. */
 import { Clip, type FileContent, type Format, type Model, PoiseError, type Warning } from 'poise-ik';
+import { asPlayed } from './baking/bake.js';
+import { sweep } from './baking/dust.js';
+import type { Work } from './beside.js';
+import { jointTable } from './retargeting/joint_table.js';
 import type { Session } from './session.js';
 
 /** What can be saved: formats of the engine, and joint values over time as a table. */
 export type SaveKind = Format | 'csv';
 
 const ofSkeletons = ['json', 'bvh', 'glb', 'asf', 'amc', 'mot', 'dh'] as const;
-const ofMarkers = ['c3d', 'trc'] as const;
+const ofMarkers: readonly SaveKind[] = ['c3d', 'trc'];
+
+export const isOfMarkers = (kind: SaveKind): boolean => ofMarkers.includes(kind);
 
 /** The end of the file's name. */
 export const extensionOf = (kind: SaveKind): string => (kind === 'dh' ? 'dh.csv' : kind);
 
-const PATIENCE = 40; // milliseconds of work between two looks at the page
-
 /** The present pose as a motion of one frame. */
 function still(session: Session): Clip {
-  return Clip.create(session.poise, [session.q], session.frameTime);
-}
-
-/**
- * The motion as it is played, goals applied: frame by frame, by a twin, so that the page stays of use. `progress` is told how
- * much is done, from 0 to 1.
- */
-export async function bake(session: Session, progress: (part: number) => void = () => {}): Promise<Clip> {
-  const frames = Math.max(1, Math.round(session.duration / session.frameTime));
-  const clip = Clip.create(session.poise, { frames, nq: session.model.nq }, session.frameTime, session.stage.clip?.startTime);
-  const twin = session.twin();
-  let looked = performance.now();
-  try {
-    for (let f = 0; f < frames; f++) {
-      twin.setTime(f * session.frameTime);
-      twin.update();
-      clip.frame(f).set(twin.q);
-      if (performance.now() - looked > PATIENCE) {
-        progress(f / frames);
-        await new Promise((done) => setTimeout(done));
-        looked = performance.now();
-      }
-    }
-    return clip;
-  } catch (error) {
-    clip.dispose();
-    throw error;
-  } finally {
-    twin.release();
+  const clip = Clip.create(session.poise, [session.q], session.frameTime);
+  if (session.last.outcome !== '') {
+    sweep(clip.q);
   }
+  return clip;
 }
 
 /** What a file holds. Goals are in the motion where there is one, and beside the pose where there is none. */
@@ -60,6 +39,7 @@ function contentOf(session: Session, clip: Clip | null): FileContent {
     placements: stage.placements,
     scale: stage.scale,
     title: stage.title,
+    motion: stage.motion ?? (stage.clip ? null : 'studio'), // the file's own, where that is what plays
   };
 }
 
@@ -78,33 +58,48 @@ function write({ poise }: Session, content: FileContent, format: Format): { byte
   }
 }
 
-function canWrite(session: Session, format: Format, clip: Clip): boolean {
+/** Why a format cannot hold what is on the screen; '' where it can. */
+function obstacle(session: Session, format: Format, clip: Clip): string {
   try {
     write(session, contentOf(session, clip), format);
-    return true;
+    return '';
   } catch (error) {
     if (!(error instanceof PoiseError)) {
       throw error;
     }
-    return false;
+    return error.message;
   }
 }
 
-/** What each model can be saved as: found out by writing its pose, once. */
-const known = new WeakMap<Model, SaveKind[]>();
+/** What something can be saved as, and why not as something else. */
+export interface SaveKinds {
+  kinds: SaveKind[];
+  /** Formats that are not offered, with the reason. */
+  others: { names: string; why: string }[];
+}
+
+/** Of each model: found out by writing its pose, once. */
+const known = new WeakMap<Model, SaveKinds>();
+
+function ofSkeleton(session: Session): SaveKinds {
+  const clip = still(session);
+  const tried = ofSkeletons.map((format) => ({ format, why: obstacle(session, format, clip) }));
+  const asf = tried.find(({ format }) => format === 'asf')!.why;
+  const able = tried.filter(({ format, why }) => !why && (format !== 'amc' || !asf)).map(({ format }) => format); // an AMC needs its ASF
+  const unable = tried.filter(({ format, why }) => why && format !== 'amc');
+  clip.dispose();
+  return {
+    kinds: able.length > 0 ? [...able, 'csv'] : [],
+    others: unable.map(({ format, why }) => ({ names: format === 'asf' ? 'ASF and AMC' : format.toUpperCase(), why })),
+  };
+}
 
 /** The kinds that this session can be saved as. */
-export function kindsFor(session: Session): SaveKind[] {
-  let kinds = known.get(session.model);
-  if (!kinds) {
-    const clip = still(session);
-    const able = session.hasSkeleton ? ofSkeletons.filter((format) => canWrite(session, format, clip)) : [];
-    kinds = able.filter((format) => format !== 'amc' || able.includes('asf')); // which its skeleton is in
-    kinds = kinds.length > 0 ? [...kinds, 'csv'] : kinds;
-    clip.dispose();
-    known.set(session.model, kinds);
-  }
-  return session.stage.markers ? [...kinds, ...ofMarkers] : kinds;
+export function kindsFor(session: Session): SaveKinds {
+  const { model, stage, hasSkeleton } = session;
+  const found = known.get(model) ?? (hasSkeleton ? ofSkeleton(session) : { kinds: [], others: [] });
+  known.set(model, found);
+  return stage.markers ? { ...found, kinds: [...found.kinds, ...ofMarkers] } : found;
 }
 
 /** Names of the numbers of q, each once. */
@@ -112,20 +107,15 @@ export function coordinateNames({ joints, coordinates }: Model): string[] {
   return coordinates.map(({ joint, label, name }) => (label ? `${joints[joint]!.name}_${name}` : joints[joint]!.name));
 }
 
-/** A row for each frame: the time, then q in radians and length units. Columns are called as in MOT files: it is read like those. */
-function table(model: Model, clip: Clip): string {
-  const names = model.coordinates.map(({ joint, name }) => (model.joints[joint]!.nq > 1 ? `${model.joints[joint]!.name}/${name}` : model.joints[joint]!.name));
-  const rows = Array.from({ length: clip.frames }, (_, f) => [clip.startTime + f * clip.frameTime, ...clip.frame(f)].join(','));
-  return [['time', ...names.map((name) => name.replace(/[,\s]/g, '_'))].join(','), ...rows, ''].join('\n');
-}
-
-/** The bytes of a file of what is on the screen. */
-export async function save(session: Session, kind: SaveKind, progress?: (part: number) => void): Promise<{ bytes: Uint8Array; warnings: Warning[] }> {
-  const moves = session.duration > 0 && session.hasSkeleton && kind !== 'c3d' && kind !== 'trc';
-  const clip = moves ? await bake(session, progress) : kind === 'json' ? null : still(session);
+/** The bytes of a file of what is on the screen. Goals that act on a motion are baked into it before. */
+export async function save(session: Session, kind: SaveKind, work: Work): Promise<{ bytes: Uint8Array; warnings: Warning[] }> {
+  const { motion } = session;
+  const moves = session.duration > 0 && session.hasSkeleton && !isOfMarkers(kind);
+  const whole = async () => motion?.trim(0, motion.frames) ?? (await asPlayed(session, work, 'Writing the motion')).clip;
+  const clip = moves ? await whole() : kind === 'json' ? null : still(session);
   try {
     return kind === 'csv'
-      ? { bytes: new TextEncoder().encode(table(session.model, clip!)), warnings: [] }
+      ? { bytes: jointTable(session.model, clip!), warnings: [] }
       : write(session, contentOf(session, clip), kind);
   } finally {
     clip?.dispose();

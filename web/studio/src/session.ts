@@ -21,16 +21,22 @@ import {
   Kinematics,
   type Method,
   type Model,
+  type Outcome,
   type Poise,
   type Pose,
   Solver,
   type Vec3,
   type VerdictLevel,
 } from 'poise-ik';
+import { bakeFrame } from './baking/frame.js';
+import { holdOf, shareAt } from './baking/hold.js';
+import { changeWeights } from './baking/least_change.js';
 import type { Collisions } from './collisions.js';
+import { type Hindrance, hindranceOf, unhindered } from './hindrance.js';
 import { placeAt, withKey } from './keyframes.js';
 import { MarkerFollower } from './marker_follower.js';
-import { compose, diagonal, distance, pointsOf, rotate } from './spatial.js';
+import { placeOf } from './baking/places.js';
+import { diagonal, distance, pointsOf } from './spatial.js';
 import { atRest, type Frame, type Mode, type Range, type Saved, type Stage } from './stage.js';
 import { type GoalKind, goalOf, type Target } from './targets.js';
 
@@ -40,7 +46,7 @@ const MISS = 1e-6; // length units, or radians by the hundred: the tolerance of 
 const PIN = 100; // weight of a pin: it gives way to nothing but limits
 const PULL = 0.3; // of the pointer on a body, against goals
 const HELD = 1e-4; // of the posture against the pointer
-const CLIP_PULL = 1e-2; // of a clip's pose against the user's goals
+const CLIP_PULL = 1e-4; // of a clip's pose against the user's goals, which are met when they are baked
 
 export class Session {
   readonly model: Model;
@@ -67,23 +73,34 @@ export class Session {
   start: Float64Array | null = null;
   /** A point of a body that the pointer pulls on. */
   pulled: Target | null = null;
-  /** The motion with goals made part of it. */
-  baked: Clip | null = null;
+  /** The motion with goals made part of it, which rest. */
+  get baked(): Clip | null {
+    return this.#isBaked ? this.#bakedClip : null;
+  }
   /** Found by tracking the whole recording. */
   tracked: { clip: Clip; errors: Float64Array; held: Uint8Array; verdict: VerdictLevel; reasons: string[] } | null = null;
   last = atRest();
+  /** The size of its looks, where the skeleton alone says little: a drone has one joint. */
+  bulk: number | null = null;
   /** Its collision shapes, where it has some. */
   collisions: Collisions | null = null;
   /** Pairs of them that are too near now, as far as that was looked at. */
   near: ClosePair[] = [];
 
   #solver: Solver | null = null;
+  #free: Solver | null = null; // without limits
+  #hindrance: Hindrance | null = unhindered; // null: not looked for yet
   #expressive: Expressive | null = null;
   #goals: GoalSet;
   #follower: MarkerFollower;
   #goalsChanged = true;
   #stale = true; // the pose is not that of the present goals and time
+  #bakedClip: Clip | null = null;
+  #isBaked = false;
+  #bakedGoals: boolean[] = []; // by goal: it acted before it was baked
   #held = -1; // the goal whose handle the user drags
+  #weighed: { of: Clip; weights: Float64Array } | null = null;
+  #goesOn = false; // the next solve ends what the last one began
   #scale: number; // of the skeleton, in length units
 
   constructor(
@@ -97,7 +114,7 @@ export class Session {
     this.posture = Float64Array.from(this.q);
     this.mode = stage.mode ?? 'reach';
     this.targets = stage.targets ?? [];
-    this.followMarkers = !!stage.markers && stage.placements.length > 0;
+    this.followMarkers = !!stage.markers && stage.placements.length > 0 && !stage.clip; // a motion that was saved with its markers plays
     this.#goals = new GoalSet(poise);
     this.#follower = new MarkerFollower(stage.markers, stage.placements);
     this.kinematics.update(this.q);
@@ -112,13 +129,13 @@ export class Session {
 
   /** How much the goals count at a time of the motion: 0 outside their range, 1 inside, smooth between. */
   share(time = this.time): number {
-    if (!this.range) {
-      return 1;
-    }
-    const { from, to, fadeIn, fadeOut } = this.range;
-    const part = (x: number, fade: number) => (fade > 0 ? Math.min(1, Math.max(0, x / fade)) : x >= 0 ? 1 : 0);
-    const x = Math.min(part(time - from, fadeIn), part(to - time, fadeOut));
-    return x * x * (3 - 2 * x);
+    const { motion, range, frameTime } = this;
+    return motion && range ? shareAt(holdOf(range, motion.frames, frameTime), frameTime, time) : 1;
+  }
+
+  /** The user's goals move a motion as the library's pins do; the expressive solver and shapes that keep apart have none. */
+  get takesPins(): boolean {
+    return this.mode === 'reach' && !this.collisions?.keeps && !this.followMarkers && !this.pulled;
   }
 
   /** Seconds that the timeline lasts; 0 without one. */
@@ -160,6 +177,8 @@ export class Session {
     this.#goalsChanged = true;
     this.#solver?.dispose();
     this.#solver = null;
+    this.#free?.dispose();
+    this.#free = null;
     this.#expressive?.dispose();
     this.#expressive = null;
   }
@@ -182,6 +201,7 @@ export class Session {
     if (target?.keys) {
       this.key(index);
     }
+    this.#goesOn = done && this.#held === index;
     this.#held = done ? -1 : index;
     this.moved(index);
   }
@@ -189,6 +209,9 @@ export class Session {
   /** A keyframe of a goal where it is, at the present time. */
   key(index: number): void {
     const { position, rotation, keys = [] } = this.targets[index]!;
+    if (this.duration === 0 && this.mode === 'reach') {
+      this.posture.set(this.q); // keyframes begin: their poses stay near to this one
+    }
     this.targets[index]!.keys = withKey(keys, { time: this.time, position, rotation }, 0.5 * this.frameTime);
   }
 
@@ -206,7 +229,7 @@ export class Session {
 
   /** The user's goals as the engine takes them. */
   userGoals(): Goal[] {
-    return this.#active().map(goalOf);
+    return this.active.map(goalOf);
   }
 
   /** Another moment of the timeline: what was set by hand is over. */
@@ -270,6 +293,7 @@ export class Session {
       this.pulled = null;
       this.posture.set(this.q);
       this.changed();
+      this.#goesOn = true;
     }
   }
 
@@ -283,8 +307,8 @@ export class Session {
     if (!this.#stale && this.last.outcome !== 'budget') {
       return this.last;
     }
-    const before = this.#stale ? atRest() : this.last; // a method that needs several frames goes on
-    this.#stale = false;
+    const before = this.#stale && !this.#goesOn ? atRest() : this.last; // a method that needs several frames goes on
+    this.#stale = this.#goesOn = false;
     if (this.byHand) {
       this.last = atRest();
     } else {
@@ -298,12 +322,14 @@ export class Session {
 
   #seek(): void {
     const { motion } = this;
+    this.#hindrance = unhindered;
     const share = motion ? this.share() : 1;
     if (motion) {
-      this.posture.set(motion.sample(this.model, motion.startTime + this.time));
+      const time = this.stage.markers ? this.frame * this.frameTime : this.time; // markers are seen frame by frame: the body stands among them
+      this.posture.set(motion.sample(this.model, motion.startTime + time));
     }
-    const active = this.#active().length > 0 && share > 0;
-    if (!active && !this.followMarkers) {
+    const hasGoals = this.active.length > 0 && share > 0;
+    if (!hasGoals && !this.followMarkers) {
       if (motion) {
         this.q.set(this.posture);
       }
@@ -312,6 +338,10 @@ export class Session {
     }
     if (motion) {
       this.q.set(this.posture);
+    }
+    if (this.takesPins && this.duration > 0) {
+      this.#solveAsBaked(motion, share);
+      return;
     }
     if (this.mode === 'express' && !this.followMarkers && !this.pulled) {
       this.#solveExpressive();
@@ -325,7 +355,7 @@ export class Session {
   }
 
   /** The user's goals that count now. */
-  #active(): Target[] {
+  get active(): Target[] {
     const list = this.targets.filter((t) => t.enabled);
     return this.pulled ? [...list, this.pulled] : list;
   }
@@ -336,27 +366,48 @@ export class Session {
       this.#goals.replace(this.allGoals(played));
       this.#goalsChanged = false;
     }
-    const users = this.#active().length;
+    const users = this.active.length;
     if (played) {
       this.#goals.replace(this.allGoals(true));
     }
     const report = this.followMarkers
       ? this.#follower.follow(this.frame, solver, this.#goals, users, this.q, this.model, this.#scale)
       : solver.solve(this.#goals, this.q);
-    const errors = users > 0 ? solver.goalErrors().slice(0, users) : [];
+    this.#judge(report.outcome, report.iterations, users > 0 ? solver.goalErrors().slice(0, users) : []);
+    if (report.activeLimits > 0 && !this.#hindrance) {
+      this.last.held = Array.from(solver.activeLimits()).flatMap((side, i) => (side !== 0 ? [i] : []));
+    }
+  }
+
+  /** How a frame went, by the errors of the user's goals. */
+  #judge(outcome: Outcome, iterations: number, errors: GoalError[]): void {
     const most = (pick: (e: GoalError) => number) => errors.reduce((worst, e) => Math.max(worst, pick(e)), 0);
     const [length, angle] = [most((e) => (e.unit === 'length' ? e.error : 0)), most((e) => (e.unit === 'angle' ? e.error : e.rotationError))];
-    const isMissed = report.activeLimits > 0 && (length > MISS || angle > 100 * MISS);
-    this.last = {
-      milliseconds: 0,
-      outcome: report.outcome,
-      iterations: report.iterations,
-      limits: report.activeLimits,
-      held: isMissed ? Array.from(solver.activeLimits()).flatMap((side, i) => (side !== 0 ? [i] : [])) : [],
-      length,
-      angle,
-      errors,
-    };
+    this.#hindrance = length > MISS || angle > 100 * MISS ? null : unhindered;
+    this.last = { ...atRest(), outcome, iterations, length, angle, errors };
+  }
+
+  /** The frame as it will be baked: near to the motion, or to the pose in which keyframes began. */
+  #solveAsBaked(motion: Clip | null, share: number): void {
+    const { poise, model, stage, kinematics, posture: original } = this;
+    const others = motion ? [motion.frame(0), motion.frame(motion.frames >> 1)] : [];
+    kinematics.update(original);
+    const { q, iterations, errors } = bakeFrame({
+      poise, model, scale: stage.scale, kinematics, original, others, share, targets: this.active, locked: this.lockedFlags(), keepFeet: !!motion,
+    });
+    this.q.set(q);
+    this.#judge('reached', iterations, errors);
+    if (!this.#hindrance) { // it is looked for with a solver
+      const isAtLimit = (x: number, i: number) => Math.min(x - model.lower[i]!, model.upper[i]! - x) < MISS;
+      this.last.outcome = 'closest';
+      this.last.held = Array.from(q).flatMap((x, i) => (isAtLimit(x, i) ? [i] : []));
+      this.#goals.replace(this.allGoals(!!motion));
+    }
+  }
+
+  /** By degree of freedom: it stays as it is. */
+  lockedFlags(): boolean[] {
+    return this.model.joints.flatMap(({ index, nv }) => Array<boolean>(nv).fill(this.locked.has(index)));
   }
 
   #solveExpressive(): void {
@@ -379,27 +430,40 @@ export class Session {
       });
       list.push(make.smoothness(Array.from(this.q), undefined, MARKER_PULL));
     } else if (played) {
-      list.push(make.posture(Array.from(this.posture), CLIP_PULL));
+      const size = this.#scale; // lengths in units of the skeleton's size, as the pull has them: then it converges in any unit
+      list.forEach((goal) => goal.kind !== 'aim' && (goal.weight = (goal.weight ?? 1) / size ** 2));
+      list.push(make.posture(Array.from(this.posture), CLIP_PULL, { qWeights: this.#weights() }));
     } else if (this.pulled) {
       list.push(make.posture(Array.from(this.posture), HELD));
     }
     return list;
   }
 
-  /** A solver of some method with the present locks; `trace` iterations are recorded. */
-  makeSolver(method: Method, trace = 0, maxIterations = 30): Solver {
-    const locked = new Array<boolean>(this.model.nv).fill(false);
-    for (const joint of this.locked) {
-      const { v, nv } = this.model.joints[joint]!;
-      locked.fill(true, v, v + nv);
+  /** What changes of the motion weigh. */
+  #weights(): Float64Array {
+    const motion = this.motion!;
+    if (this.#weighed?.of !== motion) {
+      this.#weighed = { of: motion, weights: changeWeights(this.kinematics, motion, this.#scale) };
     }
-    const clearance = this.collisions?.keeps && method === 'auto' && !this.followMarkers ? this.collisions.clearance : null;
-    return new Solver(this.model, { method, maxIterations, gradientTolerance: 1e-6, locked, trace, clearance });
+    return this.#weighed.weights;
   }
 
-  /** Joints that limits hold while goals are missed. */
-  get heldJoints(): number[] {
-    return [...new Set(this.last.held.map((i) => this.model.coordinates[i]!.joint))];
+  /** A solver of some method with the present locks; `trace` iterations are recorded. */
+  makeSolver(method: Method, trace = 0, maxIterations = 30, useLimits = true): Solver {
+    const locked = this.lockedFlags();
+    const clearance = this.collisions?.keeps && method === 'auto' && !this.followMarkers ? this.collisions.clearance : null;
+    return new Solver(this.model, { method, maxIterations, gradientTolerance: 1e-6, locked, trace, clearance, useLimits });
+  }
+
+  /** Why the last solve missed goals, looked for when it is first asked for. */
+  get hindrance(): Hindrance {
+    const { held, errors, outcome } = this.last;
+    if (outcome === '') {
+      return unhindered;
+    }
+    const missed = (i: number) => (errors[i]?.unit === 'length' ? errors[i].error > MISS : false);
+    this.#hindrance ??= hindranceOf(this, held, () => (this.#free ??= this.makeSolver(this.method, 0, 30, false)), this.#goals, missed);
+    return this.#hindrance;
   }
 
   /** Add a goal for a body at the place where its point is now. */
@@ -411,9 +475,9 @@ export class Session {
     return target;
   }
 
-  /** The diagonal of the box around the skeleton as it stands, in length units; never 0. Without a skeleton: around markers. */
+  /** The diagonal of the box around the skeleton as it stands, in length units; never 0. Without a skeleton: around markers. Of looks that are far smaller or larger: `bulk`. */
   size(): number {
-    return diagonal(this.hasSkeleton ? this.standing() : this.landmarks());
+    return this.bulk ?? diagonal(this.hasSkeleton ? this.standing() : this.landmarks());
   }
 
   /** False where there are markers only. A robot of one link that nothing moves is one, too. */
@@ -430,7 +494,8 @@ export class Session {
   /** Points that a good view shows, three numbers each: bodies and goals now, and where the timeline takes bodies or markers. */
   landmarks(withTargets = true): number[] {
     const points = withTargets ? this.targets.flatMap((target) => [...target.position]) : [];
-    const { clip, markers } = this.stage;
+    const { markers } = this.stage;
+    const clip = this.stage.clip ?? this.tracked?.clip; // of a recording some markers may be far away, or angles
     const frames = clip?.frames ?? markers?.frames ?? 0;
     for (let f = 0; f < frames; f += Math.max(1, Math.floor(frames / 24))) {
       if (clip) {
@@ -454,6 +519,7 @@ export class Session {
       time: this.time,
       length: this.length,
       ...(this.range ? { range: { ...this.range } } : {}),
+      ...(this.#isBaked ? { baked: [...this.#bakedGoals] } : {}),
     };
   }
 
@@ -464,6 +530,11 @@ export class Session {
       this.posture.set(saved.posture);
     }
     this.targets = structuredClone(saved.targets).filter((t) => t.body < this.model.joints.length);
+    this.#bakedGoals = saved.baked ?? [];
+    this.#isBaked = !!saved.baked && !!this.#bakedClip;
+    if (saved.baked && !this.#bakedClip) {
+      this.targets.forEach((target, i) => (target.enabled ||= saved.baked![i] ?? false)); // of a link, which has no motion of its own
+    }
     this.locked = new Set(saved.locked.filter((joint) => this.model.joints[joint]));
     this.method = saved.method;
     this.mode = saved.mode;
@@ -479,7 +550,7 @@ export class Session {
   twin(): Session {
     const twin = new Session(this.poise, this.stage);
     twin.tracked = this.tracked;
-    twin.baked = this.baked;
+    twin.#bakedClip = this.#bakedClip;
     twin.followMarkers = this.followMarkers;
     twin.collisions = this.collisions;
     twin.restore(this.save());
@@ -488,9 +559,16 @@ export class Session {
 
   /** Take a motion that has the goals in it, which rest from now on; null: the motion as it was, and the goals act again. */
   setBaked(clip: Clip | null): void {
-    this.baked?.dispose();
-    this.baked = clip;
-    this.targets.forEach((target) => (target.enabled = !clip));
+    if (clip) {
+      const before = this.#isBaked ? this.#bakedGoals : [];
+      this.#bakedClip?.dispose();
+      this.#bakedClip = clip;
+      this.#bakedGoals = this.targets.map(({ enabled }, i) => enabled || (before[i] ?? false));
+      this.targets.forEach((target) => (target.enabled = false));
+    } else {
+      this.targets.forEach((target, i) => (target.enabled ||= this.#bakedGoals[i] ?? false));
+    }
+    this.#isBaked = !!clip;
     this.changed();
   }
 
@@ -503,18 +581,11 @@ export class Session {
   dispose(): void {
     this.release();
     this.collisions?.dispose();
-    this.baked?.dispose();
+    this.#bakedClip?.dispose();
     this.tracked?.clip.dispose();
     this.stage.clip?.dispose();
     this.stage.markers?.dispose();
     this.stage.carried?.dispose();
     this.model.dispose();
   }
-}
-
-/** Where the handle of a goal is when the goal is met; what is looked at is `away` from the body. */
-function placeOf(kinematics: Kinematics, { kind, body, local }: Pick<Target, 'kind' | 'body' | 'local'>, away: number) {
-  const { position, rotation } = compose(kinematics.bodyPose(body), local);
-  const [x, y, z] = kind === 'aim' ? kinematics.direction(body, rotate(local.rotation, [0, 1, 0])) : [0, 0, 0];
-  return { rotation, position: [position[0] + away * x, position[1] + away * y, position[2] + away * z] as Vec3 };
 }

@@ -16,6 +16,8 @@ export interface Saved {
   /** Seconds of the timeline, where only keyframes make one. */
   length?: number;
   range?: Range | null;
+  /** The goals are part of the motion, and rest: which of them acted before. */
+  baked?: boolean[];
 }
 
 /** When goals act on a motion, in seconds of the timeline; they come and go over the fades, which lie inside. */
@@ -33,9 +35,7 @@ export interface Frame {
   outcome: Outcome | '';
   /** Of the solver; of the expressive one, evaluations. */
   iterations: number;
-  /** Coordinates that a limit holds. */
-  limits: number;
-  /** Numbers of q that limits hold while goals are missed. */
+  /** Numbers of q at their limits while goals are missed; whether that matters, `session.hindrance` knows. */
   held: number[];
   /** Largest errors of the user's goals, in length units and radians. */
   length: number;
@@ -44,7 +44,15 @@ export interface Frame {
 }
 
 /** Nothing was solved. */
-export const atRest = (): Frame => ({ milliseconds: 0, outcome: '', iterations: 0, limits: 0, held: [], length: 0, angle: 0, errors: [] });
+export const atRest = (): Frame => ({ milliseconds: 0, outcome: '', iterations: 0, held: [], length: 0, angle: 0, errors: [] });
+
+/** What else the files that are shown hold: robots by their files, animations of a glTF by their names. */
+export interface Choices {
+  robots: string[];
+  robot: string;
+  animations: string[];
+  animation: number;
+}
 
 export interface Stage {
   title: string;
@@ -58,8 +66,11 @@ export interface Stage {
   markers: Markers | null;
   /** What its file holds beside, such as the skin: it goes on to a file of the same kind. */
   carried?: Carried | null;
+  /** The name of a motion that was brought onto the skeleton; left out: it is the file's own, or there is none. */
+  motion?: string;
   /** Where to begin; left out: the nearest to neutral within limits. */
   q?: ArrayLike<number>;
+  choices?: Choices;
   mode?: Mode;
   targets?: Target[];
 }

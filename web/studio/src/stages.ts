@@ -2,7 +2,7 @@
 import { Clip, identityPose, markersFromClip, type Model, type Poise, type Pose, type Scale, type Scene, type Up } from 'poise-ik';
 import { Session } from './session.js';
 import type { Stage } from './stage.js';
-import type { Target } from './targets.js';
+import { canMove, type Target } from './targets.js';
 
 /** A built-in scene as the menu shows it. */
 export interface Offer {
@@ -13,13 +13,14 @@ export interface Offer {
 }
 
 export const offers: readonly Offer[] = [
-  { id: 'twolink', group: 'Plane', title: 'Two links', hint: 'Drag the target and watch where the Hessian is positive definite.' },
-  { id: 'arm2d', group: 'Plane', title: 'Arm of five links', hint: 'The arm of a first course on inverse kinematics.' },
-  { id: 'tree2d', group: 'Plane', title: 'Tree with three branches', hint: 'Three goals pull on one trunk.' },
   { id: 'arm7', group: 'Robots', title: 'Arm with seven joints', hint: 'Move and turn the hand; the elbow finds its way.' },
   { id: 'arm6', group: 'Robots', title: 'Arm with six joints', hint: 'No freedom to spare: a pose has up to eight answers.' },
   { id: 'scara', group: 'Robots', title: 'Scara', hint: 'Two hinges, a slide and a turning tool.' },
   { id: 'hand', group: 'Robots', title: 'Hand', hint: 'The last joint of each finger follows the one before.' },
+  { id: 'humanoid/walk', group: 'Dancer', title: 'Dancer, walking', hint: '58 degrees of freedom follow 41 markers; add a goal and pull.' },
+  { id: 'humanoid/cartwheel', group: 'Dancer', title: 'Dancer, cartwheel', hint: '58 degrees of freedom follow 41 markers, upside down too.' },
+  { id: 'humanoid/kick', group: 'Dancer', title: 'Dancer, kick', hint: '58 degrees of freedom follow 41 markers.' },
+  { id: 'humanoid', group: 'Dancer', title: 'Dancer, still', hint: 'Add goals to hands, feet and head, and pose it.' },
   { id: 'lamp', group: 'Expressive', title: 'Lamp', hint: 'It keeps its posture while it looks where you drag.' },
   ...['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((letter) => ({
     id: `erik-${letter}`,
@@ -27,10 +28,9 @@ export const offers: readonly Offer[] = [
     title: `Skeleton ${letter.toUpperCase()}`,
     hint: 'One of the seven skeletons of the ERIK evaluation: it keeps its posture while its end looks.',
   })),
-  { id: 'humanoid/walk', group: 'Dancer', title: 'Dancer, walking', hint: '58 degrees of freedom follow 41 markers; add a goal and pull.' },
-  { id: 'humanoid/cartwheel', group: 'Dancer', title: 'Dancer, cartwheel', hint: '58 degrees of freedom follow 41 markers, upside down too.' },
-  { id: 'humanoid/kick', group: 'Dancer', title: 'Dancer, kick', hint: '58 degrees of freedom follow 41 markers.' },
-  { id: 'humanoid', group: 'Dancer', title: 'Dancer, still', hint: 'Add goals to hands, feet and head, and pose it.' },
+  { id: 'twolink', group: 'Plane', title: 'Two links', hint: 'Drag the target and watch where the Hessian is positive definite.' },
+  { id: 'arm2d', group: 'Plane', title: 'Arm of five links', hint: 'The arm of a first course on inverse kinematics.' },
+  { id: 'tree2d', group: 'Plane', title: 'Tree with three branches', hint: 'Three goals pull on one trunk.' },
 ];
 
 const RATE = 120; // frames per second of the recorded motions
@@ -69,7 +69,7 @@ function ends(model: Model): { body: number; local: Pose }[] {
 /** A point to reach for a skeleton that came without goals: its end that is furthest from the root. */
 export function addFirstTarget(session: Session): void {
   const { model } = session;
-  const far = ends(model).reduce<{ body: number; local: Pose } | null>(
+  const far = ends(model).filter(({ body }) => canMove(model, body)).reduce<{ body: number; local: Pose } | null>(
     (best, end) => (best && model.path(best.body).length >= model.path(end.body).length ? best : end),
     null,
   );

@@ -1,4 +1,5 @@
 /** How the last frame went, in a few words. */
+import { Held } from './recording/recording_job.js';
 import type { Session } from './session.js';
 
 /** good: as wanted; fair: as near as it gets; poor: not where it should be; idle: nothing to do. */
@@ -6,15 +7,23 @@ export type Tone = 'good' | 'fair' | 'poor' | 'idle';
 
 const DEGREES = 180 / Math.PI;
 const MOST_NAMES = 3; // of joints at their limits
+const TICK = 0.1; // milliseconds that a browser's clock tells apart
 const SMALL = 1e-6; // the tolerance of the solvers
+const SLIGHT = 0.02; // sizes of the skeleton, and radians, that a goal may be missed by when it gives way to a motion
 
 /** A number with two or three digits that count, never with an exponent where people would not use one. */
 export function brief(value: number): string {
   return Math.abs(value) >= 100 ? value.toFixed(0) : Math.abs(value) >= 10 ? value.toFixed(1) : String(+value.toPrecision(2));
 }
 
+/** A time in the unit that suits it. */
+export const duration = (milliseconds: number): string => (milliseconds < 1 ? `${brief(1000 * milliseconds)} µs` : `${brief(milliseconds)} ms`);
+
 /** A count with its noun: 1 frame, 2 frames. */
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** A frame, with its time. */
+export const momentOf = (frame: number, frameTime: number): string => `frame ${frame} (${(frame * frameTime).toFixed(2)} s)`;
 
 /** A length with its unit, where that is known. */
 export function length(value: number, metres: number): string {
@@ -35,27 +44,40 @@ function missing(session: Session): string[] {
   if (last.angle > 100 * SMALL) {
     words.push(`${brief(DEGREES * last.angle)}° off`);
   }
-  if (last.limits > 0 && words.length > 0) {
-    const names = session.heldJoints.map((joint) => session.model.joints[joint]!.name);
+  const { joints } = session.hindrance;
+  if (joints.length > 0) {
+    const names = joints.map((joint) => session.model.joints[joint]!.name);
     const shown = names.length > MOST_NAMES ? `${names.slice(0, MOST_NAMES).join(', ')} and ${names.length - MOST_NAMES} more` : names.join(', ');
-    words.push(`${last.limits === 1 ? '1 limit holds' : `${last.limits} limits hold`}${names.length > 0 ? `: ${shown}` : ''}`);
+    words.push(`${joints.length === 1 ? '1 limit holds' : `${joints.length} limits hold`}: ${shown}`);
   }
   return words;
+}
+
+/** A target that nothing could reach, whatever the limits. */
+function tooFar({ hindrance: { tooFar: far }, stage }: Session): string | null {
+  const [away, chain] = [far?.distance ?? 0, far?.length ?? 0].map((x) => length(x, stage.scale.metres));
+  return far && `out of reach: ${away} from ${far.joint}, the chain is ${chain} long`;
 }
 
 function effort(session: Session): string[] {
   const { last, mode, followMarkers } = session;
   const unit = mode === 'express' && !followMarkers ? 'evaluation' : 'iteration';
-  return [counted(last.iterations, unit), last.iterations > 0 ? `${last.milliseconds.toFixed(2)} ms` : ''];
+  const time = last.milliseconds < TICK ? `< ${TICK} ms` : `${last.milliseconds.toFixed(1)} ms`;
+  return [counted(last.iterations, unit), last.iterations > 0 ? time : ''];
 }
+
+const heldWords = {
+  [Held.doubted]: 'too few markers to trust here: the last good pose is held',
+  [Held.away]: 'nobody is there: the nearest pose that counts is held',
+} as const;
 
 const say = (tone: Tone, ...words: string[]) => ({ tone, text: words.filter(Boolean).join(' · ') });
 
 /** Markers and how they are followed. Only the library's verdict on the whole recording makes it green. */
 function following(session: Session, more: string[]): { text: string; tone: Tone } {
   const off = session.markerError();
-  const isHeld = !session.followMarkers && session.tracked?.held[session.frame] === 1;
-  const markers = isHeld ? 'too few markers to trust here: the last good pose is held' : Number.isFinite(off) ? `follows markers to ${length(off, session.stage.scale.metres)}` : 'no marker is seen';
+  const held = session.followMarkers ? Held.no : (session.tracked?.held[session.frame] ?? Held.no);
+  const markers = held !== Held.no ? heldWords[held as 1 | 2] : Number.isFinite(off) ? `follows markers to ${length(off, session.stage.scale.metres)}` : 'no marker is seen';
   if (!session.tracked) {
     return say('idle', markers, 'not judged yet: track all frames', ...more);
   }
@@ -66,7 +88,9 @@ function following(session: Session, more: string[]): { text: string; tone: Tone
 
 /** How the last frame went, and which shapes are too near. */
 export function describe(session: Session): { text: string; tone: Tone } {
-  const { text, tone } = outcomeOf(session);
+  const { text, tone: found } = outcomeOf(session);
+  const isDoubted = session.tracked !== null && session.tracked.verdict !== 'good'; // goals on a doubtful fit do not mend it
+  const tone = found === 'good' && isDoubted ? 'fair' : found;
   const pairs = session.collisions?.describe(session.near, session.stage.scale.metres) ?? '';
   return { text: pairs ? `${text} · ${pairs}` : text, tone: pairs.startsWith('held') || !pairs ? tone : 'poor' };
 }
@@ -96,6 +120,7 @@ function outcomeOf(session: Session): { text: string; tone: Tone } {
   }
   const words = missing(session);
   const compromise = session.motion && last.outcome === 'closest';
-  const head = words.length === 0 ? 'reached' : compromise ? 'between goals and motion' : 'as near as it gets';
-  return say(words.length === 0 || compromise ? 'good' : 'fair', head, ...words, ...effort(session));
+  const head = words.length === 0 ? 'reached' : compromise ? 'between goals and motion' : (tooFar(session) ?? 'as near as it gets');
+  const isSlight = last.length < SLIGHT * session.size() && last.angle < SLIGHT;
+  return say(words.length === 0 || (compromise && isSlight) ? 'good' : 'fair', head, ...words, ...effort(session));
 }

@@ -2,10 +2,16 @@
 import type { Clip } from 'poise-ik';
 import type { App } from './app.js';
 import { download } from './dom.js';
-import { bake, extensionOf, save, type SaveKind } from './saving.js';
+import { bake, type Baked, hasGoalsToBake } from './baking/bake.js';
+import type { Work } from './beside.js';
+import { plain } from './plain_words.js';
+import { extensionOf, isOfMarkers, save, type SaveKind } from './saving.js';
+import type { Session } from './session.js';
 import { encode, MOST_LETTERS, pack } from './share.js';
 
 export class TakeAlong {
+  #last: Promise<void> = Promise.resolve(); // of files and bakes, which come one after the other
+
   constructor(readonly app: App) {}
 
   async share(): Promise<void> {
@@ -59,20 +65,36 @@ export class TakeAlong {
     codeDialog(this.app);
   }
 
-  /** What is on the screen as a file. */
-  async export(kind: SaveKind = 'json'): Promise<void> {
+  /** What is on the screen as a file. Goals that act on a motion become part of it: what is seen afterwards is what was saved. */
+  export(kind: SaveKind = 'json'): Promise<void> {
+    const { session } = this.app;
+    return session ? this.#inTurn(session, () => this.#export(session, kind)) : Promise.resolve();
+  }
+
+  /** After what goes on, where that leaves the stage as it is. */
+  #inTurn(session: Session, task: () => Promise<void>): Promise<void> {
+    this.#last = this.#last.then(() => (session === this.app.session ? task() : undefined));
+    return this.#last;
+  }
+
+  async #export(session: Session, kind: SaveKind): Promise<void> {
     const { app } = this;
-    const { session } = app;
-    if (!session) {
-      return;
-    }
+    const work = app.opener.begin();
     try {
+      const baked = isOfMarkers(kind) ? null : await this.#bakeGoals(session, work);
       const file = this.fileName(kind);
-      const { bytes, warnings } = await save(session, kind, (part) => app.notices.progress(`Writing ${file}`, part));
+      const { bytes, warnings } = await save(session, kind, work);
       download(file, bytes, kind === 'json' ? 'application/json' : undefined);
-      app.notify([`Saved ${file}${kind === 'csv' ? this.#ofTable(session.stage.scale.metres) : ''}.`, ...warnings.map((w) => w.text)].join('\n'), warnings.length === 0);
+      const words = [`Saved ${file}${kind === 'csv' ? this.#ofTable(session.stage.scale.metres) : ''}.`, ...warnings.map((w) => plain(w.text))];
+      if (baked) {
+        words.push(baked.words, 'Undo takes them out again.');
+      }
+      if (session.byHand) {
+        words.push('It holds the motion; the pose that you set by hand is not part of that.');
+      }
+      app.notify(words.join('\n'), words.length === 1);
     } catch (error) {
-      app.complain(error);
+      app.opener.failed(error);
     }
   }
 
@@ -82,18 +104,34 @@ export class TakeAlong {
   }
 
   /** Make the goals part of the motion. */
-  async bake(): Promise<void> {
+  bake(): Promise<void> {
+    const { session } = this.app;
+    return session ? this.#inTurn(session, () => this.#bake(session)) : Promise.resolve();
+  }
+
+  async #bake(session: Session): Promise<void> {
     const { app } = this;
-    const { session } = app;
-    if (session) {
-      const clip = await bake(session, (part) => app.notices.progress('Baking the goals into the motion', part));
-      if (session !== app.session) {
-        clip.dispose();
-        return;
-      }
-      this.#setBaked(clip);
-      app.notify('The goals are part of the motion now, and rest.', true);
+    try {
+      const baked = await this.#bakeGoals(session, app.opener.begin());
+      app.notify(baked?.words ?? 'No goal acts on the motion.', !baked?.isDoubtful);
+    } catch (error) {
+      app.opener.failed(error);
     }
+  }
+
+  /** Null: there was nothing to do, or something else is on the stage by now. */
+  async #bakeGoals(session: Session, work: Work): Promise<Baked | null> {
+    if (!hasGoalsToBake(session)) {
+      return null;
+    }
+    const baked = await bake(session, work);
+    if (session !== this.app.session) {
+      baked.clip.dispose();
+      work.signal.throwIfAborted();
+      return null;
+    }
+    this.#setBaked(baked.clip);
+    return baked;
   }
 
   unbake(): void {

@@ -1,5 +1,5 @@
 /** Goals of the user as handles in space, and as the engine takes them. */
-import { type Goal, goals as make, identityPose, type Pose, type Vec3 } from 'poise-ik';
+import { type Goal, goals as make, identityPose, type Model, type Pose, type Vec3 } from 'poise-ik';
 import type { Key } from './keyframes.js';
 import { rotate } from './spatial.js';
 
@@ -51,3 +51,6 @@ function turnTo([x, y, z]: Vec3): readonly [number, number, number, number] {
   const norm = Math.hypot(...q);
   return norm < 1e-9 ? [1, 0, 0, 0] : [q[0] / norm, q[1] / norm, q[2] / norm, q[3] / norm];
 }
+
+/** Does any joint move this body? A mesh of a file may hang from the world. */
+export const canMove = (model: Model, body: number): boolean => model.path(body).some((joint) => model.joints[joint]!.nv > 0);

@@ -4,6 +4,8 @@ export interface Colours {
   /** Behind the middle of the stage. */
   glow: string;
   grid: string;
+  /** Lines behind a plot. */
+  rule: string;
   /** How dark the shadow on the floor is, from 0 to 1. */
   shadow: number;
   bone: string;
@@ -23,9 +25,10 @@ export interface Colours {
 
 // Colour-blind safe (Okabe & Ito 2008), darkened for a light ground.
 const light: Colours = {
-  stage: '#e9ecf1',
-  glow: '#fbfcfd',
-  grid: '#b4bbc7',
+  stage: '#e2e6ec',
+  glow: '#f1f3f7',
+  grid: '#a9b1be',
+  rule: '#dde1e7',
   shadow: 0.26,
   bone: '#9aa7b8',
   ball: '#5d6b7e',
@@ -47,6 +50,7 @@ const dark: Colours = {
   stage: '#12161c',
   glow: '#2b333f',
   grid: '#5a6677',
+  rule: '#2b333e',
   shadow: 0.5,
   bone: '#8793a5',
   ball: '#b9c3d1',

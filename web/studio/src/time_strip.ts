@@ -1,6 +1,7 @@
 /** The strip above the slider of the timeline: keys of goals, the part that is played, where markers are missing, and frames that do not count. */
 import type { App } from './app.js';
 import { button, element } from './dom.js';
+import { Held } from './recording/recording_job.js';
 import type { Session } from './session.js';
 
 export class TimeStrip {
@@ -60,18 +61,19 @@ export class TimeStrip {
   /** Bars over the frames that hold the last good pose. */
   #heldRow(session: Session): HTMLElement[] {
     const held = session.tracked?.held ?? [];
-    const runs: { from: number; to: number }[] = [];
-    held.forEach((is, f) => {
+    const runs: { from: number; to: number; why: number }[] = [];
+    held.forEach((why, f) => {
       const last = runs.at(-1);
-      if (is && last?.to === f) {
+      if (why !== Held.no && last?.to === f && last.why === why) {
         last.to = f + 1;
-      } else if (is) {
-        runs.push({ from: f, to: f + 1 });
+      } else if (why !== Held.no) {
+        runs.push({ from: f, to: f + 1, why });
       }
     });
-    return runs.map(({ from, to }) => {
-      const words = `Frames ${from + 1} to ${to} do not count: too few markers to trust, the last good pose is held`;
-      const bar = element('div', { className: 'held', role: 'img', title: words, 'aria-label': words });
+    return runs.map(({ from, to, why }) => {
+      const isAway = why === Held.away;
+      const words = `${to - from === 1 ? `Frame ${from} does` : `Frames ${from} to ${to - 1} do`} not count: ${isAway ? 'nobody is there' : 'too few markers to trust, the last good pose is held'}`;
+      const bar = element('div', { className: isAway ? 'held away' : 'held', role: 'img', title: words, 'aria-label': words });
       bar.style.left = this.#share(from * session.frameTime);
       bar.style.width = this.#share((to - from) * session.frameTime);
       return bar;

@@ -115,7 +115,7 @@ export class Timeline {
     const { session } = this.app;
     if (session) {
       this.#slider.value = String(session.time);
-      this.#time.textContent = `${session.time.toFixed(2)} s · frame ${session.frame + 1}`;
+      this.#time.textContent = `${session.time.toFixed(2)} s · frame ${session.frame}`;
     }
   }
 }

@@ -18,6 +18,7 @@ interface Start {
 interface Tour {
   id: string;
   title: string;
+  about: string;
   scene: string;
   steps: readonly Step[];
 }
@@ -33,6 +34,7 @@ export const tours: readonly Tour[] = [
   {
     id: 'arm',
     title: 'Drag an arm',
+    about: 'goals, reach, a race of methods',
     scene: 'arm7',
     steps: [
       { say: 'Drag the bright cube at the hand. The arm follows: the solver runs in every frame.', done: (app, start) => goalMoved(app, start) && hasMoved(app, start) },
@@ -45,6 +47,7 @@ export const tours: readonly Tour[] = [
   {
     id: 'recording',
     title: 'Fit a recording',
+    about: 'markers, errors, a motion to save',
     scene: 'humanoid/kick',
     steps: [
       { say: '41 markers of a recorded kick move this dancer, frame by frame. Press space to stop it.', done: (app) => !app.playing },
@@ -57,6 +60,7 @@ export const tours: readonly Tour[] = [
   {
     id: 'character',
     title: 'Pose a character',
+    about: 'pins, looks, keyframes',
     scene: 'humanoid',
     steps: [
       { say: 'Click on a foot of the dancer, then press P: it is pinned where it is.', done: (app) => app.session?.targets.some(({ kind }) => kind === 'pin') ?? false },

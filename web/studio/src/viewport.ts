@@ -5,7 +5,7 @@ import { Body, meshesOf } from './body/body.js';
 import type { Look, Looks } from './body/looks.js';
 import { CollisionShapes } from './body/collision_shapes.js';
 import { Figure, type Part } from './view/figure.js';
-import { Backdrop } from './view/backdrop.js';
+import { Backdrop, plainBackdrop } from './view/backdrop.js';
 import { Floor } from './view/floor.js';
 import { Frames } from './view/frames.js';
 import { drawsPlainly } from './view/graphics.js';
@@ -13,11 +13,13 @@ import { Light } from './view/light.js';
 import { Limits } from './view/limits.js';
 import type { Measured } from './measure.js';
 import type { Session } from './session.js';
+import { diagonal } from './spatial.js';
 import type { Colours } from './theme.js';
 import { type Camera, Eye } from './view/eye.js';
 import { Handles } from './view/handles.js';
 import { HoverName } from './view/hover_name.js';
 import { MarkerCloud } from './view/marker_cloud.js';
+import type { Room } from './view/framing.js';
 import { type Axis, sideOf, Triad } from './view/triad.js';
 import { Pointer } from './view/pointer.js';
 
@@ -33,8 +35,19 @@ export interface ViewportEvents {
   measure(end: Measured): void;
   /** The picture has to be drawn anew. */
   changed(): void;
+  /** Where words lie over the stage, on the page; null: nowhere. */
+  covered(): DOMRect | null;
+  /** The stage has another size: its picture is gone, and has to be there before the page is painted. */
+  resized(): void;
 }
 
+const STATUS = 40; // pixels at the lower edge of the stage that the words there take
+const BESIDE = 12; // pixels between words and the skeleton
+const CORNERS = 8; // of a box
+const ARROW = 0.15; // of the height of the stage that an arrow of a goal takes, for a gizmo of size 1
+const LEAST_ROOM = 0.4; // part of the stage that has to be left beside words to make room for them
+const MIDDLE = 1.3; // as much smaller the skeleton may be if it stays in the middle
+const ALIKE = 1.6; // sizes up to this ratio are taken for the same
 const GENTLE = 7; // the camera catches up by this part of the way in a second, at any frame rate
 
 /** Where the floor is: at the lowest point of what moves freely; under a robot that is fixed, at 0 unless it hangs lower. */
@@ -91,9 +104,13 @@ export class Viewport {
     this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
+    this.renderer.toneMapping = THREE.NeutralToneMapping; // bright faces keep their colour
     this.#plain = drawsPlainly(this.renderer);
     this.#light = new Light(this.#plain);
     const changed = () => this.#spoil();
+    if (!this.#plain) {
+      void this.#light.reflect(this.renderer, this.#scene).then(changed);
+    }
     this.eye = new Eye(canvas, changed);
     this.handles = new Handles(this.camera, canvas, { drag: events.drag, held: (on) => (this.eye.orbit.enabled = !on), changed });
     this.#scene.add(this.#world, this.#floor.lines, this.#light.group, this.handles.gizmo.getHelper());
@@ -101,7 +118,10 @@ export class Viewport {
     canvas.parentElement!.append(this.triad.root);
     this.hover = new HoverName(canvas.parentElement as Element);
     new Pointer(this);
-    new ResizeObserver(() => this.resize()).observe(canvas.parentElement as Element);
+    new ResizeObserver(() => {
+      this.resize();
+      events.resized();
+    }).observe(canvas.parentElement as Element);
     this.paint(colours);
   }
 
@@ -123,29 +143,35 @@ export class Viewport {
 
   /** Show another session, from a good place. `planar`: the skeleton lies in the plane z = 0. */
   show(session: Session, planar: boolean): void {
-    this.#figure?.dispose();
-    this.#limits?.dispose();
-    this.#frames?.dispose();
     this.#session = session;
     this.#selectedJoint = -1;
     this.#planar = planar;
-    this.#size = session.size();
-    this.#figure = new Figure(session.model, this.#size);
-    this.#limits = new Limits(session.model, 0.09 * this.#size);
-    this.#frames = new Frames(session.model.joints.length + session.model.tools.length, 0.07 * this.#size);
-    this.#frames.lines.visible = this.#showsFrames;
     this.#body?.dispose();
     this.#body = null;
     this.#setShapes(session);
+    this.markers.show(session);
+    this.#fit(session);
+    this.home();
+  }
+
+  /** Make everything as large as the size of the session asks for. */
+  #fit(session: Session): void {
+    const { model } = session;
+    this.#size = session.size();
+    this.#figure?.dispose();
+    this.#limits?.dispose();
+    this.#frames?.dispose();
+    this.#figure = new Figure(model, this.#size);
+    this.#limits = new Limits(model, 0.09 * this.#size);
+    this.#frames = new Frames(model.joints.length + model.tools.length, 0.07 * this.#size);
+    this.#frames.lines.visible = this.#showsFrames;
     this.#showFigure();
     this.#world.add(this.#figure.group, this.#limits.group, this.#frames.lines);
     this.#world.scale.setScalar(1 / this.#size);
-    this.markers.show(session);
-    this.#ground = planar ? 0 : groundOf(session, this.up) / this.#size;
+    this.#ground = this.#planar ? 0 : groundOf(session, this.up) / this.#size;
     this.#travels = this.#doesTravel(session);
-    this.handles.show(session, planar, this.#size);
+    this.handles.show(session, this.#planar, this.#size);
     this.paint(this.#colours);
-    this.home();
   }
 
   /** The looks of the skeleton, which may come piece by piece: `dressed` tells of each. */
@@ -162,12 +188,27 @@ export class Viewport {
     this.#setShadows();
     this.#showFigure();
     this.place();
-    const corners = whole && this.#body && !this.#planar ? this.#body.corners() : [];
-    const heights = corners.filter((_, i) => i % 3 === (this.up === 'y' ? 1 : 2));
-    this.#ground = heights.reduce((least, x) => Math.min(least, x / this.#size), this.#ground); // nothing sticks in the floor
+    if (whole && this.#session && this.#body && !this.#planar) {
+      this.#takeIn(this.#session, this.#body.corners());
+    }
     if (whole && this.eye.untouched) {
       this.home();
     }
+  }
+
+  /** All of the looks is there. Where it is far smaller or larger than the skeleton, it gives the size; nothing sticks in the floor. */
+  #takeIn(session: Session, corners: readonly number[]): void {
+    const size = diagonal([...session.standing(), ...corners]);
+    if (corners.length > 0 && Math.max(size / this.#size, this.#size / size) > ALIKE) {
+      const { selected } = this.handles;
+      session.bulk = size;
+      this.#fit(session);
+      this.handles.select(selected);
+      this.selectJoint(this.#selectedJoint);
+      this.place();
+    }
+    const heights = corners.filter((_, i) => i % 3 === (this.up === 'y' ? 1 : 2));
+    this.#ground = heights.reduce((least, x) => Math.min(least, x / this.#size), this.#ground);
   }
 
   /** Collision shapes, which can be drawn over everything. */
@@ -181,6 +222,14 @@ export class Viewport {
     }
   }
 
+  /** Bodies in the colour of limits. */
+  tinted: readonly number[] = [];
+
+  /** Collision shapes that are drawn, and the margin around them. */
+  get shapesDrawn(): { shapes: number; margin: number } {
+    return this.showsShapes ? { shapes: this.#shapes!.shapes.length, margin: this.#shapes!.margin } : { shapes: 0, margin: 0 };
+  }
+
   get showsShapes(): boolean {
     return this.#shapes?.group.visible ?? false;
   }
@@ -190,6 +239,9 @@ export class Viewport {
       this.#shapes.group.visible = on;
       this.#shapes.setMargin(on ? (this.#session?.collisions?.margin ?? 0) : 0);
       this.place();
+      if (this.eye.untouched) {
+        this.home(); // they may be larger than what is seen
+      }
     }
   }
 
@@ -218,7 +270,7 @@ export class Viewport {
       const pairs = near.map(({ pair }) => collisions.clearance.pairs[pair]!);
       this.#shapes!.mark(new Set(pairs.flatMap(({ a, b }) => [a, b])), near.flatMap(({ onA, onB }) => [...onA, ...onB]));
     }
-    return [...new Set([...session.heldJoints, ...(collisions ? collisions.bodiesOf(near) : [])])];
+    return [...new Set([...session.hindrance.joints, ...(collisions ? collisions.bodiesOf(near) : [])])];
   }
 
   /** What holds everything that is in the model's units. */
@@ -291,7 +343,7 @@ export class Viewport {
     this.#spoil();
     this.#colours = colours;
     this.#backdrop.paint(colours.stage, colours.glow);
-    this.#scene.background = this.#plain ? new THREE.Color(colours.stage) : this.#backdrop.texture;
+    this.#scene.background = this.#plain ? plainBackdrop(colours.stage, colours.glow) : this.#backdrop.texture;
     this.#floor.paint(colours.grid);
     this.#light.paint(colours.shadow);
     this.handles.paint(colours);
@@ -305,23 +357,50 @@ export class Viewport {
 
   // ---- Looking -----------------------------------------------------------------------------------------------------------
 
-  /** The camera where it shows everything; where the timeline leads far away, what is there now. */
+  /** The camera where it shows everything, beside the words that lie over the stage; where the timeline leads far away, what is there now. */
   home(): void {
     const session = this.#session;
     if (session) {
       const shown = this.#travels ? session.standing() : session.landmarks();
-      const points = shown.concat(this.hasBody ? this.#body!.corners() : [], this.around).map((x) => x / this.#size);
+      const corners = [...(this.hasBody ? this.#body!.corners() : []), ...(this.showsShapes ? this.#shapes!.corners() : [])];
+      const points = shown.concat(corners, this.around).map((x) => x / this.#size);
       const direction = this.#planar ? new THREE.Vector3(0, 0, 1) : this.up === 'y' ? new THREE.Vector3(0.75, 0.35, 1) : new THREE.Vector3(1, -1.1, 0.55);
-      this.eye.show(points, direction, new THREE.Vector3(0, this.up === 'y' ? 1 : 0, this.up === 'y' ? 0 : 1));
+      const stage = this.canvas.getBoundingClientRect();
+      const most = this.#coarse || stage.width < stage.height ? 0.66 : 0.74;
+      const partOf = ({ top, bottom }: Room) => Math.min(most, 1 - (2 * ARROW * this.handles.gizmo.size) / (bottom - top)); // the arrows of a goal take the rest
+      const show = (room: Room) => this.eye.show(points, direction, new THREE.Vector3(0, this.up === 'y' ? 1 : 0, this.up === 'y' ? 0 : 1), room, partOf(room));
+      const all = { left: 0, right: 1, top: 0, bottom: 1 - STATUS / Math.max(4 * STATUS, stage.height) };
+      show(all);
+      const words = this.events.covered();
+      if (words && (this.#isUnder(words, shown, 1) || this.#isUnder(words, corners, CORNERS))) {
+        const below = { ...all, top: (words.bottom - stage.top) / stage.height };
+        const beside = { ...all, left: (words.right - stage.left) / stage.width };
+        const rooms = [below, beside].filter(({ left, right, top, bottom }) => right - left > LEAST_ROOM && bottom - top > LEAST_ROOM);
+        const distances = new Map(rooms.map((room) => [room, show(room) * (room === beside ? MIDDLE : 1)]));
+        show(rooms.sort((a, b) => distances.get(a)! - distances.get(b)!)[0] ?? all);
+      }
       this.#middle = null;
       this.#placeGround();
     }
+  }
+
+  /** Does a box of the page cover some of these points, or of what each group of so many of them encloses? */
+  #isUnder(box: DOMRect, points: readonly number[], group: number): boolean {
+    for (let i = 0; i + 3 * group <= points.length; i += 3 * group) {
+      const seen = Array.from({ length: group }, (_, k) => this.project(points.slice(i + 3 * k, i + 3 * k + 3)));
+      const [x, y] = [seen.map((at) => at.x), seen.map((at) => at.y)];
+      if (Math.max(...x) > box.left - BESIDE && Math.min(...x) < box.right + BESIDE && Math.max(...y) > box.top - BESIDE && Math.min(...y) < box.bottom + BESIDE) {
+        return true;
+      }
+    }
+    return false;
   }
 
   #placeGround(): void {
     const { target } = this.eye.orbit;
     this.#floor.place(this.#planar ? 'z' : this.up, target, this.#ground);
     this.#light.place(this.up, target, this.#ground, this.#planar);
+    this.#scene.environmentRotation.x = this.up === 'z' ? Math.PI / 2 : 0;
   }
 
   /** Does the timeline lead further than a view that shows all of it well? */
@@ -422,6 +501,7 @@ export class Viewport {
     this.#figure.place(kinematics.poses, kinematics.toolPoses);
     session.near = session.collisions && (this.showsShapes || session.collisions.keeps) ? session.collisions.near(session) : [];
     const held = this.#heldBodies(session);
+    this.tinted = held;
     this.#figure.hold(held);
     this.#body?.place(kinematics.poses);
     this.#body?.hold(held, this.#colours.limit);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { strToU8, zipSync } from 'three/addons/libs/fflate.module.js';
-import { drag, drop, notice, on, open, probe, serve, shots, until } from './browser.mjs';
+import { atRest, drag, drop, dropPaths, notice, on, open, probe, said, serve, shots, until } from './browser.mjs';
 
 // One triangle each, with corners at (0 0 0), (1 0 0) and (0 1 0).
 const stl = 'solid t\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid t\n';
@@ -33,7 +33,10 @@ const skin = JSON.stringify({
   asset: { version: '2.0' }, scene: 0, scenes: [{ nodes: [0, 2] }],
   nodes: [{ name: 'hip', children: [1] }, { name: 'knee', translation: [0, 1, 0] }, { name: 'body', mesh: 0, skin: 0 }],
   skins: [{ joints: [0, 1], inverseBindMatrices: 3 }], meshes: [{ primitives: [{ attributes: { POSITION: 0, JOINTS_0: 1, WEIGHTS_0: 2 } }] }],
-  animations: [{ samplers: [{ input: 4, output: 5 }], channels: [{ sampler: 0, target: { node: 1, path: 'rotation' } }] }],
+  animations: [
+    { name: 'bend', samplers: [{ input: 4, output: 5 }], channels: [{ sampler: 0, target: { node: 1, path: 'rotation' } }] },
+    { samplers: [{ input: 4, output: 5 }], channels: [{ sampler: 0, target: { node: 0, path: 'rotation' } }] },
+  ],
   accessors: skinParts.map(([array, type, componentType], i) => ({ bufferView: i, componentType, type, count: array.length / sizes[type], ...(i === 0 ? { min: [-0.5, 0, 0], max: [0.5, 2, 0] } : {}) })),
   bufferViews: skinParts.map(([array], i) => ({ buffer: i, byteLength: array.byteLength })),
   buffers: skinParts.map(([array]) => ({ byteLength: array.byteLength, uri: `data:application/octet-stream;base64,${Buffer.from(array.buffer).toString('base64')}` })),
@@ -89,8 +92,11 @@ test('a URDF shows its primitives where its links are', on('?scene=arm6', {}, as
   assert.match((await probe(page, 'near'))[0].names, /base and hand|upper and hand/);
   await until(page, () => /collide by .*hand/.test(document.querySelector('.status').textContent));
   await page.screenshot({ path: `${shots}/collisions.png` });
+  assert.deepEqual(await probe(page, 'tinted'), await page.evaluate(() => globalThis.studio.near().flatMap(({ names }) => names.split(' and ')).filter((name, i, list) => list.indexOf(name) === i).sort()));
+  assert.deepEqual([(await probe(page, 'shapes')).shapes, (await probe(page, 'shapes')).margin], [3, 0]);
   await page.getByLabel('Margin around shapes').fill('50');
   await page.getByLabel('Keep them apart').check();
+  assert.equal((await probe(page, 'shapes')).margin, 0.05);
   await until(page, () => globalThis.studio.settled() && globalThis.studio.near().every(({ distance }) => distance > 0.0499));
   await page.screenshot({ path: `${shots}/apart.png` });
   await page.keyboard.press('Escape');
@@ -116,6 +122,17 @@ test('a URDF shows its primitives where its links are', on('?scene=arm6', {}, as
   await until(page, () => globalThis.studio.settled());
   near((await probe(page, 'look')).box, [-1, 0, 0, 0.5, 1, 0]);
   await page.screenshot({ path: `${shots}/body-skin.png` });
+
+  // another animation of the file turns the lower bone instead
+  const animation = page.getByLabel('Animation', { exact: true });
+  assert.deepEqual(await animation.locator('option').allTextContents(), ['bend', 'Animation 2']);
+  await animation.selectOption('Animation 2');
+  await until(page, () => globalThis.studio.look().meshes === 1);
+  await page.getByLabel('Time', { exact: true }).fill('1');
+  await until(page, () => globalThis.studio.settled());
+  near((await probe(page, 'look')).box, [-2, -0.5, 0, 0, 0.5, 0]);
+  await animation.selectOption('bend');
+  await until(page, () => globalThis.studio.look().meshes === 1);
 
   // and is in the file that is saved
   await page.evaluate(() => document.querySelectorAll('details').forEach((details) => (details.open = true)));
@@ -154,7 +171,7 @@ test('meshes of every kind come with their robot, singly and in an archive', on(
 
 test('a mesh that did not come is told', on('?scene=arm6', {}, async (page) => {
   await drop(page, { name: 'boxer.urdf', bytes: Buffer.from(withMeshes) });
-  await page.getByText('4 meshes, such as a.stl, did not come with the robot').waitFor();
+  await said(page, /4 meshes, such as a.stl, did not come with the robot/);
   assert.equal(await probe(page, 'showsBones'), true); // they say more than what is left of its shapes
   assert.match((await notice(page)).text, /select all files together with Open; or let poise view boxer\.urdf find them/);
   await page.keyboard.press('ArrowUp'); // a remark goes with the next action
@@ -196,6 +213,49 @@ test('pictures lie on meshes, shapes of the world and of nameless bodies are the
   assert.equal((await notice(page)).bad, false);
   await until(page, () => globalThis.studio.look().meshes === 1);
   near((await probe(page, 'look')).box, [-1, -2, 0, 1, 2, 6]);
+}));
+
+// Two robots in one folder, one of which includes a file that includes another; meshes lie beside them.
+const parted = {
+  'pair/arm/scene.xml': '<mujoco><include file="parts/arm.xml"/></mujoco>',
+  'pair/arm/parts/arm.xml': '<mujoco model="arm"><compiler angle="radian"/><include file="looks.xml"/><worldbody><body name="upper"><joint axis="0 1 0"/><geom type="mesh" mesh="plate"/><include file="parts/hand.xml"/></body></worldbody></mujoco>',
+  'pair/arm/parts/looks.xml': '<mujoco><asset><mesh name="plate" file="a.stl" scale="2 2 2"/></asset></mujoco>',
+  'pair/arm/parts/hand.xml': '<mujoco><body name="hand" pos="0 0 1"><joint axis="0 1 0"/><geom type="sphere" size="0.5"/></body></mujoco>',
+  'pair/arm/a.stl': stl,
+  'pair/leg/other.xml': mjcf,
+  'pair/leg/parts/a.stl': stl,
+};
+
+test('a folder is dropped: includes of includes are found, and another robot of it can be chosen', on('?scene=arm6', {}, async (page) => {
+  const folder = mkdtempSync(join(tmpdir(), 'poise-folder-'));
+  try {
+    for (const [name, text] of Object.entries(parted)) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), text);
+    }
+    await dropPaths(page, join(folder, 'pair'));
+    await until(page, () => globalThis.studio.look().meshes === 2);
+    near((await probe(page, 'look')).box, [-0.5, -0.5, 0, 2, 2, 1.5]);
+    assert.deepEqual(Object.keys(await probe(page, 'bodies')).filter((name) => /upper|hand/.test(name)), ['upper', 'hand']);
+    const choice = page.getByLabel('Robot', { exact: true });
+    assert.deepEqual(await choice.locator('option').allTextContents(), ['arm/scene.xml', 'leg/other.xml']);
+    await choice.selectOption({ label: 'leg/other.xml' });
+    await until(page, () => globalThis.studio.look().meshes === 3);
+    near((await probe(page, 'look')).box, [-0.5, -1, 0.9, 3.5, 1, 3.25]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}));
+
+test('a robot far smaller than its skeleton says fills the view', on('?scene=arm7', {}, async (page) => {
+  const tiny = '<robot name="camera"><link name="body"><visual><geometry><box size="0.09 0.025 0.025"/></geometry></visual></link></robot>';
+  await drop(page, { name: 'camera.urdf', bytes: Buffer.from(tiny) });
+  await atRest(page);
+  assert.ok(Math.abs((await probe(page, 'size')) - 0.097) < 0.01);
+  const ends = await Promise.all([[-0.045, 0, 0], [0.045, 0, 0]].map((point) => probe(page, 'project', point)));
+  const stage = await page.locator('canvas.stage').boundingBox();
+  const across = Math.hypot(ends[0].x - ends[1].x, ends[0].y - ends[1].y);
+  assert.ok(across > 0.3 * Math.min(stage.width, stage.height), `${across} pixels of ${stage.width} x ${stage.height}`);
 }));
 
 test('1.2 MB are enough for the first drag', on('', {}, async (page) => {

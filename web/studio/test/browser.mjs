@@ -9,6 +9,11 @@ export const poise = POISE;
 export const shots = SHOTS;
 const flags = ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'];
 
+/** Seconds that one step may take: far more than any does, on a machine that others use as well. */
+const PATIENCE = 120;
+/** Milliseconds that a test of many steps may take, for the same reason. */
+export const LONG = 900_000;
+
 let server = null;
 let browser = null;
 let address = '';
@@ -37,12 +42,18 @@ export async function stop() {
 }
 
 /** Ask until the answer is true: functions that a page waits with itself do not pass its content security policy. */
-export async function until(page, ask, arg, seconds = 20) {
-  const end = Date.now() + 1000 * seconds;
+export async function until(page, ask, arg) {
+  const end = Date.now() + 1000 * PATIENCE;
   while (!(await page.evaluate(ask, arg))) {
     assert.ok(Date.now() < end, `the page never came to: ${ask}`);
     await page.waitForTimeout(20);
   }
+}
+
+/** Wait until what was done is on the screen: the second frame comes after the page was laid out anew, and then nothing is left to do. */
+export async function atRest(page) {
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  await until(page, () => globalThis.studio.settled() && globalThis.studio.rests());
 }
 
 /** A new page that is open at `query`, or another server's address, and ready. `finish` closes it and fails if it complained or asked for foreign things. `before` runs in the page before all else. */
@@ -50,7 +61,7 @@ export async function open(query = '', options = {}, before = null) {
   const home = new URL(query, address);
   const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, colorScheme: 'dark', serviceWorkers: 'block', ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(1000 * PATIENCE);
   if (before) {
     await page.addInitScript(before);
   }
@@ -59,7 +70,7 @@ export async function open(query = '', options = {}, before = null) {
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('request', (request) => /^(blob:|data:)/.test(request.url()) || request.url().startsWith(home.origin) || complaints.push(`asks for ${request.url()}`));
   await page.goto(home.href);
-  await until(page, () => 'studio' in globalThis || !!document.querySelector('.failed'), undefined, 60);
+  await until(page, () => 'studio' in globalThis || !!document.querySelector('.failed'));
   const finish = async () => {
     await context.close();
     assert.deepEqual(complaints, []);
@@ -89,7 +100,16 @@ export async function dropped(page, files, wait = false) {
     document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
   }, list);
   if (wait) {
-    await until(page, () => !/^Reading |…/.test(document.querySelector('.notice').textContent), undefined, 60);
+    await until(page, () => !/^Reading |…/.test(document.querySelector('.notice').textContent));
+  }
+}
+
+/** Drop files and folders of the disk, as the system does. */
+export async function dropPaths(page, ...paths) {
+  const client = await page.context().newCDPSession(page);
+  const data = { items: [], files: paths, dragOperationsMask: 1 };
+  for (const type of ['dragEnter', 'dragOver', 'drop']) {
+    await client.send('Input.dispatchDragEvent', { type, x: 300, y: 300, data });
   }
 }
 
@@ -97,6 +117,9 @@ export const notice = (page) => page.evaluate(() => {
   const box = document.querySelector('.notice');
   return { text: box.hidden ? '' : box.firstChild.textContent, bad: box.classList.contains('bad') };
 });
+
+/** Wait until words were said over the stage. They pass after a while: a slow machine finds them where they stood. */
+export const said = (page, words) => until(page, ([source, flags]) => new RegExp(source, flags).test(document.querySelector('.notice').textContent), [words.source, words.flags]);
 
 /** Drag with the mouse from one place of the page to another, in steps. */
 export async function drag(page, from, to, steps = 10) {

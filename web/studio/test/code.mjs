@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { transformSync } from 'esbuild';
-import { drag, drop, on, poise, probe, shots } from './browser.mjs';
+import { drag, drop, LONG, on, poise, probe, shots } from './browser.mjs';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const build = dirname(dirname(poise));
@@ -45,6 +45,7 @@ async function runAll(page, folder, without = '') {
   await page.keyboard.press('c');
   await page.locator('dialog pre').waitFor(); // its script is loaded now
   const { q } = await probe(page, 'state');
+  await page.getByRole('tab', { name: 'C', exact: true }).click();
   const save = page.getByRole('button', { name: /^Save .*json$/ });
   if (await save.count()) {
     const [file] = await Promise.all([page.waitForEvent('download'), save.click()]);
@@ -66,7 +67,7 @@ async function runAll(page, folder, without = '') {
   await page.keyboard.press('Escape');
 }
 
-test('the problem on the screen as C, TypeScript, Python and a command, each of which runs', { timeout: 120_000 }, on('?scene=arm7', {}, async (page) => {
+test('the problem on the screen as C, TypeScript, Python and a command, each of which runs', { timeout: LONG }, on('?scene=arm7', {}, async (page) => {
   const folder = mkdtempSync(join(tmpdir(), 'poise-code-'));
   try {
     const from = await probe(page, 'project', (await probe(page, 'state')).targets[0].position);

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { drop, notice, on, open, poise, probe, serve, until } from './browser.mjs';
+import { drop, dropped, LONG, notice, on, open, poise, probe, said, serve, until } from './browser.mjs';
 
 let folder = '';
 const data = new URL('../../../../shared/data/', import.meta.url).pathname;
@@ -76,12 +76,53 @@ test('markers find the built-in body by their names, and a motion the skeleton t
   await drop(page, ...make('scene:humanoid/kick', 'kick.c3d'));
   assert.match((await notice(page)).text, /markers placed on the built-in body/);
   await page.getByLabel('Track the whole recording (T)').click();
-  await page.getByText(/frames tracked in .* mean error/).waitFor();
+  await said(page, /frames tracked in .* mean error/);
   assert.ok((await page.locator('.legend tbody tr').count()) > 20);
+  await page.getByLabel('Time', { exact: true }).fill('0.62'); // between two frames
+  await until(page, () => globalThis.studio.settled() && /follows markers to < 0\.1 mm/.test(document.querySelector('.status').textContent));
+  await drop(page, ...make('scene:humanoid', 'dancer.json')); // which has places for them
+  await drop(page, ...make('scene:humanoid/kick', 'kick.c3d'));
+  assert.match((await notice(page)).text, /markers placed on the skeleton/);
   await page.getByLabel('Scene', { exact: true }).selectOption('humanoid');
   const [motion] = make('scene:humanoid/kick', 'kick.mot');
+  await until(page, () => globalThis.studio.look().meshes > 30);
   await drop(page, motion);
   await isShown(page, 'kick.mot', true);
+  await until(page, () => globalThis.studio.look().meshes > 30); // what moves keeps its body
+}));
+
+test('a motion with a skeleton of its own is put on what stood there before it, or came with it', on('?scene=humanoid', {}, async (page) => {
+  const [motion, character] = [...make('scene:humanoid/walk', 'walk.bvh'), ...make('scene:humanoid', 'dancer.glb')];
+  const hands = async () => {
+    await page.locator('canvas.stage').focus();
+    await page.keyboard.press(' ');
+    await page.getByLabel('Time', { exact: true }).fill('0.5');
+    await until(page, () => globalThis.studio.settled());
+    const bodies = await probe(page, 'bodies');
+    const unit = Math.hypot(...bodies.head.map((x, k) => x - bodies.neck[k])); // a BVH does not say its own, and a GLB without a free root stays in its place
+    return ['left', 'right'].map((side) => (bodies[`${side}_hand`] ?? bodies[`${side}_wrist`]).map((x, k) => (x - bodies.neck[k]) / unit));
+  };
+  const follows = async (actor) => {
+    await said(page, /walk\.bvh on .*: 2\d parts of the body follow\./);
+    const off = (await hands()).map((at, i) => Math.hypot(...at.map((x, k) => x - actor[i][k])));
+    assert.ok(Math.max(...off) < 0.2, `hands are ${off} lengths of a neck from the actor's`);
+    assert.ok(Math.hypot(...actor[0]) > 2);
+  };
+  await drop(page, motion);
+  assert.match((await notice(page)).text, /The panel can put its motion on Dancer, still\./);
+  const actor = await hands();
+  await page.getByRole('button', { name: 'Put this motion on Dancer, still' }).click();
+  await follows(actor);
+  assert.equal(await probe(page, 'title'), 'walk on Dancer, still.csv');
+  await until(page, () => globalThis.studio.look().meshes > 30);
+
+  await page.getByLabel('Scene', { exact: true }).selectOption('arm6'); // an arm does not walk
+  await drop(page, motion);
+  assert.equal(await page.getByRole('button', { name: /^Put this motion on/ }).count(), 0);
+
+  await dropped(page, [character, motion]);
+  await follows(actor);
+  assert.equal(await probe(page, 'title'), 'walk on dancer.csv');
 }));
 
 test('a broken file says where and why and leaves the stage as it was', on('?scene=lamp', {}, async (page) => {
@@ -95,6 +136,7 @@ test('a broken file says where and why and leaves the stage as it was', on('?sce
     ['notes.txt', 'a shopping list', /notes\.txt/],
     ['lonely.amc', ':FULLY-SPECIFIED\n1\nroot 0 0 0 0 0 0\n', /lonely\.amc/],
     ['empty.trc', '', /empty\.trc/],
+    ['broken.zip', 'PK and then nothing', /broken\.zip cannot be unpacked/],
   ];
   for (const [name, text, said] of broken) {
     await drop(page, { name, bytes: Buffer.from(text) });
@@ -118,12 +160,38 @@ test('what is saved opens again as it was', on('?scene=arm7', {}, async (page) =
   assert.deepEqual(again.q, saved.q);
 }));
 
+test('undo brings back a stage with work on it that something else has replaced', on('?scene=arm7', {}, async (page) => {
+  const { used } = await probe(page, 'heap');
+  const [undo, redo] = ['Undo (Ctrl+Z)', 'Redo (Ctrl+Shift+Z)'].map((label) => page.getByLabel(label));
+  await page.keyboard.press('ArrowUp');
+  const left = await probe(page, 'state');
+  await page.getByLabel('Scene', { exact: true }).selectOption('lamp');
+  await undo.click();
+  assert.equal(await probe(page, 'title'), 'Arm with seven joints');
+  assert.deepEqual(await probe(page, 'state'), left);
+  assert.match(page.url(), /\?scene=arm7$/);
+  await redo.click();
+  assert.equal(await probe(page, 'title'), 'Lamp');
+  await undo.click();
+  await drop(page, ...make('scene:humanoid/walk', 'walk.bvh'));
+  await undo.click();
+  assert.deepEqual(await probe(page, 'state'), left);
+  await undo.click(); // and on, through what was done there
+  assert.notDeepEqual((await probe(page, 'state')).targets, left.targets);
+  await page.getByLabel('Scene', { exact: true }).selectOption('lamp');
+  await page.getByLabel('Scene', { exact: true }).selectOption('arm6');
+  await page.getByLabel('Scene', { exact: true }).selectOption('arm7');
+  assert.ok((await probe(page, 'heap')).used < 2 * used, 'one stage is kept, not all');
+}));
+
 test('a clip is scrubbed, stepped and played', on('?scene=arm6', {}, async (page) => {
   await drop(page, ...make('scene:humanoid/walk', 'walk.bvh'));
   const play = page.getByLabel('Play or pause (space)');
   await play.click();
   assert.equal(await play.getAttribute('aria-pressed'), 'false');
   const time = page.getByLabel('Time');
+  await time.fill('0'); // frames count from 0, as in files and in poise fk --frame
+  assert.equal(await page.locator('.timeline output').textContent(), '0.00 s · frame 0');
   await time.fill('0.25');
   const first = await probe(page, 'state');
   await time.fill('0.75');
@@ -137,7 +205,7 @@ test('a clip is scrubbed, stepped and played', on('?scene=arm6', {}, async (page
 const others = ['urdf/panda.urdf', 'urdf/nao.urdf', 'mjcf/humanoid.xml', 'trc/os_std_walking5_markers.trc'];
 const skip = existsSync(data) ? false : 'no files of others here';
 
-test('files of others open', { skip, timeout: 120_000 }, async () => {
+test('files of others open', { skip, timeout: LONG }, async () => {
   const { page, finish } = await open('?scene=arm6');
   for (const path of others.filter((p) => existsSync(join(data, p)))) {
     await drop(page, load(join(data, path)));
@@ -148,7 +216,7 @@ test('files of others open', { skip, timeout: 120_000 }, async () => {
 });
 
 // The unit of its C3D (mm) and of its ASF (2.22 inches) are known, the upward axis of neither is.
-test('a skeleton and a recording in other units stand in one place', { skip: skip || !existsSync(join(data, 'hdm05')), timeout: 120_000 }, async () => {
+test('a skeleton and a recording in other units stand in one place', { skip: skip || !existsSync(join(data, 'hdm05')), timeout: LONG }, async () => {
   const { page, finish } = await open('?scene=arm6');
   const files = ['HDM_dg.asf', 'HDM_dg_01-03_01_120.c3d'].map((name) => load(join(data, 'hdm05', name)));
   for (const dropped of [files, files.slice(1)]) {

@@ -1,7 +1,7 @@
 // Joints by hand: sliders, numbers, links that are dragged, values that follow.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { drag, drop, on, probe, until } from './browser.mjs';
+import { drag, drop, on, probe, said, until } from './browser.mjs';
 
 const openJoints = (page) => page.getByText('Joints', { exact: true }).click();
 const number = (page, name) => page.getByLabel(`${name}, value`, { exact: true });
@@ -93,7 +93,7 @@ test('all values are copied as a list, JSON and YAML', on('?scene=humanoid', { p
   const { q } = await probe(page, 'state');
   const copy = async (form) => {
     await page.getByLabel(`Copy all joint values as ${form}, in radians`).click();
-    await page.getByText(`in the clipboard, as ${form}`).waitFor();
+    await said(page, new RegExp(`in the clipboard, as ${form}`));
     return page.evaluate(() => navigator.clipboard.readText());
   };
   assert.deepEqual(JSON.parse(await copy('list')), q);
@@ -102,6 +102,22 @@ test('all values are copied as a list, JSON and YAML', on('?scene=humanoid', { p
   assert.equal(Object.keys(json).length, q.length);
   const yaml = (await copy('YAML')).split('\n').map((line) => line.split(': '));
   assert.deepEqual(yaml.map(([name, value]) => [name, Number(value)]), Object.entries(json));
+}));
+
+test('a number that is written, and a click that ends it, outlast the panel being made anew', on('?scene=arm7', {}, async (page) => {
+  await openJoints(page);
+  const number = page.locator('.dial input[type=number]').first();
+  await number.focus();
+  await page.evaluate(() => globalThis.studio.switchTheme()); // nothing is written yet: what is written takes the place of what is there
+  await page.keyboard.type('2');
+  await page.evaluate(() => globalThis.studio.switchTheme());
+  await page.keyboard.type('0');
+  const other = page.locator('.joint .name').nth(2);
+  const name = await other.textContent();
+  await other.click(); // takes the number, and picks the joint
+  assert.ok(Math.abs((await probe(page, 'state')).q[0] - Math.PI / 9) < 1e-9);
+  assert.deepEqual(await page.locator('.joint.chosen .name').allTextContents(), [name]);
+  assert.match(await number.inputValue(), /^20(\.0*)?$/);
 }));
 
 const ball = `<mujoco><worldbody><body name="a"><joint type="ball"/><geom size=".1"/><body name="b" pos="0 0 .5"><joint name="h" axis="0 1 0" range="-45 45"/><geom size=".1"/></body></body></worldbody></mujoco>`;
@@ -117,4 +133,18 @@ test('axes of a joint of several degrees have names, and a quaternion turns abou
   await turn.press('Enter');
   const { q } = await probe(page, 'state');
   [Math.SQRT1_2, 0, 0, Math.SQRT1_2].forEach((x, i) => assert.ok(Math.abs(q[i] - x) < 1e-6, q.join()));
+}));
+
+test('an emptied number shows the joint again; one beyond a limit says where that is', on('?scene=arm7', {}, async (page) => {
+  await openJoints(page);
+  const name = await page.locator('.joint input[type=range]').nth(3).getAttribute('aria-label');
+  const before = await number(page, name).inputValue();
+  await number(page, name).fill('');
+  await number(page, name).press('Enter');
+  assert.equal(await number(page, name).inputValue(), before);
+  await number(page, name).fill('500');
+  await number(page, name).press('Enter');
+  await said(page, /: 500° is beyond its limits, it stands at -?[\d.]+°\. It goes from -?[\d.]+ to -?[\d.]+°\./);
+  const { q } = await probe(page, 'state');
+  assert.equal(await number(page, name).inputValue(), (q[3] * (180 / Math.PI)).toFixed(1));
 }));

@@ -21,7 +21,7 @@ async function drive(folder, stream) {
 
 test('the virtual character is a ghost over the robot that looks away from it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'poise-live-'));
-  const { address, end } = await drive(folder, `(echo '{"aim":[-0.4,0.1,-0.3]}'; sleep 60) | "$POISE" stream scene:lamp -p curious --with-posture`);
+  const { address, end } = await drive(folder, `(echo '{"aim":[-0.4,0.1,-0.3]}'; sleep 600) | "$POISE" stream scene:lamp -p curious --with-posture`);
   const { page, finish } = await open(address);
   try {
     await until(page, () => globalThis.studio.live()?.time > 2 && globalThis.studio.live().ghost);
@@ -39,7 +39,7 @@ test('the virtual character is a ghost over the robot that looks away from it', 
 
 test('the ghost plays the animation', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'poise-live-'));
-  const { address, end } = await drive(folder, `"$POISE" aim scene:lamp -p curious --path circle:60 -o round.json > /dev/null; sleep 60 | "$POISE" stream scene:lamp --motion round.json --loop --with-posture`);
+  const { address, end } = await drive(folder, `"$POISE" aim scene:lamp -p curious --path circle:60 -o round.json > /dev/null; sleep 600 | "$POISE" stream scene:lamp --motion round.json --loop --with-posture`);
   const { page, finish } = await open(address);
   try {
     await until(page, () => globalThis.studio.live()?.ghost);

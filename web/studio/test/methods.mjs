@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { notice, on, probe, until } from './browser.mjs';
+import { atRest, notice, on, probe } from './browser.mjs';
 import { compare } from './pictures.mjs';
 
 test('a race draws one line for each method, in a colour of its own, and a table', on('?scene=arm7', {}, async (page) => {
@@ -14,6 +14,9 @@ test('a race draws one line for each method, in a colour of its own, and a table
   const heights = await page.locator('.legend tbody tr').evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height));
   assert.ok(Math.max(...heights) < 30, `each method has one line, not ${Math.max(...heights)} pixels`);
   assert.match(await page.locator('.legend').getAttribute('class'), /more/); // rows lie below the edge
+  const times = await page.locator('.legend tbody tr td:last-child').allTextContents(); // two digits or more, although clocks of browsers go by tenths of a millisecond
+  times.forEach((time) => assert.match(time, /^(\d\d+|\d+\.\d+|\d) (µs|ms)$/));
+  assert.ok(new Set(times).size > times.length / 2 && !times.some((time) => Number.parseFloat(time) === 0), `${times}`);
   await compare(page, 'race', '.plot canvas');
 }));
 
@@ -48,11 +51,16 @@ test('the way on the map is that of one solve, from a start that a click places'
   await page.getByText('positive definite', { exact: true }).waitFor();
   await compare(page, 'map', '.plot canvas');
   const goal = (await probe(page, 'state')).targets[0].position;
+  await page.evaluate(() => (document.querySelector('.legend').scrollTop = 20));
   await page.getByText('Large map, all methods').click();
   assert.ok((await page.locator('.legend tbody tr').count()) >= 10);
   const canvas = page.locator('.plot canvas');
   const { x, y, width, height } = await canvas.boundingBox();
   assert.ok(height > 380, `${height} pixels high`);
+  const stage = await page.locator('canvas.stage').boundingBox();
+  const above = (await probe(page, 'project', goal)).y - stage.y;
+  assert.ok(above > 0.125 * stage.height, `the arrows of the goal have ${above} of ${stage.height} pixels`);
+  assert.equal(await page.evaluate(() => document.querySelector('.legend').scrollTop), 0);
   const size = Math.min(width - 60, height - 26);
   await page.mouse.click(x + Math.max(40, (width - size) / 2) + 0.75 * size, y + 6 + 0.25 * size);
   const path = await probe(page, 'path', 'auto');
@@ -69,6 +77,6 @@ test('the way on the map is that of one solve, from a start that a click places'
 test('the status line tells of the work that an action took', on('?scene=arm7', {}, async (page) => {
   await page.keyboard.press('ArrowLeft');
   await page.keyboard.press('ArrowLeft');
-  await page.waitForTimeout(500);
-  await until(page, () => /reached · [1-9]\d* iterations/.test(document.querySelector('.status').textContent));
+  await atRest(page);
+  assert.match(await page.locator('.status').textContent(), /reached · [1-9]\d* iterations/);
 }));

@@ -8,21 +8,22 @@ const LEAST = 0.75; // correlation with the reference
 const file = new URL('references.json', import.meta.url);
 const references = JSON.parse(readFileSync(file, 'utf8'));
 
-/** Grey values of a PNG, averaged down to WIDTH x HEIGHT in the page. */
-async function shrink(page, png) {
+/** Grey values of the part of a page's PNG in a box, averaged down to WIDTH x HEIGHT in the page. */
+async function shrink(page, png, box) {
   return page.evaluate(
-    async ([address, width, height]) => {
+    async ([address, width, height, box]) => {
       const picture = new Image();
       picture.src = address;
       await picture.decode();
       const canvas = Object.assign(document.createElement('canvas'), { width, height });
       const g = canvas.getContext('2d');
+      const scale = picture.naturalWidth / innerWidth; // of a dense screen
       g.imageSmoothingQuality = 'high';
-      g.drawImage(picture, 0, 0, width, height);
+      g.drawImage(picture, scale * box.x, scale * box.y, scale * box.width, scale * box.height, 0, 0, width, height);
       const { data } = g.getImageData(0, 0, width, height);
       return Array.from({ length: width * height }, (_, i) => Math.round(0.3 * data[4 * i] + 0.59 * data[4 * i + 1] + 0.11 * data[4 * i + 2]));
     },
-    [`data:image/png;base64,${png.toString('base64')}`, WIDTH, HEIGHT],
+    [`data:image/png;base64,${png.toString('base64')}`, WIDTH, HEIGHT, box],
   );
 }
 
@@ -54,8 +55,8 @@ function correlation(a, b) {
 
 /** Keep a picture of the page, and hold the stage, or all of it, against its reference. POISE_REFERENCES=new makes references. */
 export async function compare(page, name, selector = 'main') {
-  await page.screenshot({ path: `${shots}/${name}.png` });
-  const small = await shrink(page, await page.locator(selector).screenshot());
+  const png = await page.screenshot({ path: `${shots}/${name}.png` });
+  const small = await shrink(page, png, await page.locator(selector).boundingBox());
   if (process.env.POISE_REFERENCES === 'new') {
     references[name] = Buffer.from(small).toString('base64');
     writeFileSync(file, `${JSON.stringify(references, null, 1)}\n`);

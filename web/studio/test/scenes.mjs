@@ -1,7 +1,7 @@
 // Every built-in scene: drawn, solved, within limits, and gone without a trace.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { on, open, probe, shots, until } from './browser.mjs';
+import { atRest, LONG, on, open, probe, shots, until } from './browser.mjs';
 import { compare } from './pictures.mjs';
 
 /** At rest at half a second, without passing words. */
@@ -14,10 +14,10 @@ async function settle(page) {
     }
     document.querySelector('.notice button')?.click();
   });
-  await page.waitForTimeout(100);
+  await atRest(page);
 }
 
-test('every scene of the menu is drawn as it was, within limits', { timeout: 240_000 }, async () => {
+test('every scene of the menu is drawn as it was, within limits', { timeout: LONG }, async () => {
   const { page, finish } = await open('?scene=arm7');
   const menu = page.getByLabel('Scene', { exact: true });
   const ids = await menu.locator('optgroup option').evaluateAll((list) => list.map((option) => option.value));
@@ -52,7 +52,7 @@ test('opening scenes again and again leaks nothing', on('?scene=lamp', {}, async
   assert.ok(Math.abs(last - second) <= 64, `${second} bytes, then ${last}`);
 }));
 
-test('fifty more scenes leave memory as it was, and at rest nothing runs', { timeout: 240_000 }, async () => {
+test('fifty more scenes leave memory as it was, and at rest nothing runs', { timeout: LONG }, async () => {
   const { page, finish, context } = await open('?scene=lamp', { viewport: { width: 640, height: 400 } }); // small, for a machine without a graphics card
   const client = await context.newCDPSession(page);
   const visit = async (count) => {
@@ -78,7 +78,7 @@ test('fifty more scenes leave memory as it was, and at rest nothing runs', { tim
   const flat = ({ geometries, textures }) => assert.ok(geometries - before.geometries < 5 && textures - before.textures < 5, `${geometries} shapes and ${textures} textures`); // 50, if a scene left one
   flat(after);
   await page.keyboard.press('g'); // all scenes as pictures, one of which opens
-  await until(page, () => Array.from(document.querySelectorAll('.gallery img')).filter((picture) => picture.naturalWidth > 0).length >= 5, undefined, 60);
+  await until(page, () => Array.from(document.querySelectorAll('.gallery img')).filter((picture) => picture.naturalWidth > 0).length >= 5);
   await page.screenshot({ path: `${shots}/gallery.png` });
   await page.getByRole('button', { name: 'Arm of five links' }).click();
   assert.equal(await probe(page, 'title'), 'Arm of five links');
@@ -93,6 +93,28 @@ test('fifty more scenes leave memory as it was, and at rest nothing runs', { tim
   assert.equal(await probe(page, 'rests'), true);
   await finish();
 });
+
+test('pictures of the gallery have the colours of one theme, also when it changes meanwhile', on('?scene=lamp', {}, async (page) => {
+  await page.keyboard.press('g');
+  const drawn = () => page.locator('.gallery img[src]').count();
+  while ((await drawn()) < 3) {
+    await page.waitForTimeout(20);
+  }
+  await page.evaluate(() => globalThis.studio.switchTheme());
+  const corners = () => page.locator('.gallery img').evaluateAll((list) => list.map((picture) => {
+    if (!picture.complete || picture.naturalWidth === 0) {
+      return 'none';
+    }
+    const canvas = Object.assign(document.createElement('canvas'), { width: 1, height: 1 });
+    canvas.getContext('2d').drawImage(picture, 4, 4, 1, 1, 0, 0, 1, 1);
+    return canvas.getContext('2d').getImageData(0, 0, 1, 1).data[0] > 128 ? 'light' : 'dark';
+  }));
+  const end = Date.now() + 120_000;
+  while ((await corners()).some((colour) => colour !== 'light') && Date.now() < end) {
+    await page.waitForTimeout(200);
+  }
+  assert.deepEqual([...new Set(await corners())], ['light']);
+}));
 
 test('a scene that is not in the menu opens by its name, also with a thousand joints', on('?scene=chain-1000', {}, async (page) => {
   assert.equal(await probe(page, 'title'), 'chain-1000');

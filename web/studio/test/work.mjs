@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { drag, drop, on, probe, shots, until } from './browser.mjs';
+import { atRest, drag, drop, LONG, on, probe, said, shots, until } from './browser.mjs';
 
 const target = async (page) => (await probe(page, 'state')).targets[0];
 const seek = (page, time) => page.getByLabel('Time', { exact: true }).fill(String(time));
 const near = (a, b, most) => assert.ok(a.every((x, i) => Math.abs(x - b[i]) <= most), `${a} instead of ${b}`);
 
-test('a goal moves by keyframes, a drag is recorded, parts are played; views, snapping, answers, limits', { timeout: 120_000 }, on('?scene=arm7', {}, async (page) => {
+test('a goal moves by keyframes, a drag is recorded, parts are played; views, snapping, answers, limits', { timeout: LONG }, on('?scene=arm7', {}, async (page) => {
   // keyframes make a timeline; the goal goes from key to key, and the motion can be saved
   const first = (await target(page)).position;
   await page.keyboard.press('i');
@@ -124,14 +124,14 @@ test('a goal moves by keyframes, a drag is recorded, parts are played; views, sn
   await until(page, () => globalThis.studio.settled());
   const isHeld = () => page.evaluate(() => /limits? holds?: \S/.test(document.querySelector('.status').textContent));
   for (let i = 0; i < 120 && !(await isHeld()); i++) { // how far the goal has to go depends on the way there
-    await page.keyboard.press('PageUp');
+    await page.keyboard.press('ArrowDown');
     await until(page, () => globalThis.studio.settled());
   }
   assert.ok(await isHeld());
   await page.screenshot({ path: `${shots}/limits.png` });
 }));
 
-test('the reach of a tip, the distance of two points, a table that is read again, a tour', { timeout: 120_000 }, on('?scene=arm6', {}, async (page) => {
+test('the reach of a tip, the distance of two points, a table that is read again, a tour', { timeout: LONG }, on('?scene=arm6', {}, async (page) => {
   await page.keyboard.press('b');
   assert.ok((await probe(page, 'reach')) >= 1000);
   await page.screenshot({ path: `${shots}/reach.png` });
@@ -167,19 +167,80 @@ test('the reach of a tip, the distance of two points, a table that is read again
   await page.evaluate(() => document.querySelector('header button[title^="Scenes as pictures"]').click());
   await page.getByRole('button', { name: /^Drag an arm/ }).click();
   await until(page, () => globalThis.studio.tour() === 0);
-  for (let i = 0; i < 5 && (await probe(page, 'tour')) === 0; i++) { // the stage may still be taking its size
-    await page.waitForTimeout(400);
-    const hand = await probe(page, 'project', (await target(page)).position);
-    await drag(page, hand, { x: hand.x - 150, y: hand.y + 110 });
-    await page.waitForTimeout(400);
-  }
-  assert.ok((await probe(page, 'tour')) >= 1);
+  await atRest(page);
+  const hand = await probe(page, 'project', (await target(page)).position);
+  await drag(page, hand, { x: hand.x - 150, y: hand.y + 110 });
+  await until(page, () => globalThis.studio.tour() === 1);
   await page.screenshot({ path: `${shots}/tour.png` });
   await page.getByRole('button', { name: 'End the tour' }).click();
   assert.equal(await probe(page, 'tour'), -1);
+
+  // the camera goes along with a walk equally far at any frame rate
+  await page.getByLabel('Scene', { exact: true }).selectOption('humanoid/walk');
+  await page.keyboard.press(' ');
+  const after = async (...steps) => {
+    await seek(page, 0);
+    await until(page, () => globalThis.studio.settled());
+    await page.locator('canvas.stage').focus();
+    await page.keyboard.press('h');
+    await probe(page, 'accompany', 0); // begins here
+    await seek(page, 1);
+    await until(page, () => globalThis.studio.settled());
+    return page.evaluate((list) => list.map((seconds) => globalThis.studio.accompany(seconds)).at(-1), steps);
+  };
+  near(await after(0.2), await after(...Array(20).fill(0.01)), 1e-6);
 }));
 
-test('markers have names, gaps and lines to their places; joints have curves', { timeout: 120_000 }, on('?scene=humanoid/kick', {}, async (page) => {
+test('the tours of a recording and of a character go on by what is done, to their end', { timeout: LONG }, on('', {}, async (page) => {
+  await page.locator('.invite').getByText('Drag me').waitFor(); // the first scene invites, until something is done
+  const begin = async (name) => {
+    await page.evaluate(() => document.querySelector('header button[title^="Scenes as pictures"]').click());
+    await page.getByRole('button', { name }).click();
+    await until(page, () => globalThis.studio.tour() === 0);
+    assert.equal(await page.locator('.invite').count(), 0);
+  };
+  const comesTo = (step) => until(page, (wanted) => globalThis.studio.tour() === wanted, step);
+  const key = async (name) => {
+    await page.locator('canvas.stage').focus();
+    await page.keyboard.press(name);
+  };
+  const finish = async () => {
+    await page.getByRole('button', { name: 'Done', exact: true }).click();
+    assert.equal(await probe(page, 'tour'), -1);
+    await said(page, /That was the tour\./);
+  };
+  await begin(/^Fit a recording/);
+  await key(' ');
+  await comesTo(1);
+  await seek(page, 0.9);
+  await comesTo(2);
+  await key('t');
+  await comesTo(3);
+  await key('1'); // a goal for a free end, as a pull makes one
+  await comesTo(4);
+  await finish();
+
+  await begin(/^Pose a character/);
+  await page.getByText('Joints', { exact: true }).click();
+  await page.locator('.joint .name').filter({ hasText: 'left_ankle' }).first().click();
+  await key('p');
+  await comesTo(1);
+  await page.locator('.joint .name').filter({ hasText: 'right_wrist' }).first().click();
+  await key('1');
+  for (let i = 0; i < 40 && (await probe(page, 'tour')) === 1; i++) {
+    await key('ArrowUp');
+    await page.waitForTimeout(60);
+  }
+  await comesTo(2);
+  await page.locator('.joint .name').filter({ hasText: 'head' }).first().click();
+  await key('3');
+  await comesTo(3);
+  await key('i');
+  await comesTo(4);
+  await finish();
+}));
+
+test('markers have names, gaps and lines to their places; joints have curves', { timeout: LONG }, on('?scene=humanoid/kick', {}, async (page) => {
   await page.keyboard.press(' ');
   await seek(page, 0.5);
   await until(page, () => globalThis.studio.settled());
@@ -192,10 +253,11 @@ test('markers have names, gaps and lines to their places; joints have curves', {
   await page.mouse.click(at.x, at.y);
   assert.equal(await list.nth(3).getAttribute('aria-pressed'), 'true');
   await page.getByLabel('Lines to their places').check();
+  await until(page, () => globalThis.studio.misses() === 41);
   await page.getByLabel('Trails of the last moments').check();
   assert.ok((await probe(page, 'trails')) > 10);
   await page.keyboard.press('t');
-  await page.getByText(/frames tracked in .* mean error/).waitFor();
+  await said(page, /frames tracked in .* mean error/);
   await page.getByRole('tab', { name: 'Joint curves' }).click();
   assert.equal(await page.locator('.legend tbody tr').count(), 8);
   await page.keyboard.press('j');

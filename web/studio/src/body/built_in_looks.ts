@@ -4,12 +4,12 @@ import { turnOfZ } from './turns.js';
 import type { Colour, Form, Visual } from './visuals.js';
 
 const white: Colour = [0.9, 0.91, 0.93, 1];
-const dark: Colour = [0.24, 0.27, 0.32, 1];
+const dark: Colour = [0.3, 0.33, 0.38, 1];
 const orange: Colour = [0.93, 0.5, 0.16, 1];
 const red: Colour = [0.82, 0.24, 0.2, 1];
 const skin: Colour = [0.86, 0.72, 0.6, 1];
 const cloth: Colour = [0.33, 0.45, 0.62, 1];
-const trousers: Colour = [0.25, 0.29, 0.38, 1];
+const trousers: Colour = [0.36, 0.4, 0.48, 1];
 
 const UP: Vec3 = [0, 1, 0];
 const add = (a: Vec3, b: Vec3, part = 1): Vec3 => [a[0] + part * b[0], a[1] + part * b[1], a[2] + part * b[2]];
@@ -102,21 +102,32 @@ const widths: readonly (readonly [RegExp, number, number, Colour])[] = [
   [/neck/, 0.05, 0.048, skin],
 ];
 
+/** Lengths of the dancer's leg and spine in metres: a body that was fitted to a person has others. */
+const LEG = 0.84;
+const LUMBAR = 0.165;
+const THORAX = 0.255;
+
 function dancerLooks(model: Model): Visual[] {
+  const reach = (name: string) => lengthOf(model.joints.find((joint) => joint.name === name)?.offset.position ?? [0, 0, 0]);
+  const grown = (reach('left_knee') + reach('left_ankle')) / LEG || 1;
+  const part = (body: string, [y, z]: readonly [number, number], [wide, tall, deep]: Vec3, colour: Colour, up = grown) =>
+    solid(body, [0, up * y, grown * z], { kind: 'ellipsoid', radii: [grown * wide, up * tall, grown * deep] }, colour);
   const list: Visual[] = [
-    solid('pelvis', [0, 0, 0], { kind: 'ellipsoid', radii: [0.16, 0.11, 0.11] }, trousers),
-    solid('lumbar', [0, 0.06, 0.005], { kind: 'ellipsoid', radii: [0.135, 0.13, 0.095] }, cloth),
-    solid('thorax', [0, 0.1, 0.005], { kind: 'ellipsoid', radii: [0.165, 0.18, 0.115] }, cloth),
-    solid('head', [0, 0.085, 0.02], { kind: 'ellipsoid', radii: [0.078, 0.115, 0.095] }, skin),
+    part('pelvis', [0, 0], [0.16, 0.11, 0.11], trousers),
+    part('lumbar', [0.06, 0.005], [0.135, 0.13, 0.095], cloth, reach('chest') / LUMBAR || grown),
+    part('thorax', [0.1, 0.005], [0.165, 0.18, 0.115], cloth, reach('neck') / THORAX || grown),
+    part('head', [0.085, 0.02], [0.078, 0.115, 0.095], skin),
   ];
   for (const joint of model.joints) {
-    const [, radius, top, colour] = widths.find(([name]) => name.test(joint.body)) ?? [];
-    if (radius !== undefined) {
-      endsOf(model, joint).filter((end) => !/hand/.test(joint.body) || lengthOf(end) > 0.05).forEach((end) => list.push(limb(joint.body, [0, 0, 0], end, radius, top!, colour!)));
+    const [, wide, narrow, colour] = widths.find(([name]) => name.test(joint.body)) ?? [];
+    if (wide === undefined) {
+      continue;
     }
+    const [radius, top] = [grown * wide, grown * narrow!];
+    endsOf(model, joint).filter((end) => !/hand/.test(joint.body) || lengthOf(end) > 0.05 * grown).forEach((end) => list.push(limb(joint.body, [0, 0, 0], end, radius, top, colour!)));
     if (/toes|fingers|index/.test(joint.body)) {
       const side = Math.sign(joint.offset.position[0]) || 1;
-      list.push(limb(joint.body, [0, 0, 0], /toes/.test(joint.body) ? [0, 0, 0.04] : [0.06 * side, 0, 0], radius!, top!, colour!));
+      list.push(limb(joint.body, [0, 0, 0], /toes/.test(joint.body) ? [0, 0, 0.04 * grown] : [0.06 * grown * side, 0, 0], radius, top, colour!));
     }
   }
   return list;

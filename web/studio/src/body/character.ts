@@ -3,7 +3,7 @@ import type { Model } from 'poise-ik';
 import * as THREE from 'three';
 import type { GLTF } from 'three/addons/loaders/GLTFLoader.js';
 import type { Part } from '../view/figure.js';
-import { meshesOf } from './body.js';
+import { cornersOf, meshesOf } from './body.js';
 import { type Look, type Looks, lookThrough } from './looks.js';
 
 const TINT = 0.75; // of a picked or held body's colour on a skin
@@ -207,7 +207,7 @@ export class Character implements Looks {
         mesh.geometry.computeBoundingBox();
       }
       const box = (skin?.boundingBox ?? mesh.geometry.boundingBox!).clone().applyMatrix4(mesh.matrixWorld).applyMatrix4(inverse);
-      return box.isEmpty() ? [] : [...box.min.toArray(), ...box.max.toArray()];
+      return cornersOf(box);
     });
   }
 

@@ -4,6 +4,7 @@
  */
 import type { Shape } from 'poise-ik';
 import * as THREE from 'three';
+import { cornersOf } from './body.js';
 
 function geometryOf({ kind, half, radius: own }: Shape, around: number): THREE.BufferGeometry | null {
   const radius = own + around;
@@ -33,6 +34,8 @@ export class CollisionShapes {
   #lines = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ depthTest: false }));
   #items: (Item | null)[] = []; // null: a half-space
   #margins = new THREE.Group();
+  /** That is drawn around every shape. */
+  margin = 0;
 
   constructor(readonly shapes: readonly Shape[]) {
     this.#items = shapes.map((shape) => this.#add(shape, 0, this.#plain));
@@ -54,10 +57,21 @@ export class CollisionShapes {
     return { holder, body: shape.body, mesh };
   }
 
+  /** Corners of all that is drawn, three numbers each, in the model's space. */
+  corners(): number[] {
+    return this.#items.flatMap((item) => {
+      item?.mesh.geometry.computeBoundingBox();
+      item?.holder.updateMatrix();
+      item?.mesh.updateMatrix();
+      return item ? cornersOf(item.mesh.geometry.boundingBox!.clone().applyMatrix4(item.mesh.matrix).applyMatrix4(item.holder.matrix)) : [];
+    });
+  }
+
   /** Draw a margin around every shape; 0: none. */
   setMargin(margin: number): void {
     this.#items.splice(this.shapes.length).forEach((item) => item?.mesh.geometry.dispose());
     this.#margins.clear();
+    this.margin = margin;
     if (margin > 0) {
       this.#items.push(...this.shapes.map((shape) => this.#add(shape, margin / 2, this.#soft)));
     }

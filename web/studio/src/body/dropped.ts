@@ -34,13 +34,20 @@ export async function readAll(list: readonly File[]): Promise<NamedFile[]> {
   const read = list.map(async (file): Promise<NamedFile[]> => {
     const bytes = new Uint8Array(await file.arrayBuffer());
     const name = (file as File & { path?: string }).path ?? (file.webkitRelativePath || file.name);
-    return /\.zip$/i.test(name) ? unpack(bytes) : [{ name, bytes }];
+    return /\.zip$/i.test(name) ? unpack(name, bytes) : [{ name, bytes }];
   });
   return (await Promise.all(read)).flat();
 }
 
-async function unpack(bytes: Uint8Array): Promise<NamedFile[]> {
+async function unpack(archive: string, bytes: Uint8Array): Promise<NamedFile[]> {
   const { unzipSync } = await import('three/addons/libs/fflate.module.js');
-  const entries = Object.entries(unzipSync(bytes)).filter(([name, content]) => content.length > 0 && !/(^|\/)(\.|__MACOSX)/.test(name));
+  const unzipped = () => {
+    try {
+      return unzipSync(bytes);
+    } catch (error) {
+      throw new Error(`${archive} cannot be unpacked: ${error instanceof Error ? error.message : String(error)}. It may be damaged, encrypted, or not a zip file.`, { cause: error });
+    }
+  };
+  const entries = Object.entries(unzipped()).filter(([name, content]) => content.length > 0 && !/(^|\/)(\.|__MACOSX)/.test(name));
   return entries.map(([name, content]) => ({ name, bytes: content }));
 }

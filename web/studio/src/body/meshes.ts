@@ -46,12 +46,37 @@ export async function loadPicture(bytes: Uint8Array | null): Promise<THREE.Textu
   }
 }
 
+const SMOOTH = 200_000; // corners that are looked at for smooth normals: more take too long
+const CREASE = 0.6; // radians between faces that stay an edge
+
 /** A mesh without a material of its own gets none: its visual has one. */
-const plain = (shape: THREE.BufferGeometry): THREE.Object3D => {
+const plain = async (shape: THREE.BufferGeometry): Promise<THREE.Object3D> => {
   shape.deleteAttribute('normal'); // STL files have them wrong, or zero, now and then
+  if (!shape.index && shape.attributes['position']!.count < SMOOTH) { // faces apart: round things are to look round
+    const { toCreasedNormals } = await import('three/addons/utils/BufferGeometryUtils.js');
+    return new THREE.Mesh(toCreasedNormals(shape, CREASE));
+  }
   shape.computeVertexNormals();
   return new THREE.Mesh(shape);
 };
+
+/** As other things on the stage are made: it takes part in all light, and its shine does not depend on who wrote the file. */
+function asStandard(material: THREE.Material): THREE.Material {
+  if (!(material instanceof THREE.MeshPhongMaterial || material instanceof THREE.MeshLambertMaterial)) {
+    return material;
+  }
+  const { name, color, map, normalMap, emissive, opacity, transparent, side, vertexColors, alphaTest } = material;
+  const shine = material instanceof THREE.MeshPhongMaterial ? material.shininess : 0;
+  const roughness = Math.min(0.7, Math.max(0.35, Math.sqrt(2 / (shine + 2))));
+  return new THREE.MeshStandardMaterial({ name, color, map, normalMap, emissive, opacity, transparent, side, vertexColors, alphaTest, roughness, metalness: 0.05 });
+}
+
+function withStandard(object: THREE.Object3D): THREE.Object3D {
+  for (const mesh of meshesIn(object)) {
+    mesh.material = Array.isArray(mesh.material) ? mesh.material.map(asStandard) : asStandard(mesh.material);
+  }
+  return object;
+}
 
 async function loadObj(bytes: Uint8Array, find: Find): Promise<THREE.Object3D> {
   const { OBJLoader } = await import('three/addons/loaders/OBJLoader.js');
@@ -73,7 +98,7 @@ async function loadObj(bytes: Uint8Array, find: Find): Promise<THREE.Object3D> {
   if (!materials) {
     group.traverse((object) => object instanceof THREE.Mesh && (object.material = new THREE.MeshStandardMaterial({ name: UNPAINTED })));
   }
-  return group;
+  return withStandard(group);
 }
 
 /** Name of a material that the robot's own colour replaces. */
@@ -107,7 +132,7 @@ async function loadDae(bytes: Uint8Array, find: Find): Promise<THREE.Object3D> {
   }
   await settled();
   release();
-  return made.scene;
+  return withStandard(made.scene);
 }
 
 function meshesIn(object: THREE.Object3D): THREE.Mesh[] {

@@ -48,10 +48,17 @@ export function includesOf(bytes: Uint8Array): string[] {
 export async function withIncludes(file: NamedFile, find: Find): Promise<NamedFile[]> {
   const files = [file];
   for (let i = 0; i < files.length && files.length < MOST_INCLUDED; i++) {
+    const folder = i > 0 ? files[i]!.name.slice(0, files[i]!.name.lastIndexOf('/') + 1) : '';
     for (const name of includesOf(files[i]!.bytes)) {
-      const bytes = files.some((other) => other.name === name) ? null : await find(name);
-      if (bytes) {
-        files.push({ name, bytes });
+      for (const place of new Set([folder + name, name])) { // beside the file that names it, else beside the first
+        const isThere = files.some((other) => other.name === place);
+        const bytes = isThere ? null : await find(place);
+        if (bytes) {
+          files.push({ name: place, bytes });
+        }
+        if (bytes || isThere) {
+          break;
+        }
       }
     }
   }

@@ -4,8 +4,10 @@ import { button, element } from '../dom.js';
 import { type Problem, problemOf, type Source } from './problem.js';
 import { cText, fileOf, pythonText, shellText, typeScriptText } from './programs.js';
 
+const COMMAND = 'Command';
+
 const languages: readonly (readonly [string, (problem: Problem) => string])[] = [
-  ['Command', shellText],
+  [COMMAND, shellText],
   ['Python', pythonText],
   ['C', cText],
   ['TypeScript', typeScriptText],
@@ -26,6 +28,7 @@ export function codeDialog(app: App): void {
   const tabs = languages.map(([name, write]) => button(name, () => show(name, write), name, { role: 'tab' }));
   const show = (name: string, write: (problem: Problem) => string) => {
     code.textContent = write(problem);
+    skeleton.hidden = session.stage.file === file || (name === COMMAND && app.scene !== null); // which the command knows by its name
     tabs.forEach((tab) => {
       tab.setAttribute('aria-selected', String(tab.textContent === name));
       tab.classList.toggle('chosen', tab.textContent === name);
@@ -36,6 +39,7 @@ export function codeDialog(app: App): void {
     setTimeout(() => (copy.textContent = 'Copy'), 1500);
   });
   const file = fileOf(problem);
+  const skeleton = element('div', { className: 'row' }, button(`Save ${file}`, () => app.takeAlong.saveSkeleton(file)), element('span', { className: 'hint' }, 'the skeleton that the program reads'));
   const dialog = element(
     'dialog',
     { 'aria-label': 'Code', className: 'code' },
@@ -43,7 +47,7 @@ export function codeDialog(app: App): void {
     element('p', { className: 'hint' }, 'The skeleton, the goals that are on, the locks and the method. It starts in the pose on the screen.'),
     element('div', { className: 'tabs', role: 'tablist' }, ...tabs),
     element('pre', { tabIndex: 0, 'aria-label': 'The program' }, code),
-    session.stage.file !== file && element('div', { className: 'row' }, button(`Save ${file}`, () => app.takeAlong.saveSkeleton(file)), element('span', { className: 'hint' }, 'the skeleton that the program reads')),
+    skeleton,
   );
   dialog.addEventListener('close', () => dialog.remove());
   show(...languages[0]!);

@@ -6,7 +6,7 @@ import { type Method, methods } from 'poise-ik';
 import type { App } from '../app.js';
 import { button, element, swatch } from '../dom.js';
 import { contour, levelsOf } from './contours.js';
-import { angleAt, kinds, type Landscape, landscapeOf, names, partOf } from './definiteness.js';
+import { angleAt, kinds, kindsOver, type Landscape, landscapeOf, names, partOf } from './definiteness.js';
 import { nameOfMethod } from '../panel.js';
 import { prepare } from './plots.js';
 import { pathOf } from './race.js';
@@ -15,6 +15,7 @@ import type { Session } from '../session.js';
 const SMALL = 60; // cells along each angle
 const LARGE = 90;
 const LEVELS = 9;
+const LEGIBLE = 180; // pixels from which on axes have room for words
 
 interface Way {
   method: Method;
@@ -48,13 +49,16 @@ export class MapPlot {
     const { g, width, height } = prepare(canvas);
     const size = Math.min(width - 60, height - 26);
     this.#square = { left: Math.max(40, (width - size) / 2), top: 6, size };
-    this.#fill(g, land);
+    const picture = kindsOver(land, Math.round(size));
+    this.#fill(g, picture, Math.round(size));
     this.#contours(g, land);
     [...this.#ways].reverse().forEach((way) => this.#way(g, way));
     this.#dot(g, [partOf(session.q[0]!), partOf(session.q[1]!)], this.app.colours.picked, 6);
-    this.#axes(g);
+    if (size > LEGIBLE) {
+      this.#axes(g);
+    }
     canvas.setAttribute('aria-label', 'Cost and definiteness of the Hessian over both joint angles. A click places the start of the methods.');
-    this.#explain(land, legend);
+    this.#explain(new Set(picture), legend);
   }
 
   /** The chosen method first. */
@@ -73,17 +77,18 @@ export class MapPlot {
     return [left + x * size, top + (1 - y) * size];
   }
 
-  #fill(g: CanvasRenderingContext2D, { side, cells }: Landscape): void {
+  #fill(g: CanvasRenderingContext2D, kindsHere: Uint8Array, pixels: number): void {
     const { left, top, size } = this.#square;
-    const small = element('canvas', { width: side, height: side });
-    const own = small.getContext('2d') as CanvasRenderingContext2D;
-    const palette = this.#palette;
-    cells.forEach((kind, i) => {
-      own.fillStyle = palette[kind]!;
-      own.fillRect(i % side, side - 1 - Math.floor(i / side), 1, 1);
+    const own = element('canvas', { width: pixels, height: pixels });
+    const image = new ImageData(pixels, pixels);
+    const palette = this.#palette.map((colour) => parseInt(colour.slice(1), 16));
+    kindsHere.forEach((kind, i) => {
+      const rgb = palette[kind]!;
+      image.data.set([rgb >> 16, (rgb >> 8) & 255, rgb & 255, 255], 4 * i);
     });
+    own.getContext('2d')!.putImageData(image, 0, 0);
     g.globalAlpha = 0.7;
-    g.drawImage(small, left, top, size, size);
+    g.drawImage(own, left, top, size, size);
     g.globalAlpha = 1;
   }
 
@@ -148,18 +153,20 @@ export class MapPlot {
   #axes(g: CanvasRenderingContext2D): void {
     const { left, top, size } = this.#square;
     g.fillStyle = this.app.colours.faint;
-    g.textAlign = 'center';
-    const labels: [string, number][] = [['-180', 0], ['first angle (degrees)', 0.5], ['180', 1]];
-    labels.forEach(([text, part]) => g.fillText(text, left + part * size, top + size + 14));
+    const labels = [['-180', 0, 'left'], ['first angle (degrees)', 0.5, 'center'], ['180', 1, 'right']] as const;
+    const put = (text: string, x: number, y: number, align: CanvasTextAlign) => {
+      g.textAlign = align;
+      g.fillText(text, x, y);
+    };
+    labels.forEach(([text, part, align]) => put(text, left + part * size, top + size + 14, align));
     g.save();
-    g.translate(left - 12, top + size / 2);
+    g.translate(left - 8, top + size);
     g.rotate(-Math.PI / 2);
-    g.fillText('second angle', 0, 0);
+    labels.forEach(([text, part, align]) => put(text.replace('first', 'second'), part * size, 0, align));
     g.restore();
   }
 
-  #explain({ cells }: Landscape, legend: HTMLElement): void {
-    const present = new Set(cells);
+  #explain(present: Set<number>, legend: HTMLElement): void {
     const chosen = this.app.session!.method;
     const ways = this.#ways.map(({ method, points }) =>
       element(

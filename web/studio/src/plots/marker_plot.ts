@@ -3,9 +3,11 @@ import type { App } from '../app.js';
 import { element, swatch } from '../dom.js';
 import { drawPlot, type Series } from './plots.js';
 import type { Session } from '../session.js';
+import { brief } from '../status.js';
 import type { Colours } from '../theme.js';
 
 const LINES = 8; // that are drawn
+const LEAST = 0.01; // millimetres that are told apart
 
 export class MarkerPlot {
   #made: { of: object; colours: Colours; series: Series[] } | null = null;
@@ -43,7 +45,7 @@ export class MarkerPlot {
     list.sort((a, b) => b.mean - a.mean);
     const series = list.slice(0, LINES).map(({ label, values }, k) => ({ name: label, colour: colours.series[k]!, values }));
     const rows = list.map(({ label, mean }, k) =>
-      element('tr', {}, element('td', {}, k < series.length ? swatch(series[k]!.colour) : '', label), element('td', {}, mean.toPrecision(3))),
+      element('tr', {}, element('td', {}, k < series.length ? swatch(series[k]!.colour) : '', label), element('td', {}, mean < LEAST ? `< ${LEAST}` : brief(mean))),
     );
     const head = element('tr', {}, element('th', {}, 'marker'), element('th', {}, scale.metres > 0 ? 'mean, mm' : 'mean'));
     legend.replaceChildren(element('table', {}, element('thead', {}, head), element('tbody', {}, ...rows)));

@@ -33,9 +33,9 @@ export function prepare(canvas: HTMLCanvasElement): { g: CanvasRenderingContext2
   return { g, width, height };
 }
 
-/** 1, 2 or 5 times a power of ten, about a fifth of the range. */
-function niceStep(range: number): number {
-  const rough = range / 5 || 1;
+/** 1, 2 or 5 times a power of ten, such that a range has about so many of them. */
+function niceStep(range: number, count = 5): number {
+  const rough = range / count || 1;
   const power = 10 ** Math.floor(Math.log10(rough));
   const mantissa = rough / power;
   return power * (mantissa > 5 ? 10 : mantissa > 2 ? 5 : mantissa > 1 ? 2 : 1);
@@ -69,11 +69,12 @@ export function drawPlot(canvas: HTMLCanvasElement, series: readonly Series[], o
   const px = (i: number): number => MARGIN.left + (i / (count - 1)) * inner.width;
   const py = (v: number): number => MARGIN.top + (1 - (v - low) / (high - low)) * inner.height;
 
-  g.strokeStyle = colours.grid;
+  g.strokeStyle = colours.rule;
   g.fillStyle = colours.faint;
   g.lineWidth = 1;
   g.textAlign = 'right';
-  const step = log ? Math.max(1, Math.ceil((high - low) / 6)) : niceStep(high - low);
+  const lines = Math.min(6, Math.max(1, Math.floor(inner.height / 22))); // as many as have room
+  const step = log ? Math.max(1, Math.ceil((high - low) / lines)) : niceStep(high - low, lines);
   for (let v = Math.ceil(low / step) * step; v <= high + 1e-9 * step; v += step) {
     g.beginPath();
     g.moveTo(MARGIN.left, py(v));

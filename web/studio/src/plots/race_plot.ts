@@ -6,7 +6,7 @@ import { nameOfMethod } from '../panel.js';
 import { drawPlot, type Places, type Series } from './plots.js';
 import { poseAfter, race, raceTable, randomStart, type Runner } from './race.js';
 import type { Session } from '../session.js';
-import { counted } from '../status.js';
+import { counted, duration } from '../status.js';
 
 const NEAR = 14; // pixels from a curve that a click may be off
 
@@ -67,7 +67,7 @@ export class RacePlot {
         element('td', {}, swatch(series[i]!.colour), button(`Show where ${series[i]!.name} ends`, () => this.#pick(runner, runner.costs.length - 1), series[i]!.name, { className: 'plain' })),
         element('td', {}, runner.outcome),
         element('td', {}, String(runner.iterations)),
-        element('td', {}, `${runner.milliseconds.toFixed(2)} ms`),
+        element('td', {}, duration(runner.milliseconds)),
       ),
     );
     const head = element('tr', {}, ...['method', 'outcome', 'iterations', 'time'].map((text) => element('th', {}, text)));

@@ -1,5 +1,8 @@
 /** What the page asks of the worker that follows recordings, and what it answers. Everything here can be copied between them. */
-import { Clip, type Finding, Markers, type Placement, type Poise, type RecordingOptions, type RecordingProgress, type Scale, type Status, type TrackSummary, type VerdictLevel, type Warning } from 'poise-ik';
+import { Clip, type Finding, Markers, type Placement, type Poise, type RecordingOptions, type RecordingProgress, type Scale, type TrackSummary, type VerdictLevel, type Warning } from 'poise-ik';
+
+/** Frames that do not count: markers could not be trusted and the last good pose is held, or nobody is there yet or any longer. */
+export const Held = { no: 0, doubted: 1, away: 2 } as const;
 
 export interface MarkerNumbers {
   labels: readonly string[];
@@ -37,7 +40,7 @@ export interface TrackedAnswer {
   placements: Placement[];
   scale: Scale;
   distances: Float64Array;
-  /** By frame: 1 where markers could not be trusted and the last good pose is held. */
+  /** By frame: see `Held`. */
   held: Uint8Array;
   verdict: VerdictLevel;
   findings: Finding[];
@@ -59,7 +62,6 @@ export interface BareAnswer {
 
 export type RecordingAnswer =
   | ({ kind: 'progress' } & RecordingProgress)
-  | { kind: 'failed'; status: Status | null; message: string; line: number; column: number }
   | TrackedAnswer
   | BareAnswer;
 
@@ -77,8 +79,22 @@ export function clipNumbers(clip: Clip): ClipNumbers {
   return { frames, nq, frameTime, startTime, q: clip.q.slice() };
 }
 
-export function clipOf(poise: Poise, { frames, nq, frameTime, startTime, q }: ClipNumbers): Clip {
+/** Which frames do not count, by which ones the tracker held. */
+export function heldFrames(flags: readonly boolean[]): Uint8Array {
+  const [first, last] = [flags.indexOf(false), flags.lastIndexOf(false)];
+  return Uint8Array.from(flags, (isHeld, f) => (!isHeld ? Held.no : f < first || f > last ? Held.away : Held.doubted));
+}
+
+/** The first frame that counts. */
+export const firstCounted = (held: Uint8Array): number => Math.max(0, held.indexOf(Held.no));
+
+/** The motion; before anybody is there it waits in the first pose that counts. */
+export function clipOf(poise: Poise, { frames, nq, frameTime, startTime, q }: ClipNumbers, held: Uint8Array): Clip {
   const clip = Clip.create(poise, { frames, nq }, frameTime, startTime);
+  const first = firstCounted(held);
   clip.q.set(q);
+  for (let f = 0; f < first; f++) {
+    clip.q.copyWithin(f * nq, first * nq, (first + 1) * nq);
+  }
   return clip;
 }

@@ -1,6 +1,7 @@
 /** Follows a recording beside the page, in an engine of its own: reads it, fits a body, tracks and judges as `poise track` does. */
 import { load, Markers, type Model, type Placement, type Poise, PoiseError, type RecordingProgress, type Scale, trackRecording, type Warning } from 'poise-ik';
-import { clipNumbers, markerNumbers, markersOf, type RecordingAnswer, type RecordingJob } from './recording_job.js';
+import { failureOf } from '../beside.js';
+import { clipNumbers, heldFrames, markerNumbers, markersOf, type RecordingAnswer, type RecordingJob } from './recording_job.js';
 
 const BUILT_IN: Scale = { metres: 1, up: 'y' };
 const LEAST_MARKERS = 12; // of the built-in body, for a recording to be one of it
@@ -60,7 +61,7 @@ function follow(poise: Poise, job: RecordingJob, tell: (answer: RecordingAnswer)
     const result = trackRecording(skeleton, { markers, scale: markers.scale }, { ...job.options, onProgress: teller(tell) });
     const { placements, scale, distances, verdict, findings, summary, model } = result;
     const own = result.isFitted || !job.skeleton;
-    const held = Uint8Array.from(result.frames, (frame) => Number(frame.held));
+    const held = heldFrames(result.frames.map((frame) => frame.held));
     return {
       kind: 'tracked',
       clip: clipNumbers(result.clip),
@@ -84,9 +85,5 @@ addEventListener('message', (event: MessageEvent<RecordingJob>) => {
   const tell = (answer: RecordingAnswer) => postMessage(answer);
   load(event.data.compiled)
     .then((poise) => tell(follow(poise, event.data, tell)))
-    .catch((error: unknown) => {
-      const known = error instanceof PoiseError ? error : null;
-      const message = error instanceof Error ? error.message : String(error);
-      tell({ kind: 'failed', status: known?.status ?? null, message, line: known?.line ?? 0, column: known?.column ?? 0 });
-    });
+    .catch((error: unknown) => postMessage(failureOf(error)));
 });

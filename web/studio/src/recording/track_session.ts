@@ -1,18 +1,30 @@
 /** The whole recording on the stage, followed with the places that the markers have, and judged. */
 import type { Finding } from 'poise-ik';
+import type { Work } from '../beside.js';
+import { plain } from '../plain_words.js';
 import type { Session } from '../session.js';
-import { counted } from '../status.js';
-import { followRecording, type Work } from './follow_recording.js';
-import { clipOf, markerNumbers } from './recording_job.js';
+import { counted, length, momentOf } from '../status.js';
+import { followRecording } from './follow_recording.js';
+import { clipOf, Held, markerNumbers, type TrackedAnswer } from './recording_job.js';
 
 /** What speaks against a fit, in words, the worst first. */
 export function reasonsOf(findings: readonly Finding[]): string[] {
-  return findings.filter(({ level }) => level !== 'good').map(({ text }) => text);
+  return findings.filter(({ level }) => level !== 'good').map(({ text }) => plain(text));
 }
 
 /** Which frames an error is the mean of. */
-export function overFrames(frames: number, held: number): string {
-  return held > 0 ? `over the ${frames - held} of ${counted(frames, 'frame')} that count` : `over ${frames > 1 ? `all ${frames} frames` : 'one frame'}`;
+function overFrames(held: Uint8Array): string {
+  const [frames, counting] = [held.length, held.filter((why) => why === Held.no).length];
+  return counting < frames ? `over the ${counting} of ${counted(frames, 'frame')} that count` : `over ${frames > 1 ? `all ${frames} frames` : 'one frame'}`;
+}
+
+/** How well markers are followed: on average, and at worst, with the place of that. */
+export function errorOf({ summary, placements, scale, held, clip }: TrackedAnswer, mean: 'on average' | 'mean error'): string {
+  const off = (value: number) => length(value, scale.metres);
+  const { worst, worstFrame, worstMarker } = summary;
+  const label = placements[worstMarker]?.label;
+  const where = label ? `; at worst ${off(worst)}, ${label} in ${momentOf(worstFrame, clip.frameTime)}` : '';
+  return `${off(summary.mean)} ${mean} ${overFrames(held)}${where}`;
 }
 
 /** Fills session.tracked and says in words how it went. */
@@ -36,12 +48,11 @@ export async function trackSession(session: Session, work: Work): Promise<string
     throw new Error(answer.why);
   }
   const seconds = (performance.now() - started) / 1000;
-  const { distances: errors, held, verdict, findings, summary } = answer;
+  const { distances: errors, held, verdict, findings } = answer;
   session.tracked?.clip.dispose();
-  session.tracked = { clip: clipOf(poise, answer.clip), errors, held, verdict, reasons: reasonsOf(findings) };
+  session.tracked = { clip: clipOf(poise, answer.clip, held), errors, held, verdict, reasons: reasonsOf(findings) };
   session.followMarkers = false; // the motion that was found plays
   session.changed();
-  const unit = scale.metres > 0 ? `${(1000 * scale.metres * summary.mean).toFixed(2)} mm` : summary.mean.toPrecision(3);
   const doubt = verdict === 'good' ? '' : `\nThe fit is ${verdict === 'failed' ? 'wrong' : 'doubtful'}: ${session.tracked.reasons[0] ?? ''}`;
-  return `${counted(answer.clip.frames, 'frame')} tracked in ${seconds.toFixed(1)} s: ${unit} mean error ${overFrames(answer.clip.frames, summary.held)}${doubt}`;
+  return `${counted(answer.clip.frames, 'frame')} tracked in ${seconds.toFixed(1)} s: ${errorOf(answer, 'mean error')}.${doubt}`;
 }

@@ -23,3 +23,8 @@ export class Backdrop {
     this.texture.needsUpdate = true;
   }
 }
+
+/** The same in one colour, for what has to be drawn quickly. */
+export function plainBackdrop(edge: string, middle: string): THREE.Color {
+  return new THREE.Color(edge).lerp(new THREE.Color(middle), 0.5);
+}

@@ -1,7 +1,7 @@
 /** Where one looks from: the camera, in perspective or without, and what turns and moves it. */
 import * as THREE from 'three';
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
-import { frame } from './framing.js';
+import { frame, type Room } from './framing.js';
 
 export type Camera = THREE.PerspectiveCamera | THREE.OrthographicCamera;
 
@@ -16,6 +16,7 @@ export class Eye {
   #flat = new THREE.OrthographicCamera(-1, 1, 1, -1, -FLAT_DEPTH, FLAT_DEPTH);
   #isFlat = false;
   #aspect = 1;
+  #room: Room = { left: 0, right: 1, top: 0, bottom: 1 };
 
   constructor(canvas: HTMLCanvasElement, changed: () => void) {
     this.orbit = new OrbitControls<Camera>(this.#perspective, canvas);
@@ -66,27 +67,32 @@ export class Eye {
     this.#flat.updateProjectionMatrix();
   }
 
-  /** Show these points, looked at against a direction. */
-  show(points: readonly number[], direction: THREE.Vector3, up: THREE.Vector3): void {
+  /** Show these points within `part` of some room of the picture, looked at against a direction. How far away that is. */
+  show(points: readonly number[], direction: THREE.Vector3, up: THREE.Vector3, room: Room, part: number): number {
     this.untouched = true;
-    const { target, position } = frame(points, direction, up, this.#perspective, this.#aspect < 1 ? 0.64 : 0.74);
+    const { target, position } = frame(points, direction, up, this.#perspective, part, room);
     for (const camera of [this.#perspective, this.#flat]) {
       camera.up.copy(up);
       camera.position.copy(position);
     }
     this.orbit.target.copy(target);
     this.#flat.zoom = 1;
+    this.#room = room;
     this.#fitFlat();
+    this.resize(this.#aspect);
     this.orbit.update();
+    return position.distanceTo(target);
   }
 
+  /** What is looked at lies in the middle of the part of the picture that was asked for, whatever its shape. */
   resize(aspect: number): void {
+    const { left, right, top, bottom } = this.#room;
     this.#aspect = aspect;
-    this.#perspective.aspect = aspect;
-    this.#perspective.updateProjectionMatrix();
     this.#flat.right = this.#flat.top * aspect;
     this.#flat.left = -this.#flat.right;
-    this.#flat.updateProjectionMatrix();
+    for (const camera of [this.#perspective, this.#flat]) {
+      camera.setViewOffset(aspect, 1, (aspect * (1 - left - right)) / 2, (1 - top - bottom) / 2, aspect, 1);
+    }
   }
 
   /** Go along, without a turn. */

@@ -58,6 +58,21 @@ export class Handles {
     this.gizmo.addEventListener('change', () => events.changed());
     this.#ties.frustumCulled = false;
     this.group.add(this.#ties);
+    this.#dragByMiddle();
+  }
+
+  /** The middle of the selected goal drags it, where no arrow is under the pointer: in a plane the gizmo has nothing there. */
+  #dragByMiddle(): void {
+    const { gizmo } = this;
+    const hover = gizmo.pointerHover.bind(gizmo);
+    const ray = new THREE.Raycaster();
+    gizmo.pointerHover = (pointer) => {
+      hover(pointer);
+      if (pointer && !gizmo.axis && !gizmo.dragging && gizmo.mode === 'translate') {
+        ray.setFromCamera(new THREE.Vector2(pointer.x, pointer.y), gizmo.camera);
+        gizmo.axis = this.selected >= 0 && this.at(ray) === this.selected ? (this.#planar ? 'XY' : 'XYZ') : null;
+      }
+    };
   }
 
   /** `planar`: goals stay in the plane z = 0. `size` is that of the skeleton. */
@@ -96,7 +111,10 @@ export class Handles {
       new THREE.MeshStandardMaterial({ transparent: true, opacity: 0.8, roughness: 0.4, depthTest: false }),
     );
     handle.renderOrder = 1;
+    handle.position.set(...target.position);
+    handle.quaternion.set(...target.rotation);
     this.group.add(handle);
+    handle.updateWorldMatrix(true, false); // a click may come before the next frame
     return handle;
   }
 

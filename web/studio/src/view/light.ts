@@ -5,6 +5,7 @@
 import * as THREE from 'three';
 
 const REACH = 1.6; // half the side of what the sun lights, in sizes of the skeleton
+const CONTACT = 0.3; // height up to which things cast the shadow at the feet
 
 export class Light {
   readonly group = new THREE.Group();
@@ -17,7 +18,7 @@ export class Light {
 
   /** `plain`: one shadow, on the floor, and no light at the side: what a processor without a graphics card can draw. */
   constructor(readonly plain = false) {
-    for (const [light, side, radius] of [[this.#sun, 1024, 3], [this.#lamp, 256, 6]] as const) {
+    for (const [light, side, radius] of [[this.#sun, plain ? 1024 : 2048, 3], [this.#lamp, 256, 6]] as const) {
       light.castShadow = light === this.#sun || !plain;
       light.shadow.mapSize.set(side, side);
       light.shadow.radius = radius;
@@ -29,6 +30,20 @@ export class Light {
     this.#ground = new THREE.Mesh(new THREE.PlaneGeometry(2 * REACH, 2 * REACH), new THREE.ShadowMaterial({ depthWrite: false }));
     this.#ground.receiveShadow = true;
     this.group.add(this.#sky, this.#sun, this.#sun.target, this.#lamp, this.#lamp.target, this.#side, this.#side.target, this.#rim, this.#rim.target, this.#ground);
+  }
+
+  /** Let a bright room be mirrored in what shines, and light all things softly; the sky and the side lamp have less to do then. */
+  async reflect(renderer: THREE.WebGLRenderer, scene: THREE.Scene): Promise<void> {
+    const { RoomEnvironment } = await import('three/addons/environments/RoomEnvironment.js');
+    const room = new RoomEnvironment();
+    const maker = new THREE.PMREMGenerator(renderer);
+    scene.environment = maker.fromScene(room, 0.04).texture;
+    scene.environmentIntensity = 0.38;
+    room.dispose();
+    maker.dispose();
+    this.#sky.intensity = 0.5;
+    this.#side.intensity = 0.35;
+    this.#sun.intensity = 1.9;
   }
 
   paint(shadow: number): void {
@@ -54,6 +69,9 @@ export class Light {
     this.#lamp.target.position.copy(at);
     this.#lamp.position.copy(at).addScaledVector(this.#sky.position, 3);
     this.#lamp.visible = !planar;
+    const fall = at[up] + 3 - ground;
+    Object.assign(this.#lamp.shadow.camera, { near: fall - CONTACT, far: fall + CONTACT });
+    this.#lamp.shadow.camera.updateProjectionMatrix();
     this.#rim.target.position.copy(at);
     this.#rim.position.copy(at).add(up === 'y' ? new THREE.Vector3(-1.6, 1.1, -2) : new THREE.Vector3(-1.6, 2, 1.1));
     this.#rim.visible = !planar;

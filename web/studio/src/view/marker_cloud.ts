@@ -112,6 +112,11 @@ export class MarkerCloud {
     return this.#trails.visible && this.group.visible ? this.#trails.geometry.drawRange.count / 2 : 0;
   }
 
+  /** How many lines to places are drawn. */
+  get missPieces(): number {
+    return this.#misses.visible && this.group.visible ? this.#misses.geometry.drawRange.count / 2 : 0;
+  }
+
   place(session: Session): void {
     if (!this.group.visible) {
       return;

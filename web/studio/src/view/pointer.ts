@@ -56,8 +56,8 @@ export class Pointer {
     const index = handles.gizmo.axis ? -1 : handles.at(this.#ray(event));
     if (index >= 0 && index !== handles.selected) {
       events.pickTarget(index);
-      handles.gizmo.getHelper().updateMatrixWorld(true);
     }
+    handles.gizmo.getHelper().updateMatrixWorld(true); // arrows of a goal that came since the last frame are at the origin still
     this.view.hover.hide();
     this.#release(event); // a second finger
     if (index < 0 && !handles.gizmo.axis && event.button === 0 && event.isPrimary) {

@@ -5,6 +5,7 @@ import { Body } from '../body/body.js';
 import { builtInLooks } from '../body/built_in_looks.js';
 import { isPlanar, openScene } from '../stages.js';
 import type { Colours } from '../theme.js';
+import { plainBackdrop } from './backdrop.js';
 import { Figure } from './figure.js';
 import { frame } from './framing.js';
 import { Light } from './light.js';
@@ -33,7 +34,7 @@ async function stand(poise: Poise, id: string, colours: Colours): Promise<{ scen
   body.place(poses);
   world.add(figure.group, body.group);
   world.scale.setScalar(1 / size);
-  scene.background = new THREE.Color(colours.stage);
+  scene.background = plainBackdrop(colours.stage, colours.glow);
   scene.add(world, light.group);
   const points = session.standing().concat(body.isEmpty ? [] : body.corners()).map((x) => x / size);
   const camera = new THREE.PerspectiveCamera(30, WIDTH / HEIGHT, 0.01, 100);

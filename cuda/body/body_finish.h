@@ -1,0 +1,615 @@
+// The finish of a marker problem in double precision, from where the search has come, and its judgement.
+//
+//   ARRIVED   looked at the end of the best run, snapped to bounds that it is beside
+//   START     looked at the caller's start, moved inside the limits: where that end is no better, and in clips
+//   RUNNING   looked at a step
+//   BACK      looked at the current point again
+//   ANSWERED  looked at the answer as it is handed out, within the limits exactly: what is said about it is measured here
+//
+// Where the cost falls fast, steps are those of Gauss and Newton; where a residual stays, of the exact Hessian where that is
+// positive definite. Dofs that a step takes out of their limits are held at the bound, and the step is solved for again:
+// each time in a pass of its own, so that threads of a warp solve together.
+//
+// REACHED: every marker is within the tolerance; of a frame every axis is so near that the angle must be within its own.
+// CLOSEST: as poise_solve has it, by the projected gradient, or by a step of the exact Hessian, positive definite, that
+// promises nothing; where losses let markers go, by the latter alone. All else has not converged, and says so.
+#ifndef POISE_CUDA_BODY_FINISH_H
+#define POISE_CUDA_BODY_FINISH_H
+
+#include "body_measure.h"
+#include "body_run.h"
+
+#include <limits.h>
+
+#define FINISH_SNAP       1e-6 // from a bound
+#define FINISH_LOOKS      150  // at most, and
+#define FINISH_MORE_LOOKS 500  // where it has saddles, and long valleys
+#define FINISH_SOLVES     4    // of the active set in one step
+#define FINISH_FALLS_FAST 0.2  // a step that leaves less than this share of the cost
+#define FINISH_LAMBDA     1e-9 // to begin with
+#define FINISH_LEAST      1e-15
+#define FINISH_MOST       1e8
+#define FINISH_FLAT       1e-15               // a share of the cost that its own rounding hides
+#define FINISH_NOTHING    (1e3 * FINISH_FLAT) // a share of the cost that is not worth a step
+#define FINISH_LAST       1e-9  // a share of the cost: after a Newton step that gains less the next one gains nothing
+#define FINISH_SETTLES    1e-12 // a share of the cost that is not worth a step where the gradient is small, too
+#define FINISH_SHORTEST   0.01
+#define FINISH_LONGER     4.0 // times the step, on the way from a saddle
+#define FINISH_LONGEST    1000.0
+#define FINISH_SINGLE     1e-5         // a share of the cost that single precision may be wrong by
+#define FINISH_PROOF      1e-6         // damping that hides no direction in which the cost falls
+#define FINISH_STUCK      3.2e-7       // tolerance of the gradient where no step lowers the cost (solve/stepping.c)
+#define FINISH_MARGIN     (1.0 - 1e-6) // of the tolerance: more than the last rounding of q changes
+
+typedef enum finish_stage { FINISH_START, FINISH_ARRIVED, FINISH_RUNNING, FINISH_BACK, FINISH_ANSWERED } finish_stage;
+
+typedef struct body_finish {
+    int problem, looks, solves, moved_joints, active_limits;
+    finish_stage stage;
+    real scale;
+    real start_cost, cost, worst, predicted;
+    bool proposes; // the next trial is the current point and `share` of the step; otherwise it is there already
+    real share;
+    real lambda, growth;
+    bool is_direct;              // a frame of a clip, which begins where the one before has ended,
+    bool is_first;               // or where the clip begins
+    const poise_cuda_calm *calm; // of the clip, or NULL
+    bool is_exact;               // the step is that of the exact Hessian
+    bool is_bent;                // and is not, since that is not positive definite
+    int rounds;                  // solves for the step so far
+    int clamped;                 // of them that a limit cut off
+    bool falls_fast;             // the last step left a small share of the cost
+    bool is_proved;              // a step of the exact Hessian promises nothing
+    bool is_stuck;               // no step lowers the cost
+    bool is_measured;            // `measure` is that of the current point
+    body_measure measure;
+    real distance;
+} body_finish;
+
+// ---- Limits, exactly -----------------------------------------------------------------------------------------------------
+
+PZ_BOTH double finish_excess(const body_task *t, const body_joint *joint, const double *q)
+{
+    const double *radius = t->numbers + t->swing_numbers + BODY_SWING * t->swing_count + 2 * joint->swing;
+    double a = q[0] / radius[0], b = q[1] / radius[1];
+    return a * a + b * b;
+}
+
+// q, in host coordinates, within the limits as poise_model_clamp has them; how many joints were not.
+BODY_FN int finish_clamp(const body_task *t, double *q)
+{
+    int moved = 0;
+    BODY_LOOP
+    for (int k = body_lane(); k < t->joint_count; k += BODY_LANES) {
+        const body_joint *joint = &t->joints[k];
+        int plain = joint->dofs - 3 * joint->has_quaternion;
+        bool is_outside = false;
+        BODY_LOOP
+        for (int round = 0; joint->swing >= 0 && finish_excess(t, joint, q + joint->q) > 1.0; ++round) {
+            double size = round == 0 ? sqrt(finish_excess(t, joint, q + joint->q)) : 1.0 + REAL_EPSILON;
+            q[joint->q] = round < 64 ? q[joint->q] / size : 0.0;
+            q[joint->q + 1] = round < 64 ? q[joint->q + 1] / size : 0.0;
+            is_outside = true;
+        }
+        BODY_LOOP
+        for (int i = 0; i < plain; ++i) {
+            const double *n = t->numbers + t->dof_numbers + BODY_DOF * (joint->v + i);
+            double inside = real_clamp(q[joint->q + i], n[0], n[1]);
+            is_outside = is_outside || inside != q[joint->q + i];
+            q[joint->q + i] = inside;
+        }
+        double *r = q + joint->q + plain, square = 1.0;
+        if (joint->has_quaternion) {
+            square = r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3];
+        }
+        BODY_LOOP
+        for (int i = 0; i < 4 && real_abs(square - 1.0) > 8.0 * REAL_EPSILON; ++i) {
+            r[i] /= sqrt(square);
+        }
+        moved += is_outside;
+    }
+    moved = body_count(moved);
+    body_meet();
+    return moved;
+}
+
+// The coordinates at q into `trial`.
+BODY_FN void finish_look_at(const body_task *t, real *m, const double *q)
+{
+    BODY_LOOP
+    for (int i = body_lane(); i < t->nq; i += BODY_LANES) {
+        AT(m, t->at.trial + i) = q[i] + body_shift(t, m, i);
+    }
+    body_meet();
+}
+
+PZ_BOTH double *finish_q(const body_task *t, const pz_cuda_tree_batch *batch, const body_finish *f)
+{
+    return batch->q + (size_t)f->problem * (size_t)t->nq;
+}
+
+// The end of the best run into `trial`: what lies beside a bound, at it; a locked coordinate, where it began.
+BODY_FN void finish_take_end(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work, real *m,
+                             const body_finish *f)
+{
+    const float *end = work->ends + (size_t)f->problem * (size_t)t->nq;
+    const double *start = finish_q(t, batch, f);
+    BODY_LOOP
+    for (int i = body_lane(); i < t->nq; i += BODY_LANES) {
+        AT(m, t->at.trial + i) = (double)end[i];
+    }
+    body_meet();
+    BODY_LOOP
+    for (int k = body_lane(); k < t->joint_count; k += BODY_LANES) {
+        const body_joint *joint = &t->joints[k];
+        int q = t->at.trial + joint->q, plain = joint->dofs - 3 * joint->has_quaternion;
+        BODY_LOOP
+        for (int i = 0; i < plain; ++i) {
+            real lower, upper, x = AT(m, q + i);
+            body_bounds(t, m, joint->v + i, &lower, &upper);
+            x = x - lower <= FINISH_SNAP ? lower : upper - x <= FINISH_SNAP ? upper : x;
+            bool is_locked = body_metric(t, joint->v + i) < 0;
+            AT(m, q + i) = is_locked ? start[joint->q + i] + body_shift(t, m, joint->q + i) : x;
+        }
+        BODY_LOOP
+        for (int i = 0; joint->has_quaternion && body_metric(t, joint->v + plain) < 0 && i < 4; ++i) {
+            AT(m, q + plain + i) = start[joint->q + plain + i];
+        }
+        if (joint->swing >= 0) {
+            const real *W = t->numbers + t->swing_numbers + BODY_SWING * joint->swing;
+            real a = AT(m, q), b = AT(m, q + 1), size = sqrt(a * a * W[0] + b * b * W[1]);
+            bool is_near = size >= 1.0 - 2.0 * FINISH_SNAP;
+            AT(m, q) = is_near ? a / size : a, AT(m, q + 1) = is_near ? b / size : b;
+        }
+    }
+    body_meet();
+}
+
+// ---- The answer ----------------------------------------------------------------------------------------------------------
+
+// The current point of joint k as q has it, into `trial` for a while. Returns the square of its way from the start, which q
+// still holds.
+PZ_BOTH double finish_leave(const body_task *t, real *m, int k, const double *q)
+{
+    const body_joint *joint = &t->joints[k];
+    int plain = joint->dofs - 3 * joint->has_quaternion, r = joint->q + plain;
+    double square = 0.0;
+    BODY_LOOP
+    for (int i = joint->q; i < r + (joint->has_quaternion ? 4 : 0); ++i) {
+        bool is_locked = body_metric(t, joint->v + (i < r ? i - joint->q : plain)) < 0;
+        AT(m, t->at.trial + i) = is_locked ? q[i] : AT(m, t->at.q + i) - body_shift(t, m, i);
+    }
+    BODY_LOOP
+    for (int i = joint->q; i < r; ++i) {
+        square += (AT(m, t->at.trial + i) - q[i]) * (AT(m, t->at.trial + i) - q[i]);
+    }
+    if (joint->has_quaternion) { // the angle between them
+        double dot = 0.0, apart = 0.0;
+        BODY_LOOP
+        for (int i = r; i < r + 4; ++i) {
+            dot += AT(m, t->at.trial + i) * q[i];
+        }
+        BODY_LOOP
+        for (int i = r; i < r + 4; ++i) {
+            double off = AT(m, t->at.trial + i) - (dot < 0 ? -q[i] : q[i]);
+            apart += off * off;
+        }
+        double angle = 4.0 * pz_atan2(0.5 * sqrt(apart), sqrt(1.0 - real_min(0.25 * apart, 1.0)));
+        square += angle * angle;
+    }
+    return square;
+}
+
+// The current point as q, within the limits, and how far it is from the start.
+BODY_FN void finish_answer(const body_task *t, const pz_cuda_tree_batch *batch, real *m, body_finish *f)
+{
+    double *q = finish_q(t, batch, f), square = 0.0;
+    body_meet();
+    BODY_LOOP
+    for (int k = body_lane(); k < t->joint_count; k += BODY_LANES) {
+        AT(m, t->at.parts + k) = finish_leave(t, m, k, q);
+    }
+    body_meet();
+    for (int k = 0; k < t->joint_count; ++k) {
+        square += AT(m, t->at.parts + k);
+    }
+    BODY_LOOP
+    for (int i = body_lane(); i < t->nq; i += BODY_LANES) {
+        q[i] = AT(m, t->at.trial + i);
+    }
+    body_meet();
+    f->distance = sqrt(square);
+    finish_clamp(t, q);
+    finish_look_at(t, m, q);
+    f->stage = FINISH_ANSWERED;
+}
+
+// Coordinates at a limit, as poise_solver_active_limit has them.
+BODY_FN int finish_active_limits(const body_task *t, const double *q)
+{
+    int active = 0;
+    BODY_LOOP
+    for (int k = body_lane(); k < t->joint_count; k += BODY_LANES) {
+        const body_joint *joint = &t->joints[k];
+        bool at_edge = joint->swing >= 0 && finish_excess(t, joint, q + joint->q) >= 1.0 - 8.0 * REAL_EPSILON;
+        BODY_LOOP
+        for (int i = 0; i < joint->dofs - 3 * joint->has_quaternion; ++i) {
+            const double *n = t->numbers + t->dof_numbers + BODY_DOF * (joint->v + i);
+            double x = q[joint->q + i];
+            active += (at_edge && i < 2) || x <= n[0] || x >= n[1];
+        }
+    }
+    return body_count(active);
+}
+
+// ---- Gaps of a clip ------------------------------------------------------------------------------------------------------
+
+PZ_BOTH bool finish_has_calm(const body_task *t, const body_finish *f)
+{
+    return t->has_pulls && f->calm && f->calm->turn > 0;
+}
+
+// What pulls a frame with gaps to the one before, beside SMOOTHNESS.
+BODY_FN double finish_calm(const body_task *t, real *m, const body_finish *f)
+{
+    int usual = t->at.pull + t->nv + 1;
+    bool has_gaps = false;
+    if (!finish_has_calm(t, f)) {
+        return 0.0;
+    }
+    if (f->is_first && body_lane() == 0) {
+        AT(m, usual) = f->calm->usual;
+    }
+    body_meet();
+    BODY_LOOP
+    for (int i = 0; i < t->marker_count; ++i) {
+        has_gaps = has_gaps || !(AT(m, t->at.weight + i) > 0);
+    }
+    double ratio = AT(m, usual) / f->calm->turn;
+    return has_gaps ? real_min(ratio * ratio, f->calm->most) : 0.0;
+}
+
+// The errors of a frame that has ended count for those after it.
+BODY_FN void finish_remember(const body_task *t, real *m, const body_finish *f)
+{
+    double sum = 0.0;
+    int seen = 0, usual = t->at.pull + t->nv + 1;
+    BODY_LOOP
+    for (int i = 0; i < t->marker_count; ++i) {
+        rvec r = rv_sub(body_get(m, t->at.point + 3 * i), body_get(m, t->at.target + 3 * i));
+        bool counts = AT(m, t->at.weight + i) > 0 && t->part[i] == BODY_POINT;
+        sum += counts ? rv_dot(r, r) : 0.0;
+        seen += counts;
+    }
+    body_meet();
+    if (body_lane() == 0) {
+        AT(m, usual) += f->calm->rate * ((seen > 0 ? sqrt(sum / seen) : 0.0) - AT(m, usual));
+    }
+    body_meet();
+}
+
+// ---- Steps ---------------------------------------------------------------------------------------------------------------
+
+// A problem that the search has found begins at the end of its run; the search knows the cost of its start well enough.
+BODY_FN void finish_begin(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work, int problem, real *m,
+                          body_finish *f)
+{
+    bool found = !f->is_direct && work->best[problem].won < INT_MAX;
+    f->problem = problem, f->looks = f->solves = 0;
+    f->stage = f->is_direct ? FINISH_START : FINISH_ARRIVED;
+    f->start_cost = INFINITY;
+    f->scale = body_take_problem(t, batch, problem, m);
+    f->lambda = FINISH_LAMBDA;
+    f->growth = 2.0;
+    f->falls_fast = found;
+    f->is_proved = f->is_stuck = f->is_measured = f->proposes = f->is_bent = false;
+    f->rounds = 0;
+    f->moved_joints = finish_clamp(t, finish_q(t, batch, f));
+    if (t->has_pulls) {
+        double calm = finish_calm(t, m, f);
+        body_take_pulls(t, m, finish_q(t, batch, f), body_steadiness(t, batch, problem) + calm);
+    }
+    if (f->is_direct) {
+        finish_look_at(t, m, finish_q(t, batch, f));
+    } else {
+        finish_take_end(t, batch, work, m, f);
+    }
+}
+
+// The next frame of a clip begins where the one before has ended.
+PZ_BOTH void finish_go_on(const body_task *t, const pz_cuda_tree_batch *batch, int problem)
+{
+    double *q = batch->q + (size_t)problem * (size_t)t->nq;
+    BODY_LOOP
+    for (int i = body_lane(); i < t->nq; i += BODY_LANES) {
+        q[i] = q[i - t->nq];
+    }
+    body_meet();
+}
+
+PZ_BOTH void finish_propose(body_finish *f, real share)
+{
+    f->proposes = true;
+    f->share = share;
+}
+
+// What is at the next trial: the one place where trials are made, in which threads of a warp meet again.
+BODY_FN body_look finish_look(const body_task *t, real *m, body_finish *f)
+{
+    if (f->proposes) {
+        body_propose(t, m, f->share);
+    }
+    f->proposes = false;
+    return body_forward(t, m);
+}
+
+PZ_BOTH bool finish_is_met(const body_task *t, real cost, real worst)
+{
+    double within = FINISH_MARGIN * t->tolerance;
+    return worst <= within * within || cost <= t->cost_tolerance;
+}
+
+// Where the cost has saddles, a Hessian that is positive definite by itself, not by its damping, tells a minimum.
+PZ_BOTH bool finish_proves(const body_task *t, const body_finish *f)
+{
+    return f->is_exact && (!t->has_saddles || f->lambda <= FINISH_PROOF);
+}
+
+// Is the next step likely to gain nothing? With e what a Newton step of length s gains beside its promise p, e = f''' s^3/6,
+// the next one gains about (f''' s^2/2)^2/(2 f'') = 9/4 e^2/p. Losses bend by jumps, and have no such e; frames of a clip
+// go on to the last digits, which the next frame begins with.
+PZ_BOTH bool finish_settles(const body_task *t, const body_finish *f, real fell)
+{
+    real off = fell - f->predicted;
+    return !t->has_losses && !f->is_direct && 10.0 * off * off <= FINISH_SETTLES * f->cost * f->predicted;
+}
+
+// Beside a saddle steps of Gauss and Newton lead away from it, by little: where one gains more than it promises, the way
+// goes on in its direction, longer each time, as long as the cost falls.
+BODY_FN body_next finish_accept(const body_task *t, const body_look *look, real *m, body_finish *f)
+{
+    real fell = f->cost - look->cost, shrink = 2.0 * (fell / f->predicted) - 1.0;
+    bool is_newton = finish_proves(t, f) && f->clamped == 0 && f->share == 1.0 && fell >= 0.5 * f->predicted;
+    bool is_last = is_newton && f->predicted <= (t->has_saddles ? FINISH_NOTHING : FINISH_LAST) * f->cost;
+    bool settles = is_newton && !is_last && finish_settles(t, f, fell);
+    if (f->share == 1.0) {
+        real least = f->clamped > 0 ? 0.5 : 0.1; // a step that limits cut off says little
+        f->lambda = real_max(f->lambda * real_max(least, 1.0 - shrink * shrink * shrink), FINISH_LEAST);
+    }
+    f->growth = 2.0;
+    f->falls_fast = look->cost < FINISH_FALLS_FAST * f->cost;
+    f->cost = look->cost, f->worst = look->worst;
+    if (settles && !finish_is_met(t, f->cost, f->worst)) {
+        measure_body(t, m, f->cost, &f->measure);
+        is_last = f->is_measured = f->measure.cosine <= FINISH_STUCK;
+    }
+    f->is_proved = is_last;
+    if (is_last || finish_is_met(t, f->cost, f->worst)) {
+        return BODY_FOUND;
+    }
+    if (f->is_bent && f->clamped == 0 && f->share >= 1.0 && f->share < FINISH_LONGEST && fell > 1.5 * f->predicted) {
+        finish_propose(f, FINISH_LONGER * f->share);
+        return BODY_LOOK;
+    }
+    return BODY_SOLVE;
+}
+
+// A shorter step, or the step of a larger damping. Steps that promise no more than rounding end the run.
+PZ_BOTH body_next finish_reject(const body_task *t, body_finish *f)
+{
+    if (f->share <= 1.0 && (f->predicted <= FINISH_NOTHING * f->cost || f->lambda > FINISH_MOST)) {
+        f->is_stuck = true;
+        f->is_proved = t->has_saddles && f->predicted <= FINISH_NOTHING * f->cost && f->clamped == 0 && finish_proves(t, f);
+        return BODY_LOST;
+    }
+    if (f->share > 1.0) { // far enough
+        finish_propose(f, 0.0);
+        f->stage = FINISH_BACK;
+        return BODY_LOOK;
+    }
+    f->lambda = real_max(f->lambda * f->growth, 1e-6);
+    f->growth *= 2.0;
+    finish_propose(f, 0.25 * f->share);
+    if (f->share < FINISH_SHORTEST) {
+        f->share = 0.0;
+        f->stage = FINISH_BACK;
+    }
+    return BODY_LOOK;
+}
+
+// ---- The report --------------------------------------------------------------------------------------------------------
+
+BODY_FN poise_outcome finish_outcome(const body_task *t, const body_finish *f)
+{
+    if (f->worst <= t->tolerance * t->tolerance || f->cost <= t->cost_tolerance) {
+        return POISE_OUTCOME_REACHED;
+    }
+    double tolerance = f->is_stuck ? real_max(FINISH_STUCK, t->gradient_tolerance) : t->gradient_tolerance;
+    if (f->is_proved || (!t->has_saddles && f->measure.cosine <= tolerance)) {
+        return POISE_OUTCOME_CLOSEST;
+    }
+    return f->is_stuck || !(f->cost < INFINITY) ? POISE_OUTCOME_STALLED : POISE_OUTCOME_BUDGET;
+}
+
+PZ_BOTH double finish_finite(double x)
+{
+    return x <= 1.7976931348623157e308 ? x : 1.7976931348623157e308;
+}
+
+// The largest distance of a point that counts from its target, and the largest angle of a goal: of a direction by its chord,
+// |d - u|^2 = 4 sin^2(phi/2), of a frame by those of its axes, sum |d_k - u_k|^2 = 8 sin^2(phi/2).
+BODY_FN void finish_errors(const body_task *t, const real *m, double *length, double *angle)
+{
+    double worst = 0.0, turn = 0.0, frame = 0.0;
+    BODY_LOOP
+    for (int i = 0; i < t->marker_count; ++i) {
+        rvec r = rv_sub(body_get(m, t->at.point + 3 * i), body_get(m, t->at.target + 3 * i));
+        double square = AT(m, t->at.weight + i) > 0 ? rv_dot(r, r) : 0.0;
+        int part = t->part[i];
+        frame = part == BODY_AXIS_X ? square : frame + square;
+        double sine = part == BODY_DIRECTION ? 0.25 * square : part == BODY_AXIS_Z ? 0.125 * frame : 0.0;
+        worst = part == BODY_POINT ? body_worse(worst, square) : worst;
+        turn = body_worse(turn, sine);
+    }
+    *length = sqrt(worst);
+    *angle = 2.0 * pz_atan2(sqrt(turn), sqrt(1.0 - real_min(turn, 1.0)));
+    body_meet();
+}
+
+// What is said about the answer, whose cost f has. Runs up to the one that won count; all of them where none has.
+BODY_FN void finish_report(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work, real *m,
+                           body_finish *f)
+{
+    const body_best *best = &work->best[f->problem];
+    const uint16_t *passes = work->passes + (size_t)f->problem * (size_t)(t->restarts + 1);
+    int won = f->is_direct ? 0 : best->won;
+    bool is_met = f->worst <= t->tolerance * t->tolerance || f->cost <= t->cost_tolerance;
+    body_accept(t, m);
+    if (is_met) { // and needs no measure
+        f->measure.gradient = f->measure.cosine = 0;
+    } else if (!f->is_measured) {
+        measure_body(t, m, f->cost, &f->measure);
+    }
+    if (finish_has_calm(t, f)) {
+        finish_remember(t, m, f);
+    }
+    if (!batch->answers) {
+        return;
+    }
+    int last = won < t->restarts ? won : t->restarts, looks = 0;
+    BODY_LOOP
+    for (int run = body_lane(); run <= last && !f->is_direct; run += BODY_LANES) {
+        looks += passes[run];
+    }
+    looks = body_count(looks);
+    int active = finish_active_limits(t, finish_q(t, batch, f));
+    double length, angle;
+    finish_errors(t, m, &length, &angle);
+    if (body_lane() != 0) {
+        return;
+    }
+    poise_cuda_tree_answer *a = &batch->answers[f->problem];
+    a->outcome = finish_outcome(t, f);
+    a->iterations = looks + f->solves;
+    a->evaluations = looks + f->looks;
+    a->restarts = last;
+    a->active_limits = active;
+    a->moved_joints = f->moved_joints;
+    a->start_cost = finish_finite(f->start_cost < INFINITY || f->is_direct ? f->start_cost : (double)best->start_cost);
+    a->cost = finish_finite(f->cost);
+    a->gradient = finish_finite(f->measure.gradient);
+    a->distance = f->distance;
+    a->worst_length = finish_finite(length);
+    a->worst_angle = finish_finite(angle);
+}
+
+// ---- Judging -------------------------------------------------------------------------------------------------------------
+
+// Is the last rounding of q, from the state's coordinates to those of the world, less than the tolerance leaves?
+PZ_BOTH bool finish_is_close(const body_task *t, const real *m)
+{
+    rvec base = body_get(m, t->at.base);
+    return 8.0 * REAL_EPSILON * (sqrt(rv_dot(base, base)) + t->size) < (1.0 - FINISH_MARGIN) * t->tolerance;
+}
+
+// After a look: BODY_LOOK, BODY_SOLVE, or the end (finish_end), BODY_FOUND or BODY_LOST.
+BODY_FN body_next finish_judge(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work,
+                               const body_look *look, real *m, body_finish *f)
+{
+    body_next next;
+    bool falls = look->cost < f->cost;
+    f->looks += 1;
+    if (f->stage == FINISH_ANSWERED) {
+        f->cost = look->cost, f->worst = look->worst;
+        return BODY_FOUND;
+    }
+    // the start's cost is that of single precision; clips, which may be longer than `work`, have none
+    double most = t->has_saddles ? 1.0 - FINISH_SINGLE : 1.0 + FINISH_SINGLE;
+    if (f->stage == FINISH_ARRIVED && !(look->cost <= most * (double)work->best[f->problem].start_cost)) {
+        f->stage = FINISH_START;
+        finish_look_at(t, m, finish_q(t, batch, f));
+        return BODY_LOOK;
+    }
+    bool begins = f->stage == FINISH_START || f->stage == FINISH_ARRIVED;
+    if (begins || (f->stage == FINISH_RUNNING && falls)) {
+        body_accept(t, m);
+    }
+    if (begins) {
+        f->start_cost = f->stage == FINISH_START ? look->cost : INFINITY;
+        f->stage = FINISH_RUNNING;
+        f->cost = look->cost, f->worst = look->worst;
+        next = !(f->cost < INFINITY) ? BODY_LOST : finish_is_met(t, f->cost, f->worst) ? BODY_FOUND : BODY_SOLVE;
+    } else if (f->stage == FINISH_BACK) {
+        f->stage = FINISH_RUNNING;
+        next = f->lambda > FINISH_MOST ? BODY_LOST : BODY_SOLVE;
+        f->is_stuck = f->is_stuck || next == BODY_LOST;
+    } else {
+        next = falls ? finish_accept(t, look, m, f) : finish_reject(t, f);
+    }
+    return f->looks >= (t->has_saddles ? FINISH_MORE_LOOKS : FINISH_LOOKS) && next != BODY_FOUND ? BODY_LOST : next;
+}
+
+// ---- Steps ---------------------------------------------------------------------------------------------------------------
+
+// A solve for the step within the limits: by the exact Hessian if the residual stays and that is positive definite, with the
+// dofs held that left before. BODY_SOLVE: once more; BODY_LOOK: at the trial, where the step leads; BODY_FOUND: the end.
+BODY_FN body_next finish_solve(const body_task *t, real *m, body_finish *f)
+{
+    if (f->rounds == 0) {
+        f->solves += 1;
+        f->is_exact = !f->falls_fast;
+        f->is_bent = false;
+        f->clamped = 0;
+        BODY_LOOP
+        for (int i = body_lane(); i < t->nv; i += BODY_LANES) {
+            AT(m, t->at.held + i) = BODY_FREE;
+        }
+        body_meet();
+    }
+    body_solve s = {.lambda = f->lambda, .scale = f->scale, .exact = f->is_exact};
+    body_up(t, m, &s);
+    if (s.exact && !s.is_positive) {
+        f->is_exact = false;
+        f->is_bent = true;
+        f->rounds += f->rounds == 0; // that was none
+        return BODY_SOLVE;
+    }
+    f->predicted = body_down(t, m, &s);
+    f->clamped += s.leavers > 0 || s.is_clipped;
+    f->rounds += 1;
+    if (s.leavers > 0 && f->clamped < FINISH_SOLVES) {
+        return BODY_SOLVE;
+    }
+    f->rounds = 0;
+    if (f->clamped == 0 && real_abs(f->predicted) <= FINISH_FLAT * f->cost) {
+        f->is_proved = finish_proves(t, f);
+        f->is_stuck = true;
+        return BODY_FOUND;
+    }
+    if (f->predicted > 0) {
+        finish_propose(f, 1.0);
+        return BODY_LOOK;
+    }
+    f->lambda = real_max(f->lambda * f->growth, 1e-6); // limits have cut off what it promised
+    f->growth *= 2.0;
+    f->is_stuck = f->lambda > FINISH_MOST;
+    return f->is_stuck ? BODY_LOST : BODY_SOLVE;
+}
+
+// The end of a problem: its answer, and what is said about that. False: a look at the answer as it is handed out comes
+// first.
+BODY_FN bool finish_end(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work, real *m, body_next next,
+                        body_finish *f)
+{
+    bool is_done = f->stage == FINISH_ANSWERED;
+    if (!is_done) {
+        finish_answer(t, batch, m, f);
+        is_done = next == BODY_FOUND && finish_is_close(t, m);
+    }
+    if (is_done) {
+        finish_report(t, batch, work, m, f);
+    }
+    return is_done;
+}
+
+#endif

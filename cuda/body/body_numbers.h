@@ -1,0 +1,239 @@
+// The number type of a pass over a body (body_pass.h): `real` is float for the search, and double, with BODY_DOUBLE, for
+// the finish. The same bits on the device and on the host (fast_numbers.h).
+#ifndef POISE_CUDA_BODY_NUMBERS_H
+#define POISE_CUDA_BODY_NUMBERS_H
+
+#include "lib/fast_numbers.h"
+
+#include "math/trig.h"
+
+#include <math.h>
+
+// Functions that are long enough to be calls; short ones are PZ_BOTH. On the device all are part of their kernel: there the
+// compiler knows where task and state lie, and numbers of the task are operands of instructions.
+#ifdef __CUDACC__
+#define BODY_FN static __device__ __forceinline__
+#else
+#define BODY_FN static
+#endif
+
+// Loops over the tree stay loops: unrolled, a pass is larger than the device's cache for programs.
+#ifdef __CUDACC__
+#define BODY_LOOP _Pragma("unroll 1")
+#else
+#define BODY_LOOP
+#endif
+
+// Loops that read global memory, unrolled so that several reads are under way.
+#ifdef __CUDACC__
+#define BODY_READS _Pragma("unroll 8")
+#else
+#define BODY_READS
+#endif
+
+#ifdef BODY_DOUBLE
+typedef double real;
+#define REAL_EPSILON 2.220446049250313e-16
+#define SERIES_TERMS 12 // of the coefficients of a rotation vector
+#else
+typedef float real;
+#define REAL_EPSILON 1.1920929e-7f
+#define SERIES_TERMS 7
+#endif
+
+PZ_BOTH real real_fma(real a, real b, real c)
+{
+#ifdef BODY_DOUBLE
+    return fma(a, b, c);
+#else
+    return fmaf(a, b, c);
+#endif
+}
+
+PZ_BOTH real real_root(real x)
+{
+#ifdef BODY_DOUBLE
+    return sqrt(x);
+#else
+    return sqrtf(x);
+#endif
+}
+
+PZ_BOTH real real_inverse(real x)
+{
+#ifdef BODY_DOUBLE
+    return 1.0 / x;
+#else
+    return fast_inverse(x);
+#endif
+}
+
+PZ_BOTH real real_abs(real x)
+{
+    return x < 0 ? -x : x;
+}
+
+PZ_BOTH real real_max(real a, real b)
+{
+    return a > b ? a : b;
+}
+
+PZ_BOTH real real_min(real a, real b)
+{
+    return a < b ? a : b;
+}
+
+PZ_BOTH real real_clamp(real x, real lower, real upper)
+{
+    return x < lower ? lower : x > upper ? upper : x;
+}
+
+PZ_BOTH void real_sincos(real angle, real *sine, real *cosine)
+{
+#ifdef BODY_DOUBLE
+    pz_sincos(angle, sine, cosine);
+#else
+    fast_sincos((float)FAST_PER_RADIAN * angle, sine, cosine);
+#endif
+}
+
+// ---- Vectors -------------------------------------------------------------------------------------------------------------
+
+typedef struct rvec {
+    real x, y, z;
+} rvec;
+
+PZ_BOTH rvec rv(real x, real y, real z)
+{
+    rvec a = {x, y, z};
+    return a;
+}
+
+PZ_BOTH rvec rv_add(rvec a, rvec b)
+{
+    return rv(a.x + b.x, a.y + b.y, a.z + b.z);
+}
+
+PZ_BOTH rvec rv_sub(rvec a, rvec b)
+{
+    return rv(a.x - b.x, a.y - b.y, a.z - b.z);
+}
+
+PZ_BOTH rvec rv_scale(rvec a, real s)
+{
+    return rv(s * a.x, s * a.y, s * a.z);
+}
+
+PZ_BOTH real rv_dot(rvec a, rvec b)
+{
+    return real_fma(a.x, b.x, real_fma(a.y, b.y, a.z * b.z));
+}
+
+// a + s b
+PZ_BOTH rvec rv_mad(rvec a, real s, rvec b)
+{
+    return rv(real_fma(s, b.x, a.x), real_fma(s, b.y, a.y), real_fma(s, b.z, a.z));
+}
+
+PZ_BOTH rvec rv_cross(rvec a, rvec b)
+{
+    return rv(real_fma(a.y, b.z, -(a.z * b.y)), real_fma(a.z, b.x, -(a.x * b.z)), real_fma(a.x, b.y, -(a.y * b.x)));
+}
+
+// Three columns.
+typedef struct rmat {
+    rvec x, y, z;
+} rmat;
+
+PZ_BOTH rvec rm_apply(const rmat *M, rvec a)
+{
+    return rv_mad(rv_mad(rv_scale(M->x, a.x), a.y, M->y), a.z, M->z);
+}
+
+PZ_BOTH rvec rm_apply_transposed(const rmat *M, rvec a)
+{
+    return rv(rv_dot(M->x, a), rv_dot(M->y, a), rv_dot(M->z, a));
+}
+
+PZ_BOTH rmat rm_mul(const rmat *A, const rmat *B)
+{
+    rmat C = {rm_apply(A, B->x), rm_apply(A, B->y), rm_apply(A, B->z)};
+    return C;
+}
+
+// M + s a b^T
+PZ_BOTH void rm_add_outer(rmat *M, real s, rvec a, rvec b)
+{
+    M->x = rv_mad(M->x, s * b.x, a);
+    M->y = rv_mad(M->y, s * b.y, a);
+    M->z = rv_mad(M->z, s * b.z, a);
+}
+
+// A symmetric matrix.
+typedef struct rsym {
+    real xx, xy, xz, yy, yz, zz;
+} rsym;
+
+PZ_BOTH rvec rs_apply(const rsym *A, rvec a)
+{
+    return rv(real_fma(A->xx, a.x, real_fma(A->xy, a.y, A->xz * a.z)),
+              real_fma(A->xy, a.x, real_fma(A->yy, a.y, A->yz * a.z)),
+              real_fma(A->xz, a.x, real_fma(A->yz, a.y, A->zz * a.z)));
+}
+
+// A + s a a^T
+PZ_BOTH void rs_add_square(rsym *A, real s, rvec a)
+{
+    rvec b = rv_scale(a, s);
+    A->xx = real_fma(b.x, a.x, A->xx), A->xy = real_fma(b.x, a.y, A->xy), A->xz = real_fma(b.x, a.z, A->xz);
+    A->yy = real_fma(b.y, a.y, A->yy), A->yz = real_fma(b.y, a.z, A->yz), A->zz = real_fma(b.z, a.z, A->zz);
+}
+
+// ---- Rotations -----------------------------------------------------------------------------------------------------------
+
+// I + p W + r W^2 with W = [v]x, W^2 = v v^T - |v|^2 I
+PZ_BOTH rmat rotation_polynomial(real p, real r, rvec v)
+{
+    real xx = v.x * v.x, yy = v.y * v.y, zz = v.z * v.z, xy = r * (v.x * v.y), xz = r * (v.x * v.z), yz = r * (v.y * v.z);
+    rvec u = rv_scale(v, p);
+    rmat M = {rv(1 - r * (yy + zz), xy + u.z, xz - u.y), rv(xy - u.z, 1 - r * (xx + zz), yz + u.x),
+              rv(xz + u.y, yz - u.x, 1 - r * (xx + yy))};
+    return M;
+}
+
+// exp(v) = I + a W + b W^2, and its left Jacobian I + b W + c W^2 (math/so3.c has the series, c_4 and c_5, and the closed
+// forms beyond them).
+PZ_BOTH void rotation_of(rvec v, rmat *turn, rmat *jacobian)
+{
+    real x = rv_dot(v, v), a, b, c;
+    if (x <= (real)6.25) {
+        real four = 1, five = 1;
+        FAST_UNROLL
+        for (int j = SERIES_TERMS - 1; j > 0; --j) {
+            four = real_fma(-x * (real)(1.0 / ((2 * j + 3) * (2 * j + 4))), four, 1);
+            five = real_fma(-x * (real)(1.0 / ((2 * j + 4) * (2 * j + 5))), five, 1);
+        }
+        c = real_fma(-x * (real)(1.0 / 120.0), five, (real)(1.0 / 6.0));
+        b = real_fma(-x * (real)(1.0 / 24.0), four, (real)0.5);
+        a = real_fma(-x, c, 1);
+    } else {
+        real half = (real)0.5 * real_root(x), sine, cosine;
+        real_sincos(half, &sine, &cosine);
+        real r = sine / half;
+        a = r * cosine, b = (real)0.5 * r * r, c = (1 - a) / x;
+    }
+    *turn = rotation_polynomial(a, b, v);
+    *jacobian = rotation_polynomial(b, c, v);
+}
+
+// Of the quaternion x y z w, any length but 0.
+PZ_BOTH rmat quaternion_matrix(real x, real y, real z, real w)
+{
+    real s = 2 * real_inverse(real_fma(x, x, real_fma(y, y, real_fma(z, z, w * w))));
+    rmat M = {rv(1 - s * real_fma(y, y, z * z), s * real_fma(x, y, w * z), s * real_fma(x, z, -(w * y))),
+              rv(s * real_fma(x, y, -(w * z)), 1 - s * real_fma(x, x, z * z), s * real_fma(y, z, w * x)),
+              rv(s * real_fma(x, z, w * y), s * real_fma(y, z, -(w * x)), 1 - s * real_fma(x, x, y * y))};
+    return M;
+}
+
+#endif

@@ -1,0 +1,339 @@
+// The search for a marker problem in single precision: one run, look by look.
+//
+//   START     looked at the start: a free root is laid onto the markers where the start is cold, and in every restart
+//   ALIGNED   looked at that
+//   RUNNING   looked at a step: accepted where the cost is lower; otherwise a quarter of it is looked at next, and the
+//             damping grows for the next solve
+//   BACK      looked at the current point again, since steps as short as these say nothing
+//   MOVED     looked at other places of some limbs
+//
+// A run ends where every marker is near its target (FOUND), or where it is not worth going on: it stands still, six looks
+// leave most of the cost, or it has had its looks (LOST). Where it has met the tips of some limbs by then and missed those
+// of others, the limbs that missed are moved elsewhere and it goes on: four limbs that are each met by every second start
+// would all be met by one in sixteen.
+#ifndef POISE_CUDA_BODY_SEARCH_H
+#define POISE_CUDA_BODY_SEARCH_H
+
+#include "body_align.h"
+
+#include <limits.h>
+
+#define SEARCH_NEAR       2e-4f // of the size of the body: markers this near are left to double precision
+#define SEARCH_NEARER     2e-5f // the same of tips: at a limit, one may come this near and no nearer
+#define SEARCH_DROP_LOOKS 6
+#define SEARCH_DROP       0.7f  // share of the cost
+#define SEARCH_DROP_COST  4e-7f // of the square of the size: runs this near are never dropped
+#define SEARCH_STANDS     1e-6f // share of the cost; and
+#define SEARCH_STANDS_ONE 1e-4f // where there is one run: nothing is chosen by its cost, and double precision goes on
+#define SEARCH_SHORTER    0.25f
+#define SEARCH_SHORTEST   0.01f // share of a step, below which the step is solved for again
+#define SEARCH_LEAST      1e-6f // damping: single precision has no use for less
+#define SEARCH_MOST       1e7f
+
+#define SEARCH_MOVES  6   // of limbs, in a run
+#define SEARCH_MIDDLE 0.7 // of their interval is where restarts begin (solve/restarts.c)
+
+#define SEARCH_TURN 6.283185307179586
+
+typedef enum search_stage { SEARCH_START, SEARCH_ALIGNED, SEARCH_RUNNING, SEARCH_BACK, SEARCH_MOVED } search_stage;
+
+typedef struct body_run {
+    int problem, run, looks;
+    int moves; // of limbs
+    search_stage stage;
+    real scale; // mean weight
+    real start_cost, cost, predicted;
+    bool proposes; // the next trial is the current point and `share` of the step; otherwise it is there already
+    real share;
+    real lambda, growth;
+    real marked; // cost at the last mark
+    int since;   // looks since then
+} body_run;
+
+// ---- Starts --------------------------------------------------------------------------------------------------------------
+
+// A restart's choice of a coordinate, by number `chosen` of the table, or the start itself.
+PZ_BOTH double search_choose(const body_task *t, int dof, double start, double chosen)
+{
+    const double *n = t->numbers + t->dof_numbers + BODY_DOF * dof;
+    if (t->start_kind[dof] == BODY_START_AROUND) {
+        return start + chosen;
+    }
+    if (t->start_kind[dof] == BODY_START_AT) {
+        return chosen;
+    }
+    double first = start - 0.5 * SEARCH_TURN, last = n[1] - SEARCH_TURN;
+    return (first < n[0] ? n[0] : first > last ? last : first) + chosen;
+}
+
+// The start of run number `run` as the current point, and for quaternions as a step.
+BODY_FN void search_take_start(const body_task *t, const pz_cuda_tree_batch *batch, int problem, int run, real *m)
+{
+    const double *q = batch->q + (size_t)problem * (size_t)t->nq;
+    const double *chosen = t->starts + (size_t)(run > 0 ? run - 1 : 0) * (size_t)t->nv;
+    BODY_LOOP
+    for (int k = body_lane(); k < t->joint_count; k += BODY_LANES) {
+        const body_joint *joint = &t->joints[k];
+        int plain = joint->dofs - (joint->has_quaternion ? 3 : 0), v = joint->v;
+        BODY_LOOP
+        for (int i = 0; i < plain; ++i) {
+            double start = q[joint->q + i];
+            start = run > 0 ? search_choose(t, v + i, start, chosen[v + i]) : start;
+            AT(m, t->at.q + joint->q + i) = (real)(start + body_shift(t, m, joint->q + i));
+            AT(m, t->at.step + v + i) = 0;
+        }
+        BODY_LOOP
+        for (int i = plain; i < joint->dofs; ++i) {
+            AT(m, t->at.step + v + i) = run > 0 ? (real)chosen[v + i] : (real)0;
+        }
+        BODY_LOOP
+        for (int i = 0; joint->has_quaternion && i < 4; ++i) {
+            AT(m, t->at.q + joint->q + plain + i) = (real)q[joint->q + plain + i];
+        }
+    }
+}
+
+// ---- Steps ---------------------------------------------------------------------------------------------------------------
+
+PZ_BOTH void search_propose(body_run *r, real share)
+{
+    r->proposes = true;
+    r->share = share;
+}
+
+// What is at the next trial: the one place where trials are made, in which threads of a warp meet again.
+BODY_FN body_look search_look(const body_task *t, real *m, body_run *r)
+{
+    body_meet();
+    if (r->proposes) {
+        body_propose(t, m, r->share);
+    }
+    r->proposes = false;
+    return body_forward(t, m);
+}
+
+BODY_FN void search_begin(const body_task *t, const pz_cuda_tree_batch *batch, int problem, int run, real *m, body_run *r)
+{
+    r->problem = problem, r->run = run, r->looks = r->moves = 0;
+    r->stage = SEARCH_START;
+    r->scale = body_take_problem(t, batch, problem, m);
+    r->cost = r->start_cost = r->marked = INFINITY;
+    r->since = 0;
+    r->lambda = t->is_cold || run > 0 ? 0.3f : 1e-4f;
+    r->growth = 2.0f;
+    search_take_start(t, batch, problem, run, m);
+    search_propose(r, 1);
+}
+
+// Solve for a step; the trial is where it leads. A step that promises nothing after clamping wants more damping.
+BODY_FN void search_solve(const body_task *t, real *m, body_run *r)
+{
+    body_solve s = {.lambda = r->lambda, .scale = r->scale, .exact = false};
+    body_up(t, m, &s);
+    r->predicted = body_down(t, m, &s);
+    search_propose(r, r->predicted > 0 ? 1.0f : 0.0f);
+    if (!(r->predicted > 0)) {
+        r->lambda *= r->growth;
+        r->growth *= 2.0f;
+        r->stage = SEARCH_BACK;
+    }
+}
+
+PZ_BOTH float search_near(const body_task *t)
+{
+    return fast_at_least((t->has_limbs ? SEARCH_NEARER : SEARCH_NEAR) * (float)t->size, (float)t->tolerance);
+}
+
+PZ_BOTH bool search_is_near(const body_task *t, const body_look *look)
+{
+    float near = search_near(t);
+    return look->worst <= near * near;
+}
+
+// The trial is where the run begins, or goes on.
+PZ_BOTH body_next search_arrive(const body_task *t, const body_look *look, body_run *r)
+{
+    r->stage = SEARCH_RUNNING;
+    r->cost = r->marked = look->cost;
+    r->since = 0;
+    return search_is_near(t, look) ? BODY_FOUND : look->cost < INFINITY ? BODY_SOLVE : BODY_LOST;
+}
+
+// Nielsen's rule, shrinking less where the start is far.
+PZ_BOTH body_next search_accept(const body_task *t, const body_look *look, body_run *r)
+{
+    float least = t->is_cold || r->run > 0 ? 0.33f : 0.1f, fell = r->cost - look->cost;
+    if (r->share == 1.0f) {
+        float shrink = 2.0f * (fell / r->predicted) - 1.0f;
+        r->lambda = fast_at_least(SEARCH_LEAST, r->lambda * fast_at_least(least, 1.0f - shrink * shrink * shrink));
+    }
+    r->growth = 2.0f;
+    bool stands = fell <= (t->restarts > 0 ? SEARCH_STANDS : SEARCH_STANDS_ONE) * r->cost;
+    r->cost = look->cost;
+    return search_is_near(t, look) ? BODY_FOUND : stands ? BODY_LOST : BODY_SOLVE;
+}
+
+PZ_BOTH body_next search_reject(body_run *r)
+{
+    r->lambda *= r->growth;
+    r->growth *= 2.0f;
+    search_propose(r, r->share * SEARCH_SHORTER);
+    if (r->lambda > SEARCH_MOST) {
+        return BODY_LOST;
+    }
+    if (r->share < SEARCH_SHORTEST) {
+        r->share = 0.0f;
+        r->stage = SEARCH_BACK;
+    }
+    return BODY_LOOK;
+}
+
+// Have the last looks left most of the cost?
+PZ_BOTH bool search_creeps(const body_task *t, body_run *r)
+{
+    if (++r->since < SEARCH_DROP_LOOKS) {
+        return false;
+    }
+    float size = (float)t->size;
+    bool creeps = r->cost > SEARCH_DROP * r->marked && r->cost > SEARCH_DROP_COST * size * size * r->scale;
+    r->since = 0;
+    r->marked = r->cost;
+    return creeps;
+}
+
+// ---- Limbs ---------------------------------------------------------------------------------------------------------------
+
+// Has the last look missed the tip of a chain that is a limb?
+PZ_BOTH bool search_misses(const body_task *t, const real *m, int c)
+{
+    float near = search_near(t);
+    return t->chains[c].is_limb && !(AT(m, t->at.parts + BODY_PARTS * c + 1) <= near * near);
+}
+
+// A coordinate of a limb that is moved: in all of its interval, since tips that are hard to meet have joints beside a limit.
+PZ_BOTH double search_elsewhere(const body_task *t, const body_joint *joint, int i, double q, double chosen)
+{
+    const double *n = t->numbers + t->dof_numbers + BODY_DOF * (joint->v + i);
+    double x = search_choose(t, joint->v + i, q, chosen), middle = 0.5 * (n[0] + n[1]);
+    bool is_between = t->start_kind[joint->v + i] == BODY_START_AT && joint->swing < 0;
+    return is_between ? middle + (x - middle) / SEARCH_MIDDLE : x;
+}
+
+// The current point, which is left, with the joints of a limb where restarts have them, each another one: there are many
+// more moves than restarts.
+PZ_BOTH void search_move_limb(const body_task *t, real *m, int c, const body_run *r)
+{
+    BODY_LOOP
+    for (int k = t->chains[c].begin; k < t->chains[c].end; ++k) {
+        const body_joint *joint = &t->joints[k];
+        const double *chosen = t->starts + (size_t)((r->run + r->moves * (k + 1)) % t->restarts) * (size_t)t->nv;
+        int plain = joint->dofs - (joint->has_quaternion ? 3 : 0);
+        BODY_LOOP
+        for (int i = 0; i < joint->dofs; ++i) {
+            real *q = &AT(m, t->at.q + joint->q + i);
+            if (i < plain && body_metric(t, joint->v + i) >= 0) {
+                *q = (real)search_elsewhere(t, joint, i, (double)*q, chosen[joint->v + i]);
+            }
+            AT(m, t->at.step + joint->v + i) = i < plain ? (real)0 : (real)chosen[joint->v + i];
+        }
+    }
+}
+
+// The limbs that missed elsewhere, for the next trial. False, with nothing done, where none did, or all, or often enough.
+BODY_FN bool search_move_limbs(const body_task *t, real *m, body_run *r)
+{
+    int met = 0, missed = 0;
+    for (int c = 0; c < t->chain_count; ++c) {
+        bool misses = search_misses(t, m, c);
+        missed += misses, met += t->chains[c].is_limb && !misses;
+    }
+    if (r->moves >= SEARCH_MOVES || met == 0 || missed == 0) {
+        return false;
+    }
+    r->moves += 1;
+    body_meet();
+    BODY_LOOP
+    for (int i = body_lane(); i < t->nv; i += BODY_LANES) {
+        AT(m, t->at.step + i) = 0;
+    }
+    body_meet();
+    BODY_LOOP
+    for (int c = body_lane(); c < t->chain_count; c += BODY_LANES) {
+        if (search_misses(t, m, c)) {
+            search_move_limb(t, m, c, r);
+        }
+    }
+    r->stage = SEARCH_MOVED;
+    r->lambda = 0.3f;
+    r->growth = 2.0f;
+    search_propose(r, 1);
+    return true;
+}
+
+// ---- Looks ---------------------------------------------------------------------------------------------------------------
+
+// Is the trial to be the current point?
+PZ_BOTH bool search_takes(const body_look *look, const body_run *r)
+{
+    bool may_stay = r->stage == SEARCH_RUNNING || (r->stage == SEARCH_ALIGNED && r->run == 0);
+    return r->stage != SEARCH_BACK && (!may_stay || look->cost < r->cost);
+}
+
+BODY_FN body_next search_judge(const body_task *t, const body_look *look, real *m, body_run *r)
+{
+    body_next next;
+    bool takes = search_takes(look, r);
+    r->looks += 1;
+    if (takes) {
+        body_accept(t, m);
+    }
+    if (r->stage == SEARCH_START) {
+        r->start_cost = look->cost;
+        next = search_arrive(t, look, r);
+        if (next != BODY_FOUND && t->can_align && (t->is_cold || r->run > 0) && body_align(t, m)) {
+            r->stage = SEARCH_ALIGNED;
+            next = BODY_LOOK;
+        }
+    } else if (r->stage == SEARCH_BACK) {
+        r->stage = SEARCH_RUNNING;
+        next = r->lambda > SEARCH_MOST ? BODY_LOST : BODY_SOLVE;
+    } else if (r->stage == SEARCH_RUNNING) {
+        next = takes ? search_accept(t, look, r) : search_reject(r);
+    } else if (takes) {
+        next = search_arrive(t, look, r);
+    } else { // the alignment has made it worse
+        r->stage = SEARCH_BACK;
+        search_propose(r, 0);
+        next = BODY_LOOK;
+    }
+    bool is_over = r->looks >= (1 + r->moves) * t->max_iterations || (r->stage == SEARCH_RUNNING && search_creeps(t, r));
+    next = (next == BODY_SOLVE || next == BODY_LOOK) && is_over ? BODY_LOST : next;
+    return next == BODY_LOST && t->has_limbs && search_move_limbs(t, m, r) ? BODY_LOOK : next;
+}
+
+// ---- The best of several runs --------------------------------------------------------------------------------------------
+
+// Does a run that has ended come before the best so far? One that was found before all that were not, the first of those;
+// else the one of least cost, the first of those. So the answer does not depend on when runs end.
+PZ_BOTH bool search_precedes(const body_run *r, bool found, int won, int best_run, float best_cost)
+{
+    if (found) {
+        return r->run <= won;
+    }
+    return won == INT_MAX && (best_run == INT_MAX || r->cost < best_cost || (r->cost == best_cost && r->run < best_run));
+}
+
+PZ_BOTH uint16_t search_passes(const body_run *r)
+{
+    return (uint16_t)(r->looks < UINT16_MAX ? r->looks : UINT16_MAX);
+}
+
+PZ_BOTH void search_keep(const body_task *t, const real *m, const body_run *r, float *end)
+{
+    BODY_LOOP
+    for (int i = body_lane(); i < t->nq; i += BODY_LANES) {
+        end[(size_t)r->problem * (size_t)t->nq + (size_t)i] = AT(m, t->at.q + i);
+    }
+}
+
+#endif

@@ -1,0 +1,245 @@
+// Edits of clips as other programs write them: a joint that stands still above the hips, six channels at every joint, bones
+// along one axis so that the figure does not stand in its neutral pose, right limbs with all axes turned round.
+#include "support/own.h"
+
+#include <poise/edit.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FRAMES 60
+#define PI     3.14159265358979323846
+
+// Lengths in centimetres; angles about z, y, x that make the figure stand, and how far the first swings over time.
+static const struct {
+    const char *name, *parent;
+    double offset[3], angle[3], swing, phase;
+} joints[] = {
+    {"joint_Root", NULL, {0, 0, 0}, {0, 0, 0}, 0, 0},
+    {"Hips", "joint_Root", {0, 93.9, -3}, {PI / 2, 0, 0}, 0.05, 0.3},
+    {"Chest", "Hips", {24, 0, 0}, {0, 0, PI / 2}, 0.1, 1},
+    {"Head", "Chest", {23, 0, 0}, {0, 0, 0}, 0.2, 0.4},
+    {"UpperArm_L", "Chest", {13, 0, 10}, {PI, 0, 0}, 0.6, 0},
+    {"LowerArm_L", "UpperArm_L", {24, 0, 0}, {0.4, 0, 0}, 0.3, 0.2},
+    {"Hand_L", "LowerArm_L", {22, 0, 0}, {0, 0, 0}, 0.1, 0.7},
+    {"UpperArm_R", "Chest", {13, 0, -10}, {0, 0, 0}, 0.5, PI},
+    {"LowerArm_R", "UpperArm_R", {-24, 0, 0}, {0.4, 0, 0}, 0.2, 1.2},
+    {"Hand_R", "LowerArm_R", {-22, 0, 0}, {0, 0, 0}, 0.3, 0.1},
+    {"UpperLeg_L", "Hips", {-2, -6.5, 0}, {PI, 0, 0}, 0.1, PI},
+    {"LowerLeg_L", "UpperLeg_L", {39, 0, 0}, {0, 0.2, 0}, 0.1, 0.5},
+    {"Foot_L", "LowerLeg_L", {41, 0, 0}, {0, -1.2, 0}, 0.05, 0.9},
+    {"Toes_L", "Foot_L", {12, 0, 0}, {0, 0, 0}, 0, 0},
+    {"UpperLeg_R", "Hips", {-2, 6.5, 0}, {0, 0, 0}, 0.1, 0},
+    {"LowerLeg_R", "UpperLeg_R", {-39, 0, 0}, {0, 0.2, 0}, 0.08, 0.1},
+    {"Foot_R", "LowerLeg_R", {-41, 0, 0}, {0, -1.2, 0}, 0.02, 0.3},
+    {"Toes_R", "Foot_R", {-12, 0, 0}, {0, 0, 0}, 0, 0},
+};
+
+#define JOINTS TEST_COUNT(joints)
+
+typedef struct stage {
+    poise_model *model;
+    poise_clip *clip;
+    poise_kinematics *kin;
+} stage;
+
+// Two seconds of a walk along z.
+static stage open_walk(void)
+{
+    stage s;
+    poise_builder *builder;
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
+    for (size_t k = 0; k < JOINTS; ++k) {
+        poise_joint joint = poise_joint_default();
+        joint.name = joints[k].name;
+        joint.parent = joints[k].parent;
+        joint.type = POISE_JOINT_FREE_EULER;
+        joint.order = POISE_EULER_ZYX;
+        joint.offset.position = poise_vec3_make(joints[k].offset[0], joints[k].offset[1], joints[k].offset[2]);
+        ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    }
+    ck_assert_int_eq(poise_model_create(builder, NULL, &s.model, NULL), POISE_OK);
+    poise_builder_destroy(builder);
+    own_model(s.model);
+    ck_assert_int_eq(poise_clip_create(FRAMES, 6 * (int)JOINTS, 0.0333333, NULL, &s.clip, NULL), POISE_OK);
+    own_clip(s.clip);
+    for (int f = 0; f < FRAMES; ++f) {
+        for (size_t k = 0; k < JOINTS; ++k) {
+            double *q = s.clip->q + f * s.clip->nq + poise_model_joint_info(s.model, (int)k).q;
+            memcpy(q + 3, joints[k].angle, sizeof joints[k].angle);
+            q[3] += joints[k].swing * sin(0.15 * f + joints[k].phase);
+            q[2] = k == 1 ? 4.0 * f - 100 : 0;
+            q[0] = k == 1 ? 2.0 * sin(0.15 * f) : 0;
+        }
+    }
+    ck_assert_int_eq(poise_kinematics_create(s.model, NULL, &s.kin, NULL), POISE_OK);
+    own_kinematics(s.kin);
+    return s;
+}
+
+static double *row(const poise_clip *clip, int frame)
+{
+    return clip->q + (size_t)frame * (size_t)clip->nq;
+}
+
+static poise_vec3 place(stage *s, const poise_clip *clip, int frame, const char *body)
+{
+    ck_assert_int_eq(poise_kinematics_update(s->kin, row(clip, frame), NULL), POISE_OK);
+    return poise_kinematics_body_pose(s->kin, poise_model_find_body(s->model, body)).position;
+}
+
+static double apart(poise_vec3 a, poise_vec3 b)
+{
+    return sqrt((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y) + (a.z - b.z) * (a.z - b.z));
+}
+
+// The largest way of a body from one frame to the next.
+static double longest_step(stage *s, const poise_clip *clip)
+{
+    double most = 0;
+    for (int f = 1; f < clip->frames; ++f) {
+        for (size_t k = 0; k < JOINTS; ++k) {
+            most = fmax(most, apart(place(s, clip, f - 1, joints[k].name), place(s, clip, f, joints[k].name)));
+        }
+    }
+    return most;
+}
+
+static double largest_jump(const poise_clip *clip)
+{
+    double most = 0;
+    for (int f = 1; f < clip->frames; ++f) {
+        for (int i = 0; i < clip->nq; ++i) {
+            most = i % 6 >= 3 ? fmax(most, fabs(row(clip, f)[i] - row(clip, f - 1)[i])) : most;
+        }
+    }
+    return most;
+}
+
+// "Foot_L" of "Foot_R", and the other way round.
+static const char *other_side(const char *name, char other[32])
+{
+    size_t last = strlen(name) - 1;
+    snprintf(other, 32, "%s", name);
+    if (name[last - 1] == '_') {
+        other[last] = name[last] == 'L' ? 'R' : 'L';
+    }
+    return other;
+}
+
+TEST(a_mirror_is_one_of_places)
+{
+    stage s = open_walk();
+    poise_clip *seen = NULL;
+    poise_mirror_report report;
+    char other[32];
+    ck_assert_int_eq(poise_clip_mirror(s.model, s.clip, NULL, &seen, &report, NULL), POISE_OK);
+    own_clip(seen);
+    for (int f = 0; f < FRAMES; ++f) {
+        for (size_t k = 1; k < JOINTS; ++k) {
+            poise_vec3 image = place(&s, s.clip, f, joints[k].name);
+            image.x = -image.x;
+            ck_assert_double_lt(apart(image, place(&s, seen, f, other_side(joints[k].name, other))), 1e-9);
+        }
+    }
+    ck_assert_int_eq(report.pairs, 7);
+    ck_assert_double_lt(report.worst_angle, 1e-9);
+    ck_assert_double_lt(report.worst_length, 1e-9);
+    ck_assert_mem_eq(seen->q, s.clip->q, 6 * sizeof(double)); // what stands above the hips stays
+}
+
+TEST(a_mirror_takes_lengths_of_the_clip_along)
+{
+    stage s = open_walk();
+    poise_clip *seen = NULL;
+    poise_mirror_report report;
+    int arm = poise_model_joint_info(s.model, poise_model_find_joint(s.model, "LowerArm_R")).q;
+    for (int f = 0; f < FRAMES; ++f) {
+        row(s.clip, f)[arm] -= 3;
+    }
+    ck_assert_int_eq(poise_clip_mirror(s.model, s.clip, NULL, &seen, &report, NULL), POISE_OK);
+    own_clip(seen);
+    ck_assert_double_lt(report.worst_length, 1e-9);
+    ck_assert_double_eq_tol(apart(place(&s, seen, 9, "UpperArm_L"), place(&s, seen, 9, "LowerArm_L")), 27, 1e-9);
+}
+
+TEST(clips_are_joined_at_the_hips)
+{
+    stage s = open_walk();
+    poise_clip *whole = NULL, *loop = NULL;
+    double usual = longest_step(&s, s.clip);
+    ck_assert_int_eq(poise_clip_append(s.model, s.clip, s.clip, 0.3, POISE_UP_Y, NULL, &whole, NULL), POISE_OK);
+    own_clip(whole);
+    ck_assert_int_eq(poise_clip_loop(s.model, s.clip, 0.3, POISE_UP_Y, NULL, &loop, NULL), POISE_OK);
+    own_clip(loop);
+    ck_assert_double_lt(longest_step(&s, whole), 2 * usual);
+    ck_assert_double_lt(longest_step(&s, loop), 2 * usual);
+    ck_assert_double_gt(place(&s, whole, whole->frames - 1, "Hips").z, 300); // it walks on
+    for (int i = 0; i < 6; ++i) {
+        ck_assert(row(whole, whole->frames - 1)[i] == 0);
+    }
+}
+
+// Euler angles that mean the same as others, half a turn on: rotations are what is blended.
+TEST(a_blend_turns_no_somersault)
+{
+    stage s = open_walk();
+    poise_clip *next = NULL, *whole = NULL;
+    double usual = longest_step(&s, s.clip), jump = largest_jump(s.clip);
+    ck_assert_int_eq(poise_clip_trim(s.clip, 0, FRAMES, NULL, &next, NULL), POISE_OK);
+    own_clip(next);
+    for (int f = 0; f < FRAMES; ++f) {
+        for (size_t k = 1; k < JOINTS; ++k) {
+            double *q = row(next, f) + 6 * k + 3;
+            q[0] += PI, q[1] = PI - q[1], q[2] += k % 2 ? PI : -PI;
+        }
+    }
+    ck_assert_int_eq(poise_clip_append(s.model, s.clip, next, 0.3, POISE_UP_Y, NULL, &whole, NULL), POISE_OK);
+    own_clip(whole);
+    ck_assert_double_lt(longest_step(&s, whole), 2 * usual);
+    ck_assert_double_lt(largest_jump(whole), 4 * jump);
+}
+
+TEST(pins_stretch_no_bone)
+{
+    stage s = open_walk();
+    poise_clip *before = NULL;
+    poise_pin pin = poise_pin_default();
+    poise_pin_result result;
+    ck_assert_int_eq(poise_clip_trim(s.clip, 0, FRAMES, NULL, &before, NULL), POISE_OK);
+    own_clip(before);
+    pin.goal = poise_goal_position(poise_model_find_body(s.model, "Hand_L"), poise_vec3_make(0, 0, 0),
+                                   poise_vec3_make(150, 200, 0));
+    pin.from = 0.7, pin.to = 1;
+    ck_assert_int_eq(poise_clip_pin(s.model, &pin, 1, NULL, s.clip, NULL, &result, NULL, NULL), POISE_OK);
+    ck_assert_int_gt(result.missed, 0);
+    for (int f = 0; f < FRAMES; ++f) {
+        for (size_t i = 0; i < 6 * JOINTS; ++i) {
+            bool is_length = i % 6 < 3 && i / 6 != 1;
+            ck_assert(!is_length || row(s.clip, f)[i] == row(before, f)[i]);
+        }
+    }
+}
+
+// 30 frames a second, written 0.0333333: second 1 is frame 30.
+TEST(a_time_is_the_frame_that_was_meant)
+{
+    stage s = open_walk();
+    poise_pin pin = poise_pin_default();
+    poise_pin_result result;
+    pin.goal =
+        poise_goal_position(poise_model_find_body(s.model, "Hand_L"), poise_vec3_make(0, 0, 0), poise_vec3_make(0, 0, 0));
+    pin.target = POISE_PIN_HERE;
+    pin.from = 1, pin.to = 1.5;
+    ck_assert_int_eq(poise_clip_pin(s.model, &pin, 1, NULL, s.clip, NULL, &result, NULL, NULL), POISE_OK);
+    ck_assert_int_eq(result.held_first, 30);
+    ck_assert_int_eq(result.held_last, 45);
+}
+
+TEST(up_is_where_the_figure_stands)
+{
+    stage s = open_walk();
+    ck_assert_int_eq(poise_clip_up(s.model, s.clip), POISE_UP_Y);
+    ck_assert_int_eq(poise_clip_up(s.model, NULL), POISE_UP_UNKNOWN);
+}

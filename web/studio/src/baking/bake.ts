@@ -1,0 +1,131 @@
+/**
+ * Goals made part of a motion, over their range, with fades. The library does it (`poise edit --pin`), all frames in view, so that the
+ * result is smooth. What it has no pins for (the expressive solver, shapes that keep apart, a timeline of keyframes alone, markers that
+ * are followed) is solved frame by frame, as it is played.
+ */
+import { Clip, type GoalPin, type PinResult } from 'poise-ik';
+import { beside, type Work } from '../beside.js';
+import { placeAt } from '../keyframes.js';
+import { clipNumbers } from '../recording/recording_job.js';
+import type { Session } from '../session.js';
+import { brief, counted, length, momentOf } from '../status.js';
+import { goalOf, type Target } from '../targets.js';
+import type { BakeAnswer, BakeJob } from './bake_job.js';
+import { sweep } from './dust.js';
+import { holdOf } from './hold.js';
+import { jumpIn } from './jumps.js';
+
+const PATIENCE = 40; // milliseconds of work between two looks at the page
+const SEEN = 1e-4; // metres and radians: smaller misses are not worth a word
+const DEGREES = 180 / Math.PI;
+
+export interface Baked {
+  clip: Clip;
+  /** How it went. */
+  words: string;
+  isDoubtful: boolean;
+}
+
+/** How far a goal is missed at worst. */
+interface Miss {
+  name: string;
+  length: number;
+  angle: number;
+  frame: number;
+}
+
+/** Goals act on the timeline, so that what plays is not what is kept. */
+export const hasGoalsToBake = (session: Session): boolean =>
+  session.duration > 0 && session.hasSkeleton && !session.followMarkers && session.targets.some(({ enabled }) => enabled);
+
+/** A goal as the library's pin. */
+export function pinOf(session: Session, target: Target): GoalPin {
+  const { startTime, frameTime, frames: all } = session.motion!;
+  const { first, last, fade, fadeOut } = holdOf(session.range, all, frameTime);
+  const goalAt = (frame: number) => goalOf(target.keys ? { ...target, ...placeAt(target.keys, frame * frameTime) } : target);
+  const at = (frame: number) => startTime + frame * frameTime;
+  const frames = target.keys ? Array.from({ length: last - first + 1 }, (_, i) => first + i) : [];
+  return { goal: goalAt(first), path: frames.map((frame) => ({ time: at(frame), goal: goalAt(frame) })), from: at(first), to: at(last), fade, fadeOut };
+}
+
+async function byPins(session: Session, motion: Clip, work: Work): Promise<{ clip: Clip; misses: Miss[]; jump: { frame: number; joint: string } | null }> {
+  const { poise, model } = session;
+  const targets = session.targets.filter(({ enabled }) => enabled);
+  const job: BakeJob = {
+    compiled: poise.compiled,
+    skeleton: poise.write({ model, scale: session.stage.scale }, 'json').bytes,
+    clip: clipNumbers(motion),
+    pins: targets.map((target) => pinOf(session, target)),
+    locked: session.lockedFlags(),
+  };
+  work.progress('Baking the goals into the motion', null);
+  const { q, pins, snapFrame, snapJoint } = await beside<BakeAnswer>('bake_worker.js', job, work);
+  const clip = motion.trim(0, motion.frames);
+  sweep(q, clip.q);
+  clip.q.set(q);
+  const missOf = ({ worstLength, worstAngle, worstFrame }: PinResult, i: number): Miss =>
+    ({ name: model.joints[targets[i]!.body]!.body, length: worstLength, angle: worstAngle, frame: worstFrame ?? 0 });
+  return { clip, misses: pins.map(missOf), jump: snapFrame === null ? null : { frame: snapFrame, joint: snapJoint ?? 'a joint' } };
+}
+
+/** The motion as it is played, frame by frame, by a twin. */
+export async function asPlayed(session: Session, work: Work, what: string): Promise<{ clip: Clip; misses: Miss[] }> {
+  const frames = Math.max(1, Math.round(session.duration / session.frameTime));
+  const clip = Clip.create(session.poise, { frames, nq: session.model.nq }, session.frameTime, session.stage.clip?.startTime);
+  const twin = session.twin();
+  const worst: Miss = { name: 'a goal', length: 0, angle: 0, frame: 0 };
+  let looked = performance.now();
+  try {
+    for (let f = 0; f < frames; f++) {
+      twin.setTime(f * session.frameTime);
+      const { length: off, angle } = twin.update();
+      clip.frame(f).set(twin.q);
+      if (twin.share() === 1 && off + angle > worst.length + worst.angle) {
+        Object.assign(worst, { length: off, angle, frame: f });
+      }
+      if (performance.now() - looked > PATIENCE) {
+        work.progress(what, f / frames);
+        await new Promise((done) => setTimeout(done));
+        work.signal.throwIfAborted();
+        looked = performance.now();
+      }
+    }
+    return { clip, misses: [worst] };
+  } catch (error) {
+    clip.dispose();
+    throw error;
+  } finally {
+    twin.release();
+  }
+}
+
+/** The worst miss in words; '' where all goals are met. */
+function missing(session: Session, misses: readonly Miss[]): string {
+  const { stage, frameTime, motion } = session;
+  const metres = stage.scale.metres > 0 ? stage.scale.metres : 1.75 / session.size(); // taken for a person, as the library does
+  const isSeen = (miss: Miss) => metres * miss.length > SEEN || miss.angle > SEEN;
+  const [worst] = misses.filter(isSeen).sort((a, b) => metres * (b.length - a.length) + b.angle - a.angle);
+  if (!worst) {
+    return '';
+  }
+  const parts = [worst.length > 0 ? `${length(worst.length, stage.scale.metres)} away` : '', worst.angle > SEEN ? `${brief(DEGREES * worst.angle)}° off` : ''];
+  const others = misses.filter(isSeen).length - 1;
+  const more = others > 0 ? `, and ${counted(others, 'other goal')} ${others > 1 ? 'are' : 'is'} missed as well` : '';
+  return `${worst.name} does not reach its goal: it is ${parts.filter(Boolean).join(' and ')} at worst, in ${momentOf(worst.frame, motion?.frameTime ?? frameTime)}${more}.`;
+}
+
+/** The motion with the goals in it. */
+export async function bake(session: Session, work: Work): Promise<Baked> {
+  const { motion, model } = session;
+  const takesPins = motion && session.takesPins;
+  const played = takesPins ? null : await asPlayed(session, work, 'Baking the goals into the motion');
+  const { clip, misses, jump } = takesPins ? await byPins(session, motion, work) : { ...played!, jump: jumpIn(model, motion, played!.clip) };
+  const doubts = [
+    missing(session, misses),
+    jump ? `${jump.joint} turns suddenly in ${momentOf(jump.frame, clip.frameTime)}: a longer fade, or a nearer place, is smoother.` : '',
+  ].filter(Boolean);
+  const worst = Math.max(0, ...misses.map((miss) => miss.length));
+  const head = 'The goals are part of the motion now, and rest.';
+  const words = doubts.length > 0 ? `${head} The result is doubtful:\n${doubts.join('\n')}` : `${head} They are met to ${session.stage.scale.metres > 0 ? length(worst, session.stage.scale.metres) : brief(worst)}.`;
+  return { clip, words, isDoubtful: doubts.length > 0 };
+}

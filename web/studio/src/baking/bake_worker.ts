@@ -1,0 +1,17 @@
+/** Makes goals part of a motion beside the page, in an engine of its own: what `poise edit --pin` does. */
+import { Clip, edit, load, type Poise } from 'poise-ik';
+import { failureOf } from '../beside.js';
+import type { BakeAnswer, BakeJob } from './bake_job.js';
+
+function bake(poise: Poise, { skeleton, clip, pins, locked }: BakeJob): BakeAnswer {
+  const { model, scale } = poise.read(skeleton, { format: 'json' });
+  const { frames, nq, frameTime, startTime, q } = clip;
+  const motion = Clip.create(poise, { frames, nq }, frameTime, startTime);
+  motion.q.set(q);
+  const { clip: made, pins: results, snapFrame, snapJoint } = edit({ model, clip: motion, scale }, { pins, locked });
+  return { kind: 'baked', q: made.q.slice(), pins: results, snapFrame, snapJoint };
+}
+
+addEventListener('message', ({ data }: MessageEvent<BakeJob>) => {
+  load(data.compiled).then((poise) => postMessage(bake(poise, data))).catch((error: unknown) => postMessage(failureOf(error)));
+});

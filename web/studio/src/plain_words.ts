@@ -1,0 +1,18 @@
+/** What the library says to programmers, in words for people at the page. */
+const turns: readonly (readonly [RegExp, string])[] = [
+  [/^an? (\w+)(?: file)? needs (?:its model: set )?options\.model.*$/, 'it moves a skeleton that it does not hold. Drop the skeleton together with it.'],
+  [/^a marker set needs its model: set options\.model$/, 'it belongs to a model that it does not hold. Drop the model together with it.'],
+  [/^an SRDF needs its robot: set options\.model$/, 'it belongs to a robot that it does not hold. Drop the URDF together with it.'],
+  [/of options\.model/, 'of the skeleton'],
+  [/options\.model has/, 'the skeleton has'],
+  [/ without a model; put one into the file or into options\.model/, ' without a skeleton. Drop the skeleton together with it.'],
+  [/ \(--animation, or options\.animation in C, takes another\)/, '; the panel offers the others'],
+  [/: set options\.(load|meshes).*$/, ''],
+  [/, which needs options\.load; no clip is read/, ', which did not come with it; drop both together to see it move'],
+  [/; (set placements|give them).*$/, ''],
+  [/ \((--[a-z-]+|poise \w+ --[a-z-]+)\)/g, ''],
+];
+
+export function plain(text: string): string {
+  return turns.reduce((words, [from, to]) => words.replace(from, to), text);
+}

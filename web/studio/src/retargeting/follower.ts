@@ -1,0 +1,51 @@
+/** A skeleton that stood on the stage before a motion came, and can take it over. */
+import type { Find } from '../body/named_files.js';
+import { beside, type Work } from '../beside.js';
+import type { DroppedFile } from '../open_files.js';
+import { reasonsOf } from '../recording/track_session.js';
+import type { Session } from '../session.js';
+import { counted } from '../status.js';
+import type { RetargetAnswer, RetargetJob } from './retarget_job.js';
+
+const LEAST_JOINTS = 8; // of a figure: an arm has no use for a walk
+const MOST_REASONS = 4;
+
+export interface Follower {
+  title: string;
+  /** What opens it again. */
+  scene: string | null;
+  files: DroppedFile[];
+  find: Find;
+  /** As poise JSON. */
+  skeleton: Uint8Array;
+}
+
+const isFigure = ({ hasSkeleton, model }: Session): boolean => hasSkeleton && model.joints.length >= LEAST_JOINTS;
+
+/** Of files that were dropped side by side: a motion with a skeleton of its own, which would hide the character or robot beside it, and the others. */
+export function motionAmong(files: DroppedFile[]): { motion: DroppedFile | null; skeleton: DroppedFile[] } {
+  const motions = files.filter(({ name }) => /\.bvh$/i.test(name));
+  const skeleton = files.filter((file) => !motions.includes(file));
+  const isBoth = motions.length === 1 && skeleton.some(({ name }) => /\.(glb|gltf|urdf|xml|mjcf|osim)$/i.test(name)) && files.every(({ name }) => !name.includes('/'));
+  return isBoth ? { motion: motions[0]!, skeleton } : { motion: null, skeleton: files };
+}
+
+/** Whether what stands there could move like what comes: null, if not. */
+export function followerOf(before: Session | null, coming: Session, opened: Pick<Follower, 'scene' | 'files' | 'find'>): Follower | null {
+  if (!before || !coming.motion || !isFigure(before) || !isFigure(coming)) {
+    return null;
+  }
+  const { poise, model, stage } = before;
+  const { bytes } = poise.write({ model, scale: stage.scale, clip: stage.clip }, 'json');
+  return { ...opened, title: stage.file ?? stage.title, skeleton: bytes };
+}
+
+/** The motion on the stage as joint values of the follower, and how well that went. */
+export async function retarget({ poise, model, stage, motion }: Session, follower: Follower, work: Work): Promise<{ table: Uint8Array; words: string; isDoubtful: boolean }> {
+  work.progress(`Putting the motion on ${follower.title}`, null);
+  const job: RetargetJob = { compiled: poise.compiled, skeleton: follower.skeleton, motion: poise.write({ model, scale: stage.scale, clip: motion }, 'json').bytes };
+  const { table, roles, verdict, findings } = await beside<RetargetAnswer>('retarget_worker.js', job, work);
+  const against = reasonsOf(findings).slice(0, MOST_REASONS).map((text) => `- ${text}`);
+  const doubt = verdict === 'good' ? [] : [`The motion is ${verdict === 'failed' ? 'wrong' : 'doubtful'} there:`, ...against];
+  return { table, words: [`${stage.title} on ${follower.title}: ${counted(roles, 'part')} of the body follow.`, ...doubt].join('\n'), isDoubtful: verdict !== 'good' };
+}
