@@ -217,9 +217,11 @@ set(poise_sources
     src/motion/recording/recording_match.c
     src/motion/recording/recording_places.c
     src/motion/recording/recording_follow.c
+    src/batch/arm_lanes_2.c
     src/batch/arm_lanes_4.c
     src/batch/arm_lanes_8.c
     src/batch/arm_lanes.c
+    src/batch/tree_lanes_2.c
     src/batch/tree_lanes_4.c
     src/batch/tree_lanes_8.c
     src/batch/tree_lanes.c

@@ -49,7 +49,7 @@ typedef void (*poise_parallel_for)(void *user, int count, poise_piece run, void 
 typedef struct poise_batch_options {
     poise_solver_options solver;     // as for poise_solve; trace must be NULL
     int workers;                     // 1: how many worker numbers parallel_for uses; scratch memory grows with it
-    int lanes;                       // 0: as many as suit the processor; 1: none; 4, 8: that many, if available
+    int lanes;                       // 0: as many as suit the processor; 1: none; 2, 4, 8: that many, if available
     int max_goals;                   // 64: most POSITION goals of a problem on a tree that is solved in a lane
     poise_parallel_for parallel_for; // NULL: the calling thread does it all, as worker 0
     void *user;                      // handed to parallel_for

@@ -18,6 +18,15 @@
 #define PZ_FETCH(address) ((void)(address))
 #endif
 
+// Lanes of two: NEON, which every arm64 has. SSE2 would do as well, but few x86-64 processors lack AVX2.
+#ifndef PZ_HAS_PAIRS
+#if defined(__aarch64__) && defined(__GNUC__) && !defined(__CUDACC__)
+#define PZ_HAS_PAIRS 1
+#else
+#define PZ_HAS_PAIRS 0
+#endif
+#endif
+
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__CUDACC__)
 #define PZ_HAS_WIDE 1
 #define PZ_WIDE     __attribute__((target("avx2")))
@@ -59,5 +68,11 @@ static inline bool pz_cpu_is_widest(void)
     return false;
 }
 #endif
+
+// The widest registers that the processor has, in doubles, up to `wanted`; 1 for less than two.
+static inline int pz_cpu_lanes(int wanted)
+{
+    return wanted >= 8 && pz_cpu_is_widest() ? 8 : wanted >= 4 && pz_cpu_is_wide() ? 4 : wanted >= 2 && PZ_HAS_PAIRS ? 2 : 1;
+}
 
 #endif

@@ -63,7 +63,7 @@ static bool has_chain(const poise_model *model)
 static int lanes_of(const poise_model *model, const poise_batch_options *options)
 {
     int wanted = options->lanes == 0 ? PZ_ARM_LANES_MOST : options->lanes;
-    int lanes = wanted >= 8 && pz_cpu_is_widest() ? 8 : wanted >= 4 && pz_cpu_is_wide() ? 4 : 1;
+    int lanes = pz_cpu_lanes(wanted);
     bool fits = options->solver.method == POISE_METHOD_AUTO && pz_arm_options_fit(&options->solver) &&
                 !options->solver.arm.seed_table && has_chain(model);
     return fits ? lanes : 1;
@@ -72,7 +72,7 @@ static int lanes_of(const poise_model *model, const poise_batch_options *options
 static void *lay_out(poise_solver *solver, const poise_batch_options *options, const poise_model *model, int lanes,
                      pz_arena *arena)
 {
-    const pz_arm_kernel *kernel = lanes == 8 ? &pz_arm_kernel_8 : &pz_arm_kernel_4;
+    const pz_arm_kernel *kernel = lanes == 8 ? &pz_arm_kernel_8 : lanes == 4 ? &pz_arm_kernel_4 : &pz_arm_kernel_2;
     engine *e = pz_arena_take(arena, 1, sizeof *e);
     void *state = pz_arena_take(arena, 1, kernel->size);
     double *starts = pz_arena_take(arena, (size_t)lanes * (size_t)model->nq, sizeof *starts);

@@ -31,6 +31,6 @@ typedef struct pz_arm_kernel {
     void (*get_numbers)(const void *lanes, int lane, const pz_arm_chain *chain, pz_arm_run *run);
 } pz_arm_kernel;
 
-extern const pz_arm_kernel pz_arm_kernel_4, pz_arm_kernel_8;
+extern const pz_arm_kernel pz_arm_kernel_2, pz_arm_kernel_4, pz_arm_kernel_8;
 
 #endif

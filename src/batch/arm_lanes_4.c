@@ -7,13 +7,7 @@
 #define REAL_WIDTH 4
 #include "batch/arm_lanes_kernel.h"
 
-const pz_arm_kernel pz_arm_kernel_4 = {.size = sizeof(lanes_state),
-                                       .aim = aim_lane,
-                                       .begin = begin_lane,
-                                       .look = look_all,
-                                       .step = step_all,
-                                       .get_end = get_end,
-                                       .get_numbers = get_numbers};
+const pz_arm_kernel pz_arm_kernel_4 = ARM_KERNEL;
 
 #else
 

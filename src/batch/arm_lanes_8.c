@@ -7,13 +7,7 @@
 #define REAL_WIDTH 8
 #include "batch/arm_lanes_kernel.h"
 
-const pz_arm_kernel pz_arm_kernel_8 = {.size = sizeof(lanes_state),
-                                       .aim = aim_lane,
-                                       .begin = begin_lane,
-                                       .look = look_all,
-                                       .step = step_all,
-                                       .get_end = get_end,
-                                       .get_numbers = get_numbers};
+const pz_arm_kernel pz_arm_kernel_8 = ARM_KERNEL;
 
 #else
 

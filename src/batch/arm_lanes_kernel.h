@@ -131,4 +131,11 @@ REAL_TARGET static void step_all(void *lanes, unsigned busy, const pz_arm_chain 
     }
 }
 
+// The kernel of this width.
+#define ARM_KERNEL                                                                                                          \
+    {                                                                                                                       \
+        .size = sizeof(lanes_state), .aim = aim_lane, .begin = begin_lane, .look = look_all, .step = step_all,              \
+        .get_end = get_end, .get_numbers = get_numbers                                                                      \
+    }
+
 #endif

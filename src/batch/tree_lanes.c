@@ -49,7 +49,7 @@ static int lanes_of(const poise_model *model, const poise_batch_options *options
     bool serves = o->method == POISE_METHOD_AUTO && o->max_iterations > 0 && o->prior == 0 && o->step_limit == INFINITY &&
                   !model->has_mimic && model->curve_count == 0 && model->nv > 0 && options->max_goals > 0;
     int best = model->nv <= EIGHT_LANES_DOFS ? 8 : 4, wanted = !serves ? 1 : options->lanes == 0 ? best : options->lanes;
-    return wanted >= 8 && pz_cpu_is_widest() ? 8 : wanted >= 4 && pz_cpu_is_wide() ? 4 : 1;
+    return pz_cpu_lanes(wanted);
 }
 
 static void plan_groups(pz_tree_lanes *t, const pz_group *groups)
@@ -186,7 +186,7 @@ static void *lay_out(poise_solver *solver, const poise_batch_options *options, c
     pz_tree_lanes blank, *made = pz_arena_take(arena, 1, sizeof *made), *t = made ? made : &blank;
     *t = (pz_tree_lanes){.model = model, .solver = solver, .lanes = lanes};
     t->max_goals = options->max_goals < MOST_GOALS ? options->max_goals : MOST_GOALS;
-    t->kernels = lanes == 8 ? &pz_tree_kernels_8 : &pz_tree_kernels_4;
+    t->kernels = lanes == 8 ? &pz_tree_kernels_8 : lanes == 4 ? &pz_tree_kernels_4 : &pz_tree_kernels_2;
     t->group_count = model->axis_count; // no more than that
     t->groups = pz_arena_take(arena, (size_t)t->group_count, sizeof *t->groups);
     t->is_unlimited = pz_arena_take(arena, (size_t)model->step_count, sizeof *t->is_unlimited);

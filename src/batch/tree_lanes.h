@@ -106,6 +106,6 @@ typedef struct pz_tree_kernels {
     void (*measure)(pz_tree_lanes *t);
 } pz_tree_kernels;
 
-extern const pz_tree_kernels pz_tree_kernels_4, pz_tree_kernels_8; // tree_lanes_4.c, tree_lanes_8.c
+extern const pz_tree_kernels pz_tree_kernels_2, pz_tree_kernels_4, pz_tree_kernels_8; // tree_lanes_2.c and so on
 
 #endif

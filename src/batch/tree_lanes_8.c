@@ -8,13 +8,7 @@
 
 #include "batch/tree_newton.h"
 
-const pz_tree_kernels pz_tree_kernels_8 = {.evaluate = lane_evaluate,
-                                           .overflowed = lane_overflowed,
-                                           .inspect = lane_inspect,
-                                           .solve = lane_solve,
-                                           .propose = lane_propose,
-                                           .accept = lane_accept,
-                                           .measure = lane_measure};
+const pz_tree_kernels pz_tree_kernels_8 = TREE_KERNELS;
 
 #else
 

@@ -420,4 +420,11 @@ REAL_KERNEL void lane_measure(pz_tree_lanes *t)
     *LANE_REALS(worst) = worst;
 }
 
+// The kernels of this width.
+#define TREE_KERNELS                                                                                                        \
+    {                                                                                                                       \
+        .evaluate = lane_evaluate, .overflowed = lane_overflowed, .inspect = lane_inspect, .solve = lane_solve,             \
+        .propose = lane_propose, .accept = lane_accept, .measure = lane_measure                                             \
+    }
+
 #endif

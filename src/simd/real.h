@@ -1,9 +1,9 @@
-// Numbers for kernels that solve 1, 4 or 8 problems at once, one to a lane: `real` is a double or a register of doubles, and
+// Numbers for kernels that solve 1, 2, 4 or 8 problems at once, one to a lane: `real` is a double or a register of doubles, and
 // `mask` says in which lanes something is true.
 //
 // A kernel is one text over these types, in a header that a source for each width includes:
 //
-//   #define REAL_WIDTH 4           // 1, 4 or 8; those beyond 1 only where PZ_HAS_WIDE (base/cpu.h)
+//   #define REAL_WIDTH 4           // 1; 2 where PZ_HAS_PAIRS, 4 and 8 where PZ_HAS_WIDE (base/cpu.h)
 //   #include "simd/real.h"
 //
 // Every operation acts on each lane by itself and in the order written, so a lane has the bits of scalar code. With the
@@ -121,6 +121,8 @@ REAL_FN unsigned mask_bits(mask m)
 {
 #if REAL_WIDTH == 1
     return m;
+#elif REAL_WIDTH == 2
+    return (unsigned)(m[0] & 1) | (unsigned)(m[1] & 2);
 #elif REAL_WIDTH == 4
     return (unsigned)__builtin_ia32_movmskpd256((real)m);
 #else
