@@ -81,7 +81,7 @@ python:
 install:
 	@$(call configure,release,build)
 	cmake --build build -j $(JOBS) --target installed
-	tools/install.sh build $(PREFIX)
+	tools/install.sh build "$(PREFIX)"
 
 uninstall:
 	cmake -DMANIFEST=build/installed.txt -P cmake/uninstall.cmake
@@ -89,7 +89,8 @@ uninstall:
 # with the studio, unless its build lacks something and says so
 package:
 	@tools/setup.sh package
-	@$(MAKE) all
+	@$(call configure,release,build)
+	cmake --build build -j $(JOBS) --target installed
 	web/build.sh && web/studio/build.sh $(CURDIR)/build/studio || test $$? -eq 77
 	cd build && cpack
 

@@ -37,4 +37,5 @@ set(CPACK_POISE_SOURCE ${PROJECT_SOURCE_DIR})
 file(WRITE ${PROJECT_BINARY_DIR}/debian/triggers "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/debian/triggers)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_CMAKE_GENERATOR Ninja) # of Makefiles CPack would build everything first, tests included
 include(CPack)

@@ -3,7 +3,7 @@
 #
 #   configure    a configuration that failed does not stand in the way of the next
 #   setup        without root and sudo: one line says which packages are missing, to make as well; where the tool can be built, it goes on
-#   install      make uninstall removes what make install put there, whatever CPack has listed since
+#   install      make uninstall removes what make install put there, DESTDIR or not, whatever CPack has listed since, and says what it cannot
 set -euo pipefail
 build=$(cd "$1" && pwd)
 cd "$(dirname "$0")/.."
@@ -48,6 +48,8 @@ said=$(setup_in "$place/few" web) && fail "it went on without a compiler: $said"
 grep -q 'apt-get install .*libc6-dev clang lld nodejs npm' <<<"$said" || fail "$said"
 said=$(setup_in "$place/tool" test) || fail "it stopped though the tool can be built: $said"
 grep -q 'going on without' <<<"$said" || fail "$said"
+said=$(setup_in "$place/tool" python) && fail "it went on without Python: $said"
+grep -q 'make python cannot do without python3 python3-dev' <<<"$said" || fail "$said"
 
 echo "install:"
 kept=$place/of_another
@@ -62,3 +64,16 @@ rm "$build/install_manifest.txt"
 test -e "$kept" || fail "a file of another program was removed"
 left=$(find "$place/prefix" ! -type d; find "$place/prefix" -iname '*poise*')
 test -z "$left" || fail "left behind: $left"
+
+DESTDIR=$place/root "$tools/install.sh" "$build" /opt/of_poise >/dev/null
+mv "$build/installed.txt" "$place/installed.txt"
+test -x "$place/root/opt/of_poise/bin/poise"
+cmake -DMANIFEST="$place/installed.txt" -P cmake/uninstall.cmake >/dev/null
+left=$(find "$place/root" ! -type d)
+test -z "$left" || fail "left behind: $left"
+
+mkdir "$place/stays"
+echo "$place/stays" >"$place/installed.txt"
+said=$(cmake -DMANIFEST="$place/installed.txt" -P cmake/uninstall.cmake 2>&1) && fail "not removed, and not said: $said"
+grep -q 'stays could not be removed' <<<"$said" || fail "$said"
+test -f "$place/installed.txt" || fail "the list is gone though its files are not"

@@ -4,6 +4,10 @@
 set -eu
 cd "$(dirname "$0")/.."
 . tools/version.sh
+if ! command -v doxygen >/dev/null; then
+    echo "skipped: no doxygen (Debian: doxygen)"
+    exit 77
+fi
 [ $# -gt 0 ] || need_version doxygen 1.9
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT

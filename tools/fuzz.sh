@@ -30,7 +30,7 @@ elif [[ "${1-}" =~ ^[0-9]+$ ]]; then
     shift
 fi
 if ! command -v clang >/dev/null; then
-    echo "skipped: no clang"
+    echo "skipped: no clang (Debian: clang libclang-rt-14-dev)"
     exit 77
 fi
 

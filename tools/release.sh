@@ -78,7 +78,8 @@ for part; do
     echo "== $part"
     "make_$part" || failed+=" $part"
 done
-(cd "$out" && sha256sum $(ls | grep -v SHA256SUMS) >SHA256SUMS && cat SHA256SUMS)
+files=$(ls "$out" | grep -v SHA256SUMS)
+[ -z "$files" ] || (cd "$out" && sha256sum $files >SHA256SUMS && cat SHA256SUMS)
 if [ -n "$failed" ]; then
     echo "not made:$failed"
     exit 1

@@ -11,7 +11,8 @@
 #   setup.sh release   or what all files of a release need (make release)
 #   setup.sh all       or everything: linters, sanitizers, browser, MPI, baselines of the benchmarks (.ci/run)
 #
-# Fails only where the tool itself could not be built; tests that miss something are left out and say so.
+# Fails only where the tool itself could not be built, or nothing of what make was asked for; tests that miss something are left out
+# and say so.
 set -eu
 
 # Each need is a package, or COMMAND=PACKAGE,PACKAGE... where the command may come from elsewhere.
@@ -26,14 +27,16 @@ for_cross="aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu,libc6-dev-arm64-cross qem
 for_all="clang-format=clang-format clang-tidy=clang-tidy libclang-rt-14-dev cppcheck=cppcheck doxygen=doxygen groff=groff
     $for_cross gcc-11=gcc-11 valgrind=valgrind chromium|google-chrome=chromium python3-torch python3-mypy
     python3-pandas python3-matplotlib liborocos-kdl-dev libfcl-dev libopenmpi-dev mpirun=openmpi-bin"
-case ${1:-tool} in
+layer=${1:-tool}
+vital=$for_tool # without which nothing comes of it
+case $layer in
 tool) needs=$for_tool ;;
 test) needs="$for_tool $for_test" ;;
-web) needs="$for_tool $for_web" ;;
-python) needs="$for_tool $for_python" ;;
+web) needs="$for_tool $for_web" && vital=$needs ;;
+python) needs="$for_tool $for_python" && vital="$for_tool python3=python3 python3-config=python3-dev" ;;
 debug) needs="$for_tool $for_test python3-dbg=python3-dbg" ;;
 blender) needs="$for_tool $for_test blender=blender" ;;
-package) needs="$for_tool $for_web $for_package" ;;
+package) needs="$for_tool $for_web $for_package" && vital="$for_tool $for_package" ;;
 release) needs="$for_tool $for_web $for_package $for_python $for_cross
     x86_64-w64-mingw32-gcc-posix=gcc-mingw-w64-x86-64" ;;
 all) needs="$for_tool $for_test $for_web $for_all" ;;
@@ -48,7 +51,7 @@ installed() {
     esac
 }
 
-# lacking NEEDS...: the packages that are missing
+# lacking NEEDS...: the packages that are missing, each after a space
 lacking() {
     for need; do
         packages=$(echo "${need#*=}" | tr , ' ')
@@ -61,7 +64,7 @@ lacking() {
             ;;
         *) ! installed "$need" || found=yes ;;
         esac
-        [ $found = yes ] || printf '%s ' $packages
+        [ $found = yes ] || printf ' %s' $packages
     done
 }
 
@@ -71,11 +74,15 @@ if [ -z "$missing" ]; then
     exit 0
 fi
 
-# cannot REASON WAY: go on without the packages if the tool can be built all the same
+# cannot REASON WAY: go on without the packages if something comes of it all the same
 cannot() {
-    echo "setup: $1; $2 $missing"
+    echo "setup: $1; $2$missing"
     if [ -n "$(lacking $for_tool)" ]; then
-        echo "setup: the tool alone needs $(lacking $for_tool); any CMake from 3.22 on and any C compiler will do: cmake -B build && cmake --build build --target poise"
+        echo "setup: the tool alone needs$(lacking $for_tool); any CMake from 3.22 on and any C compiler will do: cmake -B build && cmake --build build --target poise"
+        exit 1
+    fi
+    if [ -n "$(lacking $vital)" ]; then
+        echo "setup: make $layer cannot do without$(lacking $vital)"
         exit 1
     fi
     echo "setup: going on without; what needs them is left out"
@@ -113,7 +120,7 @@ install() {
     $as_root apt-get install -q -y --no-install-recommends $known
 }
 
-echo "setup: installing $missing"
+echo "setup: installing$missing"
 exec 3>&1
 if ! install >"$log" 2>&1; then
     tail -n 20 "$log"

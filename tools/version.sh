@@ -2,7 +2,7 @@
 # there in the version of Debian 12. Others find other things.
 need_version() {
     if ! command -v "$1" >/dev/null; then
-        echo "skipped: no $1"
+        echo "skipped: no $1 (Debian: $1)"
         exit 77
     fi
     version=$("$1" --version | grep -o -E '[0-9]+(\.[0-9]+)+' | head -n 1)
