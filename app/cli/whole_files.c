@@ -267,6 +267,13 @@ bool files_flush_output(void)
     if (fflush(stdout) == 0 && !ferror(stdout)) {
         return true;
     }
+    if (system_reader_is_gone()) {
+        return false;
+    }
+    // an earlier write failed, and some C libraries keep no more than that: another one finds the cause
+    if (errno == 0 && write(STDOUT_FILENO, "\n", 1) == 1) {
+        errno = EIO;
+    }
     return fail("standard output", "cannot be written");
 }
 

@@ -19,6 +19,9 @@ void system_begin(void);
 // A reader of standard output that goes away does not end this program; writing fails from then on.
 void system_ignore_closed_pipes(void);
 
+// Writing to standard output has failed: because its reader went away, on a system that does not end the program then?
+bool system_reader_is_gone(void);
+
 // The path of this program, folders separated by '/'.
 bool system_program_path(char *path, size_t size);
 

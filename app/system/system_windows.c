@@ -32,6 +32,11 @@ void system_ignore_closed_pipes(void)
     // as it is there
 }
 
+bool system_reader_is_gone(void)
+{
+    return GetFileType((HANDLE)_get_osfhandle(_fileno(stdout))) == FILE_TYPE_PIPE; // which fails for no other reason
+}
+
 bool system_program_path(char *path, size_t size)
 {
     DWORD length = GetModuleFileNameA(NULL, path, (DWORD)size);
