@@ -1,6 +1,7 @@
 // poise-bench: speed and accuracy of Poise. `poise-bench --help` lists suites and options.
 #define _POSIX_C_SOURCE 200809L
 
+#include "cli/whole_files.h"
 #include "draw_report.h"
 #include "suite.h"
 
@@ -382,7 +383,7 @@ static bool run_suites(bench *b)
     return report_finish(b->report, given(b, "--save"));
 }
 
-int main(int count, char **words)
+static int run(int count, char **words)
 {
     for (int i = 1; i < count; ++i) {
         if (strcmp(words[i], "--draw") == 0) {
@@ -412,4 +413,10 @@ int main(int count, char **words)
         bench_hurry();
     }
     return run_suites(&b) ? 0 : 1;
+}
+
+int main(int count, char **words)
+{
+    int status = run(count, words);
+    return files_flush_output() ? status : 2;
 }

@@ -121,8 +121,8 @@ char *json_to_text(const json_node *value, int digits)
 static bool finish(FILE *stream, json_node *value, json_layout layout)
 {
     bool works = json_write(stream, value, layout, JSON_DIGITS);
-    if (!works) {
-        complain("JSON could not be printed: out of memory, or standard output is closed");
+    if (!value) {
+        complain("JSON could not be printed: out of memory");
     }
     putc('\n', stream);
     json_release(value);

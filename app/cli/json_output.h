@@ -99,7 +99,7 @@ bool json_write(FILE *stream, const json_node *value, json_layout layout, int di
 char *json_to_text(const json_node *value, int digits);
 
 // Print as rows to standard output, and release `value`. False, with a line on standard error, when there was no memory for
-// it.
+// it; false alone when the stream is broken, which files_flush_output() tells.
 bool json_print(json_node *value);
 
 // The same on a single line, to standard output or elsewhere.
