@@ -1,7 +1,7 @@
 #!/bin/bash
 # check_first.sh BUILD: what a first try may run into.
 #
-#   configure    a configuration that failed does not stand in the way of the next
+#   configure    a configuration that failed does not stand in the way of the next, nor one of a folder that was moved since
 #   setup        without root and sudo: one line says which packages are missing, to make as well; where the tool can be built, it goes on
 #   install      make uninstall removes what make install put there, DESTDIR or not, whatever CPack has listed since, and says what it cannot
 set -euo pipefail
@@ -22,6 +22,12 @@ printf 'cmake_minimum_required(VERSION 3.22)\nproject(p C)\nif(BREAK)\n message(
 test -f "$place/built/CMakeCache.txt"
 "$tools/configure.sh" "$place/built" -S "$place/project" -B "$place/built" >/dev/null || fail "a failed configuration stands in the way"
 test -f "$place/built/build.ninja" || test -f "$place/built/Makefile"
+said=$("$tools/configure.sh" "$place/built" -S "$place/project" -B "$place/built") && test -z "$said" || fail "configured twice: $said"
+mkdir "$place/elsewhere"
+mv "$place/project" "$place/built" "$place/elsewhere/"
+"$tools/configure.sh" "$place/elsewhere/built" -S "$place/elsewhere/project" -B "$place/elsewhere/built" >/dev/null ||
+    fail "a folder that was moved stands in the way"
+cmake --build "$place/elsewhere/built" >/dev/null || fail "a folder that was moved cannot be built"
 
 # setup_in FOLDER LAYER: with the commands of FOLDER alone, as somebody who is not root
 setup_in() {

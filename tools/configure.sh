@@ -1,11 +1,15 @@
 #!/bin/sh
 # configure.sh BUILD ARGUMENTS...: configure the folder BUILD with these arguments of cmake, unless it is configured already.
-# What a failed attempt left there is cleared away first.
+# What a failed attempt left there is cleared away first, and what was configured elsewhere, before the folder was moved or copied.
 set -eu
 build=$1
 shift
 if [ -f "$build/build.ninja" ] || [ -f "$build/Makefile" ]; then
-    exit 0
+    place=$(sed -n 's/^CMAKE_CACHEFILE_DIR:INTERNAL=//p' "$build/CMakeCache.txt")
+    if [ "$place" -ef "$build" ]; then
+        exit 0
+    fi
+    echo "$build was configured as $place: once more"
 fi
 if ! command -v cmake >/dev/null || ! { command -v "${CC:-cc}" || command -v gcc || command -v clang; } >/dev/null; then
     echo "CMake or a C compiler is missing: make demo installs them, or apt-get install cmake gcc libc6-dev" >&2
