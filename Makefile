@@ -67,7 +67,7 @@ reference:
 web:
 	@tools/setup.sh web
 	JOBS=$(JOBS) web/build.sh
-	web/studio/build.sh $(CURDIR)/build/studio
+	web/studio/build.sh "$(CURDIR)/build/studio"
 
 # a wheel for any Python from 3.9 on
 python:
@@ -91,7 +91,7 @@ package:
 	@tools/setup.sh package
 	@$(call configure,release,build)
 	cmake --build build -j $(JOBS) --target installed
-	web/build.sh && web/studio/build.sh $(CURDIR)/build/studio || test $$? -eq 77
+	web/build.sh && web/studio/build.sh "$(CURDIR)/build/studio" || test $$? -eq 77
 	cd build && cpack
 
 # all files that are given to users, in build/release
