@@ -453,3 +453,15 @@ def test_a_body_is_no_goal(arm):
         arm.solve("tip", arm.neutral())
     with pytest.raises(poise.Error, match='no goal "tipp"'):
         arm.solve("tipp")
+
+
+def test_a_small_gradient_tolerance_is_met_in_batches_too(humanoid):
+    rng = np.random.default_rng(3)
+    Q = np.array([humanoid.retract(humanoid.neutral(), rng.normal(0, 0.1, humanoid.nv)) for _ in range(16)])
+    bodies = humanoid.bodies[3:20:4]
+    problems = [[poise.position(b, p + rng.normal(0, 0.1, 3)) for b, p in zip(bodies, humanoid.fk(q)[3:20:4, :3, 3])] for q in Q]
+    answers, _ = humanoid.solve_batch(problems, Q, gradient_tolerance=1e-14)
+    for goals, start, answer in zip(problems, Q, answers):
+        q, report = humanoid.solve(goals, start, gradient_tolerance=1e-14)
+        assert (q == answer).all() and report.cost <= report.start_cost
+        assert report.reached or report.gradient < 1e-13

@@ -44,6 +44,16 @@ def test_quaternions_and_matrices_have_gradients(problem):
     assert isinstance(report, poise.BatchReport) and report.reached.all() and np.allclose(answers.detach(), q, atol=1e-5)
 
 
+def test_differences_of_answers_that_miss_agree(problem):
+    """Beside a posture the cost is not 0 and tells gradients down to 1e-8 only: the last steps are judged by the gradient."""
+    arm, q, poses = problem
+    goals = ["tip", poise.posture(arm.neutral(), 0.3)]
+    weights = tensor([[1.0, 0.3]] * 2)
+    for targets in (sevens(poses), poses[:, :3, 3]):
+        solve = lambda t, w: poise.torch.solve(arm, goals, [t, None], q, weights=w, gradient_tolerance=1e-14)[0]  # noqa: E731
+        assert torch.autograd.gradcheck(solve, (tensor(targets), weights), eps=1e-6, atol=1e-6, rtol=1e-6)
+
+
 def test_the_matrix_gradient_is_that_of_its_rotation(problem):
     """Through a rotation vector, which torch differentiates on its own, matrices and quaternions give the same."""
     arm, q, poses = problem

@@ -453,3 +453,28 @@ TEST(a_posture_beside_goals_that_are_met_is_told_apart)
     ck_assert_double_gt(report.worst_length, 1e-3);
     ck_assert_ptr_nonnull(strstr(report.reason, "soft goals pull"));
 }
+
+// Rows: AUTO and LEVENBERG_MARQUARDT. A cost near 1 tells gradients from 0 down to 1e-8; whoever asks for less gets it.
+TEST_ROWS(a_small_gradient_tolerance_goes_beyond_what_the_cost_tells, 2)
+{
+    static const poise_method methods[] = {POISE_METHOD_AUTO, POISE_METHOD_LEVENBERG_MARQUARDT};
+    poise_model *arm = seven_hinges();
+    poise_solver_options options = options_for(methods[test_row]);
+    int tip = poise_model_info(arm).joints - 1;
+    double posture[7] = {0.1, 0.2, 0.3, 0.2, 0.1, 0.2, 0.3}, largest[2] = {0, 0};
+    for (int small = 0; small < 2; ++small) {
+        options.gradient_tolerance = small ? 1e-14 : 1e-9;
+        for (int i = 0; i < 40; ++i) {
+            double q[7] = {0};
+            poise_vec3 target = poise_vec3_make(0.05 * i, 0.1, 0.3);
+            poise_goal goals[2] = {poise_goal_position(tip, poise_vec3_make(0, 0, 0), target),
+                                   poise_goal_posture(posture, 0.7)};
+            poise_report report = solve(arm, &options, goals, 2, q);
+            ck_assert_int_eq(report.outcome, POISE_OUTCOME_CLOSEST);
+            ck_assert_double_le(report.cost, report.start_cost);
+            largest[small] = fmax(largest[small], report.gradient);
+        }
+    }
+    ck_assert_double_gt(largest[0], 1e-11);
+    ck_assert_double_le(largest[1], 1e-13);
+}

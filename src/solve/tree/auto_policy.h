@@ -18,6 +18,9 @@
 #define PZ_SLOW       0.99 // one that leaves more, with an indefinite H, may be at a saddle
 #define PZ_ESCAPES    3    // from saddles, that one run may try
 
+#define PZ_BY_COST 1e-9  // a gradient_tolerance from which on the cost decides alone
+#define PZ_HIDDEN  1e-13 // a share of the cost that a few of its roundings hide
+
 // ---- One step ------------------------------------------------------------------------------------------------------------
 
 // A step, and what came of it. Without a step (no system could be solved) `after` and `predicted` are infinite.
@@ -29,11 +32,20 @@ typedef struct pz_trial {
     bool is_newton;   // it solves its system: nothing moved it to a bound or shortened it
     bool wants_exact; // it was to be solved with the exact Hessian
     bool exact;       // and was: H + lambda D is positive definite
+    bool settles;     // the cost cannot tell it from none, but the gradient can
 } pz_trial;
 
 static inline bool pz_is_accepted(const pz_trial *t)
 {
-    return t->after < t->before;
+    return t->after < t->before || t->settles;
+}
+
+// A cost f tells gradients from 0 down to cosines of about sqrt(eps). Whoever wants a smaller one has the last steps judged by
+// the gradient itself, where they promise no more than the rounding of f may hide.
+static inline bool pz_may_settle(const pz_trial *t, double gradient_tolerance)
+{
+    bool is_hidden = t->is_newton && fabs(t->predicted) <= PZ_HIDDEN * t->before && t->after <= (1.0 + PZ_HIDDEN) * t->before;
+    return gradient_tolerance < PZ_BY_COST && t->after >= t->before && is_hidden;
 }
 
 // Is there no more to gain than the rounding of the cost hides? What a step promises tells only where nothing but its

@@ -139,10 +139,25 @@ double pz_damped_evaluate(poise_solver *solver, const pz_damped *d)
     return d->has_step ? pz_try(solver, d->q_trial, POISE_LEVEL_HESSIAN) : INFINITY;
 }
 
+// Does the trial, whose cost is no lower, leave less than half the gradient? The cost of an answer is never above that of the
+// start.
+static bool settles(poise_solver *solver, const pz_trial *trial)
+{
+    if (!pz_may_settle(trial, solver->options.gradient_tolerance) || trial->after > solver->report.start_cost) {
+        return false;
+    }
+    double before = pz_project_gradient(solver);
+    pz_accept(solver);
+    double after = pz_project_gradient(solver);
+    pz_accept(solver); // back
+    return after < 0.5 * before;
+}
+
 bool pz_damped_judge(poise_solver *solver, const pz_damped *d, double cost, pz_trial *trial)
 {
     double length = pz_largest(solver->step, solver->model->nv);
     trial->after = cost;
+    trial->settles = settles(solver, trial);
     bool accepted = pz_is_accepted(trial);
     if (accepted) {
         pz_accept(solver);
