@@ -91,6 +91,8 @@ def _configuration(self: Model, values: Mapping[str, float], q: Any = None) -> N
     """The neutral configuration, or a copy of q, with some numbers set by name: {"elbow": 0.5}, as robot.coordinates has them."""
     out = self.neutral() if q is None else np.array(q, dtype=np.float64)
     places = {name: i for i, name in enumerate(self.coordinates)}
+    if not hasattr(values, "items"):
+        raise TypeError(f"values: a dictionary of coordinates and numbers is wanted, not {values!r}")
     if out.shape != (self.nq,):
         raise ValueError(f"q: {self.nq} numbers are wanted, not an array of shape {out.shape}")
     for name, value in values.items():

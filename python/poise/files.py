@@ -264,6 +264,7 @@ def dump(
     up: str = "",
 ) -> bytes:
     """What poise.save would write into a file of this name. What it cannot hold is warned of."""
+    name = os.fspath(name)
     if model is None and clip is None and markers is None:
         raise ValueError("there is nothing to save: give a model, a clip or markers")
     if not (clip is None or isinstance(clip, Clip)) or not (markers is None or isinstance(markers, Markers)):

@@ -100,6 +100,8 @@ def _skeleton(model: _poise.Model | File, metres: float, up: str) -> File:
         if model.model is None:
             raise _poise.Error("there is no skeleton in this file; give one to be moved")
         return model
+    if not isinstance(model, _poise.Model):
+        raise TypeError(f"model: a poise.Model, a file or its path is wanted, not {model!r}")
     parts: dict[str, Any] = dict(format="unknown", title=None, model=model, clip=None, markers=None, postures={}, placements={}, warnings=[])
     return File({**parts, "metres": metres, "up": number_of_axis(up)})
 
@@ -150,6 +152,8 @@ def track(
     skeleton = _skeleton(opened(model), metres, up)
     markers, motion = _followed(recording, source_metres, source_up)
     places: Mapping[str, Any] = cast(Any, skeleton.placements if placements is None else placements)
+    if not isinstance(places, Mapping):
+        raise TypeError(f"placements: a dictionary, label -> (body, point, weight), is wanted, not {places!r}")
     rows = tuple((label, _body(skeleton.model, body), tuple(point), weight) for label, (body, point, weight) in places.items())
     marked = moved = None
     if markers is not None:

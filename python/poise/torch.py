@@ -134,6 +134,15 @@ def _straight(targets: torch.Tensor, kind: str) -> torch.Tensor:
     return out
 
 
+def _are_poses(straight: Floats) -> NDArray[np.bool_]:
+    """Are these, from _straight_matrices, rotations, with a last row 0 0 0 1 if they have one?"""
+    M = straight[:, :3, :3]
+    off = np.abs(M.transpose(0, 2, 1) @ M - np.eye(3)).max((1, 2), initial=0)
+    end = np.abs(straight[:, 3] - [0, 0, 0, 1]).max(1, initial=0) if straight.shape[1] == 4 else 0
+    are: NDArray[np.bool_] = (off < 1e-9) & (np.linalg.det(M) > 0) & (end == 0)
+    return are
+
+
 def _straight_matrices(out: torch.Tensor) -> torch.Tensor:
     M, one = out[:, :3, :3], torch.eye(3, dtype=torch.double, device=out.device)
     off = M.transpose(1, 2) @ M - one
@@ -166,6 +175,10 @@ class _Problem(NamedTuple):
     def rows(self, targets: Sequence[Floats], weights: Floats | None) -> list[tuple[_poise.Goal, ...]]:
         """The goals of every answer."""
         count = len(targets[0])
+        for i, matrices in zip(self.moved, targets):
+            odd = np.flatnonzero(~_are_poses(matrices)) if matrices.ndim == 3 and self.options.get("on_error") != "mark" else []
+            if len(odd):
+                raise ValueError(f"targets[{i}]: matrix {odd[0]} is none of a rotation or a pose (a rotation to 1e-3, last row 0 0 0 1)")
         columns = [self.goals[i].each(targets[self.moved.index(i)]) if i in self.moved else
                    [goal if weights is None else copy.copy(goal) for _ in range(count)] for i, goal in enumerate(self.goals)]
         if weights is not None:

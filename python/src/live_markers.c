@@ -218,22 +218,43 @@ static const option tracker_options[] = {
     TRACKER_OPTION(smoothness, OPTION_NUMBER), TRACKER_OPTION(max_turn, OPTION_NUMBER),
 };
 
-// Rows of (body, point, weight); `places` has room for them.
+// One row, (body, point, weight), or anything like a tuple of these.
+static bool take_place(PyObject *given, const model_object *m, poise_placement *place)
+{
+    poise_pose tool;
+    double point[3];
+    PyObject *row = PyUnicode_Check(given) ? NULL : PySequence_Tuple(given);
+    bool is_row = row && PyTuple_Size(row) == 3;
+    if (!is_row) {
+        PyErr_Format(PyExc_TypeError, "placements: rows of (body, (x, y, z), weight) are wanted, not %R", given);
+    }
+    *place = (poise_placement){.label = "", .weight = is_row ? PyFloat_AsDouble(PyTuple_GetItem(row, 2)) : 0.0};
+    bool ok = is_row && !PyErr_Occurred() && model_body(m, PyTuple_GetItem(row, 0), &place->body, &tool) &&
+              numbers_copy(PyTuple_GetItem(row, 1), "the point of a placement", point, 3);
+    if (ok) {
+        place->local = poise_pose_transform(tool, poise_vec3_make(point[0], point[1], point[2]));
+    }
+    Py_DecRef(row);
+    return ok;
+}
+
+// `places` has room for them.
 static bool take_places(PyObject *rows, const model_object *m, poise_placement *places)
 {
-    for (Py_ssize_t i = 0; i < PyTuple_Size(rows); ++i) {
-        PyObject *body;
-        poise_pose tool;
-        poise_placement *p = &places[i];
-        *p = (poise_placement){.label = ""};
-        if (!PyArg_ParseTuple(PyTuple_GetItem(rows, i), "O(ddd)d", &body, &p->local.x, &p->local.y, &p->local.z,
-                              &p->weight) ||
-            !model_body(m, body, &p->body, &tool)) {
-            return false;
-        }
-        p->local = poise_pose_transform(tool, p->local);
+    bool ok = true;
+    for (Py_ssize_t i = 0; ok && i < PyTuple_Size(rows); ++i) {
+        ok = take_place(PyTuple_GetItem(rows, i), m, &places[i]);
     }
-    return true;
+    return ok;
+}
+
+// A list of rows, or a dictionary of them by label, as a file has it.
+static PyObject *rows_of(PyObject *given)
+{
+    PyObject *values = PyDict_Check(given) ? PyDict_Values(given) : NULL;
+    PyObject *rows = PySequence_Tuple(values ? values : given);
+    Py_DecRef(values);
+    return rows;
 }
 
 static PyObject *tracker_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
@@ -245,7 +266,7 @@ static PyObject *tracker_new(PyTypeObject *type, PyObject *arguments, PyObject *
         return NULL;
     }
     poise_track_problem problem = poise_track_problem_default();
-    PyObject *tuple = PySequence_Tuple(rows);
+    PyObject *tuple = rows_of(rows);
     live_object *w = tuple ? live_make(type, model) : NULL;
     size_t count = w ? (size_t)PyTuple_Size(tuple) : 0;
     poise_placement *places = PyMem_Malloc((count + 1) * sizeof *places);
@@ -353,7 +374,8 @@ static PyMethodDef tracker_methods[] = {
 static PyType_Slot tracker_slots[] = {
     {Py_tp_doc,
      "Tracker(model, placements, *, smoothness=0, robust=True, outlier=0, max_turn=0.5, least_markers=3, restarts=8)\n\n"
-     "Markers as they arrive, frame by frame: placements is a list of (body, point, weight), in the order of the\n"
+     "Markers as they arrive, frame by frame: placements is a list of (body, point, weight), or a dictionary\n"
+     "of them as poise.track takes it, in the order of the\n"
      "points that next() gets, in the model's unit and axes. Gaps and swapped markers are coped with."},
     {Py_tp_new, tracker_new},
     {Py_tp_dealloc, live_dealloc},

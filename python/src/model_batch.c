@@ -292,7 +292,8 @@ static bool take_call(batch_call *c, const model_object *m, PyObject *arguments,
     Py_ssize_t count = PyTuple_Size(arguments), used = 0;
     c->problems = count > 0 ? PyTuple_GetItem(arguments, used++) : NULL;
     bool poses = c->problems && (PyUnicode_Check(c->problems) || PyLong_Check(c->problems));
-    c->targets = poses && count > used ? PyTuple_GetItem(arguments, used++) : NULL;
+    bool has_place = poses || count == 3; // for targets, None beside a list of goals
+    c->targets = has_place && count > used ? PyTuple_GetItem(arguments, used++) : NULL;
     c->start = count > used ? PyTuple_GetItem(arguments, used++) : NULL;
     bool start_given = false;
     PyObject *name, *value;
@@ -304,6 +305,7 @@ static bool take_call(batch_call *c, const model_object *m, PyObject *arguments,
             return false;
         }
     }
+    c->targets = c->targets == Py_None ? NULL : c->targets;
     if (!c->problems || used != count || poses != (c->targets != NULL)) {
         PyErr_SetString(PyExc_TypeError, "solve_batch takes a body and targets, or a list of goals, then starts q");
         return false;

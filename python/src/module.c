@@ -32,7 +32,8 @@ static void set_attribute(PyObject *object, const char *name, PyObject *value)
 PyObject *raise_refusal(const poise_error *error)
 {
     if (error->status == POISE_ERROR_MEMORY) {
-        return PyErr_NoMemory();
+        PyErr_SetString(PyExc_MemoryError, error->text[0] ? error->text : "out of memory");
+        return NULL;
     }
     PyObject *text = error->line > 0 && error->column > 0
                          ? PyUnicode_FromFormat("line %d, column %d: %s", error->line, error->column, error->text)

@@ -98,3 +98,15 @@ def test_limits_of_a_control_are_looked_at_when_it_is_made(arm):
     for wrong in ({"velocity": -1}, {"velocity": 0}, {"acceleration": float("nan")}, {"velocity": [1, 1, 1, -1, 1, 1, 1]}):
         with pytest.raises(ValueError, match="numbers > 0 are wanted"):
             poise.Control(arm, **wrong)
+
+
+def test_placements_are_rows_of_any_kind():
+    body = poise.scene("humanoid")
+    q, points = body.neutral(), body.fk(body.neutral())[:, :3, 3]
+    rows = [(name, (0, 0, 0), 1) for name in body.bodies]
+    for placements in (rows, [list(row) for row in rows], [(name, np.zeros(3), 1) for name in body.bodies], dict(zip(body.bodies, rows))):
+        pose, miss, held = poise.Tracker(body, placements).next(points)
+        assert np.allclose(pose, q, atol=1e-6) and miss < 1e-6 and not held
+    for wrong in (np.zeros((3, 3)), ["pelvis"], [("pelvis", (0, 0, 0))], [("pelvis", 0, 1)], [("pelvis", (0, 0, 0), "x")], "pelvis", 7):
+        with pytest.raises((TypeError, ValueError)):
+            poise.Tracker(body, wrong)

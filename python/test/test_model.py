@@ -161,6 +161,14 @@ def test_refusals_say_what_and_where(tmp_path, arm):
         poise.save(tmp_path / "model.xyz", arm)
     with pytest.raises(FileNotFoundError):
         poise.load(tmp_path / "nothing.urdf")
+    with pytest.raises(TypeError, match="a dictionary of coordinates"):
+        arm.configuration(np.zeros(7))
+    with pytest.raises(TypeError, match="str"):
+        poise.dump(7, arm)
+    with pytest.raises(poise.Error, match="give it as model"):
+        poise.parse("", "walk.amc")
+    with pytest.raises(MemoryError, match="too many frames"):
+        poise.Clip(np.zeros((3, 7)), 0.01).resampled(arm, 1e300)
 
 
 def wrong_arrays(count):

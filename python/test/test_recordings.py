@@ -101,6 +101,10 @@ def test_bad_places_are_refused(body, recording):
         poise.track(body, recording[1], placements={"pelvis": (1000, (0, 0, 0), 1)})
     with pytest.raises(poise.Error, match="nothing to follow"):
         poise.track(body, (body, None))
+    with pytest.raises(TypeError, match="label -> "):
+        poise.track(body, recording[1], placements=[("pelvis", (0, 0, 0), 1)])
+    with pytest.raises(TypeError, match="a poise.Model, a file"):
+        poise.track(7, recording[1])
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="needs ../shared/data/hdm05")

@@ -465,3 +465,14 @@ def test_a_small_gradient_tolerance_is_met_in_batches_too(humanoid):
         q, report = humanoid.solve(goals, start, gradient_tolerance=1e-14)
         assert (q == answer).all() and report.cost <= report.start_cost
         assert report.reached or report.gradient < 1e-13
+
+
+def test_a_list_of_goals_may_stand_before_no_targets(arm):
+    q = np.full((2, 7), 0.3)
+    goals = [poise.pose("tip", arm.fk(np.full(7, 0.4), "tip"))] * 2
+    expected, _ = arm.solve_batch(goals, q)
+    for answers, _ in (arm.solve_batch(goals, None, q), arm.solve_batch(goals, targets=None, q=q)):
+        assert (answers == expected).all()
+    for wrong in (("tip", None), ("tip", None, q), (goals, q, q), (goals, None, q, q)):
+        with pytest.raises(TypeError):
+            arm.solve_batch(*wrong)

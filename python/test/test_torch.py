@@ -54,6 +54,18 @@ def test_differences_of_answers_that_miss_agree(problem):
         assert torch.autograd.gradcheck(solve, (tensor(targets), weights), eps=1e-6, atol=1e-6, rtol=1e-6)
 
 
+def test_matrices_that_are_no_rotations_are_refused_by_name(problem):
+    arm, q, poses = problem
+    poses = poses.copy()
+    poses[1, 0, 0] += 0.1
+    for goals, targets in (("tip", poses), (["tip"], [poses]), (poise.orientation("tip", np.eye(3)), poses[:, :3, :3])):
+        tensors = [torch.tensor(t) for t in targets] if isinstance(targets, list) else torch.tensor(targets)
+        with pytest.raises(ValueError, match=r"(targets\[1\]: the matrix|targets\[0\]: matrix 1) is"):
+            poise.torch.solve(arm, goals, tensors, q)
+        _, report = poise.torch.solve(arm, goals, tensors, q, on_error="mark")
+        assert list(report.outcome) == ["reached", "refused"]
+
+
 def test_the_matrix_gradient_is_that_of_its_rotation(problem):
     """Through a rotation vector, which torch differentiates on its own, matrices and quaternions give the same."""
     arm, q, poses = problem

@@ -209,7 +209,7 @@ TEST(odd_motions_are_read_with_a_warning)
 TEST(broken_motions_are_refused_with_their_line)
 {
     poise_file *model = io_read_text(document_asf, ASF, NULL);
-    io_refused_text(document_amc, AMC, NULL, 0, "needs options.model");
+    io_refused_text(document_amc, AMC, NULL, 0, "give it as model");
     io_refused_text(":DEGREES\n", AMC, model->model, 2, "no frames");
     io_refused_text(":DEGREES\nroot 1\n2\n", AMC, model->model, 2, "expected the number of a frame");
     io_refused_text(":DEGREES\n1x\n", AMC, model->model, 2, "expected the number of a frame");

@@ -121,7 +121,7 @@ TEST(errors_name_the_line_and_what_is_expected)
     for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
         io_refused_text(rows[i].text, POISE_FORMAT_MOT, model, rows[i].line, rows[i].part);
     }
-    io_refused_text(document_mot, POISE_FORMAT_MOT, NULL, 0, "set options.model");
+    io_refused_text(document_mot, POISE_FORMAT_MOT, NULL, 0, "give it as model");
 }
 
 // ---- Writing -------------------------------------------------------------------------------------------------------------

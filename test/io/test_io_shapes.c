@@ -115,7 +115,7 @@ TEST(an_srdf_gives_pairs_and_postures)
     ck_assert(file->postures[0].q[7] == 1.5);
     io_check_warned(file, 4, "no joint \"nothing\"");
     io_check_warned(file, 6, "no link \"elsewhere\"");
-    io_refused_text(document_srdf, POISE_FORMAT_SRDF, NULL, 0, "options.model");
+    io_refused_text(document_srdf, POISE_FORMAT_SRDF, NULL, 0, "give it as model");
     io_refused_text(
         "<robot><disable_collisions link1='arm' link2='l1'/>\n<disable_collisions link1='l2' link2='l3'/></robot>",
         POISE_FORMAT_SRDF, model, 1, "1 of the 4 links");

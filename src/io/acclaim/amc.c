@@ -76,7 +76,7 @@ static poise_status prepare(amc *file)
     for (int j = 0; j < joints; ++j) {
         if (!pz_asf_columns(file->model, j, &file->columns[j])) {
             return pz_input_fail(file->input, POISE_ERROR_UNSUPPORTED, 0,
-                                 "joint \"%s\" of options.model: an AMC has no %s joints; read the model from its ASF",
+                                 "joint \"%s\" of the model: an AMC has no %s joints; read the model from its ASF",
                                  poise_model_joint_info(file->model, j).name,
                                  poise_joint_type_name(poise_model_joint_info(file->model, j).type));
         }
@@ -314,10 +314,10 @@ poise_status pz_read_amc(pz_input *input)
                            [MISSING_BONES].what = "frames with bones missing",
                            [ODD_NUMBERS].what = "frames with an odd number"}};
     if (!file.model) {
-        return pz_input_fail(input, POISE_ERROR_ARGUMENT, 0, "an AMC needs options.model, read from its ASF");
+        return pz_input_fail(input, POISE_ERROR_ARGUMENT, 0, "an AMC needs the skeleton of its ASF: give it as model");
     }
     if (poise_model_info(file.model).joints == 0) {
-        return pz_input_fail(input, POISE_ERROR_ARGUMENT, 0, "options.model has no joints");
+        return pz_input_fail(input, POISE_ERROR_ARGUMENT, 0, "the model has no joints");
     }
     poise_status status = prepare(&file);
     if (status != POISE_OK) {

@@ -408,7 +408,7 @@ poise_status pz_read_mot(pz_input *input)
              .degrees = -1,
              .separator = ' '};
     if (!m.model) {
-        return pz_input_fail(input, POISE_ERROR_ARGUMENT, 0, "a MOT file needs its model: set options.model");
+        return pz_input_fail(input, POISE_ERROR_ARGUMENT, 0, "a MOT file needs its skeleton: give it as model");
     }
     pz_scan scan = pz_scan_over(input->bytes, input->size);
     poise_status status = read_header(&m, &scan);

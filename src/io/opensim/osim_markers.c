@@ -98,7 +98,7 @@ poise_status pz_osim_marker_set(osim *o)
 {
     marker_list m = {.o = o, .model = o->input->options->model};
     if (!m.model) {
-        return pz_input_fail(o->input, POISE_ERROR_ARGUMENT, 0, "a marker set needs its model: set options.model");
+        return pz_input_fail(o->input, POISE_ERROR_ARGUMENT, 0, "a marker set needs its model: give it as model");
     }
     return read_markers(&m, o->document);
 }

@@ -120,7 +120,7 @@ poise_status pz_json_body(const pz_item *item, const poise_model *model, int *bo
 poise_status pz_json_need_model(const pz_item *item, const poise_model *model)
 {
     return model ? POISE_OK
-                 : pz_json_fail(item, POISE_ERROR_FORMAT, "%s without a model; put one into the file or into options.model",
+                 : pz_json_fail(item, POISE_ERROR_FORMAT, "%s without a model; put one into the file, or give it as model",
                                 item->key);
 }
 

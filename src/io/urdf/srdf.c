@@ -116,7 +116,7 @@ poise_status pz_read_srdf(pz_input *input)
                          [NO_JOINT] = {"joints that the model does not have", 0}}};
     pz_xml_node *root = NULL;
     if (!s.model) {
-        return pz_input_fail(input, POISE_ERROR_ARGUMENT, 0, "an SRDF needs its robot: set options.model");
+        return pz_input_fail(input, POISE_ERROR_ARGUMENT, 0, "an SRDF needs its robot: give it as model");
     }
     poise_status status = pz_xml_parse(input, input->bytes, input->size, NULL, &root);
     if (status == POISE_OK && !pz_xml_is(root, "robot")) {
