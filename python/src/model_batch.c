@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PORTION = 2048, PIECE = 512, PYTHON_RESTARTS = 20 }; // problems laid out at a time, for each thread; by one thread
+enum { PORTION = 1024, PIECE = 512, PYTHON_RESTARTS = 20 }; // problems laid out at a time, for each thread; by one thread
 
 static PyTypeObject *batch_report_type;
 
@@ -66,22 +66,33 @@ typedef struct work {
     goal_array *goals; // count of them; NULL: poses
     // what holds in all answers
     constraint_array within;
+    // starts
+    const double *starts;   // nq numbers
+    Py_ssize_t starts_step; // from those of one problem to the next: nq, or 0 where all have the same
     // answers
     double *q;
-    double *columns[COLUMNS];
+    double *columns[COLUMNS]; // whole numbers as int64_t, flags as bytes
     int column_count;     // HOLDS where nothing is held and nothing marked: what follows is the same for all problems
     poise_pair *blocking; // by problem: the constraint and its item; NULL without constraints
     bool marks;           // problems that are refused, and goes on
 } work;
 
+static bool is_no_pose(const work *w, Py_ssize_t i)
+{
+    return w->target_size == 16 && !poise_pose_from_matrix(w->targets + 16 * i, NULL);
+}
+
 // The goal of problem i, where there are targets; all of them have the rest in common.
 static poise_pose target_at(const work *w, Py_ssize_t i)
 {
     const double *given = w->targets + i * w->target_size;
-    poise_pose target = pose_of(given, w->target_size);
-    target.rotation = w->marks && w->target_size == 16 && !poise_pose_from_matrix(given, NULL)
-                          ? (poise_quat){NAN, NAN, NAN, NAN} // which is refused
-                          : poise_quat_normalize(target.rotation);
+    poise_pose target = {.rotation = {NAN, NAN, NAN, NAN}}; // which is refused
+    if (w->target_size == 16) {
+        poise_pose_from_matrix(given, &target);
+    } else {
+        target = pose_of(given, w->target_size);
+    }
+    target.rotation = poise_quat_normalize(target.rotation);
     return target;
 }
 
@@ -92,19 +103,19 @@ static poise_goal goal_at(const work *w, Py_ssize_t i)
                                : poise_goal_pose(w->body, w->local, target);
 }
 
-static void record(work *w, Py_ssize_t i, const poise_report *r)
+static void record(work *w, Py_ssize_t i, const poise_report *r, int outcome)
 {
-    w->columns[REACHED][i] = r->outcome == POISE_OUTCOME_REACHED;
-    w->columns[ITERATIONS][i] = r->iterations;
-    w->columns[RESTARTS][i] = r->restarts;
+    ((char *)w->columns[REACHED])[i] = outcome == POISE_OUTCOME_REACHED;
+    ((int64_t *)w->columns[ITERATIONS])[i] = r->iterations;
+    ((int64_t *)w->columns[RESTARTS])[i] = r->restarts;
+    ((int64_t *)w->columns[OUTCOME])[i] = outcome;
     w->columns[COST][i] = r->cost;
     w->columns[WORST_LENGTH][i] = r->worst_length;
     w->columns[WORST_ANGLE][i] = r->worst_angle;
-    w->columns[OUTCOME][i] = r->outcome;
     if (w->column_count == HOLDS) {
         return;
     }
-    w->columns[HOLDS][i] = r->holds;
+    ((char *)w->columns[HOLDS])[i] = r->holds;
     w->columns[CLEARANCE][i] = r->clearance < DBL_MAX ? r->clearance : NAN;
     w->columns[CLOSURE][i] = r->closure;
     if (w->blocking) {
@@ -115,12 +126,9 @@ static void record(work *w, Py_ssize_t i, const poise_report *r)
 static void record_refusal(work *w, Py_ssize_t i)
 {
     int nq = w->model->info.nq;
-    record(
-        w, i,
-        &(poise_report){
-            .cost = NAN, .worst_length = NAN, .worst_angle = NAN, .clearance = NAN, .closure = NAN, .blocking = POISE_NONE});
-    w->columns[REACHED][i] = 0;
-    w->columns[OUTCOME][i] = REFUSED;
+    poise_report none = {
+        .cost = NAN, .worst_length = NAN, .worst_angle = NAN, .clearance = NAN, .closure = NAN, .blocking = POISE_NONE};
+    record(w, i, &none, REFUSED);
     for (double *q = w->q + i * nq; q < w->q + (i + 1) * nq; ++q) {
         *q = NAN;
     }
@@ -141,9 +149,10 @@ static void lay_out(void *data, int piece, int worker)
     (void)worker;
     const portion *p = data;
     const work *w = p->w;
-    int begin = piece * PIECE, end = begin + PIECE < p->count ? begin + PIECE : p->count;
+    int begin = piece * PIECE, end = begin + PIECE < p->count ? begin + PIECE : p->count, nq = w->model->info.nq;
     for (int i = begin; i < end; ++i) {
-        p->problems[i].q = w->q + (p->first + i) * w->model->info.nq;
+        p->problems[i].q = w->q + (p->first + i) * nq;
+        memcpy(p->problems[i].q, w->starts + (p->first + i) * w->starts_step, (size_t)nq * sizeof *w->q);
         if (w->goals) {
             p->problems[i].goals = w->goals[p->first + i].goals;
             p->problems[i].goal_count = w->goals[p->first + i].count;
@@ -164,7 +173,7 @@ static poise_status solve_portion(work *w, poise_batch *batch, portion *p, int t
     poise_status status = poise_batch_solve(batch, problems, count, error);
     for (int i = 0; status == POISE_OK && i < count; ++i) {
         if (problems[i].status == POISE_OK) {
-            record(w, first + i, &problems[i].report);
+            record(w, first + i, &problems[i].report, (int)problems[i].report.outcome);
         } else if (w->marks) {
             record_refusal(w, first + i);
         } else {
@@ -178,6 +187,10 @@ static poise_status solve_portion(work *w, poise_batch *batch, portion *p, int t
 // Say which problem was refused, and why.
 static void raise_problem(const work *w, Py_ssize_t i, poise_status status)
 {
+    if (!w->goals && is_no_pose(w, i)) {
+        PyErr_Format(PyExc_ValueError, "targets[%zd]: " NO_POSE, i);
+        return;
+    }
     poise_goal pose = w->goals ? (poise_goal){0} : goal_at(w, i);
     const poise_goal *goals = w->goals ? w->goals[i].goals : &pose;
     int count = w->goals ? w->goals[i].count : 1;
@@ -326,33 +339,24 @@ static bool take_call(batch_call *c, const model_object *m, PyObject *arguments,
     return true;
 }
 
-// Starts into the rows of the answer: neutral, one for all, or one each.
-static bool fill_starts(work *w, PyObject *start)
+// The starts, which `given` holds: neutral, one for all, or one each.
+static bool take_starts(work *w, PyObject *start, numbers *given)
 {
     int nq = w->model->info.nq;
-    numbers given;
-    if (start && !numbers_take(&given, start, "q")) {
+    PyObject *neutral = start ? NULL : PyObject_CallMethod((PyObject *)w->model, "neutral", NULL);
+    bool ok = (start || neutral) && numbers_take(given, start ? start : neutral, "q");
+    Py_DecRef(neutral);
+    if (!ok) {
         return false;
     }
-    if (start && given.count != nq && given.count != w->count * nq) {
+    if (given->count != nq && given->count != w->count * nq) {
         PyErr_Format(PyExc_ValueError, "q: %d numbers, or %zd rows of as many, are wanted, not %zd", nq, w->count,
-                     given.count);
-        numbers_release(&given);
+                     given->count);
+        numbers_release(given);
         return false;
     }
-    for (Py_ssize_t i = 0; i < w->count; ++i) {
-        double *row = w->q + i * nq;
-        if (!start && i == 0) {
-            poise_model_neutral(w->model->model, row);
-        } else if (!start) {
-            memcpy(row, w->q, (size_t)nq * sizeof *row);
-        } else {
-            memcpy(row, given.at + (given.count == nq ? 0 : i * nq), (size_t)nq * sizeof *row);
-        }
-    }
-    if (start) {
-        numbers_release(&given);
-    }
+    w->starts = given->at;
+    w->starts_step = given->count == nq ? 0 : nq;
     return true;
 }
 
@@ -457,6 +461,15 @@ static bool set_constants(PyObject *report, const work *w)
     return ok;
 }
 
+// The array of a column as one of `count` flags or whole numbers in the same memory.
+static PyObject *seen_as(PyObject *column, const char *type, Py_ssize_t count)
+{
+    PyObject *all = PyObject_CallMethod(column, "view", "s", type);
+    PyObject *front = all ? PySequence_GetSlice(all, 0, count) : NULL;
+    Py_DecRef(all);
+    return front;
+}
+
 // Columns that are not real numbers get the type they should have.
 static bool set_types(PyObject *report, const work *w)
 {
@@ -466,7 +479,7 @@ static bool set_types(PyObject *report, const work *w)
     } typed[] = {{REACHED, "bool"}, {ITERATIONS, "int64"}, {RESTARTS, "int64"}, {OUTCOME, "int64"}, {HOLDS, "bool"}};
     for (size_t i = 0; i < sizeof typed / sizeof *typed && typed[i].column < w->column_count; ++i) {
         PyObject *before = PyStructSequence_GetItem(report, typed[i].column);
-        PyObject *after = PyObject_CallMethod(before, "astype", "s", typed[i].type);
+        PyObject *after = seen_as(before, typed[i].type, w->count);
         if (!after) {
             return false;
         }
@@ -490,7 +503,7 @@ static bool make_blocking(work *w)
 // With the problems laid out: answers, report, work.
 static PyObject *solve_work(work *w, batch_call *c)
 {
-    numbers q, columns[COLUMNS];
+    numbers q, starts, columns[COLUMNS];
     PyObject *answers = numbers_make(&q, 2, (const Py_ssize_t[]){w->count, w->model->info.nq});
     if (!answers) {
         return NULL;
@@ -499,7 +512,11 @@ static PyObject *solve_work(work *w, batch_call *c)
     w->column_count = w->within.count > 0 || w->marks ? COLUMNS : HOLDS;
     PyObject *report = make_columns(w, columns), *result = NULL;
     if (report) {
-        bool ok = make_blocking(w) && fill_starts(w, c->start) && run(w, c);
+        bool ok = make_blocking(w) && take_starts(w, c->start, &starts);
+        if (ok) {
+            ok = run(w, c);
+            numbers_release(&starts);
+        }
         for (int i = 0; i < w->column_count; ++i) {
             numbers_release(&columns[i]);
         }
@@ -520,7 +537,7 @@ static PyObject *solve_poses(work *w, batch_call *c)
     }
     PyObject *result = NULL;
     bool are_points = targets.axes == 2 && targets.shape[1] == 3;
-    if (are_points || (w->marks ? poses_have_shape(&targets) : poses_fit(&targets))) {
+    if (are_points || poses_have_shape(&targets)) {
         w->targets = targets.at;
         w->target_size = are_points ? 3 : targets.axes == 3 ? 16 : 7;
         w->count = targets.shape[0];

@@ -19,7 +19,7 @@ bool pose_from_numbers(const double *n, int count, const char *what, poise_pose 
     }
     poise_pose given;
     if (!poise_pose_from_matrix(n, &given)) {
-        PyErr_Format(PyExc_ValueError, "%s: the matrix is not a pose (a rotation to 1e-3, last row 0 0 0 1)", what);
+        PyErr_Format(PyExc_ValueError, "%s: " NO_POSE, what);
         return false;
     }
     *pose = unit_pose(given);
@@ -55,8 +55,7 @@ bool poses_fit(const numbers *targets)
     bool matrices = targets->axes == 3;
     for (Py_ssize_t i = 0; matrices && i < targets->shape[0]; ++i) {
         if (!poise_pose_from_matrix(targets->at + 16 * i, NULL)) {
-            PyErr_Format(PyExc_ValueError, "targets[%zd]: the matrix is not a pose (a rotation to 1e-3, last row 0 0 0 1)",
-                         i);
+            PyErr_Format(PyExc_ValueError, "targets[%zd]: " NO_POSE, i);
             return false;
         }
     }

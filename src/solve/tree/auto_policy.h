@@ -40,12 +40,13 @@ static inline bool pz_is_accepted(const pz_trial *t)
     return t->after < t->before || t->settles;
 }
 
-// A cost f tells gradients from 0 down to cosines of about sqrt(eps). Whoever wants a smaller one has the last steps judged by
-// the gradient itself, where they promise no more than the rounding of f may hide.
+// A cost f tells gradients from 0 down to cosines of about sqrt(eps). Whoever wants a smaller one has the last steps judged
+// by the gradient itself, where they promise no more than the rounding of f may hide.
 static inline bool pz_may_settle(const pz_trial *t, double gradient_tolerance)
 {
-    bool is_hidden = t->is_newton && fabs(t->predicted) <= PZ_HIDDEN * t->before && t->after <= (1.0 + PZ_HIDDEN) * t->before;
-    return gradient_tolerance < PZ_BY_COST && t->after >= t->before && is_hidden;
+    bool is_hidden = t->is_newton && fabs(t->predicted) <= PZ_HIDDEN * t->before;
+    bool is_level = t->after >= t->before && t->after <= (1.0 + PZ_HIDDEN) * t->before;
+    return gradient_tolerance < PZ_BY_COST && is_hidden && is_level;
 }
 
 // Is there no more to gain than the rounding of the cost hides? What a step promises tells only where nothing but its

@@ -139,8 +139,8 @@ double pz_damped_evaluate(poise_solver *solver, const pz_damped *d)
     return d->has_step ? pz_try(solver, d->q_trial, POISE_LEVEL_HESSIAN) : INFINITY;
 }
 
-// Does the trial, whose cost is no lower, leave less than half the gradient? The cost of an answer is never above that of the
-// start.
+// Does the trial, whose cost is no lower, leave less than half the gradient? The cost of an answer is never above that of
+// the start.
 static bool settles(poise_solver *solver, const pz_trial *trial)
 {
     if (!pz_may_settle(trial, solver->options.gradient_tolerance) || trial->after > solver->report.start_cost) {
