@@ -401,11 +401,12 @@ static PyObject *make_columns(work *w, numbers columns[COLUMNS])
     return report;
 }
 
-// The numbers of the outcomes become their names.
-static bool set_outcomes(PyObject *report)
+// The numbers of the outcomes become their names: without the long ones, where there can be none, in fewer bytes.
+static bool set_outcomes(PyObject *report, const work *w)
 {
-    PyObject *names = PyList_New(REFUSED + 1), *numpy = PyImport_ImportModule("numpy");
-    for (int i = 0; names && i <= REFUSED; ++i) {
+    int last = w->column_count == COLUMNS ? REFUSED : POISE_OUTCOME_BUDGET;
+    PyObject *names = PyList_New(last + 1), *numpy = PyImport_ImportModule("numpy");
+    for (int i = 0; names && i <= last; ++i) {
         PyList_SetItem(names, i, PyUnicode_FromString(i == REFUSED ? "refused" : poise_outcome_name((poise_outcome)i)));
     }
     PyObject *before = PyStructSequence_GetItem(report, OUTCOME), *after = NULL;
@@ -486,7 +487,7 @@ static bool set_types(PyObject *report, const work *w)
         PyStructSequence_SetItem(report, typed[i].column, after);
         Py_DecRef(before);
     }
-    return set_outcomes(report) && (w->column_count == COLUMNS ? set_blocking(report, w) : set_constants(report, w));
+    return set_outcomes(report, w) && (w->column_count == COLUMNS ? set_blocking(report, w) : set_constants(report, w));
 }
 
 static bool make_blocking(work *w)
