@@ -210,30 +210,79 @@ bool solve_run(solve_job *job)
 
 // ---- All answers ---------------------------------------------------------------------------------------------------------
 
-// Answers that break a constraint are dropped. Returns how many are left.
-static int keep_held(const solve_job *job, int count)
+// Answers from `from` of which each holds the constraints, into the job. False after one line on standard error.
+static bool find_answers(solve_job *job, poise_solver *solver, const double *from, int most)
 {
-    poise_kinematics *kinematics = NULL;
-    need(poise_kinematics_create(job->model, NULL, &kinematics, NULL) == POISE_OK);
-    poise_constraints_sift(kinematics, job->avoided.constraints, job->avoided.count,
-                           job->options.constraints.closure_tolerance, job->solutions, &count);
-    poise_kinematics_destroy(kinematics);
-    return count;
+    poise_error error;
+    if (poise_solve_all(solver, job->list->goals, from, job->solutions, most + 1, &job->solution_count, &job->report,
+                        &error) != POISE_OK) {
+        complain("solve: --all: %s", error.text);
+        return false;
+    }
+    int found = job->solution_count;
+    if (job->avoided.count > 0) {
+        poise_kinematics *kinematics = NULL;
+        need(poise_kinematics_create(job->model, NULL, &kinematics, NULL) == POISE_OK);
+        poise_constraints_sift(kinematics, job->avoided.constraints, job->avoided.count,
+                               job->options.constraints.closure_tolerance, job->solutions, &job->solution_count);
+        poise_kinematics_destroy(kinematics);
+    }
+    job->solutions_dropped = found - job->solution_count;
+    return true;
+}
+
+// The start with the joints that do not move the goal, such as fingers, as the answer has them. False: they are there already.
+static bool move_others(const solve_job *job, double *from)
+{
+    const poise_model *model = job->model;
+    bool *moves_goal = needed(calloc((size_t)poise_model_info(model).joints + 1, sizeof *moves_goal));
+    bool differs = false;
+    for (int k = job->list->goals[0].body; k >= 0; k = poise_model_joint_info(model, k).parent) {
+        moves_goal[k] = true;
+    }
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
+        poise_joint_info joint = poise_model_joint_info(model, k);
+        for (int i = joint.q; i < joint.q + joint.nq; ++i) {
+            from[i] = moves_goal[k] ? job->start[i] : job->q[i];
+            differs |= from[i] != job->start[i];
+        }
+    }
+    free(moves_goal);
+    return differs;
+}
+
+// None of the answers holds, and all have the other joints where the start has them. If these are in each other's way, as
+// closed fingers are, a solve says where they are not. False after one line on standard error.
+static bool find_with_others_moved(solve_job *job, poise_solver *solver, int most)
+{
+    double *from = needed(calloc((size_t)poise_model_info(job->model).nq + 1, sizeof *from));
+    bool works = solve_run(job);
+    poise_report solved = job->report;
+    if (works && job->reached && move_others(job, from)) {
+        works = find_answers(job, solver, from, most);
+    }
+    job->report = job->solution_count == 0 ? solved : job->report;
+    free(from);
+    return works;
 }
 
 // The nearest answer that holds the constraints becomes the job's, with what is known of it; where none does, what a solve
 // finds, which may lie between the answers of an arm with many, or be the closest pose.
-static bool choose_held(solve_job *job)
+static bool choose_held(solve_job *job, poise_solver *solver, int most)
 {
     size_t nq = (size_t)poise_model_info(job->model).nq;
+    if (job->solution_count == 0 && !find_with_others_moved(job, solver, most)) {
+        return false;
+    }
     if (job->solution_count == 0) {
-        bool works = solve_run(job);
-        job->solution_count = works && job->reached;
+        job->solution_count = job->reached;
         memcpy(job->solutions, job->q, nq * sizeof *job->q);
-        return works;
+        return true;
     }
     poise_report found = job->report;
     memcpy(job->start, job->solutions, nq * sizeof *job->start);
+    poise_solver_destroy(job->solver);
+    job->solver = NULL;
     if (!try(job, 0, job->q, &job->solver, &job->report)) {
         return false;
     }
@@ -262,21 +311,12 @@ static bool find_all(solve_job *job, int capacity)
     size_t nq = (size_t)poise_model_info(job->model).nq;
     job->solutions = needed(calloc(((size_t)most + 1) * nq + 1, sizeof *job->solutions));
     job->solutions_asked = capacity;
-    poise_status status = poise_solve_all(solver, job->list->goals, job->q, job->solutions, most + 1, &job->solution_count,
-                                          &job->report, &error);
-    if (status != POISE_OK) {
-        complain("solve: --all: %s", error.text);
-        poise_solver_destroy(solver);
-        return false;
-    }
-    int found = job->solution_count;
-    job->solution_count = is_held ? keep_held(job, found) : found;
-    job->solutions_dropped = found - job->solution_count;
+    bool works = find_answers(job, solver, job->start, most) && (!is_held || choose_held(job, solver, most));
     job->has_more_solutions = job->solution_count > capacity;
     job->solution_count = job->has_more_solutions ? capacity : job->solution_count;
-    if (is_held) {
+    if (is_held || !works) {
         poise_solver_destroy(solver);
-        return choose_held(job);
+        return works;
     }
     job->solver = solver;
     memcpy(job->q, job->solutions, nq * sizeof *job->q); // the nearest, or the closest pose
