@@ -42,6 +42,7 @@ set(poise_sources
     src/shape/pairs.c
     src/shape/close_pairs.c
     src/shape/fit.c
+    src/shape/mesh_marks.c
     src/shape/cloud.c
     src/goal/jet.c
     src/goal/residual.c

@@ -13,6 +13,7 @@
 #include "math/dense.h"
 #include "math/quat.h"
 #include "shape/cloud.h"
+#include "shape/mesh_marks.h"
 
 #define WORTH       0.04 // of the looseness so far: what a further shape must save
 #define BOX_PAYS    0.9  // a box is taken where it costs less than this of the best capsule
@@ -30,6 +31,8 @@ typedef struct half_space {
 typedef struct piece {
     const vec3 *corners;
     size_t triangles;
+    pz_mesh_marks marks;
+    int number; // its bit in marks.held
     int cut_count;
     half_space cuts[MOST_CUTS];
 } piece;
@@ -45,6 +48,7 @@ typedef struct fitted {
 typedef struct polygon {
     vec3 at[MOST_SIDES];
     int count;
+    bool is_whole; // a triangle that no cut crosses
 } polygon;
 
 // ---- Pieces --------------------------------------------------------------------------------------------------------------
@@ -70,6 +74,9 @@ static polygon clip(const polygon *p, const half_space *cut)
 static bool take_polygon(const piece *p, size_t triangle, polygon *made)
 {
     const vec3 *c = p->corners + 3 * triangle;
+    if (p->marks.held && !(p->marks.held[triangle] >> p->number & 1)) {
+        return false;
+    }
     bool crosses[MOST_CUTS];
     for (int i = 0; i < p->cut_count; ++i) {
         const half_space *cut = &p->cuts[i];
@@ -81,12 +88,19 @@ static bool take_polygon(const piece *p, size_t triangle, polygon *made)
     }
     made->at[0] = c[0], made->at[1] = c[1], made->at[2] = c[2];
     made->count = 3;
+    made->is_whole = true;
     for (int i = 0; i < p->cut_count && made->count > 0; ++i) {
         if (crosses[i]) {
             *made = clip(made, &p->cuts[i]);
         }
     }
     return made->count > 0;
+}
+
+// Has corner i of a polygon been seen, as one of a triangle before?
+PZ_INLINE bool is_seen(const piece *p, size_t triangle, const polygon *made, int i)
+{
+    return made->is_whole && p->marks.fresh && !(p->marks.fresh[triangle] >> i & 1);
 }
 
 static void clear(pz_outline *o)
@@ -177,7 +191,9 @@ static bool find_outline(const piece *p, pz_outline *o)
     for (size_t t = 0; t < p->triangles; ++t) {
         int count = take_polygon(p, t, &made) ? made.count : 0;
         for (int i = 0; i < count; ++i) {
-            reach_to(o, &r, made.at[i]);
+            if (!is_seen(p, t, &made, i)) {
+                reach_to(o, &r, made.at[i]);
+            }
         }
     }
     return o->reach[0] > -INFINITY;
@@ -341,7 +357,9 @@ static void widen_to(const piece *p, poise_shape *shape)
     for (size_t t = 0; t < p->triangles; ++t) {
         int count = take_polygon(p, t, &made) ? made.count : 0;
         for (int i = 0; i < count; ++i) {
-            widen(shape, poise_pose_transform(inverse, made.at[i]));
+            if (!is_seen(p, t, &made, i)) {
+                widen(shape, poise_pose_transform(inverse, made.at[i]));
+            }
         }
     }
     shape->radius *= WIDER;
@@ -411,6 +429,18 @@ static void find_halves(const fitted *f, const pz_outline *whole, pz_cloud *c, h
     pz_cloud_count(c, &f->shape, 1);
 }
 
+// Note which triangles the parts of a piece hold: `high` is a piece of its own from now on, of this number.
+static void divide(const piece *low, piece *high, int number)
+{
+    polygon ignored;
+    for (size_t t = 0; t < low->triangles && low->marks.held; ++t) {
+        bool is_low = take_polygon(low, t, &ignored), is_high = take_polygon(high, t, &ignored);
+        low->marks.held[t] &= (unsigned char)~(is_low ? 0u : 1u << low->number);
+        low->marks.held[t] |= (unsigned char)(is_high ? 1u << number : 0u);
+    }
+    high->number = number;
+}
+
 // Cover the whole by at most `capacity` shapes; returns how many.
 static int cover(const piece *all, poise_shape *shapes, int capacity)
 {
@@ -429,6 +459,7 @@ static int cover(const piece *all, poise_shape *shapes, int capacity)
         pz_cloud_count(&c, &parts[next].shape, -1);
         parts[count] = cut[next].part[1];
         parts[next] = cut[next].part[0];
+        divide(&parts[next].piece, &parts[count].piece, count);
         pz_cloud_count(&c, &parts[count].shape, 1);
         pz_cloud_count(&c, &parts[next].shape, 1);
         find_halves(&parts[count], &whole, &c, &cut[count]);
@@ -456,8 +487,9 @@ poise_status poise_shapes_fit(int body, const poise_vec3 *corners, size_t triang
                                 (double)i);
         }
     }
-    piece whole = {.corners = corners, .triangles = triangles};
+    piece whole = {.corners = corners, .triangles = triangles, .marks = pz_mesh_marks_make(corners, triangles)};
     *count = cover(&whole, shapes, least(capacity, MOST_PIECES));
+    pz_mesh_marks_release(&whole.marks);
     for (int i = 0; i < *count; ++i) {
         shapes[i].body = body;
     }

@@ -238,6 +238,35 @@ TEST_ROWS(a_mesh_has_the_scale_of_its_class, TEST_COUNT(scaled))
     ck_assert_double_ge(least_outside(file, length + 0.5, 0, 0), 0.2);
 }
 
+static int hooks_handed_out;
+
+static poise_status count_hooks(void *user, const char *name, const void **bytes, size_t *size)
+{
+    hooks_handed_out += strstr(name, "hook.obj") != NULL;
+    return hand_out(user, name, bytes, size);
+}
+
+TEST(a_mesh_that_comes_again_is_read_and_covered_once_at_each_scale)
+{
+    poise_read_options options = io_options(POISE_FORMAT_MJCF, NULL);
+    options.load = count_hooks, options.meshes = true;
+    hooks_handed_out = 0;
+    poise_file *file = io_read_with(
+        "<mujoco><compiler meshdir='parts'/><asset><mesh file='hook.obj'/><mesh name='long' file='hook.obj' scale='2 2 2'/>"
+        "</asset><worldbody><body name='a'><geom type='mesh' mesh='hook'/><body name='b' pos='0 0 5'><joint/>"
+        "<geom type='mesh' mesh='hook' pos='0 3 0'/><geom type='mesh' mesh='long'/></body></body></worldbody></mujoco>",
+        &options);
+    ck_assert_int_eq(hooks_handed_out, 2);
+    int each = file->shape_count / 3;
+    ck_assert_int_eq(3 * each, file->shape_count);
+    for (int i = 0; i < each; ++i) {
+        const poise_shape *first = &file->shapes[i], *again = &file->shapes[each + i];
+        ck_assert(first->body != again->body && again->kind == first->kind && again->radius == first->radius);
+        ck_assert_double_eq_tol(again->pose.position.y, first->pose.position.y + 3, 1e-15);
+        ck_assert_double_eq_tol(file->shapes[2 * each + i].half.z, 2 * first->half.z, 1e-12);
+    }
+}
+
 TEST(a_mesh_of_no_class_is_refused)
 {
     poise_read_options options = io_options(POISE_FORMAT_MJCF, NULL);

@@ -113,6 +113,8 @@ TEST(frames_become_tools)
 
 static const io_case odd[] = {
     {TWO("revolute", ""), 4, "joint \"j\" has no limits and is left free"},
+    {TWO("prismatic", "<limit lower=\"0\" upper=\"0\" effort=\"0\" velocity=\"0\"/>"), 4,
+     "joint \"j\" cannot move: its limits are 0 and 0, which exporters write if none are given"},
     {TWO("revolute", "<limit effort='1'/>"), 4, "joint \"j\" has no limits"},
     {TWO("continuous", "<limit lower='0' upper='0'/>"), 4, "limits of a continuous joint are not used"},
     {TWO("ball", ""), 4, "type \"ball\" is not in the URDF standard"},

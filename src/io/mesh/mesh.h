@@ -4,10 +4,22 @@
 
 #include "io/io_core.h"
 
+#define PZ_COVER_MOST 8 // shapes of one mesh
+
+// The cover of a mesh that was read before: a robot has its motors, fingers and legs several times.
+typedef struct pz_cover {
+    const char *name;
+    poise_vec3 scale;
+    poise_shape shapes[PZ_COVER_MOST]; // in the frame of the mesh
+    int count;
+    struct pz_cover *next;
+} pz_cover;
+
 // Shapes that go over to the file.
 typedef struct pz_shape_list {
     poise_shape *shapes;
     size_t count, capacity;
+    pz_cover *covers; // of the meshes so far, in the input's pool
 } pz_shape_list;
 
 bool pz_shape_list_add(pz_input *input, pz_shape_list *list, const poise_shape *shape); // false: out of memory

@@ -3,7 +3,7 @@
 
 #include "math/vec3.h"
 
-#define MOST_SHAPES 8 // of one mesh
+#include <string.h>
 
 bool pz_shape_list_add(pz_input *input, pz_shape_list *list, const poise_shape *shape)
 {
@@ -21,27 +21,33 @@ void pz_shape_list_keep(pz_input *input, const pz_shape_list *list)
     input->file->shape_count = (int)list->count;
 }
 
-static poise_status add_cover(pz_input *input, const poise_vec3 *corners, size_t triangles, const poise_shape *like,
-                              pz_shape_list *list, const char **why)
+// The shapes of a cover, placed as `like` says.
+static poise_status add_cover(pz_input *input, const pz_cover *cover, const poise_shape *like, pz_shape_list *list)
 {
-    poise_shape shapes[MOST_SHAPES];
-    int count = 0;
-    if (poise_shapes_fit(like->body, corners, triangles, shapes, MOST_SHAPES, &count, NULL) != POISE_OK) {
-        *why = "its vertices are not finite, or too far away";
-    }
-    for (int i = 0; i < count; ++i) {
-        shapes[i].pose = poise_pose_multiply(like->pose, shapes[i].pose);
-        shapes[i].groups = like->groups;
-        shapes[i].against = like->against;
-        if (!pz_shape_list_add(input, list, &shapes[i])) {
+    for (int i = 0; i < cover->count; ++i) {
+        poise_shape shape = cover->shapes[i];
+        shape.body = like->body;
+        shape.pose = poise_pose_multiply(like->pose, shape.pose);
+        shape.groups = like->groups;
+        shape.against = like->against;
+        if (!pz_shape_list_add(input, list, &shape)) {
             return pz_input_no_memory(input);
         }
     }
     return POISE_OK;
 }
 
-poise_status pz_mesh_cover(pz_input *input, const char *name, poise_vec3 scale, const poise_shape *like, pz_shape_list *list,
-                           const char **why)
+static const pz_cover *find_cover(const pz_shape_list *list, const char *name, poise_vec3 scale)
+{
+    const pz_cover *c = list->covers;
+    while (c && !(strcmp(c->name, name) == 0 && c->scale.x == scale.x && c->scale.y == scale.y && c->scale.z == scale.z)) {
+        c = c->next;
+    }
+    return c;
+}
+
+// Read the mesh and cover it, into *made.
+static poise_status make_cover(pz_input *input, poise_vec3 scale, pz_cover *made, const char **why)
 {
     const void *bytes = NULL;
     size_t size = 0;
@@ -50,7 +56,7 @@ poise_status pz_mesh_cover(pz_input *input, const char *name, poise_vec3 scale, 
     if (!input->options->meshes || !input->options->load) {
         return POISE_OK;
     }
-    if (input->options->load(input->options->user, name, &bytes, &size) != POISE_OK) {
+    if (input->options->load(input->options->user, made->name, &bytes, &size) != POISE_OK) {
         *why = "its file was not found";
         return POISE_OK;
     }
@@ -62,5 +68,31 @@ poise_status pz_mesh_cover(pz_input *input, const char *name, poise_vec3 scale, 
         poise_vec3 *at = &corners.at[i];
         *at = v3(at->x * scale.x, at->y * scale.y, at->z * scale.z);
     }
-    return add_cover(input, corners.at, corners.count / 3, like, list, why);
+    if (poise_shapes_fit(0, corners.at, corners.count / 3, made->shapes, PZ_COVER_MOST, &made->count, NULL) != POISE_OK) {
+        *why = "its vertices are not finite, or too far away";
+    }
+    return POISE_OK;
+}
+
+poise_status pz_mesh_cover(pz_input *input, const char *name, poise_vec3 scale, const poise_shape *like, pz_shape_list *list,
+                           const char **why)
+{
+    const pz_cover *known = find_cover(list, name, scale);
+    *why = NULL;
+    if (known) {
+        return add_cover(input, known, like, list);
+    }
+    pz_cover *made = pz_pool_take(&input->pool, 1, sizeof *made);
+    char *copy = pz_pool_copy(&input->pool, name, strlen(name));
+    if (!made || !copy) {
+        return pz_input_no_memory(input);
+    }
+    *made = (pz_cover){.name = copy, .scale = scale};
+    poise_status status = make_cover(input, scale, made, why);
+    if (status != POISE_OK || *why) {
+        return status;
+    }
+    made->next = list->covers;
+    list->covers = made;
+    return add_cover(input, made, like, list);
 }

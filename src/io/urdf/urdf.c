@@ -20,7 +20,19 @@ typedef struct urdf_joint {
     int child;  // link
 } urdf_joint;
 
-enum { UNKNOWN_ELEMENT, EXTENSION, NO_LIMIT, LIMIT_IGNORED, DIALECT, MIMIC_IGNORED, NO_MASS, FRAME, UNIT, CAUSE_COUNT };
+enum {
+    UNKNOWN_ELEMENT,
+    EXTENSION,
+    NO_LIMIT,
+    NO_RANGE,
+    LIMIT_IGNORED,
+    DIALECT,
+    MIMIC_IGNORED,
+    NO_MASS,
+    FRAME,
+    UNIT,
+    CAUSE_COUNT
+};
 
 typedef struct urdf {
     pz_input *input;
@@ -364,6 +376,11 @@ static poise_status read_limits(urdf *u, const urdf_joint *joint, const type_row
                         "joint \"%s\": limits of %g to %g rad: are these degrees? a URDF has radians", joint->name, lower,
                         upper);
         }
+        if (lower == 0 && upper == 0 && !pz_xml_child(joint->node, "mimic")) {
+            pz_xml_warn(u->input, &u->causes[NO_RANGE], node,
+                        "joint \"%s\" cannot move: its limits are 0 and 0, which exporters write if none are given",
+                        joint->name);
+        }
     } else if (type->has_limits) {
         pz_xml_warn(u->input, &u->causes[NO_LIMIT], joint->node, "joint \"%s\" has no limits and is left free", joint->name);
     } else if (has_any && made->type != POISE_JOINT_FIXED) {
@@ -535,6 +552,7 @@ poise_status pz_read_urdf(pz_input *input)
               .causes = {[UNKNOWN_ELEMENT] = {"unknown elements", 0},
                          [EXTENSION] = {"elements of extensions", 0},
                          [NO_LIMIT] = {"joints without limits", 0},
+                         [NO_RANGE] = {"joints that cannot move", 0},
                          [LIMIT_IGNORED] = {"joints whose limits are not used", 0},
                          [DIALECT] = {"joints of types that are not in the standard", 0},
                          [MIMIC_IGNORED] = {"joints that cannot mimic", 0},
