@@ -104,15 +104,15 @@ static pz_contact overlap(const pz_boxed_segment *s, const pz_placed *box)
 
 // ---- Segment and box -----------------------------------------------------------------------------------------------------
 
-pz_contact pz_segment_box(const pz_segment *a, const pz_placed *box)
+// `s` is the segment in the frame of the box.
+static pz_contact nearest_of(const pz_boxed_segment *s, const pz_segment *a, const pz_placed *box)
 {
-    pz_boxed_segment s = to_box(a, box);
     bool inside;
-    double t = pz_nearest_to_box(&s, &inside), out[3], on[3], square = 0.0;
+    double t = pz_nearest_to_box(s, &inside), out[3], on[3], square = 0.0;
     int clamped = 0, free_axis = 0;
     for (int i = 0; i < 3; ++i) {
-        double x = s.p[i] + t * s.e[i];
-        out[i] = pz_excess(x, s.h[i]);
+        double x = s->p[i] + t * s->e[i];
+        out[i] = pz_excess(x, s->h[i]);
         on[i] = x - out[i];
         square += out[i] * out[i];
         clamped += out[i] != 0;
@@ -120,7 +120,7 @@ pz_contact pz_segment_box(const pz_segment *a, const pz_placed *box)
     }
     double gap = sqrt(square);
     if (!(gap > box->meets)) {
-        return overlap(&s, box);
+        return overlap(s, box);
     }
     pz_contact contact = {.gap = gap, .is_smooth = true, .face = clamped == 1 ? PZ_SIDE_B : PZ_SIDE_NONE};
     contact.b = v3_add(box->center, m3_apply(&box->axes, get3(on)));
@@ -133,6 +133,12 @@ pz_contact pz_segment_box(const pz_segment *a, const pz_placed *box)
         contact.slides[contact.slide_count++] = (pz_slide){PZ_SIDE_B, column(&box->axes, free_axis)};
     }
     return contact;
+}
+
+pz_contact pz_segment_box(const pz_segment *a, const pz_placed *box)
+{
+    pz_boxed_segment s = to_box(a, box);
+    return nearest_of(&s, a, box);
 }
 
 // ---- Two boxes -----------------------------------------------------------------------------------------------------------
@@ -154,6 +160,18 @@ static vec3 lowest(const pz_placed *box, vec3 n)
         corner = fabs(rise) < 1e-12 ? corner : v3_mad(corner, rise > 0 ? -half[i] : half[i], axis);
     }
     return corner;
+}
+
+double pz_boxes_bound(const pz_placed *a, const pz_placed *b)
+{
+    vec3 way = v3_sub(a->center, b->center);
+    double most = -INFINITY;
+    for (int i = 0; i < 3; ++i) {
+        vec3 u = column(&a->axes, i), v = column(&b->axes, i);
+        most = max2(most, fabs(v3_dot(u, way)) - (i == 0 ? a->half.x : i == 1 ? a->half.y : a->half.z) - spread(b, u));
+        most = max2(most, fabs(v3_dot(v, way)) - (i == 0 ? b->half.x : i == 1 ? b->half.y : b->half.z) - spread(a, v));
+    }
+    return most - a->radius - b->radius;
 }
 
 typedef struct box_parting {
@@ -218,6 +236,31 @@ static pz_segment edge_of(const pz_placed *box, int i)
     return (pz_segment){center, column(&box->axes, along), half[along]};
 }
 
+// A bound of the distance from below: that of the box around the segment, along the axes of the other.
+static double from_around(const pz_boxed_segment *s)
+{
+    double square = 0.0;
+    for (int i = 0; i < 3; ++i) {
+        double apart = max2(0.0, fabs(s->p[i]) - s->half * fabs(s->e[i]) - s->h[i]);
+        square += apart * apart;
+    }
+    return sqrt(square);
+}
+
+// Take the place where edge i of a box comes nearest to another if that is nearer than what there is.
+static void take_edge(const pz_placed *box, int i, const pz_placed *other, bool turns, pz_contact *nearest)
+{
+    pz_segment edge = edge_of(box, i);
+    pz_boxed_segment s = to_box(&edge, other);
+    if (from_around(&s) > nearest->gap + other->meets) {
+        return;
+    }
+    pz_contact contact = nearest_of(&s, &edge, other);
+    if (contact.gap < nearest->gap) {
+        *nearest = turns ? pz_contact_turned(contact) : contact;
+    }
+}
+
 pz_contact pz_box_box(const pz_placed *a, const pz_placed *b)
 {
     box_parting best = part_boxes(a, b);
@@ -226,14 +269,10 @@ pz_contact pz_box_box(const pz_placed *a, const pz_placed *b)
     }
     pz_contact nearest = {.gap = INFINITY};
     for (int i = 0; i < 12; ++i) {
-        pz_segment edge = edge_of(a, i);
-        pz_contact contact = pz_segment_box(&edge, b);
-        nearest = contact.gap < nearest.gap ? contact : nearest;
+        take_edge(a, i, b, false, &nearest);
     }
     for (int i = 0; i < 12; ++i) {
-        pz_segment edge = edge_of(b, i);
-        pz_contact contact = pz_segment_box(&edge, a);
-        nearest = contact.gap < nearest.gap ? pz_contact_turned(contact) : nearest;
+        take_edge(b, i, a, true, &nearest);
     }
     return nearest;
 }

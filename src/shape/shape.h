@@ -65,13 +65,14 @@ int pz_contact_count(const poise_shape *a, const poise_shape *b);
 // Where two shapes come nearest; returns how many places. Not for two half-spaces.
 int pz_contacts(const pz_placed *a, const pz_placed *b, pz_contact contacts[PZ_MOST_CONTACTS]);
 
-// How far a point lies from the core of a box.
+// How far a point lies from the core of a box; within it, < 0: how far from its nearest face.
 static inline double pz_from_box(vec3 x, const pz_placed *box)
 {
     vec3 at = m3_apply_transposed(&box->axes, v3_sub(x, box->center));
-    double u = max2(fabs(at.x) - box->half.x, 0.0), v = max2(fabs(at.y) - box->half.y, 0.0);
-    double w = max2(fabs(at.z) - box->half.z, 0.0);
-    return sqrt(u * u + v * v + w * w);
+    double u = fabs(at.x) - box->half.x, v = fabs(at.y) - box->half.y, w = fabs(at.z) - box->half.z;
+    double deepest = max2(u, max2(v, w));
+    u = max2(u, 0.0), v = max2(v, 0.0), w = max2(w, 0.0);
+    return deepest < 0 ? deepest : sqrt(u * u + v * v + w * w);
 }
 
 // A bound of the distance from below, at once: the sphere around one of them against a half-space, a box or a sphere.
@@ -101,6 +102,9 @@ static inline double pz_distance_bound(const pz_placed *a, const pz_placed *b)
 pz_contact pz_segment_segment(const pz_segment *a, const pz_segment *b, double meets);
 pz_contact pz_segment_box(const pz_segment *a, const pz_placed *box);
 pz_contact pz_box_box(const pz_placed *a, const pz_placed *b);
+
+// A closer bound for two boxes than pz_distance_bound: their separation along the normals of faces.
+double pz_boxes_bound(const pz_placed *a, const pz_placed *b);
 
 // The same contact seen from the other shape.
 pz_contact pz_contact_turned(pz_contact contact);

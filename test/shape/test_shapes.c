@@ -111,6 +111,33 @@ TEST_ROWS(the_normal_is_the_derivative, KINDS *KINDS - 1)
     ck_assert_int_gt(compared, TRIES * 9 / 10);
 }
 
+// Rows: boxes, capsules, both. Pairs that cannot be the nearest are passed over by a bound: none that is.
+TEST_ROWS(the_least_room_of_many_pairs_is_that_of_the_nearest, 3)
+{
+    enum { EACH = 12 };
+    figure f = two_bodies();
+    scene_random random = scene_random_make(31 + (uint64_t)test_row);
+    poise_shape shapes[2 * EACH];
+    poise_pair pairs[EACH * EACH];
+    poise_constraint apart = poise_constraint_default(POISE_CONSTRAINT_CLEARANCE);
+    apart.shapes = shapes, apart.shape_count = 2 * EACH, apart.pairs = pairs, apart.pair_count = EACH * EACH;
+    for (int i = 0; i < EACH * EACH; ++i) {
+        pairs[i] = (poise_pair){i / EACH, EACH + i % EACH};
+    }
+    for (int i = 0; i < TRIES; ++i) {
+        place(&f, &random, i % 4 == 0 ? 0.2 : 1.2);
+        double least = INFINITY;
+        for (int k = 0; k < 2 * EACH; ++k) {
+            bool is_box = test_row == 0 || (test_row == 2 && k % 2 == 0);
+            shapes[k] = random_shape(&random, is_box ? POISE_SHAPE_BOX : POISE_SHAPE_CAPSULE, k / EACH, 1);
+        }
+        for (int k = 0; k < EACH * EACH; ++k) {
+            least = fmin(least, nearest_of(&f, &shapes[pairs[k].a], &shapes[pairs[k].b]).distance);
+        }
+        ck_assert_double_eq(poise_constraint_room(f.kin, &apart, NULL), least);
+    }
+}
+
 TEST(shapes_that_are_not_sound_are_refused)
 {
     figure f = two_bodies();

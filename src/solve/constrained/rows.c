@@ -53,6 +53,13 @@ static double margin_of(const poise_constraint *given, int pair)
     return given->margins ? given->margins[pair] : given->margin;
 }
 
+// Is a pair that is at least so far apart of no interest?
+static bool is_far(const sink *s, double bound, double margin, double per_length)
+{
+    double room = (bound - margin) * per_length;
+    return (room > s->farthest || (!s->rows && room > s->room)) && bound > s->clearance;
+}
+
 // `placed`: all shapes; NULL: each is placed when its pair comes.
 static void take_pairs(sink *s, int index, const pz_placed *placed)
 {
@@ -66,15 +73,17 @@ static void take_pairs(sink *s, int index, const pz_placed *placed)
             own[0] = pz_place(s->kin, &given->shapes[given->pairs[i].a]);
             own[1] = pz_place(s->kin, &given->shapes[given->pairs[i].b]);
         }
-        double margin = margin_of(given, i), bound = pz_distance_bound(a, b), room = (bound - margin) * per_length;
-        if ((room > s->farthest || (!s->rows && room > s->room)) && bound > s->clearance) {
+        double margin = margin_of(given, i);
+        bool are_boxes = a->kind == POISE_SHAPE_BOX && b->kind == POISE_SHAPE_BOX;
+        if (is_far(s, pz_distance_bound(a, b), margin, per_length) ||
+            (are_boxes && is_far(s, pz_boxes_bound(a, b), margin, per_length))) {
             continue;
         }
         pz_contact contacts[PZ_MOST_CONTACTS];
         int count = pz_contacts(a, b, contacts);
         for (int k = 0; k < count; ++k) {
             s->clearance = min2(s->clearance, contacts[k].distance);
-            room = (contacts[k].distance - margin) * per_length;
+            double room = (contacts[k].distance - margin) * per_length;
             if (room > s->farthest) {
                 continue;
             }
