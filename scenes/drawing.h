@@ -4,7 +4,7 @@
 
 #include <scenes/picture.h>
 
-#include <poise/kinematics.h>
+#include <poise/constraint.h>
 
 // The box that holds a skeleton in some configurations. Start with drawing_box_empty().
 typedef struct drawing_box {
@@ -39,5 +39,9 @@ void drawing_skeleton(picture *p, const poise_model *model, const poise_kinemati
 // A grid of lines on the ground below the box, at the height `ground` along `up`, and what it covers.
 drawing_box drawing_footprint(const drawing_box *box, poise_vec3 up, double ground);
 void drawing_ground(picture *p, const drawing_box *box, poise_vec3 up, double ground, const char *color);
+
+// A shape of the world as wires, and the room it takes: none for a half-space, of which the part about the box is drawn.
+void drawing_box_add_obstacle(drawing_box *box, const poise_shape *shape);
+void drawing_obstacle(picture *p, const poise_shape *shape, const drawing_box *box, const char *color);
 
 #endif

@@ -280,10 +280,13 @@ static bool choose_held(solve_job *job, poise_solver *solver, int most)
         return true;
     }
     poise_report found = job->report;
-    memcpy(job->start, job->solutions, nq * sizeof *job->start);
+    double *start = job->start;
     poise_solver_destroy(job->solver);
     job->solver = NULL;
-    if (!try(job, 0, job->q, &job->solver, &job->report)) {
+    job->start = job->solutions;
+    bool works = try(job, 0, job->q, &job->solver, &job->report);
+    job->start = start;
+    if (!works) {
         return false;
     }
     job->reached = is_reached(job);
@@ -540,7 +543,7 @@ static const app_option options[] = {
     {"trace", .help = "print every iteration"},
     {"output", 'o', OPTION_OUTPUT, "FILE", .choices = WRITTEN_FILES,
      .help = "write the answer: as posture \"solution\" of a .json, else as a motion of one frame, or of all of --path"},
-    {"picture", 0, OPTION_OUTPUT, "FILE", .choices = ".svg", .help = "draw start, answer and goals"},
+    {"picture", 0, OPTION_OUTPUT, "FILE", .choices = ".svg", .help = "draw start, answer, goals and obstacles"},
     {"floating", .help = "URDF, MJCF: leave the root free instead of fixing it to the world"},
     {0},
 };

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 static const char *const bone = "#56748f", *const old_bone = "#d5dde5", *const joint = "#ffffff", *const red = "#d1495b",
-                         *const green = "#3c9d6b";
+                         *const green = "#3c9d6b", *const brown = "#b08d57";
 
 static bool has_point(const poise_goal *goal)
 {
@@ -39,9 +39,22 @@ static void draw_goal(picture *p, const solve_job *job, const poise_kinematics *
     picture_line(p, PICTURE_PAGE, from, goal->target.position, 1.2, color, "5 4");
 }
 
+// Obstacle number i, of the file or of --obstacle; NULL: there are fewer.
+static const poise_shape *obstacle(const solve_job *job, int i)
+{
+    const poise_constraint *apart = job->avoided.clearance;
+    for (int k = 0; apart && k < apart->shape_count; ++k) {
+        if (apart->shapes[k].body == POISE_WORLD && i-- == 0) {
+            return &apart->shapes[k];
+        }
+    }
+    return NULL;
+}
+
 static void draw(picture *p, const solve_job *job, poise_kinematics *kinematics)
 {
     drawing_box box = drawing_box_empty();
+    const poise_shape *shape;
     const double *poses[] = {job->start, job->q};
     for (int i = 0; i < 2; ++i) {
         poise_kinematics_update(kinematics, poses[i], NULL);
@@ -52,11 +65,17 @@ static void draw(picture *p, const solve_job *job, poise_kinematics *kinematics)
             drawing_box_add(&box, job->list->goals[i].target.position);
         }
     }
+    for (int i = 0; (shape = obstacle(job, i)); ++i) {
+        drawing_box_add_obstacle(&box, shape);
+    }
     show_box(p, job->file, &box, 60);
     poise_kinematics_update(kinematics, job->start, NULL);
     drawing_skeleton(p, job->model, kinematics, 5, old_bone, old_bone);
     picture_next_figure(p);
     poise_kinematics_update(kinematics, job->q, NULL);
+    for (int i = 0; (shape = obstacle(job, i)); ++i) {
+        drawing_obstacle(p, shape, &box, brown);
+    }
     drawing_skeleton(p, job->model, kinematics, 7, bone, joint);
     for (int i = 0; i < job->list->count; ++i) {
         draw_goal(p, job, kinematics, i);
@@ -71,8 +90,8 @@ bool solve_save_picture(const solve_job *job, const char *name)
     for (int i = 0; i < job->list->count; ++i) {
         missed += !solve_goal_is_met(job, i);
     }
-    snprintf(caption, sizeof caption, "%d goal%s, %d missed; pale: the start; rings: where goals are", job->list->count,
-             job->list->count == 1 ? "" : "s", missed);
+    snprintf(caption, sizeof caption, "%d goal%s, %d missed; pale: the start; rings: where goals are%s", job->list->count,
+             job->list->count == 1 ? "" : "s", missed, obstacle(job, 0) ? "; brown: obstacles" : "");
     picture *p = begin_picture(SKELETON_WIDTH, SKELETON_HEIGHT, job->reached ? "Reached" : "The closest pose", caption,
                                job->model, &kinematics);
     draw(p, job, kinematics);
