@@ -121,6 +121,25 @@ TEST(an_srdf_gives_pairs_and_postures)
         POISE_FORMAT_SRDF, model, 1, "1 of the 4 links");
 }
 
+TEST(a_state_places_a_free_base_by_the_names_it_goes_by)
+{
+    poise_model *model = io_read_text(document_json, POISE_FORMAT_JSON, NULL)->model;
+    ck_assert_int_eq(poise_model_joint_info(model, 0).type, POISE_JOINT_FREE);
+    poise_file *file =
+        io_read_text("<robot><virtual_joint name='floats' type='floating' parent_frame='world' child_link='base'/>"
+                     "<group_state name='a'><joint name='root_joint' value='1 2 3 0 0 0 1'/></group_state>"
+                     "<group_state name='b'><joint name='floats' value='4 5 6 0 3 0 4'/></group_state></robot>",
+                     POISE_FORMAT_SRDF, model);
+    ck_assert_int_eq(file->warning_count, 0);
+    ck_assert(file->postures[0].q[0] == 1 && file->postures[0].q[2] == 3 && file->postures[0].q[6] == 1);
+    ck_assert_double_eq_tol(file->postures[1].q[1], 5, 0);
+    ck_assert_double_eq_tol(file->postures[1].q[4], 0.6, 1e-15);
+    io_refused_text("<robot><group_state name='a'>\n<joint name='root_joint' value='1 2 3 0 0 0 0'/></group_state></robot>",
+                    POISE_FORMAT_SRDF, model, 2, "is 0 0 0 0");
+    io_refused_text("<robot><group_state name='a'>\n<joint name='root_joint' value='1 2 3'/></group_state></robot>",
+                    POISE_FORMAT_SRDF, model, 2, "7");
+}
+
 // ---- Meshes --------------------------------------------------------------------------------------------------------------
 
 // A bar along x with a hook of the same thickness up at its end, as an OBJ of two boxes.

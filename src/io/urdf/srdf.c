@@ -4,7 +4,9 @@
 //   <group_state name="home" group="arm"><joint name="elbow" value="1.5"/></group_state>
 //
 // A state becomes a posture: joints that it does not name are neutral. One name for states of several groups is one posture.
+// The joint of a free base is that of <virtual_joint>, or "root_joint", which Pinocchio calls it.
 #include "io/xml/xml_tree.h"
+#include "math/quat.h"
 
 #include <string.h>
 
@@ -14,6 +16,7 @@ typedef struct srdf {
     pz_input *input;
     const pz_xml_node *robot;
     const poise_model *model;
+    const char *base; // name of the first <virtual_joint>; NULL: none
     pz_cause causes[CAUSE_COUNT];
     int named, known; // links of pairs; those that the model has
 } srdf;
@@ -73,17 +76,41 @@ static poise_posture *posture_named(srdf *s, const char *name)
     return &file->postures[file->posture_count++];
 }
 
+// A free base goes by other names here.
+static int find_joint(const srdf *s, const char *name)
+{
+    int joint = poise_model_find_joint(s->model, name);
+    bool is_free = poise_model_joint_info(s->model, 0).type == POISE_JOINT_FREE;
+    bool is_base = strcmp(name, "root_joint") == 0 || (s->base && strcmp(name, s->base) == 0);
+    return joint == POISE_NONE && is_free && is_base ? 0 : joint;
+}
+
+// The rotation of a free base, x y z w.
+static poise_status make_unit(const srdf *s, const pz_xml_node *node, double *rotation)
+{
+    quat unit = quat_normalize((quat){rotation[0], rotation[1], rotation[2], rotation[3]});
+    if (unit.x == 0 && unit.y == 0 && unit.z == 0 && unit.w == 0) {
+        return pz_xml_fail(s->input, node, POISE_ERROR_FORMAT, "the rotation x y z w, the last four numbers, is 0 0 0 0");
+    }
+    rotation[0] = unit.x, rotation[1] = unit.y, rotation[2] = unit.z, rotation[3] = unit.w;
+    return POISE_OK;
+}
+
 static poise_status read_joint(srdf *s, const pz_xml_node *node, double *q)
 {
     const char *name = pz_xml_get(node, "name");
-    int joint = name ? poise_model_find_joint(s->model, name) : POISE_NONE;
+    int joint = name ? find_joint(s, name) : POISE_NONE;
     if (joint == POISE_NONE) {
         pz_xml_warn(s->input, &s->causes[NO_JOINT], node, "the model has no joint \"%s\"; its value is left out",
                     name ? name : "");
         return POISE_OK;
     }
     poise_joint_info info = poise_model_joint_info(s->model, joint);
-    return info.nq > 0 && info.mimic == POISE_NONE ? pz_xml_exactly(s->input, node, "value", info.nq, q + info.q) : POISE_OK;
+    if (info.nq == 0 || info.mimic != POISE_NONE) {
+        return POISE_OK;
+    }
+    poise_status status = pz_xml_exactly(s->input, node, "value", info.nq, q + info.q);
+    return status == POISE_OK && info.type == POISE_JOINT_FREE ? make_unit(s, node, q + info.q + 3) : status;
 }
 
 static poise_status read_states(srdf *s, size_t most)
@@ -126,6 +153,7 @@ poise_status pz_read_srdf(pz_input *input)
     for (const pz_xml_node *node = status == POISE_OK ? root->first : NULL; node; node = node->next) {
         pairs += pz_xml_is(node, "disable_collisions");
         states += pz_xml_is(node, "group_state");
+        s.base = !s.base && pz_xml_is(node, "virtual_joint") ? pz_xml_get(node, "name") : s.base;
     }
     s.robot = root;
     status = status == POISE_OK ? read_pairs(&s, pairs) : status;
