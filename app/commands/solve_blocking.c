@@ -53,10 +53,23 @@ static bool is_met_without(const solve_job *job, unsigned left_out)
     return is_met;
 }
 
+// Without constraints limits alone can block, if joints are at them; where they do not, there is nothing to say.
+static void ask_limits(solve_job *job)
+{
+    if (job->options.use_limits && job->report.active_limits > 0 && is_met_without(job, 1u << SOLVE_BLOCKED_BY_LIMITS)) {
+        job->blockers_sought = true;
+        job->blockers = 1u << SOLVE_BLOCKED_BY_LIMITS;
+    }
+}
+
 void solve_find_blockers(solve_job *job)
 {
     unsigned all = 0;
-    if (job->reached || job->avoided.count == 0 || job->options.method != POISE_METHOD_AUTO) {
+    if (job->reached || job->options.method != POISE_METHOD_AUTO) {
+        return;
+    }
+    if (job->avoided.count == 0) {
+        ask_limits(job);
         return;
     }
     job->blockers_sought = true;
@@ -109,7 +122,7 @@ static void add_blocker(const solve_job *job, solve_blocker kind, FILE *stream)
         fputs(" If loops could open", stream);
         break;
     default:
-        fputs(" Beyond the limits of joints", stream);
+        fputs(" Without the joint limits", stream);
     }
     fputs(", the goals would be met.", stream);
 }
