@@ -238,7 +238,7 @@ static void print_some_solutions(const solve_job *job, int first, int end)
             double value = value_for_people(c.unit, job->solutions[s * nq + i]);
             used += (size_t)snprintf(row + used, sizeof row - used, "\t%.3f", fabs(value) < 5e-4 ? 0 : value);
         }
-        table_row(t, "%s%s", poise_model_joint_info(job->model, c.joint).name, row);
+        table_row(t, "%s%s%s%s", poise_model_joint_info(job->model, c.joint).name, c.label[0] ? " " : "", c.label, row);
     }
     putchar('\n');
     table_end(t, stdout);

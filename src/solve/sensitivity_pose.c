@@ -62,7 +62,7 @@ static void find_arm(const poise_model *model, const poise_goal *goal, pz_pose_p
                 .lower = k >= 0 ? model->lower[k] : -INFINITY, .upper = k >= 0 ? model->upper[k] : INFINITY, .q = k};
         }
     }
-    path->has_arm = path->has_arm && pz_arm_chain_make(model, box, goal->body, &goal->local, &arm->chain) &&
+    path->has_arm = path->has_arm && pz_arm_chain_make(model, box, NULL, goal->body, &goal->local, &arm->chain) &&
                     !arm->chain.slides && arm->chain.n == path->count;
     for (int i = 0; i < path->count && path->has_arm; ++i) {
         arm->dof[path->count - 1 - i] = path->dof[i];

@@ -573,9 +573,10 @@ poise_status poise_solve_all(poise_solver *solver, const poise_goal *goal, const
         return status;
     }
     if (!pz_arm_solve_all(s, solutions, capacity, count)) {
-        return pz_error_set(
-            error, POISE_ERROR_UNSUPPORTED,
-            "finding all solutions needs the method auto and a pose goal on a chain of revolute and prismatic joints");
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED,
+                            "finding all solutions needs the method auto and a pose goal on a chain of revolute and "
+                            "prismatic joints; others "
+                            "must be locked");
     }
     describe(s);
     if (*count == 0) {

@@ -23,7 +23,7 @@ static pz_arm_chain chain_of(const test_arm *arm)
     pz_box box[ARM_LARGEST];
     pz_arm_chain chain;
     make_boxes(arm, box);
-    ck_assert(pz_arm_chain_make(arm->model, box, arm->body, &arm->tip, &chain));
+    ck_assert(pz_arm_chain_make(arm->model, box, NULL, arm->body, &arm->tip, &chain));
     ck_assert_int_eq(chain.n, arm->n);
     return chain;
 }
@@ -183,15 +183,15 @@ TEST(other_joints_have_no_normal_form)
     static pz_box box[1024];
     poise_pose local = poise_pose_identity();
     ck_assert_int_eq(scene_create("humanoid", NULL, &model, NULL), POISE_OK);
-    ck_assert(!pz_arm_chain_make(model, box, poise_model_info(model).joints - 1, &local, &chain));
+    ck_assert(!pz_arm_chain_make(model, box, NULL, poise_model_info(model).joints - 1, &local, &chain));
     poise_model_destroy(model);
     test_arm arm = arm_of_scene("arm6");
     make_boxes(&arm, box);
     box[2].locked = true;
-    ck_assert(!pz_arm_chain_make(arm.model, box, arm.body, &arm.tip, &chain));
+    ck_assert(!pz_arm_chain_make(arm.model, box, NULL, arm.body, &arm.tip, &chain));
     ck_assert_int_eq(scene_create("chain-17", NULL, &model, NULL), POISE_OK);
     memset(box, 0, sizeof box);
-    ck_assert(!pz_arm_chain_make(model, box, poise_model_info(model).joints - 1, &local, &chain));
+    ck_assert(!pz_arm_chain_make(model, box, NULL, poise_model_info(model).joints - 1, &local, &chain));
     poise_model_destroy(model);
 }
 
@@ -243,7 +243,7 @@ TEST(restarts_keep_to_limits_of_one_side)
             }
             box[joint].lower = sides & 1 ? lower : -INFINITY;
             box[joint].upper = sides & 2 ? upper : INFINITY;
-            ck_assert(pz_arm_chain_make(arm.model, box, arm.body, &arm.tip, &chain));
+            ck_assert(pz_arm_chain_make(arm.model, box, NULL, arm.body, &arm.tip, &chain));
             double length = links + others + (slides && sides == 3 ? 0.25 : 0.0),
                    half = slides ? length : 3.14159265358979323846;
             double first = sides & 1 ? lower : sides & 2 ? upper - 2 * half : -half;

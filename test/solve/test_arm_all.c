@@ -100,3 +100,78 @@ TEST(all_solutions_of_the_unreachable_are_none)
     ck_assert_int_eq(poise_solve_all(solver, &goal, start, rows, 0, &count, &report, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(count, -1);
 }
+
+// An arm of seven joints with one locked has eight answers at most, all with that joint where the start has it.
+TEST(all_solutions_leave_locked_joints_where_the_start_has_them)
+{
+    test_arm arm = arm_of_scene("arm7");
+    bool locked[ARM_LARGEST] = {false, false, true};
+    poise_solver_options options = options_for(400);
+    options.locked = locked;
+    poise_solver *solver = arm_solver(&arm, &options);
+    scene_random random = scene_random_make(23);
+    for (int t = 0; t < 20; ++t) { // another value each time
+        double there[ARM_LARGEST], start[ARM_LARGEST], rows[CAPACITY * ARM_LARGEST], q[ARM_LARGEST];
+        int count;
+        poise_report report;
+        scene_random_configuration(&random, arm.model, there);
+        scene_random_configuration(&random, arm.model, start);
+        start[2] = there[2];
+        poise_goal goal = arm_goal(&arm, there);
+        ck_assert_int_eq(poise_solve_all(solver, &goal, start, rows, CAPACITY, &count, &report, NULL), POISE_OK);
+        ck_assert_int_ge(count, 1);
+        ck_assert_int_le(count, 8);
+        bool found = false;
+        for (int k = 0; k < count; ++k) {
+            double apart = 0.0;
+            ck_assert(rows[k * arm.n + 2] == start[2]);
+            ck_assert(arm_meets(&arm, &goal, rows + k * arm.n, 1e-6));
+            for (int i = 0; i < arm.n; ++i) {
+                apart = fmax(apart, fabs(remainder(rows[k * arm.n + i] - there[i], 2 * PI)));
+            }
+            found = found || apart < 1e-3;
+        }
+        ck_assert(found);
+        memcpy(q, start, sizeof q);
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report, NULL), POISE_OK); // the chain above is not kept
+        ck_assert(q[2] == start[2] && report.outcome == POISE_OUTCOME_REACHED);
+    }
+}
+
+// An arm on a base that floats, and is locked.
+TEST(all_solutions_of_an_arm_on_a_locked_base)
+{
+    poise_builder *builder = NULL;
+    poise_model *model = NULL;
+    poise_dh_row rows_of_table[] = {
+        {.a = 0.4, .lower = -3, .upper = 3}, {.a = 0.3, .lower = -3, .upper = 3}, {.a = 0.1, .lower = -3, .upper = 3}};
+    poise_joint base = poise_joint_default();
+    base.name = base.body = "base";
+    base.type = POISE_JOINT_FREE;
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
+    ck_assert_int_eq(poise_builder_add_joint(builder, &base, NULL), POISE_OK);
+    ck_assert_int_eq(poise_builder_add_dh(builder, "arm", "base", POISE_DH_CLASSIC, rows_of_table, 3, NULL), POISE_OK);
+    ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
+    bool locked[9] = {true, true, true, true, true, true};
+    poise_solver_options options = options_for(100);
+    options.locked = locked;
+    poise_solver *solver = NULL;
+    ck_assert_int_eq(poise_solver_create(model, &options, NULL, &solver, NULL), POISE_OK);
+    // the base at (1, 2, 3), a quarter turn about x: the arm moves in the plane x, z
+    double start[10] = {1, 2, 3, sqrt(0.5), 0, 0, sqrt(0.5)}, rows[4 * 10];
+    poise_goal goal = poise_goal_pose(poise_model_info(model).joints - 1, poise_pose_identity(),
+                                      (poise_pose){{sqrt(0.5), 0, 0, sqrt(0.5)}, {1.5, 2, 3.1}});
+    int count = 0;
+    poise_report report;
+    poise_error error;
+    ck_assert_msg(poise_solve_all(solver, &goal, start, rows, 4, &count, &report, &error) == POISE_OK, "%s", error.text);
+    ck_assert_int_eq(count, 2); // both elbows
+    for (int k = 0; k < count; ++k) {
+        ck_assert(memcmp(rows + 10 * k, start, 7 * sizeof *start) == 0);
+    }
+    ck_assert_double_le(report.worst_length, 1e-6);
+    ck_assert_double_le(report.worst_angle, 1e-6);
+    poise_solver_destroy(solver);
+    poise_model_destroy(model);
+    poise_builder_destroy(builder);
+}

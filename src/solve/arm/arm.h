@@ -44,13 +44,15 @@ typedef struct pz_arm_chain {
 } pz_arm_chain;
 
 // Fill `chain` for the frame `local` of `body`. False when the path to it has other joints than hinges, slides and fixed
-// ones, a mimic, a locked one, none that moves, or more than PZ_ARM_MOST. `box`: by dof, as a solver has them.
-bool pz_arm_chain_make(const poise_model *model, const pz_box *box, int body, const poise_pose *local, pz_arm_chain *chain);
+// ones, a mimic, a locked one, none that moves, or more than PZ_ARM_MOST. `box`: by dof, as a solver has them. Locked joints
+// of any kind, and mimics of them, are fixed where `held` has them; NULL: they are refused.
+bool pz_arm_chain_make(const poise_model *model, const pz_box *box, const poise_kinematics *held, int body,
+                       const poise_pose *local, pz_arm_chain *chain);
 
 // The two parts of it, for pieces of a tree: the chain of the joints path[0 .. count), one below the other, and the frame
 // R, t in the body of the last, lengths not yet divided, n may be 0; then lengths over `unit`, and where restarts begin.
-bool pz_arm_chain_walk(const poise_model *model, const pz_box *box, const int *path, int count, const mat3 *R, vec3 t,
-                       pz_arm_chain *chain);
+bool pz_arm_chain_walk(const poise_model *model, const pz_box *box, const poise_kinematics *held, const int *path, int count,
+                       const mat3 *R, vec3 t, pz_arm_chain *chain);
 void pz_arm_chain_scale(double unit, pz_arm_chain *chain);
 
 // World rotation and position of the goal's frame for the chain's own coordinates q (n numbers).

@@ -102,14 +102,39 @@ static void put_tail(pz_arm_chain *chain, int i, const constant *link, double ps
     chain->tail = link->R;
 }
 
-bool pz_arm_chain_walk(const poise_model *model, const pz_box *box, const int *path, int count, const mat3 *R, vec3 t,
-                       pz_arm_chain *chain)
+// Is the joint, or the one it follows, locked in all that it can do?
+static bool is_held(const poise_model *model, const pz_box *box, const pz_joint *joint)
+{
+    const pz_joint *own = joint->mimic >= 0 ? &model->joints[joint->mimic] : joint;
+    bool is_locked = own->v_begin < own->v_end;
+    for (int v = own->v_begin; v < own->v_end; ++v) {
+        is_locked = is_locked && box[v].locked;
+    }
+    return is_locked;
+}
+
+// The frame of a joint in that of its parent, where `held` has them.
+static void append_held(constant *c, const poise_kinematics *held, int joint)
+{
+    int parent = held->model->joints[joint].parent;
+    mat3 above = parent >= 0 ? held->R[parent] : m3_identity();
+    vec3 from = parent >= 0 ? held->p[parent] : v3_neg(held->origin);
+    mat3 back = m3_transpose(&above), R = m3_mul(&back, &held->R[joint]);
+    append(c, &R, m3_apply(&back, v3_sub(held->p[joint], from)));
+}
+
+bool pz_arm_chain_walk(const poise_model *model, const pz_box *box, const poise_kinematics *held, const int *path, int count,
+                       const mat3 *R, vec3 t, pz_arm_chain *chain)
 {
     constant link = {m3_identity(), {0, 0, 0}};
     double psi = 0.0;
     *chain = (pz_arm_chain){.is_wide = model->is_wide};
     for (int k = 0; k < count; ++k) {
         const pz_joint *joint = &model->joints[path[k]];
+        if (held && is_held(model, box, joint)) {
+            append_held(&link, held, path[k]);
+            continue;
+        }
         append(&link, &joint->C, joint->t);
         if (joint->step_begin == joint->step_end) {
             continue; // fixed: one more constant
@@ -138,13 +163,14 @@ bool pz_arm_chain_walk(const poise_model *model, const pz_box *box, const int *p
     return true;
 }
 
-static bool walk(const poise_model *model, const pz_box *box, int body, const poise_pose *local, pz_arm_chain *chain)
+static bool walk(const poise_model *model, const pz_box *box, const poise_kinematics *held, int body,
+                 const poise_pose *local, pz_arm_chain *chain)
 {
     int path[8 * PZ_ARM_MOST], count = pz_model_path(model, body, path, 8 * PZ_ARM_MOST);
     mat3 L = quat_matrix(quat_normalize(local->rotation)), B = model->joints[body].B;
     L = m3_mul(&B, &L);
     return count <= 8 * PZ_ARM_MOST &&
-           pz_arm_chain_walk(model, box, path, count, &L, m3_apply(&B, local->position), chain) && chain->n > 0;
+           pz_arm_chain_walk(model, box, held, path, count, &L, m3_apply(&B, local->position), chain) && chain->n > 0;
 }
 
 // ---- Lengths, limits, restarts -------------------------------------------------------------------------------------------
@@ -212,9 +238,10 @@ void pz_arm_sequence(pz_arm_chain *chain)
     }
 }
 
-bool pz_arm_chain_make(const poise_model *model, const pz_box *box, int body, const poise_pose *local, pz_arm_chain *chain)
+bool pz_arm_chain_make(const poise_model *model, const pz_box *box, const poise_kinematics *held, int body,
+                       const poise_pose *local, pz_arm_chain *chain)
 {
-    if (!walk(model, box, body, local, chain)) {
+    if (!walk(model, box, held, body, local, chain)) {
         return false;
     }
     pz_arm_chain_scale(0.0, chain);

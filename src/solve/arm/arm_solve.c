@@ -62,13 +62,18 @@ static bool goal_fits(const poise_solver *solver)
            goal->loss == POISE_LOSS_NONE;
 }
 
+static void make_chain(const poise_solver *solver, pz_arm *arm, const poise_goal *goal, const poise_kinematics *held)
+{
+    arm->fits = pz_arm_chain_make(solver->model, solver->box, held, goal->body, &goal->local, &arm->chain);
+    arm->body = goal->body;
+    arm->local = goal->local;
+    arm->has_table = arm->fits && arm->table && pz_arm_table_make(&arm->chain, arm->table);
+}
+
 bool pz_arm_make_chain(const poise_solver *solver, pz_arm *arm, const poise_goal *goal)
 {
     if (goal->body != arm->body || memcmp(&goal->local, &arm->local, sizeof arm->local) != 0) {
-        arm->fits = pz_arm_chain_make(solver->model, solver->box, goal->body, &goal->local, &arm->chain);
-        arm->body = goal->body;
-        arm->local = goal->local;
-        arm->has_table = arm->fits && arm->table && pz_arm_table_make(&arm->chain, arm->table);
+        make_chain(solver, arm, goal, NULL);
     }
     return arm->fits;
 }
@@ -485,12 +490,8 @@ static bool find_one(poise_solver *solver, pz_arm *arm, int m)
     return met || (call->run.r <= wanted.most_r && 2.0 * call->run.e <= wanted.most_e);
 }
 
-bool pz_arm_solve_all(poise_solver *solver, double *solutions, int capacity, int *count)
+static int find_all(poise_solver *solver, pz_arm *arm, double *solutions, int capacity)
 {
-    pz_arm *arm = solver->arm;
-    if (!arm || !pz_arm_prepare(solver, &arm->own)) {
-        return false;
-    }
     int found = 0;
     for (int m = 0; m <= solver->options.restarts; ++m) {
         if (find_one(solver, arm, m)) {
@@ -509,6 +510,24 @@ bool pz_arm_solve_all(poise_solver *solver, double *solutions, int capacity, int
         pz_arm_measure(&arm->chain, &arm->own.target, &arm->own.run);
     }
     conclude(solver, arm, found > 0 ? PZ_ARM_MET : find_closest(solver));
-    *count = found;
-    return true;
+    return found;
+}
+
+// The chain is made with locked joints where the start has them, and not kept: the next start may have them elsewhere.
+bool pz_arm_solve_all(poise_solver *solver, double *solutions, int capacity, int *count)
+{
+    pz_arm *arm = solver->arm;
+    if (!arm || !goal_fits(solver)) {
+        return false;
+    }
+    if (solver->options.locked) {
+        pz_kin_sweep(&solver->trial->kin, solver->q_start);
+        make_chain(solver, arm, solver->goals, &solver->trial->kin);
+    }
+    bool fits = pz_arm_prepare(solver, &arm->own) != NULL;
+    if (fits) {
+        *count = find_all(solver, arm, solutions, capacity);
+    }
+    arm->body = solver->options.locked ? -1 : arm->body;
+    return fits;
 }

@@ -66,7 +66,7 @@ static bool add_branch(pz_tree *tree, int most, const poise_solver *solver, cons
     pz_branch *branch = &tree->branches[tree->branch_count];
     branch->parent = w->branch;
     branch->tip = -1;
-    if (!pz_arm_chain_walk(solver->model, solver->box, w->path + w->at, end - w->at, R, t, &branch->chain)) {
+    if (!pz_arm_chain_walk(solver->model, solver->box, NULL, w->path + w->at, end - w->at, R, t, &branch->chain)) {
         return false;
     }
     branch->base = branch->chain.base;
