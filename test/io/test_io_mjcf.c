@@ -357,10 +357,10 @@ TEST(errors_within_includes_name_the_file)
         const char *words;
     } rows[] = {
         {"nowhere.xml", POISE_ERROR_NOT_FOUND, 2, "\"nowhere.xml\" cannot be loaded"},
-        {"again.xml", POISE_ERROR_FORMAT, 2, "again.xml: \"again.xml\" is included twice"},
-        {"broken.xml", POISE_ERROR_FORMAT, 2, "broken.xml: XML: mismatched tag"},
-        {"robot.xml", POISE_ERROR_FORMAT, 2, "robot.xml: this is <robot>, not <mujocoinclude>"},
-        {"bad.xml", POISE_ERROR_FORMAT, 3, "bad.xml: pos of <body> must be 3 finite numbers"},
+        {"again.xml", POISE_ERROR_FORMAT, 0, "again.xml, line 2: \"again.xml\" is included twice"},
+        {"broken.xml", POISE_ERROR_FORMAT, 0, "broken.xml, line 2: XML: mismatched tag"},
+        {"robot.xml", POISE_ERROR_FORMAT, 0, "robot.xml, line 2: this is <robot>, not <mujocoinclude>"},
+        {"bad.xml", POISE_ERROR_FORMAT, 0, "bad.xml, line 3: pos of <body> must be 3 finite numbers"},
     };
     poise_read_options options = io_options(MJCF, NULL);
     options.load = load_from;

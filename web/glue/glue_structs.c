@@ -152,16 +152,17 @@ STRUCT(poise_pin_list, M(count), M(pins), M(texts))
 STRUCT(poise_pin_options, M(locked), M(keep_feet), M(metres))
 STRUCT(poise_pin_result, M(first), M(last), M(held_first), M(held_last), M(missed), M(worst_length), M(worst_angle),
        M(worst_frame))
-STRUCT(poise_pin_report, M(frames), M(missed), M(snap_frame), M(snap_dof))
+STRUCT(poise_pin_report, M(frames), M(missed), M(snap_frame), M(snap_dof), M(iterations))
 STRUCT(poise_feet_report, M(contacts))
 STRUCT(poise_mirror_report, M(worst_angle))
 
 // ---- Files ---------------------------------------------------------------------------------------------------------------
 
-STRUCT(poise_read_options, M(format), M(name), M(model), M(positions), M(animation), M(floating), M(load))
+STRUCT(poise_read_options, M(format), M(name), M(model), M(positions), M(animation), M(floating), M(meshes),
+       M(load))
 STRUCT(poise_file, M(format), M(model), M(clip), M(markers), M(goals), M(goal_count), M(postures), M(posture_count),
-       M(placements), M(placement_count), M(shapes), M(shape_count), M(excluded), M(excluded_count), M(scale), M(carried),
-       M(title), M(warnings), M(warning_count), M(warnings_dropped), M(motion))
+       M(placements), M(placement_count), M(shapes), M(shape_count), M(shapes_skipped), M(excluded), M(excluded_count),
+       M(scale), M(carried), M(title), M(warnings), M(warning_count), M(warnings_dropped), M(motion))
 STRUCT(poise_shape, M(kind), M(body), M(pose), M(half), M(radius), M(groups), M(against))
 STRUCT(poise_pair, M(a), M(b))
 STRUCT(poise_pairs_options, M(neighbours), M(samples), M(always), M(often), M(margin), M(seed), M(excluded),

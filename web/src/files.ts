@@ -50,7 +50,9 @@ export interface ReadOptions {
     animation?: number;
     /** URDF, MJCF: a free root instead of one fixed to the world. [false] */
     floating?: boolean;
-    /** The bytes of another file that this one names (glTF buffers, MJCF includes); null: there is none. */
+    /** URDF, MJCF: load collision meshes and cover them with shapes, which takes up to seconds. [false] */
+    meshes?: boolean;
+    /** The bytes of another file that this one names (glTF buffers, MJCF includes, meshes); null: there is none. */
     load?: (name: string) => Uint8Array | null | undefined;
 }
 
@@ -65,6 +67,8 @@ export interface PoiseFile {
     readonly placements: Placement[];
     /** URDF: collision shapes of the bodies; a cylinder is the capsule that covers it. */
     readonly shapes: Shape[];
+    /** Collision shapes that were not read: meshes, without `meshes` or where they were not found. */
+    readonly shapesSkipped: number;
     /** Bodies whose shapes may touch: SRDF, MJCF, poise JSON. */
     readonly excluded: Pair[];
     readonly scale: Scale;
@@ -161,6 +165,7 @@ interface FileStruct {
     placementCount: number;
     shapes: Address;
     shapeCount: number;
+    shapesSkipped: number;
     excluded: Address;
     excludedCount: number;
     scale: Scale;
@@ -188,6 +193,7 @@ function takeFile(module: Module, address: Address, other: Model | undefined): P
         postures: postures.map(({ name, q }) => ({ name, q: module.copyOut(q, nq) })),
         placements: getStructs(module, 'poise_placement', file.placements, file.placementCount),
         shapes: getStructs(module, 'poise_shape', file.shapes, file.shapeCount),
+        shapesSkipped: file.shapesSkipped,
         excluded: getStructs(module, 'poise_pair', file.excluded, file.excludedCount),
         scale: file.scale,
         carried,

@@ -36,7 +36,7 @@ bundle() {
     common="--bundle --format=esm --target=es2022 --outdir=$folder --alias:poise-ik=../dist/index.js --log-level=warning"
     # workers stand alone: the page keeps their scripts, and starts them without a server
     node_modules/.bin/esbuild recording_worker=src/recording/recording_worker.ts bake_worker=src/baking/bake_worker.ts \
-        retarget_worker=src/retargeting/retarget_worker.ts service_worker=src/offline/service_worker.ts $common '--external:node:*' --minify
+        retarget_worker=src/retargeting/retarget_worker.ts mesh_shapes_worker=src/body/mesh_shapes_worker.ts service_worker=src/offline/service_worker.ts $common '--external:node:*' --minify
     node_modules/.bin/esbuild studio=src/main.ts --splitting --chunk-names=part-[hash] $common '--external:node:*' "$@"
 }
 node_modules/.bin/tsc --noEmit

@@ -54,6 +54,7 @@ test('pins hold to a micrometre, and frames beyond their fades keep their bits',
     using words = ik.edit(walk, { pins: ['left_hand 0.5 1.3 0.6 from 0.4 s to 0.6 s fade 0.3'] });
     using object = ik.edit(walk, { pins: [{ goal: 'left_hand 0.5 1.3 0.6', from: 0.4, to: 0.6, fade: 0.3 }] });
     assert.ok(words.isGood && words.pins[0]!.worstLength < 1e-6 && words.pins[0]!.worstFrame === null && words.changed > 12);
+    assert.ok(Number.isInteger(words.iterations) && words.iterations >= words.changed, `${words.iterations} iterations`);
     assert.match(words.pins[0]!.text, /^left_hand 0.5/);
     assert.deepEqual(bits(words.clip.q), bits(object.clip.q));
     assert.deepEqual(bits(words.clip.frame(5)), before.slice(5 * clip.nq, 6 * clip.nq));

@@ -140,7 +140,7 @@ poise_status pz_xml_fail(pz_input *input, const pz_xml_node *node, poise_status 
     pz_error_set_list(&said, status, format, arguments);
     va_end(arguments);
     if (node->file) {
-        return pz_input_fail(input, status, node->line, "%s: %s", node->file, said.text);
+        return pz_input_fail(input, status, 0, "%s, line %d: %s", node->file, node->line, said.text);
     }
     return pz_input_fail(input, status, node->line, "%s", said.text);
 }
@@ -156,7 +156,7 @@ void pz_xml_warn(pz_input *input, pz_cause *cause, const pz_xml_node *node, cons
     pz_error_set_list(&said, POISE_OK, format, arguments);
     va_end(arguments);
     if (node->file) {
-        pz_input_warn(input, node->line, "%s: %s", node->file, said.text);
+        pz_input_warn(input, 0, "%s, line %d: %s", node->file, node->line, said.text);
     } else {
         pz_input_warn(input, node->line, "%s", said.text);
     }

@@ -4,6 +4,7 @@ import type { App } from './app.js';
 import { button, element } from './dom.js';
 import { Ghost } from './view/ghost.js';
 import type { Session } from './session.js';
+import { counted } from './status.js';
 
 const MOST = 16;
 const SAME = 1e-3; // radians or length units: the pose on the stage needs no ghost
@@ -52,7 +53,8 @@ export class Answers {
       return ghost;
     });
     const count = this.#list.length;
-    this.app.notify(count === 0 ? 'No answer reaches this pose.' : `${count === MOST ? `${MOST} of the` : count} ${count === 1 ? 'answer reaches' : 'answers reach'} this pose.`, true);
+    const more = count === MOST ? ` There are more: ${MOST} are shown.` : '';
+    this.app.notify(count === 0 ? 'No answer reaches this pose.' : `${counted(count, 'answer reaches', 'answers reach')} this pose.${more}`, true);
     viewport.place();
     this.app.panel.refresh();
   }

@@ -24,11 +24,12 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** A button with words, or with a sign and the words for those who do not see it. */
+/** A button with words, or with a sign and the words for those who do not see it. What is read aloud holds what is seen: people say it to press it. */
 export function button(label: string, onclick: () => void, sign?: string, properties: Properties = {}): HTMLButtonElement {
+  const isWord = sign !== undefined && /\w{2}/.test(sign) && !label.toLowerCase().includes(sign.toLowerCase());
   return element(
     'button',
-    { type: 'button', onclick, title: label, 'aria-label': sign ? label : undefined, ...properties },
+    { type: 'button', onclick, title: label, 'aria-label': isWord ? `${sign}: ${label}` : sign ? label : undefined, ...properties },
     sign ?? label,
   );
 }

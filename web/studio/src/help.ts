@@ -19,7 +19,7 @@ export function helpDialog(): void {
     element(
       'p',
       {},
-      'Pick a scene, or drop a file: URDF, MJCF, OpenSim, BVH, ASF with AMC, C3D, TRC, MOT, glTF, a Denavit-Hartenberg table or poise JSON; a robot with its meshes as a folder or zip. Drag a goal by its middle or its arrows; pick a part of the skeleton to give it a goal, to pin it or to lock its joint. Turn the view by dragging, zoom with the wheel or two fingers, shift with the right button. Nothing leaves this machine.',
+      'Pick a scene, or drop a file: URDF, MJCF, OpenSim, BVH, ASF with AMC, C3D, TRC, MOT, glTF, a Denavit-Hartenberg table or poise JSON; a robot with its meshes as a folder or zip. Drag a goal by its middle or its arrows; pick a part of the skeleton to give it a goal, to pin it or to lock its joint. Turn the view by dragging, zoom with the wheel, shift with the right button; by touch, one finger turns it, two zoom and shift it. Nothing leaves this machine.',
     ),
     element('div', { className: 'columns' }, ...tables),
   );

@@ -1,7 +1,6 @@
 /** From dropped files to what stands on the stage. Everything that a failed attempt made is disposed of. */
 import {
   type Clip,
-  type Format,
   Kinematics,
   type Model,
   type Pair,
@@ -14,6 +13,7 @@ import {
 } from 'poise-ik';
 import { findNamed, includesOf, type NamedFile } from './body/named_files.js';
 import { animationsIn } from './body/gltf_names.js';
+import type { RobotFile } from './body/mesh_shapes_job.js';
 import type { Work } from './beside.js';
 import { Collisions } from './collisions.js';
 import { followRecording } from './recording/follow_recording.js';
@@ -37,7 +37,9 @@ export interface Opened {
   /** They move the skeleton that stood there, which they do not hold. */
   onto: boolean;
   /** The file that describes what the skeleton looks like. */
-  robot: { format: Format; bytes: Uint8Array } | null;
+  robot: RobotFile | null;
+  /** Collision meshes that are named in it, and were not read. */
+  meshes: number;
   /** The skeleton is the built-in body, fitted to a recording. */
   isBuiltIn: boolean;
   /** The notes are no mere remarks: they say whether what is seen can be trusted. */
@@ -109,7 +111,11 @@ export async function openFiles(poise: Poise, files: readonly DroppedFile[], cur
       failures.push(error);
     }
   }
-  throw failures[0] ?? new Error(`None of these files is of a kind that Poise reads: ${KINDS}.`);
+  const xacro = files.find(({ name }) => extension(name) === 'xacro')?.name;
+  const unread = xacro
+    ? `These files hold xacro, such as ${baseName(xacro)}, from which a URDF is made. Run "xacro ${baseName(xacro)} > robot.urdf", put robot.urdf into the folder, and drop it again.`
+    : `None of these files is of a kind that Poise reads: ${KINDS}.`;
+  throw failures[0] ?? new Error(unread);
 }
 
 async function openAll(opening: Opening, list: readonly DroppedFile[]): Promise<Opened> {
@@ -161,6 +167,7 @@ function wordsOf(name: string, answer: TrackedAnswer, whose: string): string[] {
 
 class Opening {
   #robot: Opened['robot'] = null;
+  #meshes = 0;
   #shapes: Shape[] = [];
   #excluded: Pair[] = [];
   #notes: string[] = [];
@@ -186,7 +193,8 @@ class Opening {
     }
     const content = this.#read(file);
     if (content.model) {
-      this.#robot = { format: content.format, bytes: file.bytes };
+      this.#robot = { name: file.name, format: content.format, bytes: file.bytes };
+      this.#meshes = content.shapesSkipped;
       this.#shapes = content.shapes;
       this.#excluded = content.excluded;
     }
@@ -235,7 +243,7 @@ class Opening {
       session.collisions = new Collisions(session.model, this.#shapes, this.#excluded);
     }
     const isDoubtful = !session.hasSkeleton || (this.#tracked !== null && this.#tracked.verdict !== 'good');
-    return { session, notes: this.#notes, onto: this.#onto, robot: this.#robot, isBuiltIn: this.#isBuiltIn, isDoubtful };
+    return { session, notes: this.#notes, onto: this.#onto, robot: this.#robot, meshes: this.#meshes, isBuiltIn: this.#isBuiltIn, isDoubtful };
   }
 
   dispose(): void {
@@ -289,7 +297,8 @@ class Opening {
     }
     const { clip, markers, placements, carried } = content;
     const postures = content.postures.filter((p) => p.name !== 'studio');
-    return { title: content.title ?? name, file: name, model, scale, postures, placements, clip, markers, carried, ...(q ? { q } : {}) };
+    const title = content.title && !/^((aux|root|default|main)[ _-]?)?(scene|node|root)$/i.test(content.title) ? content.title : baseName(name); // exporters' defaults name nothing
+    return { title, file: name, model, scale, postures, placements, clip, markers, carried, ...(q ? { q } : {}) };
   }
 
   /** The skeleton that stands there once more, for a file that moves it. */

@@ -2,6 +2,7 @@
 import type { App } from './app.js';
 import { Body } from './body/body.js';
 import { builtInLooks } from './body/built_in_looks.js';
+import { Collisions } from './collisions.js';
 import { droppedFiles, readAll } from './body/dropped.js';
 import { amongFiles, type Find, fromServer, withIncludes } from './body/named_files.js';
 import type { Visual } from './body/visuals.js';
@@ -236,10 +237,13 @@ export class Opener {
   async #openFiles(files: DroppedFile[], find: Find = amongFiles(files), wish: Wish = {}): Promise<void> {
     const { app } = this;
     try {
-      const { session, notes, onto, robot, isBuiltIn, isDoubtful } = await openFiles(app.poise, files, app.session, this.begin(), wish);
+      const { session, notes, onto, robot, meshes, isBuiltIn, isDoubtful } = await openFiles(app.poise, files, app.session, this.begin(), wish);
       const before = this.#current();
       this.#follower = onto ? null : files === app.files ? this.#follower : followerOf(app.session, session, { scene: app.scene, files: app.files, find: this.#find });
       this.#find = find;
+      if (robot && meshes > 0 && !onto) {
+        session.coverMeshes = async (work) => (await import('./body/mesh_shapes.js')).coverMeshes(app.poise, robot, find, work);
+      }
       const { joints, nv } = session.model;
       app.show(session, onto ? app.scene : null, onto ? [...app.files, ...files] : files);
       this.#replaced(before);
@@ -256,6 +260,32 @@ export class Opener {
       }
     } catch (error) {
       this.failed(error);
+    }
+  }
+
+  /** Cover the robot's collision meshes with shapes, if that is still to be done. False: there are none to use. */
+  async coverMeshes(session: Session): Promise<boolean> {
+    const { app } = this;
+    try {
+      const found = await session.coverMeshes?.(this.begin());
+      if (session !== app.session || !found) {
+        return session === app.session;
+      }
+      const { shapes, excluded, skipped } = found;
+      if (!shapes.some(({ body }) => body >= 0)) {
+        throw new Error(`${counted(skipped, 'collision mesh', 'collision meshes')} did not come with it, or cannot be read (STL, OBJ and COLLADA can). Drop the whole folder or zip.`);
+      }
+      session.coverMeshes = null;
+      session.collisions?.dispose();
+      session.collisions = new Collisions(session.model, shapes, excluded);
+      session.changed();
+      app.viewport.setShapes(session);
+      const left = skipped > 0 ? ` ${counted(skipped, 'collision mesh', 'collision meshes')} did not come with it, or cannot be read, and ${skipped === 1 ? 'does' : 'do'} not count.` : '';
+      app.notify(`${counted(shapes.length, 'capsule or box', 'capsules and boxes')} stand for its collision shapes.${left}`, skipped === 0);
+      return true;
+    } catch (error) {
+      this.failed(error);
+      return false;
     }
   }
 
@@ -319,10 +349,11 @@ export class Opener {
     app.panel.refresh();
     if (body.missing.length > 0) {
       const first = body.missing[0]!.split('/').at(-1);
-      const many = body.missing.length > 1 ? `${body.missing.length} meshes, such as ${first},` : `The mesh ${first}`;
+      const isOne = body.missing.length === 1;
+      const many = isOne ? `The mesh ${first}` : `${body.missing.length} meshes, such as ${first},`;
       const isServed = new URL(location.href).searchParams.has('file');
-      const view = session.stage.file && !isServed ? `; or let poise view ${session.stage.file} find them` : '';
-      app.notices.remark(`${many} did not come with the robot. Drop the folder or zip that holds them together with it, or select all files together with Open${view}.`);
+      const view = session.stage.file && !isServed ? `; or let poise view ${session.stage.file} find ${isOne ? 'it' : 'them'}` : '';
+      app.notices.remark(`${many} did not come with ${session.stage.file?.split('/').at(-1) ?? session.stage.title}. Drop the folder or zip that holds both, or select all files together with Open${view}.`);
     }
   }
 }

@@ -364,7 +364,7 @@ export class Panel {
           app.viewport.look,
           (value) => app.setLook(value as Look),
         ),
-      session.collisions && this.#collisions(session, session.collisions),
+      (session.collisions || session.coverMeshes) && this.#collisions(session, session.collisions),
       choice('Upwards', ['y', 'z'].map((axis) => ({ value: axis, text: axis })), session.stage.scale.up === 'y' ? 'y' : 'z', (value) => {
         session.stage.scale = { ...session.stage.scale, up: value === 'y' ? 'y' : 'z' };
         app.home();
@@ -382,31 +382,37 @@ export class Panel {
     );
   }
 
-  /** Collision shapes: drawn, with a margin, and kept apart. */
-  #collisions(session: Session, collisions: Collisions): HTMLElement {
+  /** Collision shapes: drawn, with a margin, and kept apart. Meshes become shapes when they are first asked for. */
+  #collisions(session: Session, collisions: Collisions | null): HTMLElement {
     const { app } = this;
+    const withShapes = async (act: (found: Collisions) => void): Promise<void> => {
+      if ((await app.opener.coverMeshes(session)) && session.collisions) {
+        act(session.collisions);
+      }
+      app.refresh();
+    };
     const metres = session.stage.scale.metres;
     const unit = metres > 0 ? 1000 * metres : 1; // shown in millimetres
-    const margin = element('input', { type: 'number', min: '0', step: '5', value: String(+(unit * collisions.margin).toPrecision(4)), 'aria-label': 'Margin around shapes' });
+    const margin = element('input', { type: 'number', min: '0', step: '5', value: String(+(unit * (collisions?.margin ?? 0)).toPrecision(4)), 'aria-label': 'Margin around shapes' });
     margin.addEventListener('change', () => {
       session.changed();
-      collisions.setMargin(Number(margin.value) / unit || 0);
+      collisions?.setMargin(Number(margin.value) / unit || 0);
       app.viewport.showShapes(app.viewport.showsShapes);
       app.commit();
     });
     return element(
       'div',
       { role: 'group', 'aria-label': 'Collisions', className: 'stack' },
-      toggle('Collision shapes', app.viewport.showsShapes, (on) => {
-        app.viewport.showShapes(on);
-        app.refresh();
+      toggle('Collision shapes', app.viewport.showsShapes, (on) => void withShapes(() => app.viewport.showShapes(on))),
+      toggle('Keep them apart', collisions?.keeps ?? false, (on) => {
+        void withShapes((found) => {
+          found.keeps = on;
+          session.changed();
+          app.commit();
+        });
       }),
-      toggle('Keep them apart', collisions.keeps, (on) => {
-        collisions.keeps = on;
-        session.changed();
-        app.commit();
-      }),
-      element('label', { className: 'length' }, 'Margin ', margin, metres > 0 ? ' mm' : ''),
+      session.coverMeshes && element('p', { className: 'hint' }, 'Meshes are covered with capsules and boxes first, which takes some seconds.'),
+      collisions && element('label', { className: 'length' }, 'Margin ', margin, metres > 0 ? ' mm' : ''),
     );
   }
 

@@ -29,8 +29,10 @@ import {
   type VerdictLevel,
 } from 'poise-ik';
 import { bakeFrame } from './baking/frame.js';
+import type { Work } from './beside.js';
 import { holdOf, shareAt } from './baking/hold.js';
 import { changeWeights } from './baking/least_change.js';
+import type { MeshShapes } from './body/mesh_shapes_job.js';
 import type { Collisions } from './collisions.js';
 import { type Hindrance, hindranceOf, unhindered } from './hindrance.js';
 import { placeAt, withKey } from './keyframes.js';
@@ -84,6 +86,8 @@ export class Session {
   bulk: number | null = null;
   /** Its collision shapes, where it has some. */
   collisions: Collisions | null = null;
+  /** Covers the robot's collision meshes with shapes, where that is still to be done. */
+  coverMeshes: ((work: Work) => Promise<MeshShapes>) | null = null;
   /** Pairs of them that are too near now, as far as that was looked at. */
   near: ClosePair[] = [];
 

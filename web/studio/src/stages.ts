@@ -1,8 +1,8 @@
 /** The built-in scenes: what the menu offers, and how each stands on the stage. */
-import { Clip, identityPose, markersFromClip, type Model, type Poise, type Pose, type Scale, type Scene, type Up } from 'poise-ik';
+import { Clip, markersFromClip, type Model, type Poise, type Scale, type Scene, type Up } from 'poise-ik';
 import { Session } from './session.js';
 import type { Stage } from './stage.js';
-import { canMove, type Target } from './targets.js';
+import { canMove, type End, endsOf, namedEnd, type Target } from './targets.js';
 
 /** A built-in scene as the menu shows it. */
 export interface Offer {
@@ -58,28 +58,21 @@ function bent(model: Model): Float64Array {
   return q;
 }
 
-/** The tools of a model that no other body hangs from, or its leaves. */
-function ends(model: Model): { body: number; local: Pose }[] {
-  if (model.tools.length > 0) {
-    return model.tools.map((tool) => ({ body: tool.body, local: tool.pose }));
-  }
-  return model.joints.filter((joint) => joint.subtree === 1).map((joint) => ({ body: joint.index, local: identityPose }));
-}
-
-/** A point to reach for a skeleton that came without goals: its end that is furthest from the root. */
+/** A point to reach for a skeleton that came without goals: its tool or its hand, or its end that is furthest from the root. */
 export function addFirstTarget(session: Session): void {
   const { model } = session;
-  const far = ends(model).filter(({ body }) => canMove(model, body)).reduce<{ body: number; local: Pose } | null>(
+  const far = endsOf(model).filter(({ body }) => canMove(model, body)).reduce<End | null>(
     (best, end) => (best && model.path(best.body).length >= model.path(end.body).length ? best : end),
     null,
   );
-  if (far && model.nv > 0) {
-    session.addTarget('position', far.body, far.local);
+  const end = namedEnd(model, () => true) ?? far;
+  if (end && model.nv > 0) {
+    session.addTarget('position', end.body, end.local);
   }
 }
 
 function firstTargets(session: Session, id: string): Target[] {
-  const list = ends(session.model);
+  const list = endsOf(session.model);
   const kind = id === 'lamp' || id.startsWith('erik') ? 'aim' : id.startsWith('arm7') || id.startsWith('arm6') ? 'pose' : 'position';
   const wanted = id === 'hand' ? 5 : id === 'tree2d' ? 3 : id.startsWith('humanoid') ? 0 : 1;
   return list.slice(0, wanted).map((end) => session.addTarget(kind, end.body, end.local));

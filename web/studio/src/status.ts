@@ -9,7 +9,7 @@ const DEGREES = 180 / Math.PI;
 const MOST_NAMES = 3; // of joints at their limits
 const TICK = 0.1; // milliseconds that a browser's clock tells apart
 const SMALL = 1e-6; // the tolerance of the solvers
-const SLIGHT = 0.02; // sizes of the skeleton, and radians, that a goal may be missed by when it gives way to a motion
+const SLIGHT = 0.002; // sizes of the skeleton, and radians: 4 mm of a person, by which a goal may give way to a motion
 
 /** A number with two or three digits that count, never with an exponent where people would not use one. */
 export function brief(value: number): string {
@@ -20,7 +20,7 @@ export function brief(value: number): string {
 export const duration = (milliseconds: number): string => (milliseconds < 1 ? `${brief(1000 * milliseconds)} µs` : `${brief(milliseconds)} ms`);
 
 /** A count with its noun: 1 frame, 2 frames. */
-export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+export const counted = (count: number, noun: string, nouns = `${noun}s`): string => `${count} ${count === 1 ? noun : nouns}`;
 
 /** A frame, with its time. */
 export const momentOf = (frame: number, frameTime: number): string => `frame ${frame} (${(frame * frameTime).toFixed(2)} s)`;
@@ -120,7 +120,7 @@ function outcomeOf(session: Session): { text: string; tone: Tone } {
   }
   const words = missing(session);
   const compromise = session.motion && last.outcome === 'closest';
-  const head = words.length === 0 ? 'reached' : compromise ? 'between goals and motion' : (tooFar(session) ?? 'as near as it gets');
+  const head = words.length === 0 ? 'reached' : compromise ? 'as near as it gets beside the motion' : (tooFar(session) ?? 'as near as it gets');
   const isSlight = last.length < SLIGHT * session.size() && last.angle < SLIGHT;
   return say(words.length === 0 || (compromise && isSlight) ? 'good' : 'fair', head, ...words, ...effort(session));
 }

@@ -85,7 +85,8 @@ export class TakeAlong {
       const file = this.fileName(kind);
       const { bytes, warnings } = await save(session, kind, work);
       download(file, bytes, kind === 'json' ? 'application/json' : undefined);
-      const words = [`Saved ${file}${kind === 'csv' ? this.#ofTable(session.stage.scale.metres) : ''}.`, ...warnings.map((w) => plain(w.text))];
+      const more = kind === 'csv' ? this.#ofTable(session.stage.scale.metres) : ['asf', 'dh'].includes(kind) ? ': the skeleton alone, without the pose on the screen' : '';
+      const words = [`Saved ${file}${more}.`, ...warnings.map((w) => plain(w.text))];
       if (baked) {
         words.push(baked.words, 'Undo takes them out again.');
       }

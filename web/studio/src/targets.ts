@@ -54,3 +54,34 @@ function turnTo([x, y, z]: Vec3): readonly [number, number, number, number] {
 
 /** Does any joint move this body? A mesh of a file may hang from the world. */
 export const canMove = (model: Model, body: number): boolean => model.path(body).some((joint) => model.joints[joint]!.nv > 0);
+
+/** Where a skeleton ends: what people give goals first. */
+export interface End {
+  body: number;
+  local: Pose;
+}
+
+/** What files call the point that a robot works with, and the hands of a figure: the likeliest first. */
+const wellKnown = [/(^|[^a-z])(tool(_?(frame|tip|center|centre|point|link))?|tool0|tcp|ee|eef|end_?effector)([^a-z]|$)/i, /right.?hand$|hand.?r(ight)?$/i, /left.?hand$|hand.?l(eft)?$/i];
+
+/** The tools of a model, or the bodies that no other hangs from. */
+export function endsOf(model: Model): End[] {
+  if (model.tools.length > 0) {
+    return model.tools.map((tool) => ({ body: tool.body, local: tool.pose }));
+  }
+  return model.joints.filter((joint) => joint.subtree === 1).map((joint) => ({ body: joint.index, local: identityPose }));
+}
+
+/** The first tool or body, of those that may be taken, whose name says that it is one to work with; of several of a name the last. */
+export function namedEnd(model: Model, isFree: (body: number) => boolean): End | null {
+  const tools = model.tools.map(({ name, body, pose: local }) => ({ name, body, local }));
+  const bodies = model.joints.map(({ body: name, index: body }) => ({ name, body, local: identityPose }));
+  const able = [...tools, ...bodies].filter(({ body }) => isFree(body) && canMove(model, body));
+  for (const name of wellKnown) {
+    const found = able.filter((end) => name.test(end.name)).at(-1);
+    if (found) {
+      return found;
+    }
+  }
+  return null;
+}

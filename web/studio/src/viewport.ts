@@ -148,7 +148,7 @@ export class Viewport {
     this.#planar = planar;
     this.#body?.dispose();
     this.#body = null;
-    this.#setShapes(session);
+    this.setShapes(session);
     this.markers.show(session);
     this.#fit(session);
     this.home();
@@ -212,7 +212,7 @@ export class Viewport {
   }
 
   /** Collision shapes, which can be drawn over everything. */
-  #setShapes({ collisions }: Session): void {
+  setShapes({ collisions }: Session): void {
     this.#shapes?.dispose();
     this.#shapes = collisions ? new CollisionShapes(collisions.shapes) : null;
     if (this.#shapes) {

@@ -171,7 +171,7 @@ test('meshes of every kind come with their robot, singly and in an archive', on(
 
 test('a mesh that did not come is told', on('?scene=arm6', {}, async (page) => {
   await drop(page, { name: 'boxer.urdf', bytes: Buffer.from(withMeshes) });
-  await said(page, /4 meshes, such as a.stl, did not come with the robot/);
+  await said(page, /4 meshes, such as a.stl, did not come with boxer\.urdf/);
   assert.equal(await probe(page, 'showsBones'), true); // they say more than what is left of its shapes
   assert.match((await notice(page)).text, /select all files together with Open; or let poise view boxer\.urdf find them/);
   await page.keyboard.press('ArrowUp'); // a remark goes with the next action

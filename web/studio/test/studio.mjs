@@ -3,7 +3,7 @@
 import { after, before } from 'node:test';
 import { start, stop } from './browser.mjs';
 
-const ALL = ['scenes', 'goals', 'methods', 'files', 'saving', 'frames', 'joints', 'code', 'work', 'recordings', 'bodies', 'manners', 'live', 'page', 'views'];
+const ALL = ['scenes', 'goals', 'methods', 'files', 'saving', 'frames', 'joints', 'code', 'work', 'recordings', 'bodies', 'robots', 'characters', 'manners', 'live', 'page', 'views'];
 
 before(start);
 after(stop);

@@ -37,7 +37,8 @@ export function followerOf(before: Session | null, coming: Session, opened: Pick
   }
   const { poise, model, stage } = before;
   const { bytes } = poise.write({ model, scale: stage.scale, clip: stage.clip }, 'json');
-  return { ...opened, title: stage.file ?? stage.title, skeleton: bytes };
+  const file = stage.file?.slice(stage.file.lastIndexOf('/') + 1);
+  return { ...opened, title: file ?? (stage.markers && opened.scene === null ? `the body of ${stage.title}` : stage.title), skeleton: bytes };
 }
 
 /** The motion on the stage as joint values of the follower, and how well that went. */

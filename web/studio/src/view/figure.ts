@@ -1,5 +1,5 @@
 /** The skeleton as shapes: a bone from each body to the next, a ball for each joint, a cap for each tool. */
-import type { Model } from 'poise-ik';
+import type { Joint, Model } from 'poise-ik';
 import * as THREE from 'three';
 
 /** A part that can be picked. */
@@ -24,8 +24,14 @@ function boneShape(): THREE.BufferGeometry {
   return new THREE.LatheGeometry(profile.map(([x, y]) => new THREE.Vector2(x, y)), 24);
 }
 
+/** A slide of several that make a body float, as OpenSim has it: only slides are above, and it has no end that counts. */
+function isAfloat(model: Model, { index, type, parent, q }: Joint, size: number): boolean {
+  const isSlide = (at: number): boolean => at < 0 || (model.joints[at]!.type === 'prismatic' && isSlide(model.joints[at]!.parent));
+  return type === 'prismatic' && parent >= 0 && isSlide(index) && !(model.upper[q]! - model.lower[q]! < size);
+}
+
 /** It moves freely against the body above: no bone joins them. */
-const floats = (type: string): boolean => type.startsWith('free') || type === 'translation';
+const isFree = (type: string): boolean => type.startsWith('free') || type === 'translation';
 
 export class Figure {
   readonly group = new THREE.Group();
@@ -34,6 +40,7 @@ export class Figure {
   #tips: THREE.InstancedMesh;
   /** From one body's origin to a point of the same body: the child's joint, or a tool. */
   #links: { body: number; child: number; tool: number }[] = [];
+  #bare = new Set<number>(); // bodies that are only steps on the way of one that floats: nothing is there to draw
   #thickness: number;
   #reach: Float64Array; // longest bone at each joint
   #selected = -1;
@@ -45,7 +52,9 @@ export class Figure {
     size: number,
   ) {
     for (const joint of model.joints) {
-      if (joint.parent >= 0 && !floats(joint.type)) {
+      if (isAfloat(model, joint, size)) {
+        this.#bare.add(joint.parent);
+      } else if (joint.parent >= 0 && !isFree(joint.type)) {
         this.#links.push({ body: joint.parent, child: joint.index, tool: -1 });
       }
     }
@@ -127,7 +136,7 @@ export class Figure {
     });
     for (const joint of this.model.joints) {
       const most = joint.type === 'fixed' ? 0.5 * r : 1.05 * r;
-      const width = this.#reach[joint.index]! > 0 ? Math.min(most, 0.24 * this.#reach[joint.index]!) : most; // small in a hand
+      const width = this.#bare.has(joint.index) ? 0 : this.#reach[joint.index]! > 0 ? Math.min(most, 0.24 * this.#reach[joint.index]!) : most; // small in a hand
       matrix.makeScale(width, width, width).setPosition(from.fromArray(poses, 7 * joint.index));
       this.#balls.setMatrixAt(joint.index, matrix);
     }

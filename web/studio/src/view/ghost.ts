@@ -1,4 +1,7 @@
-/** The virtual character over the robot: the posture that a stream holds, before it is solved and filtered, see-through. */
+/**
+ * A see-through figure beside the robot, without a shadow: the posture that a stream holds, or an answer that could be taken. However
+ * many there are, a pixel shows the nearest surface of them alone: their depths are drawn first, without colour.
+ */
 import { Kinematics } from 'poise-ik';
 import * as THREE from 'three';
 import { meshesOf } from '../body/body.js';
@@ -7,56 +10,87 @@ import type { Session } from '../session.js';
 import type { Viewport } from '../viewport.js';
 
 const COLOUR = '#4aa8ff';
-const OPACITY = 0.32;
+const AFTER = 10; // what is see-through otherwise
+const BACK = { transparent: true, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 4 }; // where the robot is itself, it is seen
 
-/** See-through, without a shadow, and not in the way of what lies behind it. */
-function fade(group: THREE.Object3D, material?: THREE.Material): void {
-  for (const mesh of meshesOf(group)) {
-    mesh.castShadow = false;
-    mesh.material = material ?? mesh.material;
-    for (const one of [mesh.material].flat()) {
-      Object.assign(one, { opacity: OPACITY, transparent: true, depthWrite: false });
+/** The figure once, in one material. */
+class Layer {
+  bones: Figure;
+  body = new THREE.Group();
+
+  constructor(
+    { model, size }: { model: Session['model']; size: number },
+    readonly material: THREE.Material,
+    readonly order: number,
+    readonly world: THREE.Object3D,
+  ) {
+    this.bones = new Figure(model, size);
+    this.bones.paint({ bone: COLOUR, ball: COLOUR, tip: COLOUR, picked: COLOUR });
+    meshesOf(this.bones.group).forEach((mesh) => [mesh.material].flat().forEach((own) => own.dispose()));
+    this.#fade(this.bones.group);
+    world.add(this.bones.group, this.body);
+  }
+
+  #fade(group: THREE.Object3D): void {
+    for (const mesh of meshesOf(group)) {
+      mesh.castShadow = false;
+      mesh.material = this.material;
+      mesh.renderOrder = this.order;
     }
+  }
+
+  /** Copies of the robot's shapes. */
+  wear(body: THREE.Object3D): void {
+    this.body.removeFromParent();
+    this.body = body.clone(true) as THREE.Group;
+    this.#fade(this.body);
+    this.world.add(this.body);
+  }
+
+  dispose(): void {
+    this.body.removeFromParent(); // its shapes are the robot's
+    this.bones.dispose();
+    this.material.dispose();
   }
 }
 
 export class Ghost {
   #kinematics: Kinematics;
-  #bones: Figure;
-  #body = new THREE.Group();
+  #layers: Layer[];
   #meshes = -1; // of the robot when its shapes were copied
-  #material = new THREE.MeshStandardMaterial({ color: COLOUR, roughness: 0.8 });
 
   constructor(
     readonly session: Session,
     readonly viewport: Viewport,
   ) {
     this.#kinematics = new Kinematics(session.model);
-    this.#bones = new Figure(session.model, session.size());
-    this.#bones.paint({ bone: COLOUR, ball: COLOUR, tip: COLOUR, picked: COLOUR });
-    fade(this.#bones.group);
-    viewport.world.add(this.#bones.group, this.#body);
+    const figure = { model: session.model, size: session.size() };
+    const materials = [
+      new THREE.MeshBasicMaterial({ colorWrite: false, ...BACK }),
+      new THREE.MeshStandardMaterial({ color: COLOUR, roughness: 0.8, opacity: 0.4, depthWrite: false, ...BACK }),
+    ];
+    this.#layers = materials.map((material, i) => new Layer(figure, material, AFTER + i, viewport.world));
   }
 
   /** Take the pose of the posture. Shapes of the robot may still be arriving: they are copied when there are more. */
   show(posture: readonly number[]): void {
-    const { body, look, meshCount, world } = this.viewport;
-    if (body && meshCount !== this.#meshes) {
-      this.#meshes = meshCount;
-      this.#body.removeFromParent();
-      this.#body = body.clone(true);
-      fade(this.#body, this.#material);
-      world.add(this.#body);
+    const { body, look, meshCount } = this.viewport;
+    const isNew = body && meshCount !== this.#meshes;
+    this.#meshes = meshCount;
+    const { poses, toolPoses } = this.#kinematics.update(posture);
+    for (const layer of this.#layers) {
+      if (isNew) {
+        layer.wear(body);
+      }
+      layer.bones.group.visible = look === 'bones' || !body;
+      layer.body.visible = look !== 'bones';
+      layer.bones.place(poses, toolPoses);
+      this.session.model.joints.forEach(({ index }) => {
+        const holder = layer.body.children[index]; // as a Body has them
+        holder?.position.fromArray(poses, 7 * index);
+        holder?.quaternion.fromArray(poses, 7 * index + 3);
+      });
     }
-    this.#kinematics.update(posture);
-    this.#bones.group.visible = look === 'bones' || !body;
-    this.#body.visible = look !== 'bones';
-    this.#bones.place(this.#kinematics.poses, this.#kinematics.toolPoses);
-    this.session.model.joints.forEach(({ index }) => {
-      const holder = this.#body.children[index]; // as a Body has them
-      holder?.position.fromArray(this.#kinematics.poses, 7 * index);
-      holder?.quaternion.fromArray(this.#kinematics.poses, 7 * index + 3);
-    });
   }
 
   /** Where the last body's origin is: three numbers. */
@@ -65,9 +99,7 @@ export class Ghost {
   }
 
   dispose(): void {
-    this.#body.removeFromParent(); // its shapes are the robot's
-    this.#material.dispose();
-    this.#bones.dispose();
+    this.#layers.forEach((layer) => layer.dispose());
     this.#kinematics.dispose();
   }
 }

@@ -27,7 +27,7 @@ export class Triad {
   paint(colours: readonly string[]): void {
     colours.forEach((colour, i) => {
       this.#lines[i]!.setAttribute('stroke', colour);
-      this.#ends[i]!.style.background = colour;
+      this.#ends[i]!.style.backgroundColor = colour;
     });
   }
 
