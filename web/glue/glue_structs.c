@@ -158,8 +158,7 @@ STRUCT(poise_mirror_report, M(worst_angle))
 
 // ---- Files ---------------------------------------------------------------------------------------------------------------
 
-STRUCT(poise_read_options, M(format), M(name), M(model), M(positions), M(animation), M(floating), M(meshes),
-       M(load))
+STRUCT(poise_read_options, M(format), M(name), M(model), M(positions), M(animation), M(floating), M(meshes), M(load))
 STRUCT(poise_file, M(format), M(model), M(clip), M(markers), M(goals), M(goal_count), M(postures), M(posture_count),
        M(placements), M(placement_count), M(shapes), M(shape_count), M(shapes_skipped), M(excluded), M(excluded_count),
        M(scale), M(carried), M(title), M(warnings), M(warning_count), M(warnings_dropped), M(motion))
