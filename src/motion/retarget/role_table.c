@@ -1,9 +1,9 @@
 // What the parts of a body are called, in one table.
 //
 // Dialects: CMU and HDM05 (ASF/AMC, and BVH made of them), Mixamo, LAFAN1, Xsens/MVN, Rokoko, 100STYLE, Bandai-Namco,
-// GAMES-105, MakeHuman, Daz, VRM and Unity, Unreal, Rigify, OptiTrack, SMPL, Kinect, OpenSim; Unitree G1 and H1, Atlas,
-// NAO, MuJoCo's humanoids. Arms and legs whose joints are only numbered (Talos, some glTF figures) are cut by the lengths of
-// their bones: roles.c.
+// GAMES-105, MakeHuman, Daz, VRM and Unity, Unreal, Rigify, OptiTrack, SMPL, Kinect, OpenSim, VRChat; Unitree, Atlas, NAO,
+// Robotis OP3, Apollo, MuJoCo's humanoids. Arms and legs whose joints are only numbered (Talos, some glTF figures) are cut
+// by the lengths of their bones: roles.c.
 #include "motion/retarget/roles.h"
 
 #include "base/letters.h"
@@ -15,12 +15,12 @@
 // string ends a row.
 const char *const pz_role_words[PZ_PART_ROLES][PZ_ROLE_WORDS] = {
     [POISE_ROLE_CLAVICLE] = {"clavicle", "collar", "clav", "torsoclavicle", "scapula", "shoulder"},
-    [POISE_ROLE_UPPER_ARM] = {"humerus", "upperarm", "uparm", "uarm", "bicep", "shldr", "arm", "shoulder"},
-    [POISE_ROLE_FOREARM] = {"forearm", "lowerarm", "lowarm", "loarm", "larm", "farm", "ulna", "radius", "elbow"},
+    [POISE_ROLE_UPPER_ARM] = {"humerus", "upperarm", "uparm", "uarm", "bicep", "shldr", "arm", "shoulder", "sho"},
+    [POISE_ROLE_FOREARM] = {"forearm", "lowerarm", "lowarm", "loarm", "larm", "farm", "ulna", "radius", "elbow", "el"},
     [POISE_ROLE_HAND] = {"hand", "palm", "handpalm", "rubberhand", "wrist"},
     [POISE_ROLE_THIGH] = {"femur", "thigh", "upleg", "upperleg", "uleg", "hip"},
     [POISE_ROLE_SHANK] = {"tibia", "shin", "shank", "calf", "lowerleg", "lowleg", "loleg", "lleg", "knee", "leg"},
-    [POISE_ROLE_FOOT] = {"calcn", "foot", "ankle", "talus"},
+    [POISE_ROLE_FOOT] = {"calcn", "foot", "ankle", "talus", "ank"},
     [POISE_ROLE_TOE] = {"toes", "toebase", "toe", "ball"},
     [POISE_ROLE_THUMB] = {"thumb", "handthumb", "fingerthumb", "th"},
     [POISE_ROLE_INDEX] = {"index", "handindex", "fingerindex", "forefinger", "ff", "if"},
@@ -30,11 +30,11 @@ const char *const pz_role_words[PZ_PART_ROLES][PZ_ROLE_WORDS] = {
     [POISE_ROLE_HEAD] = {"head", "skull", "torsohead", "upperneck", "neck"},
 };
 
-// Words that say nothing: of joints, of axes, of who made the file.
-static const char *const noise[] = {"joint", "link",  "pitch",     "roll",  "yaw",  "j",         "c",
-                                    "bip",   "bip01", "mixamorig", "model", "bone", "x",         "y",
-                                    "z",     "rx",    "ry",        "rz",    "def",  "skeleton",  "valvebiped",
-                                    "b",     "body",  "bind",      "jnt",   "skel", "character", "bend"};
+// Words that say nothing: of joints, of axes (fe, aa, ie: flexion, abduction, internal rotation), of who made the file.
+static const char *const noise[] = {"joint", "link",      "pitch",     "roll",     "yaw",        "j",  "c",    "bip",
+                                    "bip01", "mixamorig", "model",     "bone",     "x",          "y",  "z",    "rx",
+                                    "ry",    "rz",        "def",       "skeleton", "valvebiped", "b",  "body", "bind",
+                                    "jnt",   "skel",      "character", "bend",     "fe",         "aa", "ie",   "pd"};
 
 static const struct {
     const char *word;

@@ -52,6 +52,12 @@ static bool takes_last(int part)
            part == POISE_ROLE_CLAVICLE || part == POISE_ROLE_HEAD || part >= POISE_ROLE_THUMB;
 }
 
+// Does a joint of its own move this body?
+static bool is_moved(const poise_model *model, int body)
+{
+    return poise_model_joint_info(model, body).nv > 0;
+}
+
 // The bodies to look at: all, or one of several figures.
 typedef struct bodies {
     int begin, end;
@@ -92,7 +98,8 @@ static int common_start(const poise_model *model, bodies among)
     return among.end - among.begin > CHAIN_LEAST && pz_role_name_of(text).side == PZ_MIDDLE ? start : 0;
 }
 
-// The body that has the best word for a part; `number` 0: any.
+// The body that has the best word for a part; `number` 0: any. Of several that share a word, one that nothing moves, such as
+// the end of a rod beside the ankle, is none.
 static int find_named(const poise_model *model, bodies among, int part, pz_side side, int number)
 {
     int best = POISE_NONE, best_rank = PZ_ROLE_WORDS;
@@ -102,7 +109,8 @@ static int find_named(const poise_model *model, bodies among, int part, pz_side 
                        ? rank_of(part, name.key)
                        : -1;
         bool is_next = rank == best_rank && takes_last(part) && pz_is_below(model, best, k);
-        if (rank >= 0 && (rank < best_rank || is_next)) {
+        bool is_first_to_move = rank == best_rank && !is_moved(model, best) && is_moved(model, k);
+        if (rank >= 0 && (rank < best_rank || is_next || is_first_to_move)) {
             best = k;
             best_rank = rank;
         }
@@ -164,13 +172,13 @@ static void cut_chain(const poise_kinematics *kin, const int *chain, int count, 
     }
 }
 
-// A chain that ends above a knee or an elbow with a name of its own is the thigh or the upper arm alone, by the motors of
-// one joint ("left_leg_roll", "left_leg_yaw", "left_leg_pitch", then "left_knee").
+// A chain that ends above a knee or an elbow with a name of its own is the thigh or the upper arm alone: one body ("Left
+// leg", then "Left knee"), or the motors of one joint ("left_leg_roll", "left_leg_yaw", "left_leg_pitch", then "left_knee").
 static void take_chain(const poise_model *model, const poise_kinematics *kin, const int *chain, int count, int first_role,
                        pz_roles *roles)
 {
     int middle = roles->body[first_role + 1], last = count > 0 ? chain[count - 1] : POISE_NONE;
-    if (count >= CHAIN_LEAST && middle != last && middle >= 0 && pz_is_below(model, last, middle)) {
+    if (count > 0 && middle != last && middle >= 0 && pz_is_below(model, last, middle)) {
         if (roles->body[first_role] < 0) {
             roles->body[first_role] = last;
             roles->confidence[first_role] = BY_NAME;
@@ -277,14 +285,15 @@ static int find_head_above(const poise_model *model, bodies among, int chest)
 }
 
 // Where a foot hangs from an ankle and lies ahead of it, as Kinect and SMPL have it, the ankle moves the foot, and that one
-// is the toes.
+// is the toes. Two motors of one ankle (pitch, roll) are no such pair, wherever their axes lie.
 static void find_ankles(const poise_model *model, bodies among, const poise_kinematics *kin, pz_roles *roles)
 {
     for (int offset = 0; offset <= POISE_ROLE_SIDE; offset += POISE_ROLE_SIDE) {
         int foot = roles->body[POISE_ROLE_FOOT + offset], shank = roles->body[POISE_ROLE_SHANK + offset];
         int ankle = foot >= 0 ? parent_of(model, foot) : POISE_NONE;
         if (ankle < 0 || shank < 0 || ankle == shank || roles->body[POISE_ROLE_TOE + offset] >= 0 ||
-            poise_model_joint_info(model, foot).nv == 0 || strcmp(name_of(model, among, ankle).key, "ankle") != 0) {
+            !is_moved(model, foot) || strcmp(name_of(model, among, ankle).key, "ankle") != 0 ||
+            strcmp(name_of(model, among, foot).key, "ankle") == 0) {
             continue;
         }
         vec3 middle = poise_kinematics_body_pose(kin, ankle).position;
@@ -322,15 +331,19 @@ static void drop(pz_roles *roles, int role)
 }
 
 // Where the body that is called the arm lies at the elbow, as the motor that turns it does, the one before it, which is
-// called the shoulder, carries the upper arm, and there is no collar.
-static void find_shoulders(const poise_model *model, const poise_kinematics *kin, pz_roles *roles)
+// called the shoulder, carries the upper arm, and there is no collar. Nor is there one where several motors are called the
+// shoulder: they are that joint.
+static void find_shoulders(const poise_model *model, bodies among, const poise_kinematics *kin, pz_roles *roles)
 {
     for (int offset = 0; offset <= POISE_ROLE_SIDE; offset += POISE_ROLE_SIDE) {
+        int motors[LONGEST_CHAIN], count = find_chain(model, among, "shoulder", offset ? PZ_RIGHT : PZ_LEFT, motors);
         int collar = roles->body[POISE_ROLE_CLAVICLE + offset], arm = roles->body[POISE_ROLE_UPPER_ARM + offset];
         int chain[] = {collar, arm, roles->body[POISE_ROLE_FOREARM + offset]};
         bool is_chain = collar >= 0 && arm >= 0 && chain[2] >= 0 && pz_is_below(model, collar, arm) && arm != collar;
         if (is_chain && bone(kin, chain, 1) < AT_ELBOW * bone(kin, chain, 0)) {
             roles->body[POISE_ROLE_UPPER_ARM + offset] = collar;
+            drop(roles, POISE_ROLE_CLAVICLE + offset);
+        } else if (is_chain && count > 1 && collar == motors[count - 1]) {
             drop(roles, POISE_ROLE_CLAVICLE + offset);
         }
     }
@@ -421,7 +434,7 @@ static void find_limbs(const poise_model *model, bodies among, const poise_kinem
     find_numbered(model, among, kin, roles);
     find_by_joints(model, among, kin, roles);
     find_ankles(model, among, kin, roles);
-    find_shoulders(model, kin, roles);
+    find_shoulders(model, among, kin, roles);
     find_rolls(model, kin, roles);
     find_trunk(model, among, roles);
     drop_doubles(model, roles);
