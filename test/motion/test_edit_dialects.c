@@ -243,3 +243,22 @@ TEST(up_is_where_the_figure_stands)
     ck_assert_int_eq(poise_clip_up(s.model, s.clip), POISE_UP_Y);
     ck_assert_int_eq(poise_clip_up(s.model, NULL), POISE_UP_UNKNOWN);
 }
+
+// The figure stands, and slides sideways at 15 cm/s: its feet rest in all frames, whichever way its neutral pose lies.
+TEST(feet_rest_by_the_height_that_the_clip_has)
+{
+    stage s = open_walk();
+    poise_pin pins[64];
+    poise_feet_report feet = {0};
+    for (int f = 0; f < FRAMES; ++f) {
+        memcpy(row(s.clip, f), row(s.clip, 0), (size_t)s.clip->nq * sizeof(double));
+        row(s.clip, f)[poise_model_joint_info(s.model, 1).q] += 0.5 * f;
+    }
+    ck_assert_int_eq(poise_feet_pins(s.model, s.clip, NULL, pins, 64, &feet, NULL), POISE_OK);
+    ck_assert_msg(feet.frames >= FRAMES, "%d frames in %d contacts", feet.frames, feet.contacts);
+    ck_assert_double_eq_tol(feet.skate_mean, 15.0, 0.01);
+    for (int i = 0; i < feet.contacts; ++i) {
+        ck_assert(pins[i].to > pins[i].from);
+    }
+    ck_assert_double_gt(pins[feet.contacts / 2 - 1].to, 1.6); // of the left foot: until the end
+}

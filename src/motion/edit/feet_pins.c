@@ -62,6 +62,14 @@ static void measure(const poise_clip *clip, vec3 up, const poise_vec3 *place, in
     r->contacts += 1;
 }
 
+// Which way is up: the neutral configuration of a file need not stand (all bones of LAFAN1's lie along one axis), so the clip
+// tells.
+static vec3 up_in(const poise_model *model, const poise_clip *clip, vec3 neutral)
+{
+    poise_up up = poise_clip_up(model, clip);
+    return up == POISE_UP_UNKNOWN ? neutral : v3(up == POISE_UP_X, up == POISE_UP_Y, up == POISE_UP_Z);
+}
+
 typedef struct work {
     pz_anatomy anatomy;
     poise_kinematics *kin;
@@ -162,6 +170,7 @@ poise_status poise_feet_pins(const poise_model *model, const poise_clip *clip, c
     if (status != POISE_OK) {
         return status;
     }
+    w.anatomy.up = up_in(model, clip, w.anatomy.up);
     w.place = pz_owned_take(&owned, allocator, frames * (sizeof *w.place + 1));
     w.contact = w.place ? (unsigned char *)(w.place + frames) : NULL;
     status = w.place ? find_all(&w, model, clip, pins, capacity, &found, error)
