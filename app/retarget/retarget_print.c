@@ -59,7 +59,7 @@ static void print_legs(const retarget_job *j, FILE *stream)
     double times = j->metres > 0 ? 1000 * j->metres : 100 / o->leg;
     const char *unit = j->metres > 0 ? "mm" : "% of the leg";
     const char *how = o->planted ? "planted" : o->in_place ? "in place, the root cannot move" : "follow";
-    char contact[160] = "no contact found", released[48] = "";
+    char contact[160] = "no contact found", released[48] = "", tipped[64] = "";
     say(stream, "hips", "mean %.1f %s from their path, largest %.1f", times * o->hips_mean, unit, times * o->hips_worst);
     if (o->contact > 0) {
         snprintf(contact, sizeof contact, "in contact %.0f %%; slip mean %.2f %s/s, largest %.1f (frame %d)",
@@ -68,8 +68,17 @@ static void print_legs(const retarget_job *j, FILE *stream)
     if (o->released > 0) {
         snprintf(released, sizeof released, "; released in %d frame%s", o->released, plural(o->released));
     }
+    if (o->tipped > 0) {
+        snprintf(tipped, sizeof tipped, "; tipped in %d frame%s, by up to %.0f degrees", o->tipped, plural(o->tipped),
+                 57.29577951308232 * o->tipped_worst);
+    }
     const char *guessed = o->soles_guessed ? "; soles guessed: the feet have no shapes that are read (--sole)" : "";
-    say(stream, "feet", "%s, %s; sunk %.2f %s%s%s", how, contact, fmax(times * o->sunk, 0), unit, released, guessed);
+    say(stream, "feet", "%s, %s; sunk %.2f %s%s%s%s", how, contact, fmax(times * o->sunk, 0), unit, released, tipped,
+        guessed);
+    if (o->buried > 0) {
+        say(stream, "ground", "%s up to %.1f %s below it (frame %d)",
+            poise_model_joint_info(j->task.to, o->buried_body).body, times * o->buried, unit, o->buried_frame);
+    }
 }
 
 void retarget_print(const retarget_job *j, const char *out, FILE *stream)
@@ -136,14 +145,15 @@ json_node *retarget_as_json(const retarget_job *j, const char *out)
                   "frames", j->clip->frames, "frame_time", j->clip->frame_time, "roles_followed", o->roles,
                   "bodies_followed", o->bodies, "factor", o->factor, "same_proportions", (int)o->same, "planted",
                   (int)o->planted, "leg", o->leg, "frames_per_second", j->clip->frames / fmax(j->seconds, 1e-9));
-    json_node *more =
-        json_make("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:f, s:b, s:f, s:i, s:b, s:i, s:f, s:i, s:o, s:o}",
-                  "bone_mean", o->bone_mean, "bone_worst", o->bone_worst, "turn_mean", o->turn_mean, "turn_worst",
-                  o->turn_worst, "hips_mean", o->hips_mean, "hips_worst", o->hips_worst, "contact", o->contact, "skate_mean",
-                  o->skate_mean, "skate_worst", o->skate_worst, "released", o->released, "sunk", fmax(o->sunk, 0),
-                  "soles_guessed", (int)o->soles_guessed, "turn_most", o->turn_most, "jumps", o->jumps, "starts_apart",
-                  (int)o->starts_apart, "outside", o->outside, "velocity", o->velocity, "late", o->late, "verdict",
-                  verdict_as_json(&j->verdict, j->findings, VERDICT_OF_RETARGETING), "roles", roles_as_json(j));
+    json_node *more = json_make(
+        "{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:i, s:f, s:f, s:f, s:b, s:f, s:i, s:b, s:i, s:f, s:i, s:o, "
+        "s:o}",
+        "bone_mean", o->bone_mean, "bone_worst", o->bone_worst, "turn_mean", o->turn_mean, "turn_worst", o->turn_worst,
+        "hips_mean", o->hips_mean, "hips_worst", o->hips_worst, "contact", o->contact, "skate_mean", o->skate_mean,
+        "skate_worst", o->skate_worst, "released", o->released, "tipped", o->tipped, "tipped_worst", o->tipped_worst, "sunk",
+        fmax(o->sunk, 0), "buried", o->buried, "soles_guessed", (int)o->soles_guessed, "turn_most", o->turn_most, "jumps",
+        o->jumps, "starts_apart", (int)o->starts_apart, "outside", o->outside, "velocity", o->velocity, "late", o->late,
+        "verdict", verdict_as_json(&j->verdict, j->findings, VERDICT_OF_RETARGETING), "roles", roles_as_json(j));
     if (made && more) {
         json_merge(made, more);
     }

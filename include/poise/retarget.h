@@ -169,7 +169,13 @@ typedef struct poise_retarget_outcome {
     double skate_worst;     // largest
     int skate_frame;        // when
     int released;           // frames in which no foot was planted because hips and legs could not have followed
+    int tipped;             // frames in which a sole is tilted by 0.2 radians or more where the actor stands on heel and toe
+    double tipped_worst;    // by how much at most, radians
+    int tipped_frame;       // when
     double sunk;            // largest depth of a corner of a foot's shapes below the ground; without shapes, of its sole
+    double buried;          // largest depth of a shape of another part below it; 0: none, or there are no shapes
+    int buried_body;        // which; POISE_NONE: none
+    int buried_frame;       // when
     double turn_most;       // largest rotation of any body from frame to frame
     int jumps;              // frames in which a body turns 0.5 radians more than the one it follows
     double jump_worst;      // by how much more at most, radians
@@ -191,8 +197,8 @@ POISE_API poise_status poise_retarget(const poise_retarget_task *task, const poi
                                       unsigned char *contacts, poise_retarget_outcome *outcome, poise_error *error);
 
 // Judge the result, by thresholds such as poise_thresholds_default: UNMATCHED, POSE, BONES, LIMB, HIPS, SKATE, SLIPPED,
-// RELEASED, SUNK, JUMPED, LATE, REVERSED, APART. Angles are in radians, lengths relative to the target's leg. `findings`
-// receives up to `capacity`, worst first.
+// RELEASED, TIPPED, SUNK, BURIED, JUMPED, LATE, REVERSED, APART. Angles are in radians, lengths relative to the target's
+// leg. `findings` receives up to `capacity`, worst first.
 POISE_API poise_status poise_retarget_judge(const poise_retarget_task *task, const poise_retarget_outcome *outcome,
                                             const poise_thresholds *thresholds, poise_verdict *verdict,
                                             poise_finding *findings, int capacity, poise_error *error);

@@ -73,6 +73,9 @@ static const struct {
                              "the first frame is a pose of its own, such as a T-pose, far from all that follow; leave it "
                              "out (--first)",
                              1, 0},
+    [POISE_FINDING_TIPPED] = {"tipped", 0.05, NEVER,
+                              "a sole is tilted in ~ % of the frames, where the actor stands flat on it", 100, 1},
+    [POISE_FINDING_BURIED] = {"buried", 0.03, NEVER, "@ is ~ % of the leg length below the ground", 100, 1},
 };
 
 const char *poise_verdict_name(poise_verdict_level level)

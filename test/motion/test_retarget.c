@@ -277,6 +277,119 @@ TEST(legs_that_do_not_reach_plan_alike_at_every_size)
     }
 }
 
+// A robot on hinges whose legs do not come together: its hips roll outwards, by at least `out`, and its ankles by at most
+// `ankle`. Its soles are boxes.
+static poise_model *wide_robot(double out, double ankle, poise_shape soles[2])
+{
+    const struct {
+        const char *name;
+        poise_vec3 axis;
+        double down, lower, upper;
+    } parts[] = {{"hip_yaw", {0, 1, 0}, 0, -1, 1},           {"hip_roll", {0, 0, 1}, 0, out, 0.9},
+                 {"hip_pitch", {1, 0, 0}, 0, -1.8, 1.5},     {"knee", {1, 0, 0}, 0.4, 0, 2.3},
+                 {"ankle_pitch", {1, 0, 0}, 0.4, -0.9, 0.9}, {"ankle_roll", {0, 0, 1}, 0, -ankle, ankle}};
+    poise_builder *b;
+    poise_model *model;
+    ck_assert_int_eq(poise_builder_create(NULL, &b, NULL), POISE_OK);
+    add_joint(b, "pelvis", NULL, 0, 0.87, 0);
+    for (int side = 0; side < 2; ++side) {
+        char name[TEST_COUNT(parts)][32];
+        double x = side == 0 ? 1 : -1;
+        for (size_t i = 0; i < TEST_COUNT(parts); ++i) {
+            poise_joint joint = poise_joint_default();
+            bool is_swapped = parts[i].axis.z > 0 && side == 1;
+            snprintf(name[i], sizeof name[i], "%s_%s", side == 0 ? "left" : "right", parts[i].name);
+            joint.name = name[i];
+            joint.parent = i == 0 ? "pelvis" : name[i - 1];
+            joint.type = POISE_JOINT_REVOLUTE;
+            joint.axis = parts[i].axis;
+            joint.offset.position = poise_vec3_make(i == 0 ? 0.1 * x : 0, -parts[i].down, 0);
+            joint.lower[0] = is_swapped ? -parts[i].upper : parts[i].lower;
+            joint.upper[0] = is_swapped ? -parts[i].lower : parts[i].upper;
+            ck_assert_int_eq(poise_builder_add_joint(b, &joint, NULL), POISE_OK);
+        }
+        add_joint(b, side == 0 ? "left_upper_arm" : "right_upper_arm", "pelvis", 0.2 * x, 0.4, 0);
+        add_joint(b, side == 0 ? "left_forearm" : "right_forearm", side == 0 ? "left_upper_arm" : "right_upper_arm", 0.3 * x,
+                  0, 0);
+    }
+    ck_assert_int_eq(poise_model_create(b, NULL, &model, NULL), POISE_OK);
+    poise_builder_destroy(b);
+    for (int side = 0; side < 2; ++side) {
+        int foot = poise_model_find_body(model, side == 0 ? "left_ankle_roll" : "right_ankle_roll");
+        poise_pose pose = poise_pose_identity();
+        pose.position = poise_vec3_make(0, -0.05, 0.04);
+        soles[side] = poise_shape_box(foot, pose, poise_vec3_make(0.05, 0.02, 0.11));
+    }
+    return model;
+}
+
+// Turn a body sideways.
+static void set_turn(const poise_model *model, const char *body, double angle, double *q)
+{
+    poise_quat turn = poise_quat_from_axis_angle(poise_vec3_make(0, 0, 1), angle);
+    double *own = q + poise_model_joint_info(model, poise_model_find_body(model, body)).q;
+    own[0] = turn.x, own[1] = turn.y, own[2] = turn.z, own[3] = turn.w;
+}
+
+// Three seconds in which a figure puts its feet together, by `closed` radians of its hips.
+static take stand(double closed)
+{
+    static const char *const parts[][2] = {{"LeftUpLeg", "LeftFoot"}, {"RightUpLeg", "RightFoot"}};
+    take t = {.model = figure(&plain[0], &plain[1])};
+    int nq = poise_model_info(t.model).nq;
+    ck_assert_int_eq(poise_clip_create(90, nq, 1.0 / 30, NULL, &t.clip, NULL), POISE_OK);
+    for (int f = 0; f < 90; ++f) {
+        double *q = t.clip->q + f * nq, in = fmin(f / 30.0, 1) * closed;
+        poise_model_neutral(t.model, q);
+        q[1] += 0.87 * (cos(in) - 1);
+        for (int side = 0; side < 2; ++side) {
+            set_turn(t.model, parts[side][0], side == 0 ? -in : in, q);
+            set_turn(t.model, parts[side][1], side == 0 ? in : -in, q);
+        }
+    }
+    return t;
+}
+
+static judged stand_on(double out, double ankle, double closed, const poise_shape *more)
+{
+    take t = stand(closed);
+    poise_shape shapes[3];
+    poise_model *robot = wide_robot(out, ankle, shapes);
+    poise_retarget_task task = task_of(&t, robot);
+    shapes[2] = more ? *more : shapes[1];
+    task.shapes = shapes;
+    task.shape_count = more ? 3 : 2;
+    poise_role_map map = matched(&task);
+    judged j = retarget_and_judge(&task, &map);
+    poise_model_destroy(robot);
+    forget(&t);
+    return j;
+}
+
+// Where legs do not reach the places of their feet, the feet are planted elsewhere, as flat as the actor's.
+TEST(soles_stay_flat_where_legs_do_not_reach)
+{
+    judged j = stand_on(0.1, 0.44, 0.21, NULL);
+    ck_assert_msg(j.outcome.contact > 0.85 && j.outcome.released == 0, "contact %g, %d released", j.outcome.contact,
+                  j.outcome.released);
+    ck_assert(j.outcome.tipped == 0 && j.outcome.tipped_worst < 0.05);
+    ck_assert_int_eq(j.verdict.level, POISE_VERDICT_GOOD);
+}
+
+TEST(soles_that_tip_and_parts_below_the_ground_are_doubtful)
+{
+    judged j = stand_on(0, 0.01, -0.4, NULL); // legs that stand apart on ankles that do not roll
+    ck_assert_msg(j.outcome.tipped > 9 && j.outcome.tipped_worst > 0.2, "%d frames", j.outcome.tipped);
+    ck_assert(j.verdict.level != POISE_VERDICT_GOOD && j.verdict.worst[POISE_FINDING_TIPPED] > 0.1);
+
+    poise_shape skirt = poise_shape_box(0, poise_pose_identity(), poise_vec3_make(0.1, 1, 0.1)); // from pelvis to below
+    j = stand_on(0, 0.44, 0, &skirt);
+    ck_assert_msg(fabs(j.outcome.buried - 0.13) < 0.01, "%g", j.outcome.buried);
+    ck_assert_int_eq(j.outcome.buried_body, 0);
+    ck_assert_int_eq(j.verdict.level, POISE_VERDICT_DOUBTFUL);
+    ck_assert(j.found[0].kind == POISE_FINDING_BURIED && strcmp(j.found[0].name, "pelvis") == 0);
+}
+
 // ---- Maps ----------------------------------------------------------------------------------------------------------------
 
 TEST(a_map_is_written_and_read_and_what_is_wrong_in_it_is_named)

@@ -62,8 +62,8 @@ static void measure(const poise_clip *clip, vec3 up, const poise_vec3 *place, in
     r->contacts += 1;
 }
 
-// Which way is up: the neutral configuration of a file need not stand (all bones of LAFAN1's lie along one axis), so the clip
-// tells.
+// Which way is up: the clip tells, for the neutral configuration of a file need not stand (all bones of LAFAN1's lie along
+// one axis).
 static vec3 up_in(const poise_model *model, const poise_clip *clip, vec3 neutral)
 {
     poise_up up = poise_clip_up(model, clip);

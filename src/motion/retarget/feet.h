@@ -36,6 +36,7 @@ typedef struct pz_foot {
     pz_sole_point sole[PZ_SOLE_MOST]; // those of them that can be lowest in a foot that is not upside down
     poise_pose *path;                 // by frame: where the body is to be
     unsigned char *contact;           // by frame: bits
+    bool *flat;                       // by frame: the actor stands on heel and toe
     poise_pose last;                  // measuring: the frame before,
     int held;                         // and frames in which a point was held
 } pz_foot;

@@ -138,6 +138,7 @@ static poise_status take_memory(pz_retarget_work *w, const poise_allocator *allo
         for (int side = 0; side < 2; ++side) {
             w->foot[side].path = pz_arena_take(&arena, frames + 1, sizeof *w->foot[side].path);
             w->foot[side].contact = pz_arena_take(&arena, frames + 1, sizeof *w->foot[side].contact);
+            w->foot[side].flat = pz_arena_take(&arena, frames + 1, sizeof *w->foot[side].flat);
             w->foot[side].corner = pz_arena_take(&arena, corners + 1, sizeof *w->foot[side].corner);
         }
         bytes = pz_arena_bytes(&arena);
@@ -147,6 +148,7 @@ static poise_status take_memory(pz_retarget_work *w, const poise_allocator *allo
     }
     for (int side = 0; side < 2; ++side) {
         memset(w->foot[side].contact, 0, frames + 1);
+        memset(w->foot[side].flat, 0, (frames + 1) * sizeof *w->foot[side].flat);
     }
     memset(w->ground.released, 0, (frames + 1) * sizeof *w->ground.released);
     return POISE_OK;
@@ -181,6 +183,10 @@ static poise_status prepare(pz_retarget_work *w, const poise_allocator *allocato
     }
     if (has_legs(&w->from) && has_legs(&w->to)) {
         poise_status status = pz_retarget_paths(w, allocator, true);
+        for (int f = 0; f < 2 * task->clip->frames && w->planted; ++f) {
+            pz_foot *foot = &w->foot[f % 2];
+            foot->flat[f / 2] = foot->contact[f / 2] == (PZ_HEEL | PZ_TOE);
+        }
         return status == POISE_OK ? status : pz_error_set(error, status, "a frame is not finite, or out of memory");
     }
     w->hips = NULL;
@@ -221,6 +227,7 @@ static poise_status run(pz_retarget_work *w, const poise_allocator *allocator, u
                                       .soles_guessed = w->hips && (w->foot[0].is_guessed || w->foot[1].is_guessed),
                                       .late_joint = POISE_NONE,
                                       .jump_body = POISE_NONE,
+                                      .buried_body = POISE_NONE,
                                       .bone_role = POISE_NONE,
                                       .limb_role = POISE_NONE,
                                       .seconds_of_clip = source->frames * source->frame_time};

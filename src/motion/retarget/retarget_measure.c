@@ -5,6 +5,7 @@
 
 #define JUMP   0.5  // radians in a frame, beyond what the source turns
 #define STRAIN 0.15 // of the leg: hips that planted feet take farther from their path
+#define TIPPED 0.2  // radians: a sole that is tilted by more does not stand flat
 #define CALM   0.2  // of the turn into the second frame: after a pose of its own the motion continues with less
 
 static double turn_between(quat a, quat b)
@@ -103,8 +104,39 @@ static double slip_of(const pz_retarget_work *w, const pz_foot *foot, poise_pose
     return farthest;
 }
 
+// Of a sole that is to stand flat: how far it is tilted, whichever way.
+static double tilt_of(const pz_retarget_work *w, const pz_foot *foot, poise_pose pose)
+{
+    vec3 up = quat_rotate(quat_mul(pose.rotation, quat_conj(foot->rest)), w->ground.up);
+    return poise_atan2(v3_norm(v3_cross(up, w->ground.up)), v3_dot(up, w->ground.up));
+}
+
+// Depth of the deepest shape of another part than the feet: of its corners, which are round.
+static void measure_parts(const pz_retarget_work *w, int frame, poise_retarget_outcome *o)
+{
+    for (int i = 0; i < w->task->shape_count; ++i) {
+        const poise_shape *s = &w->task->shapes[i];
+        bool is_part = s->body >= 0 && s->kind != POISE_SHAPE_HALF_SPACE;
+        for (int side = 0; side < 2 && is_part; ++side) {
+            is_part = !pz_is_below(w->to.model, w->foot[side].body, s->body);
+        }
+        if (is_part) {
+            poise_pose pose = poise_pose_multiply(poise_kinematics_body_pose(w->to.kin, s->body), s->pose);
+            vec3 up = quat_rotate(quat_conj(pose.rotation), w->ground.up);
+            double below = fabs(up.x) * s->half.x + fabs(up.y) * s->half.y + fabs(up.z) * s->half.z + s->radius;
+            double depth = w->ground.height - v3_dot(pose.position, w->ground.up) + below;
+            if (depth > o->buried) {
+                o->buried = depth;
+                o->buried_body = s->body;
+                o->buried_frame = frame;
+            }
+        }
+    }
+}
+
 static void measure_feet(pz_retarget_work *w, int frame, poise_retarget_outcome *o)
 {
+    bool is_tipped = false;
     for (int side = 0; side < 2; ++side) {
         pz_foot *foot = &w->foot[side];
         if (foot->body < 0) {
@@ -121,8 +153,13 @@ static void measure_feet(pz_retarget_work *w, int frame, poise_retarget_outcome 
             o->skate_frame = speed > o->skate_worst ? frame : o->skate_frame;
             o->skate_worst = max2(o->skate_worst, speed);
         }
+        double tilt = foot->flat[frame] && !w->ground.released[frame] ? tilt_of(w, foot, pose) : 0.0;
+        o->tipped_frame = tilt > o->tipped_worst ? frame : o->tipped_frame;
+        o->tipped_worst = max2(o->tipped_worst, tilt);
+        is_tipped = is_tipped || tilt > TIPPED;
         foot->last = pose;
     }
+    o->tipped += is_tipped;
 }
 
 void pz_retarget_measure(pz_retarget_work *w, int frame, poise_retarget_outcome *o)
@@ -135,6 +172,9 @@ void pz_retarget_measure(pz_retarget_work *w, int frame, poise_retarget_outcome 
         o->hips_worst = max2(o->hips_worst, off);
         w->strained[frame] = off > STRAIN * w->to.leg && (w->foot[0].contact[frame] || w->foot[1].contact[frame]);
         measure_feet(w, frame, o);
+        if (w->planted) {
+            measure_parts(w, frame, o);
+        }
     }
 }
 

@@ -133,6 +133,11 @@ static int add_foot(const pz_retarget_work *w, int side, int frame, double per_a
     goals[count++].weight = ANKLE_WEIGHT * per_area;
     goals[count] = poise_goal_orientation(foot->body, pose.rotation);
     goals[count++].weight = w->loose ? LOOSE_TURN : FOOT_TURN;
+    if (w->loose) { // about up: a sole that is flat stays so
+        vec3 sole = quat_rotate(quat_conj(foot->rest), w->ground.up);
+        goals[count] = poise_goal_direction(foot->body, sole, quat_rotate(pose.rotation, sole));
+        goals[count++].weight = FOOT_TURN;
+    }
     if (w->planted && !w->loose) {
         double heel = pz_foot_firmness(foot, &w->ground, PZ_HEEL, frame);
         double toe = pz_foot_firmness(foot, &w->ground, PZ_TOE, frame), most = FOOT_WEIGHT * per_area;

@@ -183,7 +183,10 @@ poise_status poise_retarget_judge(const poise_retarget_task *task, const poise_r
         pz_weigh(&found, POISE_FINDING_SKATE, NULL, outcome->skate_mean / outcome->leg, false);
         pz_weigh(&found, POISE_FINDING_SLIPPED, NULL, outcome->skate_worst / outcome->leg, false);
         pz_weigh(&found, POISE_FINDING_RELEASED, NULL, outcome->released / frames, false);
+        pz_weigh(&found, POISE_FINDING_TIPPED, NULL, outcome->tipped / frames, false);
         pz_weigh(&found, POISE_FINDING_SUNK, NULL, max2(outcome->sunk, 0.0) / outcome->leg, false);
+        const char *buried = outcome->buried > 0 ? poise_model_joint_info(task->to, outcome->buried_body).body : NULL;
+        pz_weigh(&found, POISE_FINDING_BURIED, buried, outcome->buried / outcome->leg, false);
     }
     *verdict = found.verdict;
     return POISE_OK;
