@@ -72,9 +72,9 @@ typedef struct work {
     // answers
     double *q;
     double *columns[COLUMNS]; // whole numbers as int64_t, flags as bytes
-    int column_count;     // HOLDS where nothing is held and nothing marked: what follows is the same for all problems
-    poise_pair *blocking; // by problem: the constraint and its item; NULL without constraints
-    bool marks;           // problems that are refused, and goes on
+    int column_count;         // HOLDS where nothing is held and nothing marked: what follows is the same for all problems
+    poise_pair *blocking;     // by problem: the constraint and its item; NULL without constraints
+    bool marks;               // problems that are refused, and goes on
 } work;
 
 static bool is_no_pose(const work *w, Py_ssize_t i)

@@ -122,10 +122,18 @@ static void pose_piece(void *work, int piece, int worker)
     poise_pose targets[PORTION];
     Py_ssize_t first = (Py_ssize_t)piece * PORTION, left = r->count - first;
     int count = left < PORTION ? (int)left : PORTION, size = p->targets.axes == 3 ? 16 : 7;
-    for (int i = 0; i < count; ++i) {
-        targets[i] = unit_pose(pose_of(p->targets.at + (first + i) * size, size));
-    }
     poise_error error;
+    for (int i = 0; i < count; ++i) {
+        const double *given = p->targets.at + (first + i) * size;
+        if (size == 7) {
+            targets[i] = unit_pose(pose_of(given, size));
+        } else if (!poise_pose_from_matrix(given, &targets[i])) {
+            error = (poise_error){.status = POISE_ERROR_ARGUMENT};
+            snprintf(error.text, sizeof error.text, "targets[%zd]: " NO_POSE, first + i);
+            refuse_piece(r, piece, worker, &error);
+            return;
+        }
+    }
     bool defined[PORTION];
     double *out = p->out + 6 * first;
     if (poise_sensitivity_poses(r->workers[worker].scratch, &p->goal, targets, r->q.at + first * r->model->info.nq,
@@ -179,7 +187,7 @@ PyObject *model_pose_gradients(PyObject *self, PyObject *arguments)
     p.rows.portion = PORTION;
     p.rows.coupled = 0;
     p.goal = poise_goal_pose(body, local, poise_pose_identity());
-    if (poses_fit(&p.targets) && rows_take(&p.rows, q, dL, p.targets.shape[0])) {
+    if (poses_have_shape(&p.targets) && rows_take(&p.rows, q, dL, p.targets.shape[0])) {
         result = run_poses(m, &p);
         rows_release(&p.rows);
     }

@@ -47,21 +47,6 @@ bool poses_have_shape(const numbers *targets)
     return true;
 }
 
-bool poses_fit(const numbers *targets)
-{
-    if (!poses_have_shape(targets)) {
-        return false;
-    }
-    bool matrices = targets->axes == 3;
-    for (Py_ssize_t i = 0; matrices && i < targets->shape[0]; ++i) {
-        if (!poise_pose_from_matrix(targets->at + 16 * i, NULL)) {
-            PyErr_Format(PyExc_ValueError, "targets[%zd]: " NO_POSE, i);
-            return false;
-        }
-    }
-    return true;
-}
-
 poise_pose pose_of(const double *n, int size)
 {
     if (size == 3) {
