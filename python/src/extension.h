@@ -167,8 +167,8 @@ bool loops_are_refused(const model_object *model, bool loops, const char *call);
 bool pose_take(PyObject *object, const char *what, poise_pose *pose);
 bool pose_from_numbers(const double *numbers, int count, const char *what, poise_pose *pose);
 
-// Poses of a batch: is the shape (N, 4, 4) or (N, 7)? False with an exception. One of them, of 16 or 7 numbers, or a place of
-// 3, unchecked.
+// Poses of a batch: is the shape (N, 4, 4) or (N, 7)? False with an exception. One of them, of 16 or 7 numbers, or a place
+// of 3, unchecked.
 #define NO_POSE "the matrix is not a pose (a rotation to 1e-3, last row 0 0 0 1)"
 bool poses_have_shape(const numbers *targets);
 poise_pose pose_of(const double *numbers, int size);

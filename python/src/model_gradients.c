@@ -4,6 +4,7 @@
 #include "app/cli/threads.h"
 
 #include <limits.h>
+#include <stdio.h>
 
 enum { PORTION = 256, MOST_WORKERS = 64, FEW_POSES = 2048, FEW_PROBLEMS = 64 }; // FEW: less is not worth threads
 

@@ -6,8 +6,8 @@
 //   4 x q = (1 + r11 - r22 - r33, r12 + r21, r13 + r31, r32 - r23)       and so on in a cycle
 //
 // One of the four squares is at least 1/4; the row of the largest one, normalised, is q, and its own entry is >= 1. The
-// normalisation replaces the square root and also takes out the scale of a matrix that is not quite orthonormal. All four are
-// made and one is taken: among many matrices a branch would be a guess.
+// normalisation replaces the square root and also takes out the scale of a matrix that is not quite orthonormal. All four
+// are made and one is taken: among many matrices a branch would be a guess.
 quat quat_from_matrix(const mat3 *R)
 {
     double r11 = R->x.x, r22 = R->y.y, r33 = R->z.z, trace = r11 + r22 + r33;
