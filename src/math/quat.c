@@ -18,7 +18,7 @@ quat quat_from_matrix(const mat3 *R)
                           {xy, 1.0 + r22 - r11 - r33, yz, dy},
                           {xz, yz, 1.0 + r33 - r11 - r22, dz}};
     int is_w = (trace >= r11) & (trace >= r22) & (trace >= r33), is_x = (r11 >= r22) & (r11 >= r33), is_y = r22 >= r33;
-    quat q = quat_normalize(rows[(1 - is_w) * (3 - is_y - is_x * (2 - is_y))]); // 0: w, else 1: x, else 2: y, else 3
-    double sign = copysign(1.0, q.w + 0.0);                                     // of -0, too, +1
+    quat q = quat_normalize(rows[(1 - is_w) * (3 - is_y - is_x * (2 - is_y))]); // 0: w, else 1: x, 2: y, 3: z
+    const double signs[2] = {1.0, -1.0}, sign = signs[q.w < 0.0];
     return (quat){sign * q.x, sign * q.y, sign * q.z, sign * q.w};
 }
