@@ -231,7 +231,7 @@ static bool find_answers(solve_job *job, poise_solver *solver, const double *fro
     return true;
 }
 
-// The start with the joints that do not move the goal, such as fingers, as the answer has them. False: they are there already.
+// The start with the joints that do not move the goal, such as fingers, as the answer has them. False: they are already.
 static bool move_others(const solve_job *job, double *from)
 {
     const poise_model *model = job->model;

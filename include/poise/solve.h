@@ -234,15 +234,14 @@ POISE_API poise_status poise_solve_within(poise_solver *solver, const poise_goal
 // sides, or minus the largest error of a loop. *item (may be NULL) is that pair, side or row.
 POISE_API double poise_solver_constraint_room(poise_solver *solver, int constraint, int *item);
 
-// All distinct answers to one POSE goal on a chain of revolute and prismatic joints, locked ones of any kind aside, as far as
-// options.restarts further searches find them; capacity 1 gives the one nearest to q_start. `solutions` takes up to
-// `capacity` (>= 1) configurations of nq numbers, each within the limits and to the tolerances, nearest to q_start (not
-// changed) first; *count says how many.
-// Two answers are distinct when some joint differs by more than 1e-3 radians, whole turns aside (for a slide, 1e-3 of 0.3
-// times the arm's length); hinges are turned back by whole turns next to q_start. An arm with more joints than the goal
-// needs has infinitely many: these are samples then. `report` (may be NULL) describes the first; with none found *count is
-// 0, the first configuration in `solutions` is the closest pose, and `report` describes that. POISE_ERROR_UNSUPPORTED for
-// other goals, joints or methods.
+// All distinct answers to one POSE goal on a chain of revolute and prismatic joints, locked ones of any kind aside, as
+// far as options.restarts further searches find them; capacity 1 gives the one nearest to q_start. `solutions` takes up
+// to `capacity` (>= 1) configurations of nq numbers, each within the limits and to the tolerances, nearest to q_start
+// (not changed) first; *count says how many. Two answers are distinct when some joint differs by more than 1e-3 radians,
+// whole turns aside (for a slide, 1e-3 of 0.3 times the arm's length); hinges are turned back by whole turns next to
+// q_start. An arm with more joints than the goal needs has infinitely many: these are samples then. `report` (may be
+// NULL) describes the first; with none found *count is 0, the first configuration in `solutions` is the closest pose, and
+// `report` describes that. POISE_ERROR_UNSUPPORTED for other goals, joints or methods.
 POISE_API poise_status poise_solve_all(poise_solver *solver, const poise_goal *goal, const double *q_start,
                                        double *solutions, int capacity, int *count, poise_report *report,
                                        poise_error *error);
