@@ -1,5 +1,5 @@
-// Numbers for kernels that solve 1, 2, 4 or 8 problems at once, one to a lane: `real` is a double or a register of doubles, and
-// `mask` says in which lanes something is true.
+// Numbers for kernels that solve 1, 2, 4 or 8 problems at once, one to a lane: `real` is a double or a register of doubles,
+// and `mask` says in which lanes something is true.
 //
 // A kernel is one text over these types, in a header that a source for each width includes:
 //

@@ -182,7 +182,7 @@ static void assert_same(const bunch *b, int count)
     }
 }
 
-// Do solves get lanes if so many are asked for, so that a test shows something? Only where the machine has registers for them.
+// Do solves get lanes if so many are asked for, so that a test shows something? Only where there are registers for them.
 static bool machine_has_lanes(int lanes)
 {
 #if defined(__x86_64__)
