@@ -13,7 +13,8 @@
 #define FLAT           1e-5 // of the leg: a sole tilted by less is flat
 #define HIGH           20.0 // legs: up to there a sole is above the ground
 #define FOOT_TURN      1.0
-#define LOOSE_TURN     0.05  // of feet that are only to show how far they reach
+#define LOOSE_TURN     0.05  // of feet that are only to show how far they reach,
+#define LOOSE_TILT     0.3   // and of their soles, which stay as flat as the actor's
 #define UNUSED_POSTURE 1e-3  // pull of the rest pose on joints that nothing moves
 #define SPARE_POSTURE  1e-5  // on those of chains with more joints than they need
 #define STEADY         0.005 // seconds: by this much hinges lag behind a limb, so that they pass through a gimbal lock
@@ -133,10 +134,10 @@ static int add_foot(const pz_retarget_work *w, int side, int frame, double per_a
     goals[count++].weight = ANKLE_WEIGHT * per_area;
     goals[count] = poise_goal_orientation(foot->body, pose.rotation);
     goals[count++].weight = w->loose ? LOOSE_TURN : FOOT_TURN;
-    if (w->loose) { // about up: a sole that is flat stays so
+    if (w->loose) {
         vec3 sole = quat_rotate(quat_conj(foot->rest), w->ground.up);
         goals[count] = poise_goal_direction(foot->body, sole, quat_rotate(pose.rotation, sole));
-        goals[count++].weight = FOOT_TURN;
+        goals[count++].weight = LOOSE_TILT;
     }
     if (w->planted && !w->loose) {
         double heel = pz_foot_firmness(foot, &w->ground, PZ_HEEL, frame);
