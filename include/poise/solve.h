@@ -172,7 +172,7 @@ typedef struct poise_solver_options {
 } poise_solver_options;
 // (1) |projected gradient_i| <= gradient_tolerance * sqrt(2 cost) * sqrt(H_ii of Gauss-Newton), for every i: the cosine
 //     between the residuals and what coordinate i can do about them. The cost tells it from 0 down to about 1e-8; below
-//     1e-9, AUTO and LEVENBERG_MARQUARDT judge the last steps by the gradient, which ends near 1e-15.
+//     1e-9, AUTO judges the last steps by the gradient, which ends near 1e-15.
 // (2) The caller's start is always tried first and never replaced. Which of several answers a restart finds depends on it.
 // (3) Of TRUST_REGION, in units of sqrt(2 cost): about the share of the residual that the first step may change.
 
