@@ -254,7 +254,7 @@ test('an edited motion is saved, and help and code come, after the server has en
   const { address, end } = await serve();
   const { page, context } = await open(address);
   try {
-    await until(page, () => globalThis.studio.keptWorkers() === 3);
+    await until(page, () => globalThis.studio.keptWorkers() === 4);
   } finally {
     end();
   }
