@@ -361,6 +361,10 @@ static judged stand_on(double out, double ankle, double closed, const poise_shap
     task.shape_count = more ? 3 : 2;
     poise_role_map map = matched(&task);
     judged j = retarget_and_judge(&task, &map);
+    if (more) { // while there is a robot whose names findings have
+        ck_assert_int_eq(j.found[0].kind, POISE_FINDING_BURIED);
+        ck_assert_str_eq(j.found[0].name, poise_model_joint_info(robot, more->body).body);
+    }
     poise_model_destroy(robot);
     forget(&t);
     return j;
@@ -387,7 +391,6 @@ TEST(soles_that_tip_and_parts_below_the_ground_are_doubtful)
     ck_assert_msg(fabs(j.outcome.buried - 0.13) < 0.01, "%g", j.outcome.buried);
     ck_assert_int_eq(j.outcome.buried_body, 0);
     ck_assert_int_eq(j.verdict.level, POISE_VERDICT_DOUBTFUL);
-    ck_assert(j.found[0].kind == POISE_FINDING_BURIED && strcmp(j.found[0].name, "pelvis") == 0);
 }
 
 // ---- Maps ----------------------------------------------------------------------------------------------------------------
