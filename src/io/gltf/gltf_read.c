@@ -45,7 +45,7 @@ static poise_status check_header(pz_input *input, size_t *size)
     }
     size_t length = word_at(bytes + 8);
     if (length > input->size || length < GLB_HEADER + GLB_CHUNK) {
-        return pz_input_fail(input, POISE_ERROR_FORMAT, 0, "byte 8: the stated length is %g bytes; the file has %g",
+        return pz_input_fail(input, POISE_ERROR_FORMAT, 0, "byte 8: the stated length is %.0f bytes; the file has %.0f",
                              (double)length, (double)input->size);
     }
     if (length < input->size) {
@@ -71,7 +71,7 @@ static poise_status read_chunks(pz_gltf *gltf, size_t *json, size_t *json_size)
         uint32_t type = word_at(input->bytes + at + 4);
         at += GLB_CHUNK;
         if (length > size - at) {
-            return pz_input_fail(input, POISE_ERROR_FORMAT, 0, "byte %g: a chunk of %g bytes, but only %g follow",
+            return pz_input_fail(input, POISE_ERROR_FORMAT, 0, "byte %.0f: a chunk of %.0f bytes, but only %.0f follow",
                                  (double)at, (double)length, (double)(size - at));
         }
         if (at == GLB_HEADER + GLB_CHUNK && type != CHUNK_JSON) {
