@@ -25,7 +25,7 @@ for_web="clang=clang wasm-ld=lld node=nodejs npm=npm"
 for_cross="aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu,libc6-dev-arm64-cross qemu-aarch64-static=qemu-user-static
     musl-gcc=musl-tools"
 for_all="clang-format=clang-format clang-tidy=clang-tidy libclang-rt-14-dev cppcheck=cppcheck doxygen=doxygen groff=groff
-    $for_cross gcc-11=gcc-11 valgrind=valgrind chromium|google-chrome=chromium python3-torch python3-mypy
+    $for_cross gcc-11=gcc-11 valgrind=valgrind chromium-headless-shell=chromium-headless-shell python3-torch python3-mypy
     python3-pandas python3-matplotlib liborocos-kdl-dev libfcl-dev libopenmpi-dev mpirun=openmpi-bin"
 layer=${1:-tool}
 vital=$for_tool # without which nothing comes of it

@@ -120,7 +120,8 @@ document.title = "done";
 
 
 def check_browser(path, acts, wanted):
-    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    names = "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"
+    browser = next(filter(None, map(shutil.which, names)), None)
     if not browser:
         print("no Chromium: the page was not opened")
         return

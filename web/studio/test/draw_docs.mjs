@@ -37,7 +37,7 @@ const tidy = async (page) => {
 };
 
 await start();
-const size = { viewport: { width: 1200, height: 750 } };
+const size = { viewport: { width: 1200, height: 750 }, deviceScaleFactor: 1 };
 
 const dancer = await open('?scene=humanoid/kick&light=full', { ...size, colorScheme: 'light' });
 await dancer.page.keyboard.press(' ');
@@ -54,7 +54,7 @@ await tidy(race.page);
 await keep(race.page, 'studio-race', [await race.page.screenshot()], 1, 1200);
 await race.finish();
 
-const sheet = await open('?scene=arm7&light=full', { viewport: { width: 800, height: 480 } });
+const sheet = await open('?scene=arm7&light=full', { viewport: { width: 800, height: 480 }, deviceScaleFactor: 1 });
 const menu = sheet.page.getByLabel('Scene', { exact: true });
 const shown = ['arm7', 'arm6', 'scara', 'hand', 'humanoid/walk', 'humanoid/cartwheel', 'humanoid/kick', 'humanoid', 'lamp', 'erik-c', 'arm2d', 'tree2d'];
 const pngs = [];
