@@ -143,6 +143,34 @@ TEST(a_coupling_is_measured_from_the_references)
     ck_assert(a.mimic_multiplier == 4 && a.mimic_offset == -4.5);
 }
 
+TEST(a_coupling_by_a_polynomial_is_held)
+{
+    poise_file *file = read_mjcf(
+        WITH("<compiler angle='radian'/><equality><joint joint1='a' joint2='b' polycoef='.1 .2 .3 -.4 .5'/></equality>",
+             "<body name='arm'><joint name='a' ref='0.5' range='0 1'/></body><body><joint name='b' ref='2'/></body>"));
+    double b = 1.25, x = b - 2, a = 0.5 + .1 + x * (.2 + x * (.3 + x * (-.4 + x * .5)));
+    ck_assert_int_eq(poise_model_info(file->model).nq, 1);
+    poise_pose turned = {{0, 0, sin((a - 0.5) / 2), cos((a - 0.5) / 2)}, {0, 0, 0}};
+    io_same_pose("arm", io_pose(file->model, &b, "arm"), turned, 1e-15);
+}
+
+TEST(a_weld_to_a_mocap_body_does_not_hold_the_hand_there)
+{
+    poise_file *file =
+        read_mjcf(WITH("<equality><weld body1='handle' body2='hand'/><weld body1='hand' body2='b'/></equality>",
+                       "<body name='handle' mocap='true'/><body name='hand'><joint/></body><body name='b'/>"));
+    ck_assert_int_eq(file->loop_count, 1);
+    ck_assert_int_eq(file->warning_count, 2);
+    ck_assert(strstr(file->warnings[1].text, "<weld> to a mocap body is not kept") != NULL);
+}
+
+TEST(a_coupling_to_nothing_fixes_a_joint)
+{
+    poise_file *file = read_mjcf(WITH("<compiler angle='radian'/><equality><joint joint1='a' polycoef='0.25'/></equality>",
+                                      "<body><joint name='a' ref='0.5' range='0 1'/></body>"));
+    ck_assert(poise_model_info(file->model).lower[0] == 0.75 && poise_model_info(file->model).upper[0] == 0.75);
+}
+
 TEST(a_free_body_is_where_q_says)
 {
     poise_file *file = read_mjcf(WORLD("<body name='b' pos='0 0 5' euler='90 0 0'><joint type='free'/></body>"));
@@ -390,9 +418,12 @@ static const io_case odd[] = {
     {BODY("\n<joint type='ball' range='0 1'/>"), 3, "the range of a ball joint"},
     {WORLD("\n<body><geom mesh='m'/></body>"), 3, "has no mass"},
     {EQUALITY("<tendon/>"), 1, "<tendon> of <equality> is not supported"},
-    {EQUALITY("<joint joint1='a'/>"), 1, "this coupling is not supported"},
+    {EQUALITY("<joint joint1='a' polycoef='0.2'/>"), 0, NULL},
     {EQUALITY("<joint joint1='a' joint2='a'/>"), 1, "this coupling is not supported"},
-    {EQUALITY("<joint joint1='a' joint2='b' polycoef='0 1 1'/>"), 1, "this coupling is not supported"},
+    {EQUALITY("<joint joint1='a' joint2='b' polycoef='0 1 1'/>"), 0, NULL},
+    {WITH("<equality><joint joint1='a' joint2='b' polycoef='0 1 1'/><joint joint1='b' joint2='c'/></equality>",
+          "<body>\n<joint name='a'/><joint name='b'/><joint name='c'/></body>"),
+     3, "\"a\" follows \"b\", which follows another joint"},
     {EQUALITY("<joint joint1='a' joint2='b'/><joint joint1='a' joint2='b'/>"), 1, "this coupling is not"},
     {EQUALITY("<joint joint1='a' joint2='b' active='false'/>"), 0, NULL},
     {EQUALITY("<joint joint1='a' joint2='b' polycoef='1'/>"), 0, NULL},

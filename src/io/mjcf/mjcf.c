@@ -71,13 +71,18 @@ static poise_status take_name(pz_mjcf *m, const pz_xml_node *node, pz_name_set *
     return POISE_OK;
 }
 
+bool pz_mjcf_is_mocap(const pz_xml_node *body)
+{
+    const char *mocap = pz_xml_get(body, "mocap");
+    return mocap && strcmp(mocap, "true") == 0;
+}
+
 static poise_status add_body(pz_mjcf *m, pz_xml_node *node, const pz_mjcf_place *outer, const poise_pose *pose)
 {
     pz_mjcf_body *body = &m->bodies[m->body_count++];
     *body = (pz_mjcf_body){.node = node, .parent = outer->body, .first_joint = -1, .last_joint = -1};
     body->pose = poise_pose_multiply(outer->frame, *pose);
-    const char *mocap = pz_xml_get(node, "mocap");
-    if (mocap && strcmp(mocap, "true") == 0) {
+    if (pz_mjcf_is_mocap(node)) {
         pz_xml_warn(m->input, &m->causes[MJCF_MOCAP], node, "a mocap body is fixed at its position in the file");
     }
     return take_name(m, node, &m->body_names, &body->name);

@@ -175,6 +175,9 @@ poise_status pz_mjcf_read_keys(pz_mjcf *m);
 // The body of the model that an attribute names; POISE_WORLD for "world", or where the attribute is missing.
 poise_status pz_mjcf_body_named(pz_mjcf *m, const pz_xml_node *node, const char *attribute, int *body);
 
+// Is it a body that a program moves?
+bool pz_mjcf_is_mocap(const pz_xml_node *body);
+
 // Is a constraint of <equality> in force?
 bool pz_mjcf_is_active(const pz_xml_node *equality);
 

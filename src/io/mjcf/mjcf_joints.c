@@ -14,6 +14,7 @@
 
 #include "math/vec3.h"
 
+#include <math.h>
 #include <string.h>
 
 // ---- One joint -----------------------------------------------------------------------------------------------------------
@@ -252,9 +253,38 @@ static poise_status coupled(pz_mjcf *m, const pz_xml_node *node, const char *att
     return POISE_OK;
 }
 
-// q1 - ref1 = c0 + c1 (q2 - ref2) + c2 (q2 - ref2)^2 + ...; with c2 = c3 = c4 = 0 joint 1 follows joint 2:
+// The powers of q2 in q1 = ref1 + c0 + c1 (q2 - ref2) + c2 (q2 - ref2)^2 + ..., highest first, by Horner's scheme. False:
+// out of memory.
+static bool follow_polynomial(pz_mjcf *m, const double c[5], double ref1, double ref2, poise_joint *joint)
+{
+    poise_function *f = pz_pool_take(&m->input->pool, 1, sizeof *f);
+    double *y = pz_pool_take(&m->input->pool, 5, sizeof *y);
+    if (!f || !y) {
+        return false;
+    }
+    double p[5] = {0}; // lowest power first
+    for (int i = 4; i >= 0; --i) {
+        for (int k = 4; k > 0; --k) {
+            p[k] = p[k - 1] - ref2 * p[k];
+        }
+        p[0] = c[i] - ref2 * p[0];
+    }
+    p[0] += ref1;
+    for (int k = 0; k < 5; ++k) {
+        y[k] = p[4 - k];
+    }
+    *f = (poise_function){.kind = POISE_FUNCTION_POLYNOMIAL, .count = 5, .y = y};
+    joint->mimic_function = f;
+    joint->lower[0] = -INFINITY; // those of the joint it follows hold
+    joint->upper[0] = INFINITY;
+    return true;
+}
+
+// q1 - ref1 = c0 + c1 (q2 - ref2) + c2 (q2 - ref2)^2 + ...; with c2 = c3 = c4 = 0 joint 1 follows joint 2 in proportion:
 //
 //   q1 = c1 q2 + (ref1 + c0 - c1 ref2)
+//
+// Without a joint 2, joint 1 is fixed at ref1 + c0.
 static poise_status couple(pz_mjcf *m, const pz_xml_node *node)
 {
     double c[5] = {0, 1, 0, 0, 0};
@@ -270,18 +300,46 @@ static poise_status couple(pz_mjcf *m, const pz_xml_node *node)
     if (status != POISE_OK) {
         return status;
     }
-    bool is_linear = c[2] == 0 && c[3] == 0 && c[4] == 0;
-    bool are_simple = first && second && first != second && first->type <= MJCF_SLIDE && second->type <= MJCF_SLIDE;
-    if (!is_linear || !are_simple || m->parts[first->part].leader >= 0) {
+    bool are_simple = first && first != second && first->type <= MJCF_SLIDE && (!second || second->type <= MJCF_SLIDE);
+    if (!are_simple || m->parts[first->part].leader >= 0) {
         pz_xml_warn(m->input, &m->causes[MJCF_EQUALITY], node,
-                    "this coupling is not supported: a joint can only follow one other joint, in proportion");
+                    "this coupling is not supported: a hinge or slide can only follow one other");
         return POISE_OK;
     }
     pz_part *part = &m->parts[first->part];
+    if (!second) {
+        part->joint.lower[0] = part->joint.upper[0] = first->ref + c[0];
+        return POISE_OK;
+    }
     part->leader = second->part;
+    if (c[2] != 0 || c[3] != 0 || c[4] != 0) {
+        return follow_polynomial(m, c, first->ref, second->ref, &part->joint) ? POISE_OK : pz_input_no_memory(m->input);
+    }
     part->joint.mimic_multiplier = c[1];
     part->joint.mimic_offset = first->ref + c[0] - c[1] * second->ref;
     return POISE_OK;
+}
+
+// Polynomials of polynomials are not supported.
+static void release_chained(pz_mjcf *m)
+{
+    for (int j = 0; j < m->joint_count; ++j) {
+        const pz_mjcf_joint *joint = &m->joints[j];
+        pz_part *part = &m->parts[joint->part];
+        const pz_part *leader = part->leader >= 0 ? &m->parts[part->leader] : NULL;
+        if (leader && leader->leader >= 0 && (part->joint.mimic_function || leader->joint.mimic_function)) {
+            pz_xml_warn(m->input, &m->causes[MJCF_EQUALITY], joint->node,
+                        "this coupling is not supported: \"%s\" follows \"%s\", which follows another joint, one of them "
+                        "by a polynomial",
+                        part->joint.name, leader->joint.name);
+            part->leader = -1;
+            part->joint.mimic_function = NULL;
+            part->joint.mimic_multiplier = 1;
+            part->joint.mimic_offset = 0;
+            part->joint.lower[0] = joint->lower;
+            part->joint.upper[0] = joint->upper;
+        }
+    }
 }
 
 poise_status pz_mjcf_read_couplings(pz_mjcf *m)
@@ -291,5 +349,6 @@ poise_status pz_mjcf_read_couplings(pz_mjcf *m)
          node = pz_mjcf_next_in(m, "equality", "joint", node)) {
         status = pz_mjcf_is_active(node) ? couple(m, node) : POISE_OK;
     }
+    release_chained(m);
     return status;
 }

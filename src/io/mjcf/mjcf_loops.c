@@ -3,7 +3,7 @@
 // connect   a point of body1, in its frame, is one with the point of body2 that is there in the configuration of the file
 // weld      body2 keeps the pose in body1's frame that `relpose` says or, without one, that the file draws
 //
-// Either may name two sites instead, whose points or frames are one.
+// Either may name two sites instead, whose points or frames are one. Those to a mocap body are left out.
 #include "io/mjcf/mjcf.h"
 
 #include "math/quat.h"
@@ -53,23 +53,28 @@ poise_status pz_mjcf_body_named(pz_mjcf *m, const pz_xml_node *node, const char 
 
 // ---- Loops ---------------------------------------------------------------------------------------------------------------
 
-// Where the file draws the bodies of the model, in the world.
-static poise_pose *drawn_poses(pz_mjcf *m)
+typedef struct drawn_body {
+    poise_pose pose; // in the world
+    bool is_mocap;
+} drawn_body;
+
+// Where the file draws the bodies of the model.
+static drawn_body *draw_bodies(pz_mjcf *m)
 {
     const poise_model *model = m->input->file->model;
-    poise_pose *drawn = pz_pool_take(&m->input->pool, (size_t)poise_model_info(model).joints, sizeof *drawn);
+    drawn_body *drawn = pz_pool_take(&m->input->pool, (size_t)poise_model_info(model).joints, sizeof *drawn);
     poise_pose *by_number = pz_pool_take(&m->input->pool, (size_t)m->body_count, sizeof *by_number);
     for (int b = 0; drawn && by_number && b < m->body_count; ++b) {
         const pz_mjcf_body *body = &m->bodies[b];
         by_number[b] = body->parent == POISE_WORLD ? body->pose : poise_pose_multiply(by_number[body->parent], body->pose);
-        drawn[poise_model_find_body(model, body->name)] = by_number[b];
+        drawn[poise_model_find_body(model, body->name)] = (drawn_body){by_number[b], pz_mjcf_is_mocap(body->node)};
     }
     return by_number ? drawn : NULL;
 }
 
-static poise_pose drawn_pose(const poise_pose *drawn, int body)
+static poise_pose drawn_pose(const drawn_body *drawn, int body)
 {
-    return body == POISE_WORLD ? poise_pose_identity() : drawn[body];
+    return body == POISE_WORLD ? poise_pose_identity() : drawn[body].pose;
 }
 
 static poise_status site_named(pz_mjcf *m, const pz_xml_node *node, const char *attribute, int *body, poise_pose *pose)
@@ -86,7 +91,7 @@ static poise_status site_named(pz_mjcf *m, const pz_xml_node *node, const char *
     return POISE_OK;
 }
 
-static poise_status between_bodies(pz_mjcf *m, const pz_xml_node *node, const poise_pose *drawn, poise_constraint *loop)
+static poise_status between_bodies(pz_mjcf *m, const pz_xml_node *node, const drawn_body *drawn, poise_constraint *loop)
 {
     double anchor[3] = {0, 0, 0}, relative[7] = {0, 1, 0, 0, 0, 0, 0};
     poise_status status = pz_mjcf_body_named(m, node, "body1", &loop->body);
@@ -110,7 +115,7 @@ static poise_status between_bodies(pz_mjcf *m, const pz_xml_node *node, const po
     return POISE_OK;
 }
 
-static poise_status read_loop(pz_mjcf *m, const pz_xml_node *node, const poise_pose *drawn, poise_constraint *loop)
+static poise_status read_loop(pz_mjcf *m, const pz_xml_node *node, const drawn_body *drawn, poise_constraint *loop)
 {
     *loop = poise_constraint_default(pz_xml_is(node, "weld") ? POISE_CONSTRAINT_WELD : POISE_CONSTRAINT_CONNECT);
     if (!pz_xml_get(node, "site1") && !pz_xml_get(node, "site2")) {
@@ -118,6 +123,12 @@ static poise_status read_loop(pz_mjcf *m, const pz_xml_node *node, const poise_p
     }
     poise_status status = site_named(m, node, "site1", &loop->body, &loop->local);
     return status == POISE_OK ? site_named(m, node, "site2", &loop->body2, &loop->target) : status;
+}
+
+// A body that a program moves, and drags others by: where the file draws it is no place to hold them.
+static bool is_handle(const drawn_body *drawn, int body)
+{
+    return body != POISE_WORLD && drawn[body].is_mocap;
 }
 
 static bool is_loop(const pz_xml_node *node)
@@ -136,7 +147,7 @@ poise_status pz_mjcf_read_loops(pz_mjcf *m)
         }
     }
     poise_file *file = m->input->file;
-    const poise_pose *drawn = drawn_poses(m);
+    const drawn_body *drawn = draw_bodies(m);
     file->loops = most > 0 ? pz_pool_take(&m->input->kept, most, sizeof *file->loops) : NULL;
     if (!drawn || (most > 0 && !file->loops)) {
         return pz_input_no_memory(m->input);
@@ -150,7 +161,12 @@ poise_status pz_mjcf_read_loops(pz_mjcf *m)
         poise_constraint *loop = &file->loops[file->loop_count];
         status = read_loop(m, node, drawn, loop);
         bool is_idle = loop->body == loop->body2; // nothing moves against itself
-        file->loop_count += status == POISE_OK && !is_idle;
+        bool is_dragged = status == POISE_OK && (is_handle(drawn, loop->body) || is_handle(drawn, loop->body2));
+        if (is_dragged) {
+            pz_xml_warn(m->input, &m->causes[MJCF_EQUALITY], node,
+                        "<%s> to a mocap body is not kept: say with a goal where that body should be", node->name);
+        }
+        file->loop_count += status == POISE_OK && !is_idle && !is_dragged;
     }
     return status;
 }
