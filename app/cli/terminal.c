@@ -123,6 +123,15 @@ int text_columns(const char *text)
     return columns_of(text, strlen(text));
 }
 
+size_t text_bytes(const char *text, int columns)
+{
+    size_t size = 0;
+    for (; text[size] && (columns > 0 || ((unsigned char)text[size] & 0xC0) == 0x80); ++size) {
+        columns -= ((unsigned char)text[size + 1] & 0xC0) != 0x80;
+    }
+    return size;
+}
+
 // One line of source text that is to be wrapped together with those before it: `column` is where the cursor stands.
 static int print_words(FILE *stream, const char *line, size_t size, int column, int indent, int columns)
 {

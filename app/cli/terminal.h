@@ -40,6 +40,9 @@ void text_make_printable(char *text);
 // Columns that a text takes on a terminal (UTF-8).
 int text_columns(const char *text);
 
+// Bytes of the start of a text that takes so many columns.
+size_t text_bytes(const char *text, int columns);
+
 // Print paragraphs, words wrapped at `columns`, each line after `indent` spaces. Lines that begin with a space are kept.
 void print_wrapped(FILE *stream, const char *text, int indent, int columns);
 

@@ -94,16 +94,6 @@ static void print_last(FILE *stream, const char *text, int start, int columns)
     }
 }
 
-// The start of a text of UTF-8 that takes so many columns, in bytes.
-static size_t bytes_of(const char *text, int columns)
-{
-    size_t size = 0;
-    for (; text[size] && (columns > 0 || ((unsigned char)text[size] & 0xC0) == 0x80); ++size) {
-        columns -= ((unsigned char)text[size + 1] & 0xC0) != 0x80;
-    }
-    return size;
-}
-
 // A text in a column that is too narrow for it: its beginning and its end, with ".." between them.
 static void print_cell(FILE *stream, const char *text, int width)
 {
@@ -111,7 +101,7 @@ static void print_cell(FILE *stream, const char *text, int width)
     if (columns <= width) {
         fputs(text, stream);
     } else {
-        fprintf(stream, "%.*s..%s", (int)bytes_of(text, width - 2 - end), text, text + bytes_of(text, columns - end));
+        fprintf(stream, "%.*s..%s", (int)text_bytes(text, width - 2 - end), text, text + text_bytes(text, columns - end));
     }
 }
 

@@ -127,6 +127,51 @@ static void add_blocker(const solve_job *job, solve_blocker kind, FILE *stream)
     fputs(", the goals would be met.", stream);
 }
 
+// The joints from a body to the root, and those that they follow.
+static void mark_chain(const poise_model *model, int body, bool *moves)
+{
+    while (body != POISE_WORLD) {
+        poise_joint_info joint = poise_model_joint_info(model, body);
+        moves[joint.mimic == POISE_NONE ? body : joint.mimic] = true;
+        body = joint.parent;
+    }
+}
+
+// Joints that move a goal that is missed; all of them for a centre of mass, or if loops pass motions on.
+static bool *find_movers(const solve_job *job)
+{
+    int joints = poise_model_info(job->model).joints;
+    bool *moves = needed(calloc((size_t)joints, sizeof *moves)), all = job->avoided.first_loop < job->avoided.count;
+    for (int i = 0; i < job->list->count; ++i) {
+        const poise_goal *goal = &job->list->goals[i];
+        if (!solve_goal_is_met(job, i) && goal->kind == POISE_GOAL_CENTER_OF_MASS) {
+            all = true;
+        } else if (!solve_goal_is_met(job, i)) {
+            mark_chain(job->model, goal->body, moves);
+            mark_chain(job->model, goal->kind == POISE_GOAL_RELATIVE ? goal->body2 : POISE_WORLD, moves);
+        }
+    }
+    for (int k = 0; all && k < joints; ++k) {
+        moves[k] = true;
+    }
+    return moves;
+}
+
+void solve_add_limits(const solve_job *job, FILE *stream)
+{
+    enum { SHOWN = 6 };
+    bool *moves = find_movers(job);
+    int count = 0;
+    for (int i = 0; i < poise_model_info(job->model).nq; ++i) {
+        int k = poise_model_coordinate(job->model, i).joint;
+        if (moves[k] && poise_solver_active_limit(job->solver, i) != 0 && ++count <= SHOWN) {
+            fprintf(stream, "%s%s", count == 1 ? " At a limit: " : ", ", poise_model_joint_info(job->model, k).name);
+        }
+    }
+    fputs(count == 0 ? "" : count > SHOWN ? ", and more." : ".", stream);
+    free(moves);
+}
+
 void solve_add_blockers(const solve_job *job, FILE *stream)
 {
     if (!job->blockers_sought) {

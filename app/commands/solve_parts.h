@@ -107,7 +107,8 @@ int solve_find_close(const solve_job *job, double room, solve_close_bodies **lis
 // Which constraints keep a job that was not reached from its goals; what is said of them.
 void solve_find_blockers(solve_job *job);
 void solve_add_blockers(const solve_job *job, FILE *stream);
-void solve_add_pull(const solve_job *job, FILE *stream); // the same of soft goals
+void solve_add_limits(const solve_job *job, FILE *stream); // joints at a limit that move a missed goal
+void solve_add_pull(const solve_job *job, FILE *stream);   // the same of soft goals
 json_node *solve_blockers_as_json(const solve_job *job);
 
 // Is goal i met? A soft goal always is.

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // What has no weight does not count.
@@ -49,16 +50,49 @@ static void print_error(char *text, size_t size, const solve_job *job, int goal)
     }
 }
 
+// A goal in `room` columns: if it is longer, its numbers with four digits; if it still is, its beginning.
+static void print_goal(char *text, size_t size, const char *goal, int room)
+{
+    bool fits = text_columns(goal) <= room;
+    size_t used = 0;
+    text[0] = '\0';
+    for (const char *at = goal; *at && used + 1 < size;) {
+        size_t word = strcspn(at, " ,;"), between = strspn(at + word, " ,;");
+        char *end;
+        double number = strtod(at, &end);
+        if (!fits && word > 6 && end == at + word) {
+            used += (size_t)snprintf(text + used, size - used, "%.4g%.*s", number, (int)between, at + word);
+        } else {
+            used += (size_t)snprintf(text + used, size - used, "%.*s", (int)(word + between), at);
+        }
+        at += word + between;
+    }
+    if (text_columns(text) > room) {
+        memcpy(text + text_bytes(text, room - 2), "..", 3);
+    }
+}
+
+static const char *verdict(const solve_job *job, int goal)
+{
+    return goal_is_soft(&job->list->goals[goal]) ? "soft" : solve_goal_is_met(job, goal) ? "met" : "missed";
+}
+
 static void print_goals(const solve_job *job)
 {
+    enum { WIDE = 80, LEAST = 24 };
+    char error[96], goal[1024];
+    int errors = 5, verdicts = 0; // columns; "error" is above them
+    for (int i = 0; i < job->list->count; ++i) {
+        print_error(error, sizeof error, job, i);
+        errors = text_columns(error) > errors ? text_columns(error) : errors;
+        verdicts = text_columns(verdict(job, i)) > verdicts ? text_columns(verdict(job, i)) : verdicts;
+    }
+    int room = WIDE - 2 - errors - 2 - verdicts;
     table *t = table_create("goal\t>error\t");
     for (int i = 0; i < job->list->count; ++i) {
-        char error[96];
         print_error(error, sizeof error, job, i);
-        table_row(t, "%s\t%s\t%s", job->list->texts[i], error,
-                  goal_is_soft(&job->list->goals[i]) ? "soft"
-                  : solve_goal_is_met(job, i)        ? "met"
-                                                     : "missed");
+        print_goal(goal, sizeof goal, job->list->texts[i], room > LEAST ? room : LEAST);
+        table_row(t, "%s\t%s\t%s", goal, error, verdict(job, i));
     }
     table_end(t, stdout);
 }
@@ -154,7 +188,6 @@ static const char *broken_by_answers(const solve_job *job)
 // Why the goals were missed, as far as it can be seen from the answer.
 static void print_why(const solve_job *job)
 {
-    enum { SHOWN = 6 };
     const poise_report *r = &job->report;
     text_file text;
     text_open(&text);
@@ -166,15 +199,7 @@ static void print_why(const solve_job *job)
     } else {
         solve_add_blocking(job, text.stream);
     }
-    int shown = 0;
-    for (int i = 0; i < poise_model_info(job->model).nq && shown < SHOWN; ++i) {
-        if (poise_solver_active_limit(job->solver, i) != 0) {
-            int k = poise_model_coordinate(job->model, i).joint;
-            fprintf(text.stream, "%s%s", shown == 0 ? " At a limit: " : ", ", poise_model_joint_info(job->model, k).name);
-            shown += 1;
-        }
-    }
-    fputs(shown == 0 ? "" : r->active_limits > shown ? ", and more." : ".", text.stream);
+    solve_add_limits(job, text.stream);
     solve_add_blockers(job, text.stream);
     solve_add_pull(job, text.stream);
     add_out_of_reach(job, text.stream);
