@@ -74,7 +74,7 @@ void avoid_release(avoided *a);
 // where meshes were not read.
 bool avoid_checks_all(const avoided *a);
 
-// What a constraint is called, with an item of it: "hand and obstacle 1", "the loop of rod and crank".
+// What a constraint is called, with an item of it: "hand and obstacle 1 (box)", "the loop of rod and crank".
 void avoid_name(const avoided *a, int constraint, int item, char *text, size_t size);
 
 // How far apart a watched pair must be.

@@ -176,12 +176,13 @@ static void add_close(const solve_job *job, FILE *stream)
         lacks_margin = lacks_margin || (is_own && list[i].distance >= 0);
         has_obstacle = has_obstacle || (!is_own && list[i].distance < 0);
         if (i < SHOWN) {
-            fprintf(stream, "%s%s and %s (%s%.4g %s)", i == 0 ? " In the way here: " : ", ", list[i].a, list[i].b,
-                    list[i].distance < 0 ? "overlap by " : "", fabs(list[i].distance), job->length_unit);
+            bool overlap = list[i].distance < 0;
+            fprintf(stream, "%s%s and %s, %s%.4g %s%s", i == 0 ? " In the way here: " : "; ", list[i].a, list[i].b,
+                    overlap ? "which overlap by " : "", fabs(list[i].distance), job->length_unit, overlap ? "" : " apart");
         }
     }
     if (count > SHOWN) {
-        fprintf(stream, ", and %d more", count - SHOWN);
+        fprintf(stream, "; and %d more", count - SHOWN);
     }
     fputs(count > 0 ? "." : "", stream);
     if (has_own) {

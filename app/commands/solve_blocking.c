@@ -90,17 +90,18 @@ void solve_find_blockers(solve_job *job)
 
 // ---- For people ----------------------------------------------------------------------------------------------------------
 
-// " (hand and body, hand and obstacle 1)": pairs without room at the answer.
+// "hand and body, hand and obstacle 1 (box)": pairs without room at the answer; "shapes" where they are named already.
 static void add_touching_pairs(const solve_job *job, FILE *stream)
 {
     enum { SHOWN = 3 };
     const double touches = 1e-5;
     solve_close_bodies *list;
     int count = solve_find_close(job, touches, &list);
-    for (int i = 0; i < count && i < SHOWN; ++i) {
-        fprintf(stream, "%s%s and %s", i == 0 ? " (" : ", ", list[i].a, list[i].b);
+    bool names_them = job->report.holds && count > 0;
+    for (int i = 0; names_them && i < count && i < SHOWN; ++i) {
+        fprintf(stream, "%s%s and %s", i == 0 ? "" : ", ", list[i].a, list[i].b);
     }
-    fputs(count > SHOWN ? " and more)" : count > 0 ? ")" : "", stream);
+    fputs(!names_them ? "shapes" : count > SHOWN ? " and more" : "", stream);
     free(list);
 }
 
@@ -109,10 +110,9 @@ static void add_blocker(const solve_job *job, solve_blocker kind, FILE *stream)
     int item = 0;
     switch (kind) {
     case SOLVE_BLOCKED_BY_SHAPES:
-        fputs(" If shapes could overlap", stream);
-        if (job->report.holds) { // else they are named already
-            add_touching_pairs(job, stream);
-        }
+        fputs(" If ", stream);
+        add_touching_pairs(job, stream);
+        fputs(" could overlap", stream);
         break;
     case SOLVE_BLOCKED_BY_BALANCE:
         poise_solver_constraint_room(job->solver, job->avoided.first_loop - 1, &item);

@@ -240,7 +240,7 @@ const char *track_kept_reason(const track_clearance *c, int frame)
                                                 : NULL;
 }
 
-// "left_foot", "obstacle 1", "the world", "the floor".
+// "left_foot", "obstacle 1 (box)", "the world", "the floor".
 static void name_shape(const track_result *r, int shape, char *text, size_t size)
 {
     const track_clearance *c = &r->clearance;

@@ -250,13 +250,13 @@ POISE_API poise_status poise_file_touching(const poise_file *file, const poise_c
                                            const poise_pairs_options *options, const poise_allocator *allocator,
                                            poise_constraint **touching, poise_error *error);
 
-// Name a constraint and an item of it (poise_report.blocking_item): "hand and obstacle 1", "the loop of rod and crank
+// Name a constraint and an item of it (poise_report.blocking_item): "hand and obstacle 1 (box)", "the loop of rod and crank
 // (connect)", "the height of foot above a plane of the world". Shapes beyond those of the file are obstacles. Truncated to
 // `size` bytes, terminating zero included.
 POISE_API void poise_constraint_describe(const poise_constraint *constraint, int item, const poise_file *file, char *text,
                                          size_t size);
 
-// Name one shape of a clearance: its body, "the world", or "obstacle 1".
+// Name one shape of a clearance: its body, "the world", or "obstacle 1 (box)".
 POISE_API void poise_shape_describe(const poise_constraint *clearance, int shape, const poise_file *file, char *text,
                                     size_t size);
 

@@ -259,7 +259,7 @@ static PyGetSetDef report_attributes[] = {
      NULL},
     {"clearance", report_clearance, NULL, "least distance of shapes that were kept apart, < 0: overlap; None without any",
      NULL},
-    {"nearest", report_nearest, NULL, "the names of those two: bodies, \"obstacle 1\"; None without any", NULL},
+    {"nearest", report_nearest, NULL, "the names of those two: bodies, \"obstacle 1 (box)\"; None without any", NULL},
     {"blocking", report_blocking, NULL, "what is in the way: the constraint with least room, if any is near", NULL},
     {"errors", report_errors, NULL, "by goal: (error, unit, rotation_error)", NULL},
     {NULL, NULL, NULL, NULL, NULL},

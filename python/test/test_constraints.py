@@ -188,8 +188,8 @@ def test_a_target_inside_an_obstacle_is_blocked_by_name(robot):
     ball = poise.sphere(place[:3], 0.08)
     q, report = robot.solve(poise.position("link7", place[:3], (0, 0, 0.2)), START, obstacles=[ball], restarts=5)
     assert not report and report.holds and report.clearance >= 0
-    assert report.nearest == ("link7", "obstacle 1") and report.blocking == "link7 and obstacle 1"
-    assert "link7 and obstacle 1" in report.reason
+    assert report.nearest == ("link7", "obstacle 1 (sphere)") and report.blocking == "link7 and obstacle 1 (sphere)"
+    assert "link7 and obstacle 1 (sphere)" in report.reason
     assert clearance(robot, q, lambda p: np.linalg.norm(p - place[:3]) - 0.08) == pytest.approx(report.clearance, abs=1e-7)
 
 
@@ -235,7 +235,7 @@ def test_a_body_may_carry_a_shape(robot):
     _, light = robot.solve(goal, START, obstacles=[wall])
     _, laden = robot.solve(goal, START, obstacles=[wall, tray])
     assert light.holds and laden.holds and light.clearance > 0.01
-    assert laden.clearance == pytest.approx(0.01) and laden.nearest == ("obstacle 1", "obstacle 2")
+    assert laden.clearance == pytest.approx(0.01) and laden.nearest == ("obstacle 1 (plane)", "obstacle 2 (box)")
 
 
 def test_what_cannot_be_kept_apart_is_refused(arm, robot):

@@ -161,10 +161,18 @@ static void copy_text(const poise_error *shown, char *text, size_t size)
     text[length] = '\0';
 }
 
+// As users call it who asked for it.
+static const char *kind_of(const poise_shape *shape)
+{
+    return shape->kind == POISE_SHAPE_HALF_SPACE                        ? "plane"
+           : shape->kind == POISE_SHAPE_CAPSULE && shape->half.z == 0.0 ? "sphere"
+                                                                        : poise_shape_kind_name(shape->kind);
+}
+
 static void name_shape(const poise_constraint *clearance, int shape, const poise_file *file, poise_error *shown)
 {
     if (shape >= file->shape_count) {
-        pz_error_set(shown, POISE_OK, "obstacle %d", shape - file->shape_count + 1);
+        pz_error_set(shown, POISE_OK, "obstacle %d (%s)", shape - file->shape_count + 1, kind_of(&clearance->shapes[shape]));
     } else {
         pz_error_set(shown, POISE_OK, "%s", body_name(file, clearance->shapes[shape].body));
     }
