@@ -319,8 +319,10 @@ static bool take_call(batch_call *c, const model_object *m, PyObject *arguments,
         }
     }
     c->targets = c->targets == Py_None ? NULL : c->targets;
-    if (!c->problems || used != count || poses != (c->targets != NULL)) {
-        PyErr_SetString(PyExc_TypeError, "solve_batch takes a body and targets, or a list of goals, then starts q");
+    bool is_list = c->problems && !poses && PySequence_Check(c->problems);
+    if (used != count || poses != (c->targets != NULL) || poses == is_list) {
+        PyErr_SetString(PyExc_TypeError, "solve_batch takes a body and targets, or a list of goals, then starts q; "
+                                         "goal.each(targets) is such a list");
         return false;
     }
     if (c->start == Py_None) {

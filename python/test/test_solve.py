@@ -476,3 +476,6 @@ def test_a_list_of_goals_may_stand_before_no_targets(arm):
     for wrong in (("tip", None), ("tip", None, q), (goals, q, q), (goals, None, q, q)):
         with pytest.raises(TypeError):
             arm.solve_batch(*wrong)
+    for one in ((goals[0],), (goals[0], q)):
+        with pytest.raises(TypeError, match=r"goal.each\(targets\) is such a list"):
+            arm.solve_batch(*one)
