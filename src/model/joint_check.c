@@ -107,7 +107,8 @@ static poise_status check_limits(const poise_joint *joint, poise_error *error)
                                     joint->name, lower != lower ? "lower" : "upper", lower != lower ? "-" : "");
             }
             if (lower > upper) {
-                return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": lower limit %g is above upper limit %g",
+                return pz_error_set(error, POISE_ERROR_MODEL,
+                                    "joint \"%s\": lower limit %g is above upper limit %g: exchange them, or correct one",
                                     joint->name, lower, upper);
             }
             if (lower == INFINITY || upper == -INFINITY) {

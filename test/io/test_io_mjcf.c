@@ -384,7 +384,7 @@ TEST(errors_within_includes_name_the_file)
         int line;
         const char *words;
     } rows[] = {
-        {"nowhere.xml", POISE_ERROR_NOT_FOUND, 2, "\"nowhere.xml\" cannot be loaded"},
+        {"nowhere.xml", POISE_ERROR_NOT_FOUND, 2, "\"nowhere.xml\" cannot be loaded: its path begins"},
         {"again.xml", POISE_ERROR_FORMAT, 0, "again.xml, line 2: \"again.xml\" is included twice"},
         {"broken.xml", POISE_ERROR_FORMAT, 0, "broken.xml, line 2: XML: mismatched tag"},
         {"robot.xml", POISE_ERROR_FORMAT, 0, "robot.xml, line 2: this is <robot>, not <mujocoinclude>"},
@@ -438,7 +438,8 @@ TEST_ROWS(what_is_odd_is_read_with_one_warning_that_names_its_line, TEST_COUNT(o
 
 static const io_refusal bad[] = {
     {{"<robot/>", 1, "this is <robot>, not <mujoco>"}, POISE_ERROR_FORMAT},
-    {{"<mujoco/>", 1, "needs at least one <body>"}, POISE_ERROR_MODEL},
+    {{"<mujoco/>", 1, "needs at least one <body>: if this file is a part of others, open one"}, POISE_ERROR_MODEL},
+    {{"<mujocoinclude/>", 1, "this is <mujocoinclude>, not <mujoco>: a part of other files; open one"}, POISE_ERROR_FORMAT},
     {{"<mujoco>\n<include/></mujoco>", 2, "<include> names no file"}, POISE_ERROR_FORMAT},
     {{"<mujoco>\n<compiler angle='grad'/></mujoco>", 2, "angle of <compiler> must be degree or radian"}, POISE_ERROR_FORMAT},
     {{"<mujoco>\n<compiler coordinate='global'/></mujoco>", 2, "coordinate of <compiler> must be local"},
@@ -465,7 +466,8 @@ static const io_refusal bad[] = {
     {{BODY("\n<joint axis='0 0 0'/>"), 3, "axis is zero"}, POISE_ERROR_MODEL},
     {{BODY("\n<joint limited='yes'/>"), 3, "limited of <joint> must be true, false or auto"}, POISE_ERROR_FORMAT},
     {{BODY("\n<joint range='1'/>"), 3, "range of <joint> must be 2 finite numbers"}, POISE_ERROR_FORMAT},
-    {{BODY("\n<joint name='j' range='2 1' type='slide'/>"), 3, "lower limit 2 is above upper limit 1"}, POISE_ERROR_MODEL},
+    {{BODY("\n<joint name='j' range='2 1' type='slide'/>"), 3, "lower limit 2 is above upper limit 1: exchange them"},
+     POISE_ERROR_MODEL},
     {{BODY("<body>\n<freejoint/></body>"), 3, "a free joint must be its only joint"}, POISE_ERROR_MODEL},
     {{BODY("<joint/>\n<freejoint/>"), 3, "a free joint must be its only joint"}, POISE_ERROR_MODEL},
     {{BODY("\n<inertial pos='x'/>"), 3, "pos of <inertial>"}, POISE_ERROR_FORMAT},

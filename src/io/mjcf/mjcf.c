@@ -232,7 +232,8 @@ static poise_status read_worlds(pz_mjcf *m)
         }
     }
     if (status == POISE_OK && m->body_count == 0) {
-        return pz_xml_fail(m->input, m->root, POISE_ERROR_MODEL, "<worldbody> needs at least one <body>");
+        return pz_xml_fail(m->input, m->root, POISE_ERROR_MODEL,
+                           "<worldbody> needs at least one <body>: if this file is a part of others, open one of those");
     }
     return status;
 }
@@ -271,8 +272,9 @@ static poise_status finish(pz_mjcf *m)
 static poise_status check_root(pz_mjcf *m)
 {
     if (!pz_xml_is(m->root, "mujoco")) {
-        return pz_xml_fail(m->input, m->root, POISE_ERROR_FORMAT, "this is <%s>, not <mujoco>: not an MJCF file",
-                           m->root->name);
+        return pz_xml_fail(m->input, m->root, POISE_ERROR_FORMAT, "this is <%s>, not <mujoco>: %s", m->root->name,
+                           pz_xml_is(m->root, "mujocoinclude") ? "a part of other files; open one of those"
+                                                               : "not an MJCF file");
     }
     m->input->file->title = pz_xml_get(m->root, "model");
     m->input->file->scale = (poise_scale){.metres = 1.0, .up = POISE_UP_Z};

@@ -58,7 +58,7 @@ static poise_status load(pz_mjcf *m, const pz_xml_node *node, pz_name_set *seen,
         status = input->options->load(input->options->user, file, &bytes, &size);
     }
     if (status != POISE_OK) {
-        return pz_xml_fail(input, node, status, "\"%s\" cannot be loaded", file);
+        return pz_xml_fail(input, node, status, "\"%s\" cannot be loaded: its path begins at the folder of this file", file);
     }
     if (seen->count >= INCLUDES_MOST || !pz_name_set_add(seen, file)) {
         return pz_xml_fail(input, node, POISE_ERROR_FORMAT, "\"%s\" is included twice, or there are too many files", file);

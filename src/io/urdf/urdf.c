@@ -532,7 +532,8 @@ static poise_status check_robot(urdf *u)
         }
     }
     if (!pz_xml_child(robot, "link")) {
-        return pz_xml_fail(u->input, robot, POISE_ERROR_FORMAT, "the robot needs at least one <link>");
+        return pz_xml_fail(u->input, robot, POISE_ERROR_FORMAT,
+                           "the robot needs at least one <link>: if this file is a part of others, open one of those");
     }
     u->input->file->title = pz_xml_get(robot, "name");
     u->input->file->scale = (poise_scale){.metres = 1.0, .up = POISE_UP_Z};
