@@ -1,4 +1,5 @@
 // poise fk: forward kinematics, where every body is.
+#include "avoid.h"
 #include "cli/degrees.h"
 #include "cli/json_output.h"
 #include "cli/load.h"
@@ -63,6 +64,10 @@ static bool choose_q(job *j, const arguments *args)
     int frame = option_count(args, "frame", 0);
     if ((q != NULL) + (posture != NULL) + (motion || has_frame) > 1) {
         complain("fk: give one of --q, --posture, and --motion with --frame");
+        return false;
+    }
+    if (option_given(args, "srdf") && !posture) {
+        complain("fk: --srdf has postures for --posture: add it");
         return false;
     }
     if (q) {
@@ -192,7 +197,9 @@ static app_exit run(const arguments *args)
     }
     j.model = j.file->model;
     j.q = needed(calloc((size_t)poise_model_info(j.model).nq + 1, sizeof *j.q));
-    app_exit result = choose_q(&j, args) ? show(&j, args) : APP_BAD;
+    more_postures srdf;
+    app_exit result = avoid_load_srdf(j.file, args, false, &srdf) && choose_q(&j, args) ? show(&j, args) : APP_BAD;
+    release_more_postures(&srdf);
     free(j.q);
     poise_file_destroy(j.file);
     return result;
@@ -203,6 +210,7 @@ static const app_option options[] = {
     {"degrees", .help = "angles in --q are in degrees"},
     {"posture", 'p', OPTION_TEXT, "POSTURE",
      .help = "posture: a name from the file, FILE@FRAME, or \"neutral\" (the default)"},
+    {"srdf", 0, OPTION_FILE, "FILE", .help = "MoveIt's SRDF: postures for --posture"},
     {"motion", 0, OPTION_FILE, "FILE", .help = "a motion of this skeleton"},
     {"frame", 0, OPTION_COUNT, "K", .highest = INT_MAX,
      .help = "frame of --motion, or of MODEL if it is a motion; counted from 0"},
