@@ -166,7 +166,7 @@ bool load_posture(const poise_file *model, const char *posture, double *q)
         return frame_of_motion(model, posture, 0, q);
     }
     const char *near = poise_nearest_name(posture, posture_name, model, model->posture_count);
-    complain("no posture is called \"%s\"%s%s%s; \"neutral\", FILE@FRAME or %d numbers also work", posture,
-             near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "", nq);
+    complain("no posture is called \"%s\"%s%s%s \"neutral\", FILE@FRAME or %d numbers also work", posture,
+             near ? "; did you mean \"" : ";", near ? near : "", near ? "\"?" : "", nq);
     return false;
 }

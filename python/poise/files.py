@@ -140,6 +140,7 @@ class File:
 
     def __repr__(self) -> str:
         parts = [repr(part) for part in (self.model, self.clip, self.markers) if part is not None]
+        parts += [f"{len(self.postures)} posture{'s'[len(self.postures) == 1:]}"] if self.postures else []
         return f"<poise.File {self.format}: {', '.join(parts) or 'nothing'}>"
 
 

@@ -111,6 +111,9 @@ def test_texts_are_read_as_files_are(arm):
     robot = poise.parse(URDF, "two.urdf").model
     assert robot.coordinates == ("turn",) and robot.source is None
     assert poise.parse(URDF.encode(), "two.urdf", floating=True).model.nv == 7
+    state = '<robot name="two"><group_state name="bent" group="arm"><joint name="%s" value="0.5"/></group_state></robot>' % robot.coordinates[0]
+    file = poise.parse(state, "two.srdf", model=robot)
+    assert file.postures["bent"][0] == 0.5 and repr(file) == "<poise.File srdf: 1 posture>"
     again = poise.parse(poise.dump("arm.json", arm, metres=1, up="z"), "arm.json")
     assert again.model.coordinates == arm.coordinates and (again.metres, again.up) == (1, "z")
     with pytest.raises(poise.Error, match="line"):

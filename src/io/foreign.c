@@ -36,6 +36,7 @@ static const foreign rows[] = {
     {"a table of OptiTrack's Motive", "Format Version,", NULL, "export C3D or BVH from Motive"},
     {"an Xsens recording", "<mvnx", ".mvn .mvnx", "export BVH or C3D from MVN Analyze"},
     {"an SDF model", "<sdf", ".sdf", "convert it to URDF or MJCF"},
+    {"a xacro file", NULL, ".xacro", "run xacro on the file of the whole robot and use its output"},
     {"a workspace of Visual3D", NULL, ".cmo .cmz", "export C3D from Visual3D"},
     {"a numpy archive, as SMPL and AMASS have it", "\x93NUMPY", ".npz .npy",
      "export BVH or glTF (.glb) with SMPL's add-on for Blender"},

@@ -54,6 +54,7 @@ TEST(files_of_other_formats_are_refused_by_name_with_the_way_out)
         {"Kaydara FBX Binary  ", NULL, "FBX", "glTF"},
         {"; FBX 7.4.0 project file\n", "x.fbx", "FBX", "Blender"},
         {"1 2 3", "walk.FBX", "FBX", "BVH"},
+        {"<root/>", "arm.urdf.xacro", "xacro", "run xacro on the file of the whole robot"},
         {"#usda 1.0\n(", "a.usda", "USD", "glTF"},
         {"PXR-USDC", NULL, "USD", "glTF"},
         {"BLENDER-v300", "a.blend", "Blender", "glTF"},
