@@ -75,8 +75,9 @@ typedef struct pz_mjcf_joint {
     poise_vec3 anchor, axis; // in the body
     double ref;              // value of q at which the body stands where the file draws it
     double lower, upper;
-    int part; // that it became
-    int next; // of the same body, or -1
+    bool has_polynomials; // joints that follow it by one
+    int part;             // that it became
+    int next;             // of the same body, or -1
 } pz_mjcf_joint;
 
 enum {

@@ -238,7 +238,7 @@ poise_status pz_mjcf_make_parts(pz_mjcf *m)
 
 // ---- Couplings -----------------------------------------------------------------------------------------------------------
 
-static poise_status coupled(pz_mjcf *m, const pz_xml_node *node, const char *attribute, const pz_mjcf_joint **joint)
+static poise_status coupled(pz_mjcf *m, const pz_xml_node *node, const char *attribute, pz_mjcf_joint **joint)
 {
     const char *name = pz_xml_get(node, attribute);
     *joint = NULL;
@@ -251,6 +251,11 @@ static poise_status coupled(pz_mjcf *m, const pz_xml_node *node, const char *att
     }
     *joint = &m->joints[m->joint_of_name[found]];
     return POISE_OK;
+}
+
+static bool is_linear(const double c[5])
+{
+    return c[2] == 0 && c[3] == 0 && c[4] == 0;
 }
 
 // The powers of q2 in q1 = ref1 + c0 + c1 (q2 - ref2) + c2 (q2 - ref2)^2 + ..., highest first, by Horner's scheme. False:
@@ -280,16 +285,65 @@ static bool follow_polynomial(pz_mjcf *m, const double c[5], double ref1, double
     return true;
 }
 
-// q1 - ref1 = c0 + c1 (q2 - ref2) + c2 (q2 - ref2)^2 + ...; with c2 = c3 = c4 = 0 joint 1 follows joint 2 in proportion:
+// May joint a follow joint b? Not if it follows another, if others are polynomials of it, in a circle, or a polynomial.
+static bool may_follow(const pz_mjcf *m, const pz_mjcf_joint *a, const pz_mjcf_joint *b)
+{
+    enum { LONGEST = 64 };
+    if (m->parts[a->part].leader >= 0 || a->has_polynomials) {
+        return false;
+    }
+    int at = b->part, steps = 0;
+    while (at >= 0 && at != a->part && !m->parts[at].joint.mimic_function && steps < LONGEST) {
+        at = m->parts[at].leader;
+        steps += 1;
+    }
+    return at < 0;
+}
+
+// q1 - ref1 = c0 + c1 (q2 - ref2) + c2 (q2 - ref2)^2 + ...; with c2 = c3 = c4 = 0 either joint can follow the other:
 //
-//   q1 = c1 q2 + (ref1 + c0 - c1 ref2)
+//   q1 = c1 q2 + (ref1 + c0 - c1 ref2),   q2 = q1 / c1 + (ref2 - (ref1 + c0) / c1)
 //
 // Without a joint 2, joint 1 is fixed at ref1 + c0.
-static poise_status couple(pz_mjcf *m, const pz_xml_node *node)
+static bool couple(pz_mjcf *m, const double c[5], pz_mjcf_joint *first, pz_mjcf_joint *second, bool *has_memory)
+{
+    const double least = 1e-6; // of c1, to divide by
+    pz_part *one = &m->parts[first->part];
+    double offset = first->ref + c[0];
+    if (!second && one->leader < 0) {
+        one->joint.lower[0] = one->joint.upper[0] = offset;
+        return true;
+    }
+    if (!second) {
+        return false;
+    }
+    if (may_follow(m, first, second)) {
+        one->leader = second->part;
+        if (!is_linear(c)) {
+            second->has_polynomials = true;
+            *has_memory = follow_polynomial(m, c, first->ref, second->ref, &one->joint);
+            return true;
+        }
+        one->joint.mimic_multiplier = c[1];
+        one->joint.mimic_offset = offset - c[1] * second->ref;
+        return true;
+    }
+    if (!is_linear(c) || fabs(c[1]) < least || !may_follow(m, second, first)) {
+        return false;
+    }
+    pz_part *two = &m->parts[second->part];
+    two->leader = first->part;
+    two->joint.mimic_multiplier = 1 / c[1];
+    two->joint.mimic_offset = second->ref - offset / c[1];
+    return true;
+}
+
+// The couplings that are linear, or the others.
+static poise_status read_coupling(pz_mjcf *m, const pz_xml_node *node, bool linear)
 {
     double c[5] = {0, 1, 0, 0, 0};
     int count;
-    const pz_mjcf_joint *first, *second;
+    pz_mjcf_joint *first, *second;
     poise_status status = pz_xml_numbers(m->input, node, "polycoef", PZ_XML_FINITE, 1, 5, c, &count);
     if (status == POISE_OK) {
         status = coupled(m, node, "joint1", &first);
@@ -297,58 +351,26 @@ static poise_status couple(pz_mjcf *m, const pz_xml_node *node)
     if (status == POISE_OK) {
         status = coupled(m, node, "joint2", &second);
     }
-    if (status != POISE_OK) {
+    if (status != POISE_OK || is_linear(c) != linear) {
         return status;
     }
-    bool are_simple = first && first != second && first->type <= MJCF_SLIDE && (!second || second->type <= MJCF_SLIDE);
-    if (!are_simple || m->parts[first->part].leader >= 0) {
+    bool are_simple = first && first->type <= MJCF_SLIDE && (!second || second->type <= MJCF_SLIDE), has_memory = true;
+    if (!are_simple || !couple(m, c, first, second, &has_memory)) {
         pz_xml_warn(m->input, &m->causes[MJCF_EQUALITY], node,
                     "this coupling is not supported: a hinge or slide can only follow one other");
-        return POISE_OK;
     }
-    pz_part *part = &m->parts[first->part];
-    if (!second) {
-        part->joint.lower[0] = part->joint.upper[0] = first->ref + c[0];
-        return POISE_OK;
-    }
-    part->leader = second->part;
-    if (c[2] != 0 || c[3] != 0 || c[4] != 0) {
-        return follow_polynomial(m, c, first->ref, second->ref, &part->joint) ? POISE_OK : pz_input_no_memory(m->input);
-    }
-    part->joint.mimic_multiplier = c[1];
-    part->joint.mimic_offset = first->ref + c[0] - c[1] * second->ref;
-    return POISE_OK;
+    return has_memory ? POISE_OK : pz_input_no_memory(m->input);
 }
 
-// Polynomials of polynomials are not supported.
-static void release_chained(pz_mjcf *m)
-{
-    for (int j = 0; j < m->joint_count; ++j) {
-        const pz_mjcf_joint *joint = &m->joints[j];
-        pz_part *part = &m->parts[joint->part];
-        const pz_part *leader = part->leader >= 0 ? &m->parts[part->leader] : NULL;
-        if (leader && leader->leader >= 0 && (part->joint.mimic_function || leader->joint.mimic_function)) {
-            pz_xml_warn(m->input, &m->causes[MJCF_EQUALITY], joint->node,
-                        "this coupling is not supported: \"%s\" follows \"%s\", which follows another joint, one of them "
-                        "by a polynomial",
-                        part->joint.name, leader->joint.name);
-            part->leader = -1;
-            part->joint.mimic_function = NULL;
-            part->joint.mimic_multiplier = 1;
-            part->joint.mimic_offset = 0;
-            part->joint.lower[0] = joint->lower;
-            part->joint.upper[0] = joint->upper;
-        }
-    }
-}
-
+// Polynomials first: they leave no choice of who follows.
 poise_status pz_mjcf_read_couplings(pz_mjcf *m)
 {
     poise_status status = POISE_OK;
-    for (const pz_xml_node *node = pz_mjcf_next_in(m, "equality", "joint", NULL); node && status == POISE_OK;
-         node = pz_mjcf_next_in(m, "equality", "joint", node)) {
-        status = pz_mjcf_is_active(node) ? couple(m, node) : POISE_OK;
+    for (int linear = 0; linear < 2; ++linear) {
+        for (const pz_xml_node *node = pz_mjcf_next_in(m, "equality", "joint", NULL); node && status == POISE_OK;
+             node = pz_mjcf_next_in(m, "equality", "joint", node)) {
+            status = pz_mjcf_is_active(node) ? read_coupling(m, node, linear == 1) : POISE_OK;
+        }
     }
-    release_chained(m);
     return status;
 }
