@@ -54,6 +54,12 @@ static const named dialects[][2] = {
      {"r_hip_fe_link", "r_knee_fe_link", "r_foot_link", "r_shoulder_fe_link", "r_elbow_fe_link", "r_wrist_pitch_link"}},
     {{"l_hip_pitch_link", "l_knee_link", "l_ank_roll_link", "l_sho_roll_link", "l_el_link", "l_hand_link"},
      {"r_hip_pitch_link", "r_knee_link", "r_ank_roll_link", "r_sho_roll_link", "r_el_link", "r_hand_link"}},
+    {{"leg_left_hip_pitch", "leg_left_knee_pitch", "leg_left_ankle_roll", "arm_left_shoulder_yaw", "arm_left_elbow_pitch",
+      "arm_left_hand_link"},
+     {"leg_right_hip_pitch", "leg_right_knee_pitch", "leg_right_ankle_roll", "arm_right_shoulder_yaw",
+      "arm_right_elbow_pitch", "arm_right_hand_link"}},
+    {{"thighFBXASC046L", "shinFBXASC046L", "footFBXASC046L", "upper_armFBXASC046L", "forearmFBXASC046L", "handFBXASC046L"},
+     {"thighFBXASC046R", "shinFBXASC046R", "footFBXASC046R", "upper_armFBXASC046R", "forearmFBXASC046R", "handFBXASC046R"}},
 };
 
 // The roles of two figures at rest.
@@ -84,6 +90,69 @@ static void check_roles(const poise_role_map *map, const poise_model *to, const 
         ck_assert_msg(strcmp(name, expected[i].body ? expected[i].body : "none") == 0, "%s is %s",
                       poise_role_name(expected[i].role), name);
     }
+}
+
+// Five fingers of two bodies each at the end of an arm.
+static void add_fingers(poise_builder *b, const char *hand, double x)
+{
+    for (int i = 0; i < 5; ++i) {
+        char first[40], second[40];
+        snprintf(first, sizeof first, "%s_%d1", hand, i);
+        snprintf(second, sizeof second, "%s_%d2", hand, i);
+        add_joint(b, first, hand, i == 0 ? 0.02 * x : 0.09 * x, 0, i == 0 ? 0.04 : 0.02 * (2 - i));
+        add_joint(b, second, first, i == 0 ? 0.01 * x : 0.04 * x, 0, i == 0 ? 0.04 : 0);
+    }
+}
+
+// A figure in a language of its own: nothing is called a limb or a finger. One of its hands must not be taken for all of it.
+TEST(a_hand_of_a_figure_without_known_names_is_not_taken_for_a_hand_alone)
+{
+    static const named left = {"bovenbeen", "onderbeen", "voet", "bovenarm", "onderarm", "greep"};
+    static const named right = {"bovenbeen2", "onderbeen2", "voet2", "bovenarm2", "onderarm2", "greep2"};
+    for (int hands = 0; hands < 2; ++hands) { // and what is a hand alone still is one
+        poise_builder *b;
+        poise_model *model, *first = figure(&dialects[0][0], &dialects[0][1]);
+        ck_assert_int_eq(poise_builder_create(NULL, &b, NULL), POISE_OK);
+        if (hands) {
+            add_joint(b, "greep", NULL, 0, 1, 0);
+        } else {
+            add_figure(b, &left, &right, "romp", "borst", "hoofd", NULL);
+            add_fingers(b, "greep2", -1);
+        }
+        add_fingers(b, "greep", 1);
+        ck_assert_int_eq(poise_model_create(b, NULL, &model, NULL), POISE_OK);
+        poise_builder_destroy(b);
+        poise_role_map map = roles_at_rest(first, model);
+        ck_assert_int_eq(map.role[POISE_ROLE_HAND + POISE_ROLE_SIDE].to, hands ? 0 : POISE_NONE);
+        poise_model_destroy(model);
+        poise_model_destroy(first);
+    }
+}
+
+// Phalanges by their short names, and a wrist beside them, as in the hands of Babylon.js.
+TEST(fingers_have_their_roles_by_short_names_of_phalanges)
+{
+    static const role_body fingers[] = {{POISE_ROLE_HAND, "root_R"},
+                                        {POISE_ROLE_INDEX, "index_proxPhalanx_R"},
+                                        {POISE_ROLE_INDEX + 1, "index_intPhalanx_R"},
+                                        {POISE_ROLE_INDEX + 2, "index_distPhalanx_R"},
+                                        {POISE_ROLE_THUMB, "thumb_proxPhalanx_R"},
+                                        {POISE_ROLE_THUMB + 2, "thumb_distPhalanx_R"},
+                                        {POISE_ROLE_RING, "ring_proxPhalanx_R"}};
+    poise_builder *b;
+    poise_model *model;
+    ck_assert_int_eq(poise_builder_create(NULL, &b, NULL), POISE_OK);
+    for (int k = 0; k < (int)TEST_COUNT(fingers); ++k) {
+        add_joint(b, fingers[k].body, k == 0 ? NULL : fingers[k == 1 || k == 4 || k == 6 ? 0 : k - 1].body, 0.03, 0, 0.02);
+    }
+    add_joint(b, "wrist_R", "root_R", 0, 0, 0);
+    ck_assert_int_eq(poise_model_create(b, NULL, &model, NULL), POISE_OK);
+    poise_builder_destroy(b);
+    poise_role_map map = roles_at_rest(model, model);
+    for (size_t k = 0; k < TEST_COUNT(fingers); ++k) {
+        check_roles(&map, model, &(role_body){fingers[k].role + POISE_ROLE_SIDE, fingers[k].body}, 1);
+    }
+    poise_model_destroy(model);
 }
 
 // A robot whose hip motors are called "leg" and lie above a knee with a name, and whose arm's yaw motor lies at the elbow.

@@ -117,6 +117,22 @@ static void give(pz_roles *roles, int role, int body)
     roles->confidence[role] = BY_SHAPE;
 }
 
+bool pz_is_beside_hands(const poise_model *model, const int *palms, int count)
+{
+    int inside = 0, beside = 0;
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
+        bool is_inside = false, is_above = false;
+        for (int i = 0; i < count; ++i) {
+            is_inside = is_inside || pz_is_below(model, palms[i], k);
+            is_above = is_above || (palms[i] >= 0 && pz_is_below(model, k, palms[i]));
+        }
+        bool moves = poise_model_joint_info(model, k).nv > 0;
+        inside += moves && is_inside;
+        beside += moves && !is_inside && !is_above;
+    }
+    return beside > inside;
+}
+
 void pz_hand_find(const poise_model *model, const poise_kinematics *kin, pz_roles *roles)
 {
     finger fingers[FINGERS_MOST], found[FINGERS_MOST];
@@ -132,7 +148,7 @@ void pz_hand_find(const poise_model *model, const poise_kinematics *kin, pz_role
         pz_side named = pz_role_name_of(poise_model_joint_info(model, k).body).side;
         side = named != PZ_MIDDLE ? named : side;
     }
-    if (count == 0) {
+    if (count == 0 || pz_is_beside_hands(model, &palm, 1)) {
         return;
     }
     int offset = side == PZ_LEFT ? 0 : POISE_ROLE_SIDE;

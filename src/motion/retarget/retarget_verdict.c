@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "math/scalar.h"
 #include "motion/findings.h"
+#include "motion/retarget/roles.h"
 
 static const char motions[] = "the motion's skeleton", followers[] = "the skeleton that follows", maps[] = "the map";
 
@@ -88,9 +89,10 @@ static bool is_gap_of_arm(const poise_retarget_task *task, int role)
     return part == POISE_ROLE_UPPER_ARM && nobody && both_play(map, POISE_ROLE_FOREARM + offset);
 }
 
-static bool is_hand(const poise_role_map *map)
+static bool is_hand(const poise_model *to, const poise_role_map *map)
 {
-    bool has_limbs = false, has_fingers = false;
+    int palms[] = {map->role[POISE_ROLE_HAND].to, map->role[POISE_ROLE_HAND + POISE_ROLE_SIDE].to};
+    bool has_limbs = pz_is_beside_hands(to, palms, 2), has_fingers = false;
     for (int offset = 0; offset <= POISE_ROLE_SIDE; offset += POISE_ROLE_SIDE) {
         has_limbs =
             has_limbs || map->role[POISE_ROLE_THIGH + offset].to >= 0 || map->role[POISE_ROLE_UPPER_ARM + offset].to >= 0;
@@ -158,7 +160,7 @@ poise_status poise_retarget_judge(const poise_retarget_task *task, const poise_r
     poise_thresholds usual = poise_thresholds_default();
     pz_findings found = {.thresholds = thresholds ? thresholds : &usual, .list = findings, .capacity = capacity};
     double frames = task->clip->frames > 0 ? task->clip->frames : 1;
-    if (is_hand(task->map)) {
+    if (is_hand(task->to, task->map)) {
         judge_fingers(task, &found);
     } else {
         judge_roles(task, &found);

@@ -2,8 +2,8 @@
 //
 // Dialects: CMU and HDM05 (ASF/AMC, and BVH made of them), Mixamo, LAFAN1, Xsens/MVN, Rokoko, 100STYLE, Bandai-Namco,
 // GAMES-105, MakeHuman, Daz, VRM and Unity, Unreal, Rigify, OptiTrack, SMPL, Kinect, OpenSim, VRChat; Unitree, Atlas, NAO,
-// Robotis OP3, Apollo, MuJoCo's humanoids. Arms and legs whose joints are only numbered (Talos, some glTF figures) are cut
-// by the lengths of their bones: roles.c.
+// Robotis OP3, Apollo, Berkeley Humanoid Lite, MuJoCo's humanoids; Babylon.js's hands. Arms and legs whose joints are only
+// numbered (Talos, some glTF figures) are cut by the lengths of their bones: roles.c.
 #include "motion/retarget/roles.h"
 
 #include "base/letters.h"
@@ -31,16 +31,16 @@ const char *const pz_role_words[PZ_PART_ROLES][PZ_ROLE_WORDS] = {
 };
 
 // Words that say nothing: of joints, of axes (fe, aa, ie: flexion, abduction, internal rotation), of who made the file.
-static const char *const noise[] = {"joint", "link",      "pitch",     "roll",     "yaw",        "j",  "c",    "bip",
-                                    "bip01", "mixamorig", "model",     "bone",     "x",          "y",  "z",    "rx",
-                                    "ry",    "rz",        "def",       "skeleton", "valvebiped", "b",  "body", "bind",
-                                    "jnt",   "skel",      "character", "bend",     "fe",         "aa", "ie",   "pd"};
+static const char *const noise[] = {
+    "joint", "link", "pitch",     "roll", "yaw", "j",  "c",   "bip",      "bip01",      "mixamorig", "model", "bone",
+    "x",     "y",    "z",         "rx",   "ry",  "rz", "def", "skeleton", "valvebiped", "b",         "body",  "bind",
+    "jnt",   "skel", "character", "bend", "fe",  "aa", "ie",  "pd",       "phalanx",    "f"};
 
 static const struct {
     const char *word;
     int number;
-} phalanges[] = {{"proximal", 1}, {"knuckle", 1}, {"px", 1}, {"intermediate", 2}, {"medial", 2}, {"md", 2},
-                 {"distal", 3},   {"last", 3},    {"ds", 3}};
+} phalanges[] = {{"proximal", 1}, {"knuckle", 1}, {"px", 1},     {"prox", 1}, {"intermediate", 2}, {"medial", 2},
+                 {"md", 2},       {"int", 2},     {"distal", 3}, {"last", 3}, {"ds", 3},           {"dist", 3}};
 
 // Fingers as robot hands write them: "ffmiddle" is the middle of the forefinger.
 static const char *const finger_codes[] = {"ff", "mf", "rf", "lf", "th"};
@@ -144,12 +144,31 @@ static void take_word(const char *word, pz_role_name *name)
     }
 }
 
+// Is this a character that an FBX export replaced by its code: "FBXASC046" for a dot?
+static bool is_escape(const char *text)
+{
+    return strncmp(text, "FBXASC", 6) == 0 && is_digit(text[6]) && is_digit(text[7]) && is_digit(text[8]);
+}
+
+// "arm_left_elbow" and "leg_left_knee": the limb before its part says nothing.
+static void drop_limb(pz_role_name *name)
+{
+    bool has_limb = strncmp(name->key, "arm", 3) == 0 || strncmp(name->key, "leg", 3) == 0;
+    if (has_limb && is_part(name->key + 3)) {
+        memmove(name->key, name->key + 3, strlen(name->key) - 2);
+    }
+}
+
 pz_role_name pz_role_name_of(const char *text)
 {
     pz_role_name name = {.side = PZ_MIDDLE, .number = 0, .key = ""};
     const char *colon = strrchr(text, ':');
     for (text = colon ? colon + 1 : text; *text;) {
         char word[PZ_NAME_LONGEST];
+        if (is_escape(text)) {
+            text += strlen("FBXASC046");
+            continue;
+        }
         if (!is_digit(*text) && !is_lower(*text) && !is_upper(*text)) {
             ++text;
             continue;
@@ -174,6 +193,7 @@ pz_role_name pz_role_name_of(const char *text)
     if (strcmp(name.key, "hipjoint") == 0) {
         name.key[strlen("hip")] = '\0';
     }
+    drop_limb(&name);
     return name;
 }
 

@@ -402,7 +402,16 @@ static void find_trunk(const poise_model *model, bodies among, pz_roles *roles)
     }
 }
 
-// The palm of fingers that have names, where none is called a hand: the body that all of them hang from.
+static bool plays_none(const pz_roles *roles, int body)
+{
+    bool found = false;
+    for (int role = 0; role < POISE_ROLE_COUNT && !found; ++role) {
+        found = roles->body[role] == body;
+    }
+    return !found;
+}
+
+// The palm of fingers that have names, where none of those above them is called a hand: the body that all hang from.
 static void find_palms(const poise_model *model, pz_roles *roles)
 {
     for (int offset = 0; offset <= POISE_ROLE_SIDE; offset += POISE_ROLE_SIDE) {
@@ -410,8 +419,8 @@ static void find_palms(const poise_model *model, pz_roles *roles)
         for (int role = POISE_ROLE_MIDDLE; role <= POISE_ROLE_LITTLE && other < 0; role += 3) {
             other = roles->body[role + offset];
         }
-        int palm = common_ancestor(model, index, other);
-        if (palm >= 0 && roles->body[POISE_ROLE_HAND + offset] < 0) {
+        int palm = common_ancestor(model, index, other), hand = roles->body[POISE_ROLE_HAND + offset];
+        if (palm >= 0 && plays_none(roles, palm) && !pz_is_below(model, hand, index)) {
             roles->body[POISE_ROLE_HAND + offset] = palm;
             roles->confidence[POISE_ROLE_HAND + offset] = BY_CHAIN;
         }

@@ -38,6 +38,10 @@ void pz_roles_find(const poise_model *model, const poise_kinematics *kin, pz_rol
 // The same of a hand alone, by its shape.
 void pz_hand_find(const poise_model *model, const poise_kinematics *kin, pz_roles *roles);
 
+// Do more bodies move beside these palms than below them? Then the hands are those of a figure, whatever its limbs are
+// called. A palm may be POISE_NONE.
+bool pz_is_beside_hands(const poise_model *model, const int *palms, int count);
+
 // Fingers, and neither arms nor legs?
 bool pz_is_hand(const pz_roles *roles);
 
