@@ -137,57 +137,58 @@ typedef enum poise_contact {
 
 // The result. Lengths are in units of `to`, angles in radians, times in seconds.
 typedef struct poise_retarget_outcome {
-    int roles;              // roles that both have
-    int bodies;             // bodies that follow one of the source, those with roles included
-    double factor;          // factor applied to the paths of hips and feet
-    double leg;             // leg length of the target, hip to ankle; 0: no legs
-    bool same;              // the skeletons have the same proportions
-    bool planted;           // feet were planted
-    bool in_place;          // the target's root cannot move: the motion stays in place
-    poise_up from_up;       // upward axis used for the source
-    poise_up to_up;         // the same for the target
-    poise_quat axes;        // A above
-    bool from_stands;       // a pose was found in which the source stands upright, so that limbs can be compared
-    bool to_stands;         // the same for the target
-    bool from_reversed;     // by the names of its hips, the feet of the source point backwards: left and right may be
-                            // swapped
-    bool to_reversed;       // the same for the target
-    double ground;          // height of the target's ground
-    double bone_mean;       // angle between a bone and the actor's, mean over limbs and frames
-    double bone_worst;      // largest
-    int bone_role;          // whose; POISE_NONE: none
-    int bone_frame;         // when
-    double limb_mean;       // the same angle for the worst limb, mean over frames
-    int limb_role;          // which; POISE_NONE: none
-    double turn_mean;       // angle between a body and the orientation it follows, mean
-    double turn_worst;      // largest
-    double hips_mean;       // distance of the hips from their target path, mean
-    double hips_worst;      // largest
-    double contact;         // share of frames in which a foot is planted
-    bool soles_guessed;     // neither shapes, toes nor the task tell where the soles are
-    double skate_mean;      // speed of planted heels and toes along the ground, where they touch it, mean
-    double skate_worst;     // largest
-    int skate_frame;        // when
-    int released;           // frames in which no foot was planted because hips and legs could not have followed
-    int tipped;             // frames in which a sole is tilted by 0.2 radians or more where the actor stands on heel and toe
-    double tipped_worst;    // by how much at most, radians
-    int tipped_frame;       // when
-    double sunk;            // largest depth of a corner of a foot's shapes below the ground; without shapes, of its sole
-    double buried;          // largest depth of a shape of another part below it; 0: none, or there are no shapes
-    int buried_body;        // which; POISE_NONE: none
-    int buried_frame;       // when
-    double turn_most;       // largest rotation of any body from frame to frame
-    int jumps;              // frames in which a body turns 0.5 radians more than the one it follows
-    double jump_worst;      // by how much more at most, radians
-    int jump_body;          // which; POISE_NONE: none
-    int jump_frame;         // when
-    bool starts_apart;      // the first frame is a pose of its own, such as a T-pose, far from the rest of the motion
-    int outside;            // coordinates outside their limits: always 0
-    double velocity;        // largest share of a velocity limit that was used; 0 without limits
-    int late;               // frames in which velocity limits held a joint back by more than 0.1
-    double late_worst;      // largest such delay, radians or lengths
-    int late_joint;         // which; POISE_NONE: none
-    int iterations;         // of all frames
+    int roles;           // roles that both have
+    int bodies;          // bodies that follow one of the source, those with roles included
+    double factor;       // factor applied to the paths of hips and feet
+    double leg;          // leg length of the target, hip to ankle; 0: no legs
+    bool same;           // the skeletons have the same proportions
+    bool planted;        // feet were planted
+    bool in_place;       // the target's root cannot move: the motion stays in place
+    poise_up from_up;    // upward axis used for the source
+    poise_up to_up;      // the same for the target
+    poise_quat axes;     // A above
+    bool from_stands;    // a pose was found in which the source stands upright, so that limbs can be compared
+    bool to_stands;      // the same for the target
+    bool from_reversed;  // by the names of its hips, the feet of the source point backwards: left and right may be
+                         // swapped
+    bool to_reversed;    // the same for the target
+    double ground;       // height of the target's ground
+    double bone_mean;    // angle between a bone and the actor's, mean over limbs and frames
+    double bone_worst;   // largest
+    int bone_role;       // whose; POISE_NONE: none
+    int bone_frame;      // when
+    double limb_mean;    // the same angle for the worst limb, mean over frames
+    int limb_role;       // which; POISE_NONE: none
+    double turn_mean;    // angle between a body and the orientation it follows, mean
+    double turn_worst;   // largest
+    double hips_mean;    // distance of the hips from their target path, mean
+    double hips_worst;   // largest
+    double contact;      // share of frames in which a foot is planted
+    int unplanted;       // frames in which a sole is near the ground, below the hips, if no foot is planted in any; else 0
+    bool soles_guessed;  // neither shapes, toes nor the task tell where the soles are
+    double skate_mean;   // speed of planted heels and toes along the ground, where they touch it, mean
+    double skate_worst;  // largest
+    int skate_frame;     // when
+    int released;        // frames in which no foot was planted because hips and legs could not have followed
+    int tipped;          // frames in which a sole is tilted by 0.2 radians or more where the actor stands on heel and toe
+    double tipped_worst; // by how much at most, radians
+    int tipped_frame;    // when
+    double sunk;         // largest depth of a corner of a foot's shapes below the ground; without shapes, of its sole
+    double buried;       // largest depth of a shape of another part below it; 0: none, or there are no shapes
+    int buried_body;     // which; POISE_NONE: none
+    int buried_frame;    // when
+    double turn_most;    // largest rotation of any body from frame to frame
+    int jumps;           // frames in which a body turns 0.5 radians more than the one it follows
+    double jump_worst;   // by how much more at most, radians
+    int jump_body;       // which; POISE_NONE: none
+    int jump_frame;      // when
+    bool starts_apart;   // the first frame is a pose of its own, such as a T-pose, far from the rest of the motion
+    int outside;         // coordinates outside their limits: always 0
+    double velocity;     // largest share of a velocity limit that was used; 0 without limits
+    int late;            // frames in which velocity limits held a joint back by more than 0.1
+    double late_worst;   // largest such delay, radians or lengths
+    int late_joint;      // which; POISE_NONE: none
+    int iterations;      // of all frames
     double seconds_of_clip; // its duration
 } poise_retarget_outcome;
 
@@ -196,9 +197,9 @@ typedef struct poise_retarget_outcome {
 POISE_API poise_status poise_retarget(const poise_retarget_task *task, const poise_allocator *allocator, poise_clip **clip,
                                       unsigned char *contacts, poise_retarget_outcome *outcome, poise_error *error);
 
-// Judge the result, by thresholds such as poise_thresholds_default: UNMATCHED, POSE, BONES, LIMB, HIPS, SKATE, SLIPPED,
-// RELEASED, TIPPED, SUNK, BURIED, JUMPED, LATE, REVERSED, APART. Angles are in radians, lengths relative to the target's
-// leg. `findings` receives up to `capacity`, worst first.
+// Judge the result, by thresholds such as poise_thresholds_default: UNMATCHED, FIXED, POSE, BONES, LIMB, HIPS, UNPLANTED,
+// SKATE, SLIPPED, RELEASED, TIPPED, SUNK, BURIED, JUMPED, LATE, REVERSED, APART. Angles are in radians, lengths relative to
+// the target's leg. `findings` receives up to `capacity`, worst first.
 POISE_API poise_status poise_retarget_judge(const poise_retarget_task *task, const poise_retarget_outcome *outcome,
                                             const poise_thresholds *thresholds, poise_verdict *verdict,
                                             poise_finding *findings, int capacity, poise_error *error);

@@ -76,6 +76,12 @@ static const struct {
     [POISE_FINDING_TIPPED] = {"tipped", 0.05, NEVER,
                               "a sole is tilted in ~ % of the frames, where the actor stands flat on it", 100, 1},
     [POISE_FINDING_BURIED] = {"buried", 0.03, NEVER, "@ is ~ % of the leg length below the ground", 100, 1},
+    [POISE_FINDING_FIXED] = {"fixed", 0, NEVER, "@ is not followed: its joints in & are fixed", 1, 0},
+    [POISE_FINDING_UNPLANTED] =
+        {"unplanted", 0.3, NEVER,
+         "no foot ever rests, though one is near the ground in ~ % of the frames, as in a walk on the "
+         "spot: none is planted",
+         100, 0},
 };
 
 const char *poise_verdict_name(poise_verdict_level level)

@@ -172,7 +172,7 @@ TEST(feet_are_planted_on_the_ground_and_limits_hold)
 // BVH files made of CMU's recordings begin with a T-pose, which is no part of the motion.
 TEST(a_first_frame_that_is_a_pose_of_its_own_is_told)
 {
-    take t = record("humanoid", "walk");
+    take t = record("humanoid", "kick");
     poise_model *robot = with_long_legs(t.model);
     for (int begins_apart = 0; begins_apart < 2; ++begins_apart) {
         poise_retarget_task task = task_of(&t, robot);

@@ -3,10 +3,12 @@
 
 #include "math/trig.h"
 
-#define JUMP   0.5  // radians in a frame, beyond what the source turns
-#define STRAIN 0.15 // of the leg: hips that planted feet take farther from their path
-#define TIPPED 0.2  // radians: a sole that is tilted by more does not stand flat
-#define CALM   0.2  // of the turn into the second frame: after a pose of its own the motion continues with less
+#define JUMP    0.5  // radians in a frame, beyond what the source turns
+#define STRAIN  0.15 // of the leg: hips that planted feet take farther from their path
+#define TIPPED  0.2  // radians: a sole that is tilted by more does not stand flat
+#define NEAR    0.06 // of the leg: a sole that is lower above the ground is near it
+#define UPRIGHT 0.5  // of the leg: hips that are higher stand above it
+#define CALM    0.2  // of the turn into the second frame: after a pose of its own the motion continues with less
 
 static double turn_between(quat a, quat b)
 {
@@ -136,7 +138,8 @@ static void measure_parts(const pz_retarget_work *w, int frame, poise_retarget_o
 
 static void measure_feet(pz_retarget_work *w, int frame, poise_retarget_outcome *o)
 {
-    bool is_tipped = false;
+    bool is_tipped = false, is_near = false;
+    double hips = v3_dot(w->hips[frame], w->ground.up) - w->ground.height;
     for (int side = 0; side < 2; ++side) {
         pz_foot *foot = &w->foot[side];
         if (foot->body < 0) {
@@ -144,7 +147,9 @@ static void measure_feet(pz_retarget_work *w, int frame, poise_retarget_outcome 
         }
         poise_pose pose = poise_kinematics_body_pose(w->to.kin, foot->body);
         unsigned char held = frame > 0 ? foot->contact[frame] & foot->contact[frame - 1] : 0;
-        o->sunk = max2(o->sunk, depth_of(w, foot, pose));
+        double depth = depth_of(w, foot, pose);
+        o->sunk = max2(o->sunk, depth);
+        is_near = is_near || (depth > -NEAR * w->to.leg && hips > UPRIGHT * w->to.leg);
         o->contact += foot->contact[frame] != 0;
         if (held) {
             double speed = slip_of(w, foot, pose, held) / w->ground.frame_time;
@@ -160,6 +165,7 @@ static void measure_feet(pz_retarget_work *w, int frame, poise_retarget_outcome 
         foot->last = pose;
     }
     o->tipped += is_tipped;
+    o->unplanted += is_near;
 }
 
 void pz_retarget_measure(pz_retarget_work *w, int frame, poise_retarget_outcome *o)
@@ -196,5 +202,6 @@ void pz_retarget_measured(const pz_retarget_work *w, poise_retarget_outcome *o)
     o->bone_mean = limbs > 0 ? o->bone_mean / limbs : 0.0;
     o->hips_mean = frames > 0 ? o->hips_mean / frames : 0.0;
     o->skate_mean = held > 0 ? o->skate_mean / held : 0.0;
+    o->unplanted = o->contact > 0 ? 0 : o->unplanted;
     o->contact = frames > 0 ? o->contact / (2.0 * frames) : 0.0;
 }

@@ -89,6 +89,35 @@ static bool is_gap_of_arm(const poise_retarget_task *task, int role)
     return part == POISE_ROLE_UPPER_ARM && nobody && both_play(map, POISE_ROLE_FOREARM + offset);
 }
 
+// Does a joint move a body against the trunk that its limb hangs from, or against the part of the limb above it?
+static bool is_moved(const poise_model *model, const poise_role_map *map, int role)
+{
+    int above = limb_above(role), part = role < POISE_ROLE_RIGHT ? role : role - POISE_ROLE_SIDE;
+    int stop = map->role[above >= 0 ? above : POISE_ROLE_CHEST].to, k = map->role[role].to;
+    bool is_root = false, moves_it = false;
+    for (; k >= 0 && k != stop && !is_root && !moves_it; k = poise_model_joint_info(model, k).parent) {
+        is_root = poise_model_joint_info(model, k).parent < 0 || k == map->role[POISE_ROLE_PELVIS].to;
+        moves_it = poise_model_joint_info(model, k).nv > 0 && !is_root;
+    }
+    return moves_it || part < POISE_ROLE_UPPER_ARM;
+}
+
+// Arms and legs that the target has and cannot move: nothing of them is followed, and no number tells. What hangs from a
+// part that is told is not told again.
+static void judge_fixed(const poise_retarget_task *task, pz_findings *found)
+{
+    const poise_role_map *map = task->map;
+    for (int role = POISE_ROLE_LEFT; role < POISE_ROLE_COUNT; ++role) {
+        int above = limb_above(role);
+        bool is_told = above > POISE_ROLE_PELVIS && both_play(map, above) && !is_moved(task->to, map, above);
+        if (both_play(map, role) && loss_of(role, true) == A_LIMB && !is_told && moves(task->from, map->role[role].from) &&
+            !is_moved(task->to, map, role)) {
+            poise_finding f = {.kind = POISE_FINDING_FIXED, .name = poise_role_name(role), .other = followers, .value = 1.0};
+            poise_verdict_weigh(found->thresholds, f, false, &found->verdict, found->list, found->capacity);
+        }
+    }
+}
+
 static bool is_hand(const poise_model *to, const poise_role_map *map)
 {
     int palms[] = {map->role[POISE_ROLE_HAND].to, map->role[POISE_ROLE_HAND + POISE_ROLE_SIDE].to};
@@ -164,6 +193,7 @@ poise_status poise_retarget_judge(const poise_retarget_task *task, const poise_r
         judge_fingers(task, &found);
     } else {
         judge_roles(task, &found);
+        judge_fixed(task, &found);
     }
     pz_weigh(&found, POISE_FINDING_BONES, NULL, outcome->bone_mean, false);
     pz_weigh(&found, POISE_FINDING_LIMB, poise_role_name(outcome->limb_role), outcome->limb_mean, false);
@@ -182,6 +212,7 @@ poise_status poise_retarget_judge(const poise_retarget_task *task, const poise_r
         pz_weigh(&found, POISE_FINDING_HIPS, NULL, outcome->hips_mean / outcome->leg, false);
     }
     if (outcome->leg > 0 && outcome->planted) {
+        pz_weigh(&found, POISE_FINDING_UNPLANTED, NULL, outcome->unplanted / frames, false);
         pz_weigh(&found, POISE_FINDING_SKATE, NULL, outcome->skate_mean / outcome->leg, false);
         pz_weigh(&found, POISE_FINDING_SLIPPED, NULL, outcome->skate_worst / outcome->leg, false);
         pz_weigh(&found, POISE_FINDING_RELEASED, NULL, outcome->released / frames, false);
