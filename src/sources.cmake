@@ -184,6 +184,7 @@ set(poise_sources
     src/motion/retarget/retarget_verdict.c
     src/motion/retarget/retarget_clip.c
     src/motion/anatomy.c
+    src/motion/edit/edited_figure.c
     src/motion/edit/goal_mix.c
     src/motion/edit/least_change.c
     src/motion/edit/moving_root.c

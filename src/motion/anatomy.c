@@ -302,14 +302,17 @@ static vec3 place_of(const poise_kinematics *kin, int body)
     return poise_kinematics_body_pose(kin, body).position;
 }
 
-// Which bodies: limbs by name, trunk and pelvis by where limbs meet.
-static void find_bodies(const poise_model *model, pz_anatomy *a)
+// Which bodies: limbs by name unless they are given, trunk and pelvis by where limbs meet.
+static void find_bodies(const poise_model *model, const pz_part_bodies *given, pz_anatomy *a)
 {
     size_t prefix = common_prefix(model);
     for (int p = 0; p < PZ_PART_COUNT; ++p) {
         for (int s = 0; s < 3; ++s) {
             bool fits = pz_part_has_sides((pz_part)p) == (s != PZ_MIDDLE) && p != PZ_WRIST;
-            a->part[p][s].body = fits ? find_body(model, prefix, (pz_part)p, (pz_side)s) : POISE_NONE;
+            bool is_given = fits && given && given->body[p][s] >= 0;
+            a->part[p][s].body = is_given ? given->body[p][s]
+                                 : fits   ? find_body(model, prefix, (pz_part)p, (pz_side)s)
+                                          : POISE_NONE;
         }
     }
     int hips = common_ancestor(model, a->part[PZ_THIGH][PZ_LEFT].body, a->part[PZ_THIGH][PZ_RIGHT].body);
@@ -515,13 +518,19 @@ static void make_parts(const poise_kinematics *kin, pz_anatomy *a)
 
 poise_status pz_anatomy_of(const poise_model *model, const poise_allocator *allocator, pz_anatomy *anatomy)
 {
+    return pz_anatomy_given(model, NULL, allocator, anatomy);
+}
+
+poise_status pz_anatomy_given(const poise_model *model, const pz_part_bodies *given, const poise_allocator *allocator,
+                              pz_anatomy *anatomy)
+{
     poise_kinematics *kin;
     poise_status status = poise_kinematics_create(model, allocator, &kin, NULL); // at the neutral configuration
     if (status != POISE_OK) {
         return status;
     }
     *anatomy = (pz_anatomy){.stature = 0.0};
-    find_bodies(model, anatomy);
+    find_bodies(model, given, anatomy);
     find_bones(kin, anatomy);
     if (find_frame(anatomy)) {
         make_parts(kin, anatomy);

@@ -47,6 +47,14 @@ bool pz_part_has_sides(pz_part part);
 // Find the parts by the names of bodies. Fails only with MEMORY.
 poise_status pz_anatomy_of(const poise_model *model, const poise_allocator *allocator, pz_anatomy *anatomy);
 
+// The same where bodies of some parts are known; `given` may be NULL.
+typedef struct pz_part_bodies {
+    int body[PZ_PART_COUNT][3]; // by side; POISE_NONE: by name
+} pz_part_bodies;
+
+poise_status pz_anatomy_given(const poise_model *model, const pz_part_bodies *given, const poise_allocator *allocator,
+                              pz_anatomy *anatomy);
+
 // Is this component of a joint's step a length that stays as it is? People's bones do not change theirs, whatever channels
 // a file has.
 bool pz_anatomy_holds(const pz_anatomy *anatomy, const poise_model *model, int joint, int dof);

@@ -1,5 +1,6 @@
 // Edits of clips as other programs write them: a joint that stands still above the hips, six channels at every joint, bones
 // along one axis so that the figure does not stand in its neutral pose, right limbs with all axes turned round.
+#include "motion/named_figures.h"
 #include "support/own.h"
 
 #include <poise/edit.h>
@@ -261,4 +262,34 @@ TEST(feet_rest_by_the_height_that_the_clip_has)
         ck_assert(pins[i].to > pins[i].from);
     }
     ck_assert_double_gt(pins[feet.contacts / 2 - 1].to, 1.6); // of the left foot: until the end
+}
+
+// Names that only retargeting knows: NVIDIA's SOMA, and VRM's beside hair that has other names.
+TEST(edits_know_the_names_that_retargeting_knows)
+{
+    static const named sides[][2] = {
+        {{"LeftLeg", "LeftShin", "LeftFoot", "LeftArm", "LeftForeArm", "LeftHand"},
+         {"RightLeg", "RightShin", "RightFoot", "RightArm", "RightForeArm", "RightHand"}},
+        {{"J_Bip_L_UpperLeg", "J_Bip_L_LowerLeg", "J_Bip_L_Foot", "J_Bip_L_UpperArm", "J_Bip_L_LowerArm", "J_Bip_L_Hand"},
+         {"J_Bip_R_UpperLeg", "J_Bip_R_LowerLeg", "J_Bip_R_Foot", "J_Bip_R_UpperArm", "J_Bip_R_LowerArm", "J_Bip_R_Hand"}}};
+    for (size_t i = 0; i < TEST_COUNT(sides); ++i) {
+        poise_model *model = figure_with(&sides[i][0], &sides[i][1], "Head", "J_Sec_Hair1_01");
+        int nq = poise_model_info(model).nq;
+        poise_clip *clip, *seen;
+        poise_pin pins[4];
+        poise_feet_report feet;
+        poise_mirror_report report;
+        own_model(model);
+        ck_assert_int_eq(poise_clip_create(FRAMES, nq, 0.03, NULL, &clip, NULL), POISE_OK);
+        own_clip(clip);
+        for (int f = 0; f < FRAMES; ++f) {
+            poise_model_neutral(model, row(clip, f));
+        }
+        ck_assert_int_eq(poise_feet_pins(model, clip, NULL, pins, 4, &feet, NULL), POISE_OK);
+        ck_assert_int_eq(feet.contacts, 2);
+        ck_assert_int_eq(pins[0].goal.body, poise_model_find_body(model, sides[i][0].foot));
+        ck_assert_int_eq(poise_clip_mirror(model, clip, NULL, &seen, &report, NULL), POISE_OK);
+        own_clip(seen);
+        ck_assert_int_eq(report.pairs, 6);
+    }
 }

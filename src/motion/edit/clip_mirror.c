@@ -14,7 +14,7 @@
 // Joints that allow any rotation take theirs as it is. The others are found by a solve for all orientations at once.
 #include "base/error.h"
 #include "kin/put_rotation.h"
-#include "motion/anatomy.h"
+#include "motion/edit/edited_figure.h"
 #include "motion/edit/editor.h"
 #include "motion/edit/moving_root.h"
 #include "motion/retarget/actor.h"
@@ -171,7 +171,7 @@ static poise_status find_planes(job *j, const poise_allocator *allocator, poise_
     const double straight = 0.98; // cosine: a plane this near to one of the axes is meant to be that
     pz_anatomy anatomy;
     pz_actor actor;
-    poise_status status = pz_anatomy_of(j->editor.model, allocator, &anatomy);
+    poise_status status = pz_figure_of(j->editor.model, allocator, &anatomy);
     if (status != POISE_OK || !(anatomy.stature > 0)) {
         return status != POISE_OK ? pz_error_set(error, status, "out of memory")
                                   : pz_error_set(error, POISE_ERROR_NOT_FOUND,

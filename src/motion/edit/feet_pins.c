@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "kin/kin.h"
-#include "motion/anatomy.h"
 #include "motion/contacts.h"
+#include "motion/edit/edited_figure.h"
 
 #define DRIFT     0.05 // of the leg: a ball that is farther from where it rested has stepped on
 #define STEP_TIME 0.08 // seconds on either side of such a step that belong to no contact
@@ -157,7 +157,7 @@ poise_status poise_feet_pins(const poise_model *model, const poise_clip *clip, c
     poise_feet_report found = {0};
     pz_owned owned = {0};
     size_t frames = (size_t)clip->frames + 1;
-    poise_status status = pz_anatomy_of(model, allocator, &w.anatomy);
+    poise_status status = pz_figure_of(model, allocator, &w.anatomy);
     if (status != POISE_OK) {
         return pz_error_set(error, status, "out of memory");
     }

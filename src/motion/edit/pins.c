@@ -8,12 +8,12 @@
 //
 // How much of a pin a frame has: 1 from `from` to `to`, S(u) over its fades.
 #include "motion/edit/pins.h"
+#include "motion/edit/edited_figure.h"
 #include "motion/edit/editor.h"
 #include "motion/edit/goal_mix.h"
 #include "motion/edit/moving_root.h"
 
 #include "base/error.h"
-#include "motion/anatomy.h"
 
 #include <string.h>
 
@@ -535,7 +535,7 @@ static poise_status find_feet(job *j, const poise_allocator *allocator, poise_er
 {
     pz_anatomy anatomy;
     j->foot[0] = j->foot[1] = POISE_NONE;
-    poise_status status = j->options->keep_feet ? pz_anatomy_of(j->editor.model, allocator, &anatomy) : POISE_OK;
+    poise_status status = j->options->keep_feet ? pz_figure_of(j->editor.model, allocator, &anatomy) : POISE_OK;
     if (status != POISE_OK) {
         return pz_error_set(error, status, "out of memory");
     }
