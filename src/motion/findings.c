@@ -79,8 +79,8 @@ static const struct {
     [POISE_FINDING_FIXED] = {"fixed", 0, NEVER, "@ is not followed: its joints in & are fixed", 1, 0},
     [POISE_FINDING_UNPLANTED] =
         {"unplanted", 0.3, NEVER,
-         "no foot ever rests, though one is near the ground in ~ % of the frames, as in a walk on the "
-         "spot: none is planted",
+         "no foot rests long enough to be planted, though one is near the ground in ~ % of the frames: a walk on the "
+         "spot, perhaps",
          100, 0},
 };
 

@@ -202,6 +202,6 @@ void pz_retarget_measured(const pz_retarget_work *w, poise_retarget_outcome *o)
     o->bone_mean = limbs > 0 ? o->bone_mean / limbs : 0.0;
     o->hips_mean = frames > 0 ? o->hips_mean / frames : 0.0;
     o->skate_mean = held > 0 ? o->skate_mean / held : 0.0;
-    o->unplanted = o->contact > 0 ? 0 : o->unplanted;
+    o->unplanted = o->contact > 0 || o->released > 0 ? 0 : o->unplanted;
     o->contact = frames > 0 ? o->contact / (2.0 * frames) : 0.0;
 }
