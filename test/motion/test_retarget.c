@@ -278,7 +278,7 @@ TEST(legs_that_do_not_reach_plan_alike_at_every_size)
 }
 
 // A robot on hinges whose legs do not come together: its hips roll outwards, by at least `out`, and its ankles by at most
-// `ankle`. Its soles are boxes.
+// `ankle`. Its soles are boxes, whose mass is below the ankle and a little behind it: that does not say where toes are.
 static poise_model *wide_robot(double out, double ankle, poise_shape soles[2])
 {
     const struct {
@@ -306,6 +306,8 @@ static poise_model *wide_robot(double out, double ankle, poise_shape soles[2])
             joint.offset.position = poise_vec3_make(i == 0 ? 0.1 * x : 0, -parts[i].down, 0);
             joint.lower[0] = is_swapped ? -parts[i].upper : parts[i].lower;
             joint.upper[0] = is_swapped ? -parts[i].lower : parts[i].upper;
+            joint.mass = i + 1 == TEST_COUNT(parts);
+            joint.mass_center = poise_vec3_make(0, -0.05, -0.001);
             ck_assert_int_eq(poise_builder_add_joint(b, &joint, NULL), POISE_OK);
         }
         add_joint(b, side == 0 ? "left_upper_arm" : "right_upper_arm", "pelvis", 0.2 * x, 0.4, 0);
@@ -391,6 +393,23 @@ TEST(soles_that_tip_and_parts_below_the_ground_are_doubtful)
     ck_assert_msg(fabs(j.outcome.buried - 0.13) < 0.01, "%g", j.outcome.buried);
     ck_assert_int_eq(j.outcome.buried_body, 0);
     ck_assert_int_eq(j.verdict.level, POISE_VERDICT_DOUBTFUL);
+}
+
+// A dancer has toes; what the robot's feet have instead of a bone leads down.
+TEST(a_foot_whose_mass_is_below_its_ankle_points_forward)
+{
+    take t = record("humanoid", "kick");
+    poise_shape soles[2];
+    poise_model *robot = wide_robot(-0.3, 0.44, soles);
+    poise_retarget_task task = task_of(&t, robot);
+    task.shapes = soles;
+    task.shape_count = 2;
+    poise_role_map map = matched(&task);
+    judged j = retarget_and_judge(&task, &map);
+    ck_assert_msg(j.outcome.contact > 0.5 && j.outcome.turn_mean < 0.15, "contact %g, turn %g", j.outcome.contact,
+                  j.outcome.turn_mean);
+    poise_model_destroy(robot);
+    forget(&t);
 }
 
 // ---- Maps ----------------------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@
 #define HAND_TURN  0.3
 #define HEAD_TURN  0.3
 #define OTHER_TURN 0.1
+#define STEEP      0.95 // cosine: a bone that is nearer to the vertical does not say which way a foot points
 #define SAME       1e-7 // of the size: places that differ by less are the same
 
 // ---- Turns ---------------------------------------------------------------------------------------------------------------
@@ -74,10 +75,16 @@ static bool is_foot(int part)
     return part == POISE_ROLE_FOOT || part == POISE_ROLE_TOE;
 }
 
-// The level part of a vector.
+// The direction of the level part of a vector.
 static vec3 level(vec3 v, vec3 up)
 {
     return v3_normalize(v3_mad(v, -v3_dot(v, up), up));
+}
+
+// Which way a foot points, as its bone does; 0 where that leads down to a sole instead of forward to toes.
+static vec3 heading(vec3 bone, vec3 up)
+{
+    return fabs(v3_dot(bone, up)) < STEEP ? level(bone, up) : v3(0, 0, 0);
 }
 
 // The role that a limb's correction continues from; POISE_NONE: the trunk's.
@@ -166,9 +173,9 @@ static void find_corrections(const pz_actor *from, const pz_actor *to, quat worl
         }
         if (is_limb && bone_at_rest(from, role, &a) && bone_at_rest(to, role, &b)) {
             vec3 turned = quat_rotate(quat_mul(c, world), a);
-            vec3 x = is_foot(part) ? level(turned, to->up) : turned, y = is_foot(part) ? level(b, to->up) : b;
+            vec3 x = is_foot(part) ? heading(turned, to->up) : turned, y = is_foot(part) ? heading(b, to->up) : b;
             bool is_known = v3_norm(x) > 0 && v3_norm(y) > 0;
-            c = is_known ? quat_mul(shortest_turn(x, y, to->has_frame ? to->left : to->up), c) : c;
+            c = is_known ? quat_mul(shortest_turn(x, y, to->has_frame && !is_foot(part) ? to->left : to->up), c) : c;
         }
         correction[role] = c;
     }
