@@ -19,7 +19,7 @@
 #define HAND_TURN  0.3
 #define HEAD_TURN  0.3
 #define OTHER_TURN 0.1
-#define STEEP      0.95 // cosine: a bone that is nearer to the vertical does not say which way a foot points
+#define STEEP      0.8  // cosine: a bone nearer to the vertical does not say which way a foot points
 #define SAME       1e-7 // of the size: places that differ by less are the same
 
 // ---- Turns ---------------------------------------------------------------------------------------------------------------
