@@ -186,6 +186,9 @@ poise_status pz_error_set_list(poise_error *error, poise_status status, const ch
         case 'd':
             put_int(&out, va_arg(arguments, int));
             break;
+        case 'u':
+            put_unsigned(&out, va_arg(arguments, unsigned));
+            break;
         case 'g':
             put_double(&out, va_arg(arguments, double));
             break;

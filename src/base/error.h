@@ -27,7 +27,7 @@ static inline poise_status pz_no_text(poise_status status)
 
 // Write status and text (cut to fit) into `error` unless it is NULL, and return `status`, so that a check reads
 // `return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": zero axis", name);`. Understands %s (a NULL is written as
-// "(none)"), %d, %g and %%, without the C library: the same text in every locale.
+// "(none)"), %d, %u, %g and %%, without the C library: the same text in every locale.
 poise_status pz_error_set(poise_error *error, poise_status status, const char *format, ...) PZ_PRINTF(3, 4);
 poise_status pz_error_set_list(poise_error *error, poise_status status, const char *format, va_list arguments)
     PZ_PRINTF(3, 0);

@@ -78,9 +78,9 @@ TEST(a_null_string_is_written_as_none)
 TEST(integers_are_written_to_both_ends_of_their_range)
 {
     poise_error error;
-    pz_error_set(&error, POISE_ERROR_ARGUMENT, "%d %d %d %d", 0, INT_MIN, INT_MAX, 1000);
+    pz_error_set(&error, POISE_ERROR_ARGUMENT, "%d %d %d %d %u", 0, INT_MIN, INT_MAX, 1000, UINT_MAX);
     char expected[64];
-    snprintf(expected, sizeof expected, "0 %d %d 1000", INT_MIN, INT_MAX);
+    snprintf(expected, sizeof expected, "0 %d %d 1000 %u", INT_MIN, INT_MAX, UINT_MAX);
     ck_assert_str_eq(error.text, expected);
 }
 

@@ -211,8 +211,8 @@ static poise_status read_view(pz_gltf *gltf, const pz_item *reference, size_t of
         return POISE_OK;
     }
     if ((size_t)first > buffer->size || (size_t)length > buffer->size - (size_t)first) {
-        return pz_json_fail(&view, POISE_ERROR_FORMAT, "bytes %d to %.0f of a buffer of %.0f bytes", first,
-                            (double)first + (double)length, (double)buffer->size);
+        return pz_json_fail(&view, POISE_ERROR_FORMAT, "bytes %d to %u of a buffer of %u bytes", first,
+                            (unsigned)first + (unsigned)length, (unsigned)buffer->size);
     }
     // in double: no product here overflows, and all that count are far below 2^53
     double end = (double)offset + (count > 0 ? (double)(count - 1) * (double)elements->stride + (double)width : 0.0);

@@ -45,8 +45,8 @@ static poise_status check_header(pz_input *input, size_t *size)
     }
     size_t length = word_at(bytes + 8);
     if (length > input->size || length < GLB_HEADER + GLB_CHUNK) {
-        return pz_input_fail(input, POISE_ERROR_FORMAT, 0, "byte 8: the stated length is %.0f bytes; the file has %.0f",
-                             (double)length, (double)input->size);
+        return pz_input_fail(input, POISE_ERROR_FORMAT, 0, "byte 8: the stated length is %u bytes; the file has %u",
+                             (unsigned)length, (unsigned)input->size);
     }
     if (length < input->size) {
         pz_input_warn(input, 0, "byte %g: there is data after the end of the file; it is ignored", (double)length);
@@ -64,15 +64,15 @@ static poise_status read_chunks(pz_gltf *gltf, size_t *json, size_t *json_size)
     *json_size = 0;
     for (size_t at = GLB_HEADER; status == POISE_OK && at < size;) {
         if (size - at < GLB_CHUNK) {
-            return pz_input_fail(input, POISE_ERROR_FORMAT, 0, "byte %g: the file ends inside the header of a chunk",
-                                 (double)at);
+            return pz_input_fail(input, POISE_ERROR_FORMAT, 0, "byte %u: the file ends inside the header of a chunk",
+                                 (unsigned)at);
         }
         size_t length = word_at(input->bytes + at);
         uint32_t type = word_at(input->bytes + at + 4);
         at += GLB_CHUNK;
         if (length > size - at) {
-            return pz_input_fail(input, POISE_ERROR_FORMAT, 0, "byte %.0f: a chunk of %.0f bytes, but only %.0f follow",
-                                 (double)at, (double)length, (double)(size - at));
+            return pz_input_fail(input, POISE_ERROR_FORMAT, 0, "byte %u: a chunk of %u bytes, but only %u follow",
+                                 (unsigned)at, (unsigned)length, (unsigned)(size - at));
         }
         if (at == GLB_HEADER + GLB_CHUNK && type != CHUNK_JSON) {
             return pz_input_fail(input, POISE_ERROR_FORMAT, 0, "byte %g: the first chunk must be JSON", (double)at - 4);

@@ -95,9 +95,9 @@ static poise_status flip_neutral(job *j, double stature, poise_error *error)
         return pz_error_set(
             error, POISE_ERROR_UNSUPPORTED,
             "mirroring needs a neutral pose in which left and right are mirror images, but \"%s\" and "
-            "\"%s\" are off by %.3g %% of the stature: retarget the motion onto a skeleton with such a pose first",
+            "\"%s\" are off by %d %% of the stature: retarget the motion onto a skeleton with such a pose first",
             poise_model_joint_info(e->model, body).body, poise_model_joint_info(e->model, j->other[body]).body,
-            100.0 * off / stature);
+            (int)min2(100.0 * off / stature, 1e9));
     }
     return status;
 }
