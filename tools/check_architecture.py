@@ -40,8 +40,10 @@ def missing_paths(root, page, text):
 
 
 def test_names(root):
-    """What ctest or a test program calls a test: TEST(name), NAME name in CMake, a transcript app_name."""
-    names = set()
+    """What ctest or a test program calls a test: TEST(name), NAME name in CMake, a transcript app_name, a part of the studio's."""
+    with open(os.path.join(root, "web/studio/test/studio.mjs"), encoding="utf-8") as stream:
+        parts = re.search(r"^const PARTS = (.*)$", stream.read(), re.M).group(1)
+    names = {"web_studio_" + part for part in re.findall(r"\w+", parts)}
     for folder in ["test", "cmake"]:
         for path, _, files in os.walk(os.path.join(root, folder)):
             for file in files:
