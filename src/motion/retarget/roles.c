@@ -11,6 +11,7 @@ enum { LONGEST_CHAIN = 16, CHAIN_LEAST = 3 };
 #define BY_NAME  1.0
 #define BY_CHAIN 0.8
 #define AT_ELBOW 0.05 // of the bone before: an arm this near to its forearm is a motor at the elbow
+#define ALONG    0.9  // cosine: a hinge nearer to a bone than that turns about it
 
 #define TOE_NONE  1e-3 // of the shank: nearer to the ankle there are no toes
 #define TOE_LEAST 0.1  // of the shank: a bone from ankle to foot that is longer,
@@ -201,6 +202,12 @@ static void find_numbered(const poise_model *model, bodies among, const poise_ki
 
 // ---- Limbs whose joints have the names -----------------------------------------------------------------------------------
 
+static void drop(pz_roles *roles, int role)
+{
+    roles->body[role] = POISE_NONE;
+    roles->confidence[role] = 0.0;
+}
+
 // Does the joint that moves a body have a word of one of these parts in its name?
 static bool joint_moves(const poise_model *model, int body, pz_side side, int first_part, int last_part)
 {
@@ -211,6 +218,15 @@ static bool joint_moves(const poise_model *model, int body, pz_side side, int fi
         found = joint.nv > 0 && name.side == side && rank_of(part, name.key) >= 0;
     }
     return found;
+}
+
+// A hinge along the bone that it moves turns it and does not bend the limb: that is done where the bone ends.
+static bool is_twisted(const poise_model *model, const poise_kinematics *kin, int body, int end)
+{
+    const poise_joint *joint = poise_model_joint_info(model, body).given;
+    poise_pose pose = poise_kinematics_body_pose(kin, body);
+    vec3 along = v3_normalize(v3_sub(poise_kinematics_body_pose(kin, end).position, pose.position));
+    return joint->type == POISE_JOINT_REVOLUTE && fabs(v3_dot(poise_quat_rotate(pose.rotation, joint->axis), along)) > ALONG;
 }
 
 // Bodies that are only numbered ("AL3") may hang from joints that say what they are ("Left_Elbow_Pitch"). Which motor turns
@@ -231,6 +247,11 @@ static void find_limb_by_joints(const poise_model *model, bodies among, const po
     }
     if (count >= CHAIN_LEAST) {
         cut_chain(kin, chain, count, first, roles);
+        int *limb = &roles->body[first];
+        if (limb[1] >= 0 && limb[2] >= 0 && is_twisted(model, kin, limb[1], limb[2])) {
+            limb[1] = limb[2];
+            drop(roles, first + 2);
+        }
     }
 }
 
@@ -322,12 +343,6 @@ static void find_sides(const poise_model *model, bodies among, pz_roles *roles)
         roles->body[role] = find_named(model, among, part, side, number);
         roles->confidence[role] = roles->body[role] >= 0 ? BY_NAME : 0.0;
     }
-}
-
-static void drop(pz_roles *roles, int role)
-{
-    roles->body[role] = POISE_NONE;
-    roles->confidence[role] = 0.0;
 }
 
 // Where the body that is called the arm lies at the elbow, as the motor that turns it does, the one before it, which is
