@@ -129,39 +129,49 @@ TEST(a_hand_of_a_figure_without_known_names_is_not_taken_for_a_hand_alone)
     }
 }
 
-// As Booster T1 has them: shoulder, a motor that turns the upper arm, the elbow, each named after a joint or a number.
+// As Booster T1 has them: shoulder, a motor that turns the upper arm, the elbow. Behind an elbow the same motor turns the
+// forearm.
 TEST(a_motor_that_turns_an_upper_arm_is_no_elbow)
 {
-    static const char *const arms[][3] = {
-        {"Left_Shoulder_Roll/AL2", "Left_Elbow_Pitch", "Left_Elbow_Yaw/left_hand_link"},
-        {"Right_Shoulder_Roll/AR2", "Right_Elbow_Pitch", "Right_Elbow_Yaw/right_hand_link"}};
-    static const role_body expected[] = {{POISE_ROLE_UPPER_ARM, "AL2"},
-                                         {POISE_ROLE_FOREARM, "left_hand_link"},
-                                         {POISE_ROLE_HAND, NULL},
-                                         {POISE_ROLE_FOREARM + POISE_ROLE_SIDE, "right_hand_link"}};
-    poise_builder *b;
-    poise_model *robot, *first = figure(&dialects[0][0], &dialects[0][1]);
-    ck_assert_int_eq(poise_builder_create(NULL, &b, NULL), POISE_OK);
-    add_joint(b, "Trunk", NULL, 0, 1, 0);
-    for (int side = 0; side < 2; ++side) {
-        double x = side == 0 ? 1 : -1;
-        poise_joint motor = poise_joint_default();
-        motor.name = arms[side][1];
-        motor.body = side == 0 ? "AL3" : "AR3";
-        motor.parent = side == 0 ? "AL2" : "AR2";
-        motor.type = POISE_JOINT_REVOLUTE;
-        motor.axis = poise_vec3_make(1, 0, 0);
-        motor.offset.position = poise_vec3_make(0.06 * x, 0, 0);
-        add_joint(b, arms[side][0], "Trunk", 0.2 * x, 0.3, 0);
-        ck_assert_int_eq(poise_builder_add_joint(b, &motor, NULL), POISE_OK);
-        add_joint(b, arms[side][2], motor.body, 0.15 * x, 0, 0);
+    static const char *const arms[][4] = {
+        {"Left_Shoulder_Roll/AL2", "Left_Elbow/AE", "Left_Elbow_Pitch", "Left_Elbow_Yaw/left_hand_link"},
+        {"Right_Shoulder_Roll/AR2", "Right_Elbow/RE", "Right_Elbow_Pitch", "Right_Elbow_Yaw/right_hand_link"}};
+    static const role_body expected[][4] = {{{POISE_ROLE_UPPER_ARM, "AL2"},
+                                             {POISE_ROLE_FOREARM, "left_hand_link"},
+                                             {POISE_ROLE_HAND, NULL},
+                                             {POISE_ROLE_FOREARM + POISE_ROLE_SIDE, "right_hand_link"}},
+                                            {{POISE_ROLE_UPPER_ARM, "AL2"},
+                                             {POISE_ROLE_FOREARM, "AL3"},
+                                             {POISE_ROLE_HAND, "left_hand_link"},
+                                             {POISE_ROLE_FOREARM + POISE_ROLE_SIDE, "AR3"}}};
+    for (int has_elbow = 0; has_elbow < 2; ++has_elbow) {
+        poise_builder *b;
+        poise_model *robot, *first = figure(&dialects[0][0], &dialects[0][1]);
+        ck_assert_int_eq(poise_builder_create(NULL, &b, NULL), POISE_OK);
+        add_joint(b, "Trunk", NULL, 0, 1, 0);
+        for (int side = 0; side < 2; ++side) {
+            double x = side == 0 ? 1 : -1;
+            poise_joint motor = poise_joint_default();
+            add_joint(b, arms[side][0], "Trunk", 0.2 * x, 0.3, 0);
+            if (has_elbow) {
+                add_joint(b, arms[side][1], arms[side][0], 0.2 * x, 0, 0);
+            }
+            motor.name = arms[side][2];
+            motor.body = side == 0 ? "AL3" : "AR3";
+            motor.parent = strchr(arms[side][has_elbow], '/') + 1;
+            motor.type = POISE_JOINT_REVOLUTE;
+            motor.axis = poise_vec3_make(1, 0, 0);
+            motor.offset.position = poise_vec3_make(0.06 * x, 0, 0);
+            ck_assert_int_eq(poise_builder_add_joint(b, &motor, NULL), POISE_OK);
+            add_joint(b, arms[side][3], motor.body, 0.15 * x, 0, 0);
+        }
+        ck_assert_int_eq(poise_model_create(b, NULL, &robot, NULL), POISE_OK);
+        poise_builder_destroy(b);
+        poise_role_map map = roles_at_rest(first, robot);
+        check_roles(&map, robot, expected[has_elbow], TEST_COUNT(expected[has_elbow]));
+        poise_model_destroy(robot);
+        poise_model_destroy(first);
     }
-    ck_assert_int_eq(poise_model_create(b, NULL, &robot, NULL), POISE_OK);
-    poise_builder_destroy(b);
-    poise_role_map map = roles_at_rest(first, robot);
-    check_roles(&map, robot, expected, TEST_COUNT(expected));
-    poise_model_destroy(robot);
-    poise_model_destroy(first);
 }
 
 // Phalanges by their short names, and a wrist beside them, as in the hands of Babylon.js.

@@ -247,8 +247,9 @@ static void find_limb_by_joints(const poise_model *model, bodies among, const po
     }
     if (count >= CHAIN_LEAST) {
         cut_chain(kin, chain, count, first, roles);
-        int *limb = &roles->body[first];
-        if (limb[1] >= 0 && limb[2] >= 0 && is_twisted(model, kin, limb[1], limb[2])) {
+        int *limb = &roles->body[first]; // whose upper arm, if it is turned by a motor halfway, was cut in two there
+        if (first_part == POISE_ROLE_UPPER_ARM && limb[1] >= 0 && limb[2] >= 0 && parent_of(model, limb[1]) == limb[0] &&
+            is_twisted(model, kin, limb[1], limb[2])) {
             limb[1] = limb[2];
             drop(roles, first + 2);
         }
