@@ -35,6 +35,8 @@ LEFT_OUT = {"golden", "golden_suite", "app_faults", "app_interrupt", "app_speed"
 # A test gets --timeout seconds of processor time, and WAIT times as long by the clock, for the machine may be busy.
 LIMITED = ["sh", "-c", 'ulimit -t "$0" && exec "$@"']
 WAIT = 20
+# The processor time of a program and of all that it starts, into a file.
+TIMED = ["bash", "-c", 'f=$0; "$@"; status=$?; times >"$f"; exit $status']
 ENDED = (-signal.SIGXCPU, -signal.SIGKILL)
 # A header of formulas is compiled into every source that includes it, if these are so few.
 INCLUDERS = 8
@@ -174,7 +176,8 @@ class Build:
         if program not in self.links:
             name = os.path.relpath(program, self.folder)
             lines = [line for line in ninja(self.folder, "commands", name) if f" -o {name} " in line]
-            self.links[program] = lines[-1] if lines else None
+            # what follows a link, such as manuals that the program writes, is not for mutants
+            self.links[program] = lines[-1].removeprefix(": && ").split(" && ")[0] if lines else None
         return self.links[program]
 
 
@@ -186,21 +189,25 @@ def is_newer(path, than):
     return os.path.exists(path) and os.path.getmtime(path) > os.path.getmtime(than)
 
 
+def processor_seconds(path):
+    """Of the children, from the second line of `times`: minutes and seconds of the user, then of the system."""
+    words = open(path, encoding="utf-8").read().split()[-2:]
+    return sum(60 * float(m) + float(s) for m, s in (word.rstrip("s").split("m") for word in words))
+
+
 class Map:
     """Which suites run a line, and how long each takes. Made once, in BUILD/mutation, and again for programs that are newer."""
 
-    def __init__(self, build, longest):
+    def __init__(self, build, longest, pool):
         self.build, self.longest = build, longest
         self.folder = os.path.join(build.folder, "mutation")
         os.makedirs(self.folder, exist_ok=True)
         self.suites, self.known = {}, {}
-        library = None
+        stale = [name for name in sorted(build.tests) if not is_newer(self.path(name), build.tests[name][0])]
+        library = self.compile(pool) if stale else None
+        list(pool.map(lambda name: self.measure(name, library), stale))
         for name in sorted(build.tests):
-            path = os.path.join(self.folder, name + ".json")
-            if not is_newer(path, build.tests[name][0]):
-                library = library or self.compile()
-                self.measure(name, library, path)
-            with open(path, encoding="utf-8") as file:
+            with open(self.path(name), encoding="utf-8") as file:
                 found = json.load(file)
             if found["seconds"] is None or found["seconds"] > longest:
                 print(f"{name} fails, or takes more than {longest} s of processor time; left out", file=sys.stderr)
@@ -209,21 +216,25 @@ class Map:
             for path, lines in found["known"].items():
                 self.known.setdefault(path, set()).update(lines)
 
-    def compile(self):
+    def path(self, name):
+        return os.path.join(self.folder, name + ".json")
+
+    def compile(self, pool):
         """The library with counters: what the build's own objects are made from, where those are newer."""
         library = os.path.join(self.folder, "libcounted.a")
-        objects = []
+        objects, commands = [], []
         for made, (source, command) in sorted(self.build.compiles.items()):
             objects.append(os.path.join(self.folder, source.replace("/", "-") + ".o"))
             if not is_newer(objects[-1], os.path.join(self.build.folder, made)):
-                command = re.sub(r" -o \S+ -c (\S+)$", f" -O1 -w --coverage -o {objects[-1]} -c \\1", without_dependencies(command))
-                subprocess.run(command, shell=True, cwd=self.build.folder, check=True)
+                commands.append(re.sub(r" -o \S+ -c (\S+)$", f" -O1 -w --coverage -o {objects[-1]} -c \\1",
+                                       without_dependencies(command)))
+        list(pool.map(lambda command: subprocess.run(command, shell=True, cwd=self.build.folder, check=True), commands))
         if os.path.exists(library):
             os.remove(library)
         subprocess.run(["ar", "rcs", library, *objects], check=True)
         return library
 
-    def measure(self, name, library, path):
+    def measure(self, name, library):
         """Run a suite over the counted library, and keep the lines that ran."""
         program, words = self.build.tests[name]
         found = {"seconds": None, "ran": {}, "known": {}}
@@ -232,14 +243,14 @@ class Map:
             link = re.sub(r" -o \S+ (.*?)(\S*libpoise)", rf" --coverage -o {own} \1{library} \2", self.build.link(program), count=1)
             subprocess.run(link, shell=True, cwd=self.build.folder, check=True)
             counts = os.path.join(work, "counts")
-            before = os.times()
-            result = subprocess.run([*LIMITED, str(self.longest), *(own if word == program else word for word in words)], cwd=work,
-                                    capture_output=True, check=False, env=dict(os.environ, GCOV_PREFIX=counts)).returncode
-            after = os.times()
+            words = [*LIMITED, str(self.longest), *(own if word == program else word for word in words)]
+            times = os.path.join(work, "times")
+            result = subprocess.run([*TIMED, times, *words], cwd=work, capture_output=True, check=False,
+                                    env=dict(os.environ, GCOV_PREFIX=counts)).returncode
             if result in (0, 77):
-                found["seconds"] = after.children_user + after.children_system - before.children_user - before.children_system
+                found["seconds"] = processor_seconds(times)
                 self.read_counts(counts, found)
-        with open(path, "w", encoding="utf-8") as file:
+        with open(self.path(name), "w", encoding="utf-8") as file:
             json.dump(found, file)
 
     def read_counts(self, counts, found):
@@ -414,9 +425,9 @@ def main():
             verdict = done[key_of(mutant)]
             counts[verdict] = counts.get(verdict, 0) + 1
     equal = known_equal()
-    lines = Map(build, given.longest)
     report = open(given.report, "a", encoding="utf-8") if given.report else sys.stdout
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
+        lines = Map(build, given.longest, pool)
         futures = {pool.submit(run, m, build, lines.tests_for(m[0], m[1] + 1), given.timeout): m for m in left}
         for future in concurrent.futures.as_completed(futures):
             path, number, kind, line, new = futures[future]
