@@ -25,6 +25,61 @@ PZ_INLINE float *dof_of(const pz_sequence *s, const float *x, int dof)
     return (float *)(uintptr_t)x + (size_t)dof * (size_t)s->knot_room;
 }
 
+// ---- Loops ---------------------------------------------------------------------------------------------------------------
+//
+// As functions, for gcc believes restrict of parameters alone, and makes two loops of one that it does not.
+
+// y += a x.
+PZ_INLINE void add_scaled(float *restrict y, float a, const float *restrict x, int count)
+{
+    for (int l = 0; l < count; ++l) {
+        y[l] += a * x[l];
+    }
+}
+
+// y -= h x.
+PZ_INLINE void subtract_product(float *restrict y, const float *restrict h, const float *restrict x, int count)
+{
+    for (int l = 0; l < count; ++l) {
+        y[l] -= h[l] * x[l];
+    }
+}
+
+// y += a h x.
+PZ_INLINE void add_product(float *restrict y, float a, const float *restrict h, const float *restrict x, int count)
+{
+    for (int l = 0; l < count; ++l) {
+        y[l] += a * h[l] * x[l];
+    }
+}
+
+// y -= a b c.
+PZ_INLINE void subtract_three(float *restrict y, const float *restrict a, const float *restrict b, const float *restrict c,
+                              int count)
+{
+    for (int l = 0; l < count; ++l) {
+        y[l] -= a[l] * b[l] * c[l];
+    }
+}
+
+// y *= x.
+PZ_INLINE void scale_by(float *restrict y, const float *restrict x, int count)
+{
+    for (int l = 0; l < count; ++l) {
+        y[l] *= x[l];
+    }
+}
+
+// An entry of a symmetric matrix, to both sides: y += h x, above += h z.
+PZ_INLINE void add_both(float *restrict y, float *restrict above, const float *restrict h, const float *restrict x,
+                        const float *restrict z, int count)
+{
+    for (int l = 0; l < count; ++l) {
+        y[l] += h[l] * x[l];
+        above[l] += h[l] * z[l];
+    }
+}
+
 // ---- Products ------------------------------------------------------------------------------------------------------------
 
 // moved = B in, for `count` frames of a phase from interval `j` on.
@@ -45,12 +100,8 @@ PZ_INLINE void from_frames(const pz_sequence *s, float *out, int phase, int j, i
 {
     const float *b = s->phase + phase * SEQUENCE_BASIS;
     for (int i = 0; i < s->nv; ++i) {
-        const float *restrict f = s->force + (size_t)i * SEQUENCE_CHUNK;
         for (int n = 0; n < SEQUENCE_BASIS; ++n) {
-            float *restrict y = dof_of(s, out, i) + j + n;
-            for (int l = 0; l < count; ++l) {
-                y[l] += b[n] * f[l];
-            }
+            add_scaled(dof_of(s, out, i) + j + n, b[n], s->force + (size_t)i * SEQUENCE_CHUNK, count);
         }
     }
 }
@@ -59,21 +110,14 @@ PZ_INLINE void from_frames(const pz_sequence *s, float *out, int phase, int j, i
 PZ_INLINE void multiply_frames(const pz_sequence *s, int slot, int count)
 {
     for (int i = 0; i < s->nv; ++i) {
-        float *restrict y = s->force + (size_t)i * SEQUENCE_CHUNK;
-        const float *restrict z = s->moved + (size_t)i * SEQUENCE_CHUNK;
+        float *y = s->force + (size_t)i * SEQUENCE_CHUNK;
+        const float *z = s->moved + (size_t)i * SEQUENCE_CHUNK;
         int own = s->row_begin[i + 1] - 1;
-        const float *restrict d = s->H + (size_t)own * (size_t)s->slots + slot;
-        for (int l = 0; l < count; ++l) {
-            y[l] = d[l] * z[l];
-        }
+        memcpy(y, z, (size_t)count * sizeof *y);
+        scale_by(y, s->H + (size_t)own * (size_t)s->slots + slot, count);
         for (int e = s->row_begin[i]; e < own; ++e) {
-            const float *restrict h = s->H + (size_t)e * (size_t)s->slots + slot;
-            float *restrict above = s->force + (size_t)s->above[e] * SEQUENCE_CHUNK;
-            const float *restrict x = s->moved + (size_t)s->above[e] * SEQUENCE_CHUNK;
-            for (int l = 0; l < count; ++l) {
-                y[l] += h[l] * x[l];
-                above[l] += h[l] * z[l];
-            }
+            size_t above = (size_t)s->above[e] * SEQUENCE_CHUNK;
+            add_both(y, s->force + above, s->H + (size_t)e * (size_t)s->slots + slot, s->moved + above, z, count);
         }
     }
 }
@@ -83,19 +127,15 @@ PZ_INLINE void add_smoothness(const pz_sequence *s, const float *in, float *out)
 {
     int n = s->knot_count;
     for (int i = 0; i < s->nv; ++i) {
-        const float *restrict x = dof_of(s, in, i), *restrict extra = dof_of(s, s->extra, i);
-        float *restrict y = dof_of(s, out, i), w = (float)s->weight[i];
+        const float *x = dof_of(s, in, i), *extra = dof_of(s, s->extra, i);
+        float *y = dof_of(s, out, i), w = (float)s->weight[i];
         for (int j = 0; j < n; ++j) {
             y[j] += (w * s->band[j] + extra[j]) * x[j];
         }
         for (int d = 1; d < SEQUENCE_BAND; ++d) {
-            const float *restrict band = s->band + (size_t)d * (size_t)s->knot_room;
-            for (int j = d; j < n; ++j) {
-                y[j] += w * band[j] * x[j - d];
-            }
-            for (int j = d; j < n; ++j) {
-                y[j - d] += w * band[j] * x[j];
-            }
+            const float *band = s->band + (size_t)d * (size_t)s->knot_room + d;
+            add_product(y + d, w, band, x, n - d);
+            add_product(y, w, band, x + d, n - d);
         }
     }
 }
@@ -103,11 +143,7 @@ PZ_INLINE void add_smoothness(const pz_sequence *s, const float *in, float *out)
 static void mask(const pz_sequence *s, float *x)
 {
     for (int i = 0; i < s->nv; ++i) {
-        float *y = dof_of(s, x, i);
-        const float *free = dof_of(s, s->free, i);
-        for (int j = 0; j < s->knot_count; ++j) {
-            y[j] *= free[j];
-        }
+        scale_by(dof_of(s, x, i), dof_of(s, s->free, i), s->knot_count);
     }
 }
 
@@ -152,12 +188,9 @@ PZ_INLINE void gather(const pz_sequence *s, const float *H, float *F)
 {
     memset(F, 0, (size_t)s->knot_room * sizeof *F);
     for (int p = 0; p < s->options.knot; ++p) {
-        const float *b = s->phase + p * SEQUENCE_BASIS, *restrict h = H + (size_t)p * (size_t)s->phase_room;
+        const float *b = s->phase + p * SEQUENCE_BASIS;
         for (int n = 0; n < SEQUENCE_BASIS; ++n) {
-            float *restrict f = F + n, square = b[n] * b[n];
-            for (int j = 0; j < pz_sequence_phase_count(s, p); ++j) {
-                f[j] += square * h[j];
-            }
+            add_scaled(F + n, b[n] * b[n], H + (size_t)p * (size_t)s->phase_room, pz_sequence_phase_count(s, p));
         }
     }
 }
@@ -196,23 +229,17 @@ PZ_INLINE void factor(pz_sequence *s, double mu)
     int n = s->knot_count;
     for (int i = s->nv - 1; i >= 0; --i) {
         int begin = s->row_begin[i], own = s->row_begin[i + 1] - 1;
-        float *restrict d = s->F + (size_t)own * room;
+        float *d = s->F + (size_t)own * room;
         for (int j = 0; j < n; ++j) { // the inverse of the pivot, which rounding keeps from vanishing
             d[j] = 1.0f / (d[j] > 1e-20f ? d[j] : 1e-20f);
         }
         for (int a = own - 1; a >= begin; --a) {
-            float *restrict entry = s->F + (size_t)a * room;
+            float *entry = s->F + (size_t)a * room;
             int row = s->row_begin[s->above[a]];
             for (int b = begin; b <= a; ++b) { // F[a][b] -= F[i][a] F[i][b]/d
-                float *restrict to = s->F + (size_t)(row + b - begin) * room;
-                const float *restrict other = s->F + (size_t)b * room;
-                for (int j = 0; j < n; ++j) {
-                    to[j] -= entry[j] * d[j] * other[j];
-                }
+                subtract_three(s->F + (size_t)(row + b - begin) * room, entry, d, s->F + (size_t)b * room, n);
             }
-            for (int j = 0; j < n; ++j) {
-                entry[j] *= d[j];
-            }
+            scale_by(entry, d, n);
         }
     }
 }
@@ -238,27 +265,16 @@ PZ_INLINE void solve_factored(const pz_sequence *s)
     int n = s->knot_count;
     memcpy(s->z, s->r, (size_t)s->nv * room * sizeof *s->z);
     for (int i = s->nv - 1; i >= 0; --i) {
-        float *restrict z = dof_of(s, s->z, i);
+        float *z = dof_of(s, s->z, i);
         int own = s->row_begin[i + 1] - 1;
         for (int e = s->row_begin[i]; e < own; ++e) {
-            const float *restrict L = s->F + (size_t)e * room;
-            float *restrict above = dof_of(s, s->z, s->above[e]);
-            for (int j = 0; j < n; ++j) {
-                above[j] -= L[j] * z[j];
-            }
+            subtract_product(dof_of(s, s->z, s->above[e]), s->F + (size_t)e * room, z, n);
         }
-        const float *restrict d = s->F + (size_t)own * room;
-        for (int j = 0; j < n; ++j) {
-            z[j] *= d[j];
-        }
+        scale_by(z, s->F + (size_t)own * room, n);
     }
     for (int i = 0; i < s->nv; ++i) {
-        float *restrict z = dof_of(s, s->z, i);
         for (int e = s->row_begin[i]; e < s->row_begin[i + 1] - 1; ++e) {
-            const float *restrict L = s->F + (size_t)e * room, *restrict above = dof_of(s, s->z, s->above[e]);
-            for (int j = 0; j < n; ++j) {
-                z[j] -= L[j] * above[j];
-            }
+            subtract_product(dof_of(s, s->z, i), s->F + (size_t)e * room, dof_of(s, s->z, s->above[e]), n);
         }
     }
 }
@@ -298,11 +314,7 @@ static double dot(const pz_sequence *s, const float *x, const float *y)
 static void add(const pz_sequence *s, float *y, double share, const float *x)
 {
     for (int i = 0; i < s->nv; ++i) {
-        float *to = dof_of(s, y, i);
-        const float *from = dof_of(s, x, i);
-        for (int j = 0; j < s->knot_count; ++j) {
-            to[j] += (float)share * from[j];
-        }
+        add_scaled(dof_of(s, y, i), (float)share, dof_of(s, x, i), s->knot_count);
     }
 }
 
