@@ -2,10 +2,11 @@
 # First contact: run commands of the README in a clone on a bare Debian that has make and git and nothing else, and print what
 # each installs and how long it takes.
 #
-#   check_bare.sh [--suite NAME] [--user] [COMMAND...]
+#   check_bare.sh [--suite NAME] [--user] [--shared FOLDER] [COMMAND...]
 #
 #   --suite    the release of Debian: bookworm (12, the default) or trixie (13)
 #   --user     as a user who has sudo; else as root
+#   --shared   a folder of recordings to put beside the clone
 #   COMMAND    default: 'make demo'; each command is one argument, such as 'make demo' 'make test'
 #
 # The bare system is made with debootstrap in a temporary folder; BASE names a folder to keep it in for the next time. The clone
@@ -14,10 +15,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 suite=bookworm
 user=root
+shared=""
 while [ $# -gt 0 ]; do
     case $1 in
     --suite) suite=$2 && shift 2 ;;
     --user) user=guest && shift ;;
+    --shared) shared=$2 && shift 2 ;;
     *) break ;;
     esac
 done
@@ -30,7 +33,9 @@ fi
 place=$(mktemp -d)
 bare=$place/bare
 clean_up() {
-    ! mountpoint -q "$bare/proc" || umount "$bare/proc"
+    for mounted in dev/pts proc; do
+        ! mountpoint -q "$bare/$mounted" || umount "$bare/$mounted"
+    done
     rm -rf "$place"
 }
 trap clean_up EXIT
@@ -48,6 +53,8 @@ if [ -f $certificates ]; then
     cp -L $certificates "$bare$certificates"
 fi
 mount -t proc proc "$bare/proc"
+mount -t devpts -o newinstance,ptmxmode=0666,mode=0620,gid=5 devpts "$bare/dev/pts"
+ln -sf pts/ptmx "$bare/dev/ptmx" # terminals of its own
 
 inside() { # as root
     env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/ LANG=C.UTF-8 NODE_EXTRA_CA_CERTS=$certificates ${JOBS:+JOBS=$JOBS} chroot "$bare" sh -c "$1"
@@ -67,6 +74,7 @@ if [ $user != root ]; then
 fi
 git -c safe.directory='*' clone -q . "$bare$folder"
 inside "chown -R $user: $folder"
+[ -z "$shared" ] || cp -rL "$shared" "$bare$(dirname $folder)/shared"
 as_user() { # who is not root has no other rights, and a home of one's own
     if [ $user = root ]; then
         inside "$1"
