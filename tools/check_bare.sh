@@ -74,7 +74,7 @@ if [ $user != root ]; then
 fi
 git -c safe.directory='*' clone -q . "$bare$folder"
 inside "chown -R $user: $folder"
-[ -z "$shared" ] || cp -rL "$shared" "$bare$(dirname $folder)/shared"
+[ -z "$shared" ] || cp -r "$shared/" "$bare$(dirname $folder)/shared"
 as_user() { # who is not root has no other rights, and a home of one's own
     if [ $user = root ]; then
         inside "$1"
