@@ -68,49 +68,63 @@ typedef struct body_finish {
 
 // ---- Limits, exactly -----------------------------------------------------------------------------------------------------
 
-PZ_BOTH double finish_excess(const body_task *t, const body_joint *joint, const double *q)
+PZ_BOTH double finish_excess(const body_task *t, const body_joint *joint, const real *m)
 {
     const double *radius = t->numbers + t->swing_numbers + BODY_SWING * t->swing_count + 2 * joint->swing;
-    double a = q[0] / radius[0], b = q[1] / radius[1];
+    double a = AT(m, t->at.trial + joint->q) / radius[0], b = AT(m, t->at.trial + joint->q + 1) / radius[1];
     return a * a + b * b;
 }
 
-// q, in host coordinates, within the limits as poise_model_clamp has them; how many joints were not.
-BODY_FN int finish_clamp(const body_task *t, double *q)
+// A swing within its ellipse. True: it was not.
+PZ_BOTH bool finish_clamp_swing(const body_task *t, const body_joint *joint, real *m)
 {
-    int moved = 0;
+    int q = t->at.trial + joint->q, round = 0;
+    BODY_LOOP
+    for (; joint->swing >= 0 && finish_excess(t, joint, m) > 1.0; ++round) {
+        double size = round == 0 ? sqrt(finish_excess(t, joint, m)) : 1.0 + REAL_EPSILON;
+        AT(m, q) = round < 64 ? AT(m, q) / size : 0.0;
+        AT(m, q + 1) = round < 64 ? AT(m, q + 1) / size : 0.0;
+    }
+    return round > 0;
+}
+
+typedef struct finish_limits {
+    int moved;  // joints that were not within their limits
+    int active; // coordinates at a limit, as poise_solver_active_limit has them
+} finish_limits;
+
+// `trial`, in host coordinates, within the limits as poise_model_clamp has them.
+BODY_FN finish_limits finish_clamp(const body_task *t, real *m)
+{
+    int moved = 0, active = 0;
     BODY_LOOP
     for (int k = body_lane(); k < t->joint_count; k += BODY_LANES) {
         const body_joint *joint = &t->joints[k];
-        int plain = joint->dofs - 3 * joint->has_quaternion;
-        bool is_outside = false;
-        BODY_LOOP
-        for (int round = 0; joint->swing >= 0 && finish_excess(t, joint, q + joint->q) > 1.0; ++round) {
-            double size = round == 0 ? sqrt(finish_excess(t, joint, q + joint->q)) : 1.0 + REAL_EPSILON;
-            q[joint->q] = round < 64 ? q[joint->q] / size : 0.0;
-            q[joint->q + 1] = round < 64 ? q[joint->q + 1] / size : 0.0;
-            is_outside = true;
-        }
+        int plain = joint->dofs - 3 * joint->has_quaternion, q = t->at.trial + joint->q, r = q + plain;
+        bool is_outside = finish_clamp_swing(t, joint, m);
+        bool at_edge = joint->swing >= 0 && finish_excess(t, joint, m) >= 1.0 - 8.0 * REAL_EPSILON;
         BODY_LOOP
         for (int i = 0; i < plain; ++i) {
             const double *n = t->numbers + t->dof_numbers + BODY_DOF * (joint->v + i);
-            double inside = real_clamp(q[joint->q + i], n[0], n[1]);
-            is_outside = is_outside || inside != q[joint->q + i];
-            q[joint->q + i] = inside;
+            double x = AT(m, q + i), inside = real_clamp(x, n[0], n[1]);
+            is_outside = is_outside || inside != x;
+            active += (at_edge && i < 2) || inside <= n[0] || inside >= n[1];
+            AT(m, q + i) = inside;
         }
-        double *r = q + joint->q + plain, square = 1.0;
+        double square = 1.0;
         if (joint->has_quaternion) {
-            square = r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3];
+            square = AT(m, r) * AT(m, r) + AT(m, r + 1) * AT(m, r + 1) + AT(m, r + 2) * AT(m, r + 2) +
+                     AT(m, r + 3) * AT(m, r + 3);
         }
         BODY_LOOP
         for (int i = 0; i < 4 && real_abs(square - 1.0) > 8.0 * REAL_EPSILON; ++i) {
-            r[i] /= sqrt(square);
+            AT(m, r + i) /= sqrt(square);
         }
         moved += is_outside;
     }
-    moved = body_count(moved);
+    finish_limits limits = {body_count(moved), body_count(active)};
     body_meet();
-    return moved;
+    return limits;
 }
 
 // The coordinates at q into `trial`.
@@ -121,6 +135,31 @@ BODY_FN void finish_look_at(const body_task *t, real *m, const double *q)
         AT(m, t->at.trial + i) = q[i] + body_shift(t, m, i);
     }
     body_meet();
+}
+
+// `trial`, in host coordinates, as q, and from there on in those of the state.
+BODY_FN void finish_put(const body_task *t, real *m, double *q)
+{
+    BODY_LOOP
+    for (int i = body_lane(); i < t->nq; i += BODY_LANES) {
+        double x = AT(m, t->at.trial + i);
+        q[i] = x;
+        AT(m, t->at.trial + i) = x + body_shift(t, m, i);
+    }
+    body_meet();
+}
+
+// The start, at q, within the limits there and in `trial`. Returns how many joints were not.
+BODY_FN int finish_take_start(const body_task *t, real *m, double *q)
+{
+    BODY_READS
+    for (int i = body_lane(); i < t->nq; i += BODY_LANES) {
+        AT(m, t->at.trial + i) = q[i];
+    }
+    body_meet();
+    finish_limits limits = finish_clamp(t, m);
+    finish_put(t, m, q);
+    return limits.moved;
 }
 
 PZ_BOTH double *finish_q(const body_task *t, const pz_cuda_tree_batch *batch, const body_finish *f)
@@ -134,7 +173,7 @@ BODY_FN void finish_take_end(const body_task *t, const pz_cuda_tree_batch *batch
 {
     const float *end = work->ends + (size_t)f->problem * (size_t)t->nq;
     const double *start = finish_q(t, batch, f);
-    BODY_LOOP
+    BODY_READS
     for (int i = body_lane(); i < t->nq; i += BODY_LANES) {
         AT(m, t->at.trial + i) = (double)end[i];
     }
@@ -213,33 +252,11 @@ BODY_FN void finish_answer(const body_task *t, const pz_cuda_tree_batch *batch, 
     for (int k = 0; k < t->joint_count; ++k) {
         square += AT(m, t->at.parts + k);
     }
-    BODY_LOOP
-    for (int i = body_lane(); i < t->nq; i += BODY_LANES) {
-        q[i] = AT(m, t->at.trial + i);
-    }
     body_meet();
     f->distance = sqrt(square);
-    finish_clamp(t, q);
-    finish_look_at(t, m, q);
+    f->active_limits = finish_clamp(t, m).active;
+    finish_put(t, m, q);
     f->stage = FINISH_ANSWERED;
-}
-
-// Coordinates at a limit, as poise_solver_active_limit has them.
-BODY_FN int finish_active_limits(const body_task *t, const double *q)
-{
-    int active = 0;
-    BODY_LOOP
-    for (int k = body_lane(); k < t->joint_count; k += BODY_LANES) {
-        const body_joint *joint = &t->joints[k];
-        bool at_edge = joint->swing >= 0 && finish_excess(t, joint, q + joint->q) >= 1.0 - 8.0 * REAL_EPSILON;
-        BODY_LOOP
-        for (int i = 0; i < joint->dofs - 3 * joint->has_quaternion; ++i) {
-            const double *n = t->numbers + t->dof_numbers + BODY_DOF * (joint->v + i);
-            double x = q[joint->q + i];
-            active += (at_edge && i < 2) || x <= n[0] || x >= n[1];
-        }
-    }
-    return body_count(active);
 }
 
 // ---- Gaps of a clip ------------------------------------------------------------------------------------------------------
@@ -304,14 +321,12 @@ BODY_FN void finish_begin(const body_task *t, const pz_cuda_tree_batch *batch, c
     f->falls_fast = found;
     f->is_proved = f->is_stuck = f->is_measured = f->proposes = f->is_bent = false;
     f->rounds = 0;
-    f->moved_joints = finish_clamp(t, finish_q(t, batch, f));
+    f->moved_joints = finish_take_start(t, m, finish_q(t, batch, f));
     if (t->has_pulls) {
         double calm = finish_calm(t, m, f);
         body_take_pulls(t, m, finish_q(t, batch, f), body_steadiness(t, batch, problem) + calm);
     }
-    if (f->is_direct) {
-        finish_look_at(t, m, finish_q(t, batch, f));
-    } else {
+    if (!f->is_direct) {
         finish_take_end(t, batch, work, m, f);
     }
 }
@@ -482,9 +497,10 @@ BODY_FN void finish_report(const body_task *t, const pz_cuda_tree_batch *batch, 
         looks += passes[run];
     }
     looks = body_count(looks);
-    int active = finish_active_limits(t, finish_q(t, batch, f));
-    double length, angle;
-    finish_errors(t, m, &length, &angle);
+    double length = sqrt(f->worst), angle = 0.0;
+    if (t->has_arrows) {
+        finish_errors(t, m, &length, &angle);
+    }
     if (body_lane() != 0) {
         return;
     }
@@ -493,7 +509,7 @@ BODY_FN void finish_report(const body_task *t, const pz_cuda_tree_batch *batch, 
     a->iterations = looks + f->solves;
     a->evaluations = looks + f->looks;
     a->restarts = last;
-    a->active_limits = active;
+    a->active_limits = f->active_limits;
     a->moved_joints = f->moved_joints;
     a->start_cost = finish_finite(f->start_cost < INFINITY || f->is_direct ? f->start_cost : (double)best->start_cost);
     a->cost = finish_finite(f->cost);

@@ -18,8 +18,7 @@
 
 #include <limits.h>
 
-#define SEARCH_NEAR       2e-4f // of the size of the body: markers this near are left to double precision
-#define SEARCH_NEARER     2e-5f // the same of tips: at a limit, one may come this near and no nearer
+#define SEARCH_NEAR       2e-5f // of the size of the body: what is this near is left to double precision, which seldom steps
 #define SEARCH_DROP_LOOKS 6
 #define SEARCH_DROP       0.7f  // share of the cost
 #define SEARCH_DROP_COST  4e-7f // of the square of the size: runs this near are never dropped
@@ -141,7 +140,7 @@ BODY_FN void search_solve(const body_task *t, real *m, body_run *r)
 
 PZ_BOTH float search_near(const body_task *t)
 {
-    return fast_at_least((t->has_limbs ? SEARCH_NEARER : SEARCH_NEAR) * (float)t->size, (float)t->tolerance);
+    return fast_at_least(SEARCH_NEAR * (float)t->size, (float)t->tolerance);
 }
 
 PZ_BOTH bool search_is_near(const body_task *t, const body_look *look)

@@ -294,6 +294,7 @@ static void fill_markers(const poise_model *model, const poise_goal *goals, int 
             }
         }
         b->joints[k].arrow_end = (int16_t)made;
+        b->task.has_arrows = b->task.has_arrows || b->joints[k].arrow_end > b->joints[k].marker_end;
     }
 }
 

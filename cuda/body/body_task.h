@@ -94,6 +94,7 @@ typedef struct body_task {
     double root[3];   // where the first joint is without motion: `base` is relative to it
     bool is_afloat;   // the first joint begins with three slides: its coordinates are relative to the targets
     bool can_align;   // and is free and unlocked: it can be laid onto the markers
+    bool has_arrows;  // some goals have directions
     bool has_losses;  // some goals have one (body_state.h),
     bool has_saddles; // and some that of Geman & McClure, which lets markers go: the cost has saddles
     bool is_cold;

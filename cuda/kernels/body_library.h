@@ -32,9 +32,18 @@ template <typename number> __device__ static number *state_of(void *state, int s
 // push them out.
 #define MOST_SHARED ((size_t)40 << 10)
 
-static size_t shared_size(const body_task *task, size_t number)
+// Bytes of a block's tables: numbers, joints, chains, levels, and what markers are.
+static __host__ __device__ size_t tables_size(const body_task *task, size_t number)
 {
     size_t size = (size_t)task->number_count * number + (size_t)task->joint_count * sizeof *task->joints;
+    size += (size_t)task->chain_count * sizeof *task->chains + ((size_t)task->level_count + 1) * sizeof *task->levels;
+    size += (size_t)task->marker_count * (sizeof *task->goal + sizeof *task->part);
+    return (size + 15) / 16 * 16;
+}
+
+static size_t shared_size(const body_task *task, size_t number)
+{
+    size_t size = tables_size(task, number);
     return size <= MOST_SHARED ? size : 0;
 }
 
@@ -58,22 +67,30 @@ __device__ static void set_numbers(body_task *t, const double *numbers)
     t->numbers = numbers;
 }
 
-// The task with its joints and numbers in shared memory. For all threads.
+// `count` items to `to`, by all threads of the block.
+template <typename item> __device__ static const item *copy_table(item *to, const item *from, int count)
+{
+    for (int i = (int)threadIdx.x; i < count; i += (int)blockDim.x) {
+        to[i] = from[i];
+    }
+    return to;
+}
+
+// The task with its tables in shared memory. For all threads.
 template <typename number> __device__ static body_task with_shared_tables(const body_task *given)
 {
     extern __shared__ __align__(16) unsigned char room[];
     body_task own = *given;
-    number *to = (number *)room;
-    const number *from = numbers_of(given, number());
-    body_joint *joints = (body_joint *)(to + given->number_count);
-    for (int i = (int)threadIdx.x; i < given->number_count; i += (int)blockDim.x) {
-        to[i] = from[i];
-    }
-    for (int i = (int)threadIdx.x; i < given->joint_count; i += (int)blockDim.x) {
-        joints[i] = given->joints[i];
-    }
-    own.joints = joints;
-    set_numbers(&own, to);
+    number *numbers = (number *)room;
+    body_joint *joints = (body_joint *)(numbers + given->number_count);
+    body_chain *chains = (body_chain *)(joints + given->joint_count);
+    int16_t *levels = (int16_t *)(chains + given->chain_count), *goal = levels + given->level_count + 1;
+    set_numbers(&own, copy_table(numbers, numbers_of(given, number()), given->number_count));
+    own.joints = copy_table(joints, given->joints, given->joint_count);
+    own.chains = copy_table(chains, given->chains, given->chain_count);
+    own.levels = copy_table(levels, given->levels, given->level_count + 1);
+    own.goal = copy_table(goal, given->goal, given->marker_count);
+    own.part = copy_table((int8_t *)(goal + given->marker_count), given->part, given->marker_count);
     __syncthreads();
     return own;
 }

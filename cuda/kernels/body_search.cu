@@ -93,6 +93,9 @@ __global__ void __launch_bounds__(PZ_BODY_THREADS, BLOCKS)
 __global__ void clear(const __grid_constant__ body_work work, int count)
 {
     int problem = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (problem == 0) {
+        *work.counters = body_counters{};
+    }
     if (problem < count) {
         work.best[problem] = body_best{.won = INT_MAX, .run = INT_MAX, .lock = 0, .cost = INFINITY, .start_cost = INFINITY};
     }

@@ -9,22 +9,16 @@
 
 #define TEAMS (32 / BODY_LANES) // of a warp, at most
 
-// Bytes of a block: its tables (own_task), then the state of each team.
-template <typename number> __host__ __device__ static size_t team_tables(const body_task *task)
-{
-    size_t size = (size_t)task->number_count * sizeof(number) + (size_t)task->joint_count * sizeof *task->joints;
-    return (size + 15) / 16 * 16;
-}
-
+// Bytes of a block: its tables (with_shared_tables), then the state of each team.
 template <typename number> static size_t team_memory(const body_task *task, int teams)
 {
-    return team_tables<number>(task) + (size_t)teams * (size_t)task->at.size * sizeof(number);
+    return tables_size(task, sizeof(number)) + (size_t)teams * (size_t)task->at.size * sizeof(number);
 }
 
 template <typename number> __device__ static number *team_state(const body_task *task)
 {
     extern __shared__ __align__(16) unsigned char room[];
-    return (number *)(room + team_tables<number>(task)) + threadIdx.x / BODY_LANES * (size_t)task->at.size;
+    return (number *)(room + tables_size(task, sizeof(number))) + threadIdx.x / BODY_LANES * (size_t)task->at.size;
 }
 
 // Blocks that keep the device busy; 0 where a block has no room for such a model.

@@ -130,9 +130,8 @@ cudaError_t pz_cuda_body_queue(const pz_cuda_body *body, const pz_cuda_tree_batc
     body_runs all = {.begin = 0, .end = body->task.restarts + 1};
     body_clips alone = {.begin = NULL};
     bool is_few = is_for_teams(body, batch->count);
-    cudaError_t e = cudaMemsetAsync(work->counters, 0, sizeof *work->counters, stream);
     pz_body_clear(work, batch->count, stream);
-    e = e ? e : is_few ? search_by_teams(body, batch, &all, stream) : search_in_turn(body, batch, stream);
+    cudaError_t e = is_few ? search_by_teams(body, batch, &all, stream) : search_in_turn(body, batch, stream);
     if (batch->count <= MOST_FOR_TEAMS && body->finish_teams.blocks[0] > 0) {
         return e ? e : pz_body_finish_team_launch(&body->task, batch, work, &alone, &body->finish_teams, stream);
     }

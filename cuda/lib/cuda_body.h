@@ -50,7 +50,7 @@ cudaError_t pz_body_search_team_launch(const body_task *task, const pz_cuda_tree
 cudaError_t pz_body_finish_team_launch(const body_task *task, const pz_cuda_tree_batch *batch, const body_work *work,
                                        const body_clips *clips, const body_teams *teams, cudaStream_t stream);
 
-// Before a search: no run has ended. Between launches of it: the list of problems that are open.
+// Before a search: no run has begun. Between launches of it: the list of problems that are open.
 void pz_body_clear(const body_work *work, int count, cudaStream_t stream);
 cudaError_t pz_body_collect(const body_work *work, int count, cudaStream_t stream);
 
