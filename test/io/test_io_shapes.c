@@ -473,6 +473,25 @@ TEST_ROWS(a_cover_is_tight, TEST_COUNT(solids))
     }
 }
 
+// Triangles whose corners lie on a capsule about z, 0.1 thick and 0.4 from its middle to either end.
+TEST(a_mesh_of_a_capsule_is_covered_by_that)
+{
+    enum { RINGS = 13, SIDES = 24 };
+    poise_vec3 corners[RINGS * SIDES];
+    for (int i = 0; i < RINGS * SIDES; ++i) {
+        int ring = i / SIDES;
+        double up = 3.141592653589793 * (ring / (RINGS - 1.0) - 0.5), round = 6.283185307179586 * (i % SIDES) / SIDES;
+        corners[i] = (poise_vec3){0.1 * cos(up) * cos(round), 0.1 * cos(up) * sin(round),
+                                  0.1 * sin(up) + (ring < RINGS / 2 ? -0.3 : 0.3)};
+    }
+    poise_shape shape;
+    int count;
+    ck_assert_int_eq(poise_shapes_fit(0, corners, RINGS * SIDES / 3, &shape, 1, &count, NULL), POISE_OK);
+    ck_assert_int_eq(shape.kind, POISE_SHAPE_CAPSULE);
+    ck_assert_double_eq_tol(shape.radius, 0.1, 0.003);
+    ck_assert_double_eq_tol(shape.half.z + shape.radius, 0.4, 0.003);
+}
+
 static const io_case bad_json[] = {
     {"{\"poise\": 1,\n\"shapes\": []}", 2, "without a model"},
     {"{\"poise\": 1, \"model\": {\"joints\": [{\"name\": \"a\"}]},\n\"shapes\": [{\"kind\": \"ball\"}]}", 2,

@@ -111,6 +111,22 @@ TEST_ROWS(the_normal_is_the_derivative, KINDS *KINDS - 1)
     ck_assert_int_gt(compared, TRIES * 9 / 10);
 }
 
+// Two capsules whose axes lie on one line, exactly x, y or z, and overlap: no direction is the nearest, and one across will do.
+TEST_ROWS(capsules_on_one_line_part_across_it, 3)
+{
+    static const poise_quat turns[] = {{0.5, 0.5, 0.5, 0.5}, {-0.5, -0.5, -0.5, 0.5}, {0, 0, 0, 1}}; // of z
+    figure f = two_bodies();
+    poise_vec3 origin = {0, 0, 0}, end = {0, 0, 1};
+    poise_shape a = poise_shape_capsule(0, origin, end, 0.1), b = poise_shape_capsule(1, origin, end, 0.2);
+    a.pose.rotation = b.pose.rotation = turns[test_row];
+    update(&f);
+    poise_nearest nearest = nearest_of(&f, &a, &b);
+    double n[3] = {nearest.normal.x, nearest.normal.y, nearest.normal.z};
+    ck_assert_double_eq_tol(nearest.distance, -0.3, 1e-12);
+    ck_assert_double_eq_tol(n[0] * n[0] + n[1] * n[1] + n[2] * n[2], 1, 1e-12);
+    ck_assert_double_eq_tol(n[test_row], 0, 1e-12);
+}
+
 // Rows: boxes, capsules, both. Pairs that cannot be the nearest are passed over by a bound: none that is.
 TEST_ROWS(the_least_room_of_many_pairs_is_that_of_the_nearest, 3)
 {
@@ -306,6 +322,33 @@ TEST(pairs_leave_out_bodies_that_always_overlap)
     ck_assert_int_eq(found, 0);
     ck_assert_int_eq(poise_pairs_find(model_of(builder), shapes, 4, NULL, NULL, NULL, 0, &found, NULL), POISE_OK);
     ck_assert_int_eq(found, 3); // a quarter that is left out lets the ball stand free
+}
+
+// A ball at j on a body that turns by R on a ball joint, a ball at i of the same, and two thick plates on another body: the
+// first is within { x_i > 0 } or the second within { x_j < 0 } unless R_ij < 0 < R_ji. Without a part along k, the third
+// axis, R_ij = R_ji, and the bodies would always overlap: R_ij - R_ji = 4 q_w q_k, but for the sign. Rows: k.
+TEST_ROWS(pairs_are_tried_in_all_orientations_of_a_ball_joint, 3)
+{
+    poise_builder *builder = new_builder();
+    poise_joint plates = joint_of("plates", NULL, POISE_JOINT_REVOLUTE);
+    plates.lower[0] = -1e-3, plates.upper[0] = 1e-3;
+    add(builder, &plates);
+    add_plain(builder, "balls", NULL, POISE_JOINT_BALL_QUATERNION);
+    poise_shape shapes[4];
+    for (int i = 0; i < 2; ++i) {
+        int own = (test_row + 1 + i) % 3, other = (test_row + 2 - i) % 3;
+        double at[3] = {0}, to[3] = {0};
+        at[other] = 1, to[own] = i == 0 ? 1.99 : -1.99;
+        poise_pose plate = {{0, 0, 0, 1}, {to[0], to[1], to[2]}};
+        poise_vec3 middle = {at[0], at[1], at[2]};
+        shapes[2 * i] = poise_shape_box(0, plate, (poise_vec3){2, 2, 2});
+        shapes[2 * i + 1] = poise_shape_capsule(1, middle, middle, 0);
+        shapes[2 * i].groups = shapes[2 * i + 1].against = 1u << i;
+        shapes[2 * i].against = shapes[2 * i + 1].groups = 4u << i;
+    }
+    int found = -1;
+    ck_assert_int_eq(poise_pairs_find(model_of(builder), shapes, 4, NULL, NULL, NULL, 0, &found, NULL), POISE_OK);
+    ck_assert_int_eq(found, 2);
 }
 
 // A plate on one body, and a small ball that turns on another, two joints away: where the plate begins left of the middle

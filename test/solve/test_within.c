@@ -212,8 +212,13 @@ TEST(what_is_not_sound_is_refused)
     given.margin = 0, given.pair_count += 1;
     w.pairs[given.pair_count - 1] = (poise_pair){0, 99};
     ck_assert_int_eq(poise_solve_within(solver, NULL, 0, &given, 1, q, &report, &error), POISE_ERROR_ARGUMENT);
-    options.method = POISE_METHOD_LBFGS;
     given.pair_count -= 1;
+    double radius = w.shapes[0].radius;
+    w.shapes[0].radius = -1;
+    ck_assert_int_eq(poise_solve_within(solver, NULL, 0, &given, 1, q, &report, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(error.text, "shape 0"));
+    w.shapes[0].radius = radius;
+    options.method = POISE_METHOD_LBFGS;
     poise_solver *other = solver_for(w.arm.model, &given, 1, options);
     ck_assert_int_eq(poise_solve_within(other, NULL, 0, &given, 1, q, &report, &error), POISE_ERROR_UNSUPPORTED);
     poise_constraint loop = poise_constraint_default(POISE_CONSTRAINT_DISTANCE);
@@ -409,9 +414,9 @@ TEST_ROWS(a_box_around_the_target_is_named, 3)
                                 poise_shape_box(POISE_WORLD, at, poise_vec3_make(0.05, 0.05, 0.05)),
                                 poise_shape_capsule(tip, poise_vec3_make(0, 0, 0), poise_vec3_make(0, 0, 0), 0.01)};
         shapes[0].pose.position = poise_vec3_make(20, 20, 20);
-        const poise_pair pairs[] = {{0, 2}, {1, 2}};
+        const poise_pair pairs[] = {{0, 2}, {1, 2}, {1, 2}}; // of two that are alike the first is named
         poise_constraint apart = poise_constraint_default(POISE_CONSTRAINT_CLEARANCE);
-        apart.shapes = shapes, apart.shape_count = 3, apart.pairs = pairs, apart.pair_count = 2;
+        apart.shapes = shapes, apart.shape_count = 3, apart.pairs = pairs, apart.pair_count = 3;
         poise_solver_options options = poise_solver_options_default();
         options.start = POISE_START_COLD;
         options.restarts = 20;
