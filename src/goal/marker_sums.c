@@ -76,9 +76,8 @@ static void fill_place(pz_marker_set *set, const poise_model *model, const poise
 void pz_markers_condense(pz_marker_set *set, const poise_model *model, const poise_goal *goals, int count)
 {
     set->any = false;
-    set->all = count > 0;
-    if (count < PZ_CONDENSED_MARKERS) {
-        set->all = false;
+    set->all = count >= PZ_CONDENSED_MARKERS;
+    if (!set->all) {
         return;
     }
     give_places(set, model, goals, count);

@@ -90,9 +90,10 @@ static void solve_spline(const poise_function *f, double *c)
         at[2] = right - ratio * before[2];
         at[3] = pivot - ratio * left;
     }
+    double above = 0.0; // s of the point after i, of which there is none behind the last
     for (int i = n - 1; i >= 0; --i) {
-        double h = i < n - 1 ? f->x[i + 1] - f->x[i] : 0.0, above = i < n - 1 ? c[4 * (i + 1) + 2] : 0.0;
-        c[4 * i + 2] = (c[4 * i + 2] - h * above) / c[4 * i + 3];
+        double h = i < n - 1 ? f->x[i + 1] - f->x[i] : 0.0;
+        above = c[4 * i + 2] = (c[4 * i + 2] - h * above) / c[4 * i + 3];
     }
 }
 

@@ -106,6 +106,7 @@ static void check_costs(problem *p, const answer *a, const char *name)
         ck_assert_msg(!t->accepted || t->cost <= best, "%s: accepted %.17g after %.17g", name, t->cost, best);
         ck_assert_msg(t->accepted || keeps_all || i == 0 || t->cost <= p->trace[i - 1].cost, "%s: a step that was not kept",
                       name);
+        ck_assert_msg(!t->accepted || t->cost >= best - slack || t->step > 0, "%s: closer without a step", name);
         best = t->accepted ? t->cost : best;
     }
     // an arm that misses its target returns the closest pose near the start, although a search may have come closer

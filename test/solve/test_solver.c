@@ -430,6 +430,10 @@ TEST_ROWS(energies_below_zero_are_never_met, 4)
     poise_report report = solve(arm, &options, goals, 2, q);
     ck_assert_msg(report.outcome != POISE_OUTCOME_REACHED && report.outcome != POISE_OUTCOME_CLOSEST, "%s", report.reason);
     ck_assert_ptr_nonnull(strstr(report.reason, "below 0"));
+    goals[1].weight = 0; // counts for nothing
+    report = solve(arm, &options, goals, 2, q);
+    ck_assert_msg(report.outcome == POISE_OUTCOME_REACHED && !strstr(report.reason, "below 0"), "%s", report.reason);
+    goals[1].weight = 1;
     energy = -1e-17; // rounding
     report = solve(arm, &options, goals, 2, q);
     ck_assert_msg(report.outcome == POISE_OUTCOME_REACHED, "%s", report.reason);

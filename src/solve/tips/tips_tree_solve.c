@@ -16,7 +16,7 @@ static void read_root(const poise_solver *solver, pz_tree *tree)
 {
     const poise_model *model = solver->model;
     const pz_joint *root = &model->joints[0];
-    const double *q = solver->q_start + root->q_begin;
+    const double *q = solver->q_start; // the root's come first
     if (model->given[0].type == POISE_JOINT_FREE) {
         mat3 M = quat_matrix(quat_normalize((quat){q[3], q[4], q[5], q[6]})), R = m3_mul(&root->C, &M);
         tree->B = quat_from_matrix(&R);
