@@ -297,6 +297,29 @@ TEST(skeletons_of_the_paper_are_straight_chains_with_twisters_where_they_turn_ab
     ck_assert(poise_erik_joints(NULL).count == 0 && poise_erik_joints(NULL).links == NULL);
 }
 
+// Up to four hinges "j0", "j1", .. without limits, segments along y.
+static poise_model *hinges_about(const vec3 *axes, int count)
+{
+    static const char *const names[] = {"j0", "j1", "j2", "j3"};
+    poise_builder *builder;
+    poise_model *model = NULL;
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
+    for (int i = 0; i < count; ++i) {
+        poise_joint joint = poise_joint_default();
+        joint.name = names[i];
+        joint.parent = i > 0 ? names[i - 1] : NULL;
+        joint.type = POISE_JOINT_REVOLUTE;
+        joint.axis = axes[i];
+        joint.offset.position = v3(0, i > 0 ? 0.3 : 0.0, 0);
+        ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    }
+    poise_tool tip = {"tip", names[count - 1], (poise_pose){{0, 0, 0, 1}, {0, 0.2, 0}}};
+    ck_assert_int_eq(poise_builder_add_tool(builder, &tip, NULL), POISE_OK);
+    ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
+    poise_builder_destroy(builder);
+    return own_model(model);
+}
+
 // ---- Measures ------------------------------------------------------------------------------------------------------------
 
 static poise_erik_report measure(rig *r, const double *posture, poise_quat target, const double *q)
@@ -352,6 +375,25 @@ TEST(posture_error_has_its_hand_values)
         ck_assert_double_eq_tol(report.posture, expected, 1e-15);
         ck_assert_double_eq_tol(report.error, report.orientation + 0.2 * expected, 1e-15);
     }
+}
+
+// A first link that swings bends from where its segment is at rest.
+TEST(the_bend_of_the_first_link_counts)
+{
+    rig r = rig_of_chain(hinges_about((vec3[]){{1, 0, 0}, {1, 0, 0}}, 2));
+    const double q[2] = {0.3, 0.5}, posture[2] = {0, 0}, a = r.options.aggravation;
+    double expected = (0.5 * (1 - cos(0.3)) + a * 0.5 * (1 - cos(0.5))) / (1 + a);
+    ck_assert_double_eq_tol(measure(&r, posture, end_rotation(&r, q), q).posture, expected, 1e-15);
+}
+
+TEST(weights_sum_up_to_one_and_what_lies_behind_a_chain_is_left_alone)
+{
+    rig r = rig_of_chain(hinges_about((vec3[]){{1, 0, 0}, {1, 0, 0}}, 2));
+    pz_link links[3] = {[2] = {.weight = 7.0}};
+    pz_chain chain = {.count = 2, .links = links};
+    pz_chain_build(r.model, &r.options, &chain);
+    ck_assert_double_eq_tol(links[0].weight + links[1].weight, 1.0, 1e-15);
+    ck_assert_double_eq(links[2].weight, 7.0);
 }
 
 // The equations as they are printed: quaternions for (20), positions for (21), with the segments made unit. Chains whose
@@ -576,28 +618,26 @@ TEST(a_swing_below_a_twister_points_where_the_forward_phase_had_it)
     }
 }
 
-// Hinges "j0" to "j3" without limits, segments along y: a twister, a swing about an axis askew to both, and two more.
+// The last swing has no link after it to be put for: it points where the target does.
+TEST(a_last_swing_below_a_twister_points_where_the_target_does)
+{
+    scene_random random = scene_random_make(16);
+    rig r = rig_of_chain(hinges_about((vec3[]){{0, 1, 0}, {1, 0, 0}}, 2));
+    for (int round = 0; round < 100; ++round) {
+        double q[2];
+        scene_random_configuration(&random, r.model, q);
+        ck_assert(pz_erik_take(r.erik, q, scene_random_rotation(&random)));
+        begin_phases(r.erik, q);
+        pz_forward_phase(r.erik);
+        pz_backward_phase(r.erik);
+        ck_assert_double_le(v3_norm(v3_sub(r.erik->now.Q[2].y, r.erik->t.y)), 1e-12);
+    }
+}
+
+// A twister, a swing about an axis askew to both, and two more.
 static poise_model *askew_chain(scene_random *random)
 {
-    static const char *const names[] = {"j0", "j1", "j2", "j3"};
-    poise_builder *builder;
-    poise_model *model = NULL;
-    vec3 axes[4] = {{0, 1, 0}, scene_random_direction(random), {1, 0, 0}, {0, 1, 0}};
-    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
-    for (int i = 0; i < 4; ++i) {
-        poise_joint joint = poise_joint_default();
-        joint.name = names[i];
-        joint.parent = i > 0 ? names[i - 1] : NULL;
-        joint.type = POISE_JOINT_REVOLUTE;
-        joint.axis = axes[i];
-        joint.offset.position = v3(0, i > 0 ? 0.3 : 0.0, 0);
-        ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
-    }
-    poise_tool tip = {"tip", "j3", (poise_pose){{0, 0, 0, 1}, {0, 0.2, 0}}};
-    ck_assert_int_eq(poise_builder_add_tool(builder, &tip, NULL), POISE_OK);
-    ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
-    poise_builder_destroy(builder);
-    return own_model(model);
+    return hinges_about((vec3[]){{0, 1, 0}, scene_random_direction(random), {1, 0, 0}, {0, 1, 0}}, 4);
 }
 
 // Where the swing can have the latitude that is asked for, the twister turns it to the place. The twister turns by less than
