@@ -7,10 +7,13 @@
 // The three turns of an Euler order; NULL: it has none.
 static const pz_step *turns_of(const poise_model *model, const pz_joint *joint)
 {
+    if (joint->step_end - joint->step_begin < 3) {
+        return NULL;
+    }
     const pz_step *steps = &model->steps[joint->step_end - 3];
-    bool has_turns = joint->step_end - joint->step_begin >= 3 && pz_step_is_turn(steps[0].kind) &&
-                     pz_step_is_turn(steps[1].kind) && pz_step_is_turn(steps[2].kind);
-    return has_turns ? steps : NULL;
+    bool are_turns =
+        pz_step_is_turn(steps[0].kind) && pz_step_is_turn(steps[1].kind) && pz_step_is_turn(steps[2].kind);
+    return are_turns ? steps : NULL;
 }
 
 static const pz_step *last_step(const poise_model *model, const pz_joint *joint)
@@ -151,7 +154,7 @@ void pz_stay_near(const poise_model *model, const double *near, double *q)
 {
     for (int k = 0; k < model->joint_count; ++k) {
         const pz_joint *joint = &model->joints[k];
-        const pz_step *turns = joint->step_end > joint->step_begin ? turns_of(model, joint) : NULL;
+        const pz_step *turns = turns_of(model, joint);
         bool is_triple = turns && turns[0].own && is_unlimited(model, turns[0].q) && is_unlimited(model, turns[1].q) &&
                          is_unlimited(model, turns[2].q);
         if (is_triple) {

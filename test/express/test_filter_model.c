@@ -184,10 +184,12 @@ TEST(euler_angles_are_filtered_as_the_rotation_that_they_are)
 }
 
 // A skeleton in centimetres is as quick as the same one in metres: lengths count in its size, or in the unit that is given.
+// The size is the offset of a second joint, or that of the only one.
 TEST(limits_of_lengths_count_in_the_size_of_the_skeleton)
 {
-    for (int k = 0; k < 2; ++k) {
-        double unit = k == 0 ? 1 : 100, q[2] = {0}, at[2] = {0, 0};
+    for (int k = 0; k < 4; ++k) {
+        bool is_alone = k >= 2;
+        double unit = k % 2 == 0 ? 1 : 100, q[2] = {0}, at[2] = {0, 0};
         poise_builder *builder = NULL;
         poise_model *model = NULL;
         poise_filter *filter = NULL;
@@ -198,9 +200,10 @@ TEST(limits_of_lengths_count_in_the_size_of_the_skeleton)
         next.parent = "slide";
         next.type = POISE_JOINT_REVOLUTE;
         next.offset.position = poise_vec3_make(0, unit, 0);
+        slide.offset.position = poise_vec3_make(0, is_alone ? unit : 0, 0);
         ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
         ck_assert_int_eq(poise_builder_add_joint(builder, &slide, NULL), POISE_OK);
-        ck_assert_int_eq(poise_builder_add_joint(builder, &next, NULL), POISE_OK);
+        ck_assert(is_alone || poise_builder_add_joint(builder, &next, NULL) == POISE_OK);
         ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
         poise_builder_destroy(builder);
         ck_assert_int_eq(poise_filter_create(model, NULL, 0, NULL, &filter, NULL), POISE_OK);
