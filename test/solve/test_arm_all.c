@@ -75,6 +75,28 @@ TEST(all_solutions_are_found_once_and_nearest_first)
     ck_assert_int_ge(several, 30);
 }
 
+// Finds of one solution that are as far apart as the tolerances let them be are still one, and as good.
+TEST(loose_tolerances_make_no_more_solutions)
+{
+    scene_random random = scene_random_make(17);
+    poise_solver_options options = options_for(400), loose = options;
+    loose.position_tolerance = loose.rotation_tolerance = 1e-3;
+    test_arm arm = arm_of_scene("arm6");
+    poise_solver *solver = arm_solver(&arm, &options), *lenient = arm_solver(&arm, &loose);
+    for (int t = 0; t < 10; ++t) {
+        double there[ARM_LARGEST], rows[CAPACITY * ARM_LARGEST];
+        int count, expected;
+        scene_random_configuration(&random, arm.model, there);
+        poise_goal goal = arm_goal(&arm, there);
+        ck_assert_int_eq(poise_solve_all(solver, &goal, there, rows, CAPACITY, &expected, NULL, NULL), POISE_OK);
+        ck_assert_int_eq(poise_solve_all(lenient, &goal, there, rows, CAPACITY, &count, NULL, NULL), POISE_OK);
+        ck_assert_int_eq(count, expected);
+        for (int k = 0; k < count; ++k) {
+            ck_assert(arm_meets(&arm, &goal, rows + k * arm.n, 1e-6));
+        }
+    }
+}
+
 TEST(all_solutions_of_the_unreachable_are_none)
 {
     poise_solver_options options = options_for(20);
