@@ -1,4 +1,5 @@
 // All solutions of a pose goal on an arm.
+#include "support/skeleton.h"
 #include "support/test_arms.h"
 #include "support/test_main.h"
 
@@ -95,6 +96,28 @@ TEST(loose_tolerances_make_no_more_solutions)
             ck_assert(arm_meets(&arm, &goal, rows + k * arm.n, 1e-6));
         }
     }
+}
+
+// A crane of three slides, whose rotation is met from the start, has one solution, to far below the tolerance.
+TEST(a_crane_has_one_solution)
+{
+    poise_builder *builder = new_builder();
+    static const char *const names[] = {"x", "y", "z"};
+    for (int i = 0; i < 3; ++i) {
+        poise_joint slide = joint_of(names[i], i > 0 ? names[i - 1] : NULL, POISE_JOINT_PRISMATIC);
+        slide.axis = poise_vec3_make(i == 0, i == 1, i == 2);
+        slide.lower[0] = -1, slide.upper[0] = 1;
+        add(builder, &slide);
+    }
+    test_arm crane = {.model = model_of(builder), .n = 3, .body = 2, .tip = poise_pose_identity()};
+    poise_solver_options options = options_for(20);
+    options.position_tolerance = 1e-2;
+    double there[3] = {0.3, -0.2, 0.4}, start[3] = {0}, rows[CAPACITY * 3];
+    poise_goal goal = arm_goal(&crane, there);
+    int count;
+    ck_assert_int_eq(poise_solve_all(arm_solver(&crane, &options), &goal, start, rows, CAPACITY, &count, NULL, NULL), POISE_OK);
+    ck_assert_int_eq(count, 1);
+    ck_assert_double_le(distance_between(rows, there, 3), 1e-8);
 }
 
 TEST(all_solutions_of_the_unreachable_are_none)
