@@ -11,8 +11,7 @@ static const pz_step *turns_of(const poise_model *model, const pz_joint *joint)
         return NULL;
     }
     const pz_step *steps = &model->steps[joint->step_end - 3];
-    bool are_turns =
-        pz_step_is_turn(steps[0].kind) && pz_step_is_turn(steps[1].kind) && pz_step_is_turn(steps[2].kind);
+    bool are_turns = pz_step_is_turn(steps[0].kind) && pz_step_is_turn(steps[1].kind) && pz_step_is_turn(steps[2].kind);
     return are_turns ? steps : NULL;
 }
 

@@ -317,36 +317,40 @@ static bool look_at_pose(poise_sensitivity *s, const poise_goal *goal, const dou
     return true;
 }
 
-// How far the minimum is: the largest component of a Newton step, in radians or, for slides, of the skeleton's size.
-static double distance_to_minimum(poise_sensitivity *s)
+// A Newton step from q to the minimum, s->x, that makes q no answer: by its largest component, in radians or, for slides, of
+// the skeleton's size.
+poise_status pz_check_minimum(const poise_sensitivity *s, poise_error *error)
 {
     const poise_model *model = s->model;
     const poise_kinematics *kin = &s->objective.kin;
-    double size = 0.0, most = 0.0;
+    double size = 0.0, away = 0.0;
     for (int k = 1; k < model->joint_count; ++k) {
         size = max2(size, v3_norm(v3_sub(kin->p[k], kin->p[0])));
     }
-    memcpy(s->x, s->objective.gradient, (size_t)s->rows.nv * sizeof *s->x);
-    solve(s, s->x);
     for (int i = 0; i < model->axis_count; ++i) {
         bool turns = v3_dot(kin->S[i].w, kin->S[i].w) > 0;
         double step = fabs(s->x[model->axes[i].dof]);
-        most = max2(most, turns ? step : size > 0 ? step / size : 0.0);
+        away = max2(away, turns ? step : size > 0 ? step / size : 0.0);
     }
-    return most;
-}
-
-static poise_status check_minimum(poise_sensitivity *s, poise_error *error)
-{
-    double away = s->is_met ? 0.0 : distance_to_minimum(s);
     if (away <= AWAY) {
         return POISE_OK;
     }
-    s->way = PZ_WAY_NONE;
     return pz_error_set(error, POISE_ERROR_NUMERIC,
                         "q is not a minimum of these goals: it is about %g rad (or skeleton sizes) away; solve for it "
                         "first, with enough iterations and a small gradient_tolerance",
                         away);
+}
+
+static poise_status check_minimum(poise_sensitivity *s, poise_error *error)
+{
+    if (s->is_met) {
+        return POISE_OK;
+    }
+    memcpy(s->x, s->objective.gradient, (size_t)s->rows.nv * sizeof *s->x);
+    solve(s, s->x);
+    poise_status status = pz_check_minimum(s, error);
+    s->way = status == POISE_OK ? s->way : PZ_WAY_NONE;
+    return status;
 }
 
 // The way of all goals.

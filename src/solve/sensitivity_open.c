@@ -300,7 +300,7 @@ void pz_open_solve(poise_sensitivity *s, double *x)
 
 // ---- Is there a derivative? ----------------------------------------------------------------------------------------------
 
-// How far q is from the true answer: a Newton step along what is well determined.
+// How far q is from the true answer: a Newton step along what is well determined, which is left in s->x.
 static double distance(poise_sensitivity *s, int count)
 {
     int clear = 0;
@@ -383,6 +383,10 @@ static poise_status factor_missed(poise_sensitivity *s, int free_count, poise_er
     if (is_clearly || (is_falling && slack < NEGATIVE)) {
         return pz_error_set(error, POISE_ERROR_NUMERIC,
                             "q is not a minimum of these goals: the cost falls along a direction of negative curvature");
+    }
+    poise_status status = pz_check_minimum(s, error); // before what is less well determined is taken for open
+    if (status != POISE_OK) {
+        return status;
     }
     take_factor(s, list_free(s));
     while (count > 0 && s->open.share[count - 1] < slack) {

@@ -101,6 +101,9 @@ void pz_goal_forward(poise_sensitivity *s, const poise_goal *goal, const poise_g
 // The motions of all bodies along the step x, into V.
 void pz_move_bodies(poise_sensitivity *s, const double *x);
 
+// NUMERIC where the Newton step s->x from q to the minimum is too long for q to be an answer.
+poise_status pz_check_minimum(const poise_sensitivity *s, poise_error *error);
+
 // ---- Coordinates that goals leave open (sensitivity_open.c) --------------------------------------------------------------
 
 // Space for models of this size.

@@ -115,7 +115,8 @@ TEST(a_crane_has_one_solution)
     double there[3] = {0.3, -0.2, 0.4}, start[3] = {0}, rows[CAPACITY * 3];
     poise_goal goal = arm_goal(&crane, there);
     int count;
-    ck_assert_int_eq(poise_solve_all(arm_solver(&crane, &options), &goal, start, rows, CAPACITY, &count, NULL, NULL), POISE_OK);
+    ck_assert_int_eq(poise_solve_all(arm_solver(&crane, &options), &goal, start, rows, CAPACITY, &count, NULL, NULL),
+                     POISE_OK);
     ck_assert_int_eq(count, 1);
     ck_assert_double_le(distance_between(rows, there, 3), 1e-8);
 }
