@@ -685,3 +685,29 @@ TEST(step_out_of_an_ellipse_is_clipped_at_its_edge)
     }
     ck_assert_int_eq(pz_clip_to_swings(e.solver, inside), 0);
 }
+
+// A swing in the corner of its circle and a bound of coordinate i, 45 degrees up, with -g = (1, 0.1) or (0.1, 1) for i and
+// the other one: along the circle descent leads out of the bound, or in. Rows: i.
+TEST_ROWS(in_a_corner_a_bound_counts_unless_the_edge_leads_inwards, 2)
+{
+    poise_builder *builder = new_builder();
+    poise_joint joint = joint_of("swing", NULL, POISE_JOINT_SWING_TWIST);
+    double corner = 0.8 * sqrt(0.5), q[3] = {corner, corner, 0.3};
+    int other = 1 - test_row;
+    joint.swing[0] = joint.swing[1] = 0.8;
+    joint.lower[test_row] = -corner, joint.upper[test_row] = corner;
+    add(builder, &joint);
+    poise_solver_options options = poise_solver_options_default();
+    poise_solver *solver = NULL;
+    ck_assert_int_eq(poise_solver_create(model_of(builder), &options, NULL, &solver, NULL), POISE_OK);
+    own_solver(solver);
+    ck_assert_int_eq(poise_objective_evaluate(solver->at, q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
+    for (int inwards = 0; inwards < 2; ++inwards) {
+        solver->at->gradient[test_row] = inwards ? -0.1 : -1.0;
+        solver->at->gradient[other] = inwards ? -1.0 : -0.1;
+        ck_assert(pz_is_at_bound(solver, test_row) && !pz_is_at_bound(solver, other));
+        ck_assert_int_eq(pz_edge_leads_inwards(solver, test_row), inwards);
+        ck_assert_int_eq(pz_is_held(solver, test_row), !inwards);
+        ck_assert(!pz_edge_leads_inwards(solver, other) && !pz_edge_leads_inwards(solver, 2));
+    }
+}
