@@ -330,6 +330,34 @@ TEST(others_make_up_for_a_joint_that_is_too_slow)
     ck_assert_double_eq_tol(q[0] + q[1], 0.5, 1e-3);
 }
 
+// Two slides along x, the second of which alone would go; it is slow, and the first, which is where it is wanted, makes up
+// for half of that in either direction.
+TEST(a_joint_that_has_arrived_makes_up_for_others_in_both_directions)
+{
+    poise_builder *builder = new_builder();
+    poise_joint first = joint_of("first", NULL, POISE_JOINT_PRISMATIC),
+                second = joint_of("second", "first", POISE_JOINT_PRISMATIC);
+    first.axis = second.axis = poise_vec3_make(1, 0, 0);
+    add(builder, &first);
+    add(builder, &second);
+    poise_model *model = model_of(builder);
+    poise_solver_options options = poise_solver_options_default();
+    options.damping = 1e-300;
+    const double slow[2] = {1e4, 1.0};
+    poise_step_options o = poise_step_options_default();
+    o.acceleration = slow;
+    for (int side = -1; side <= 1; side += 2) {
+        poise_vec3 none = {0, 0, 0};
+        poise_goal goals[2] = {poise_goal_position(0, none, none),
+                               poise_goal_position(1, none, poise_vec3_make(0.5 * side, 0, 0))};
+        double q[2] = {0, 0}, v[2] = {0, 0};
+        poise_report report;
+        step(solver_for(model, &options), goals, 2, &o, q, v, &report);
+        ck_assert_double_eq_tol(side * q[1], DT * DT, 1e-12);
+        ck_assert_double_eq_tol(side * q[0], 0.5 * (0.5 - DT * DT), 1e-12);
+    }
+}
+
 TEST(locked_joints_stay)
 {
     poise_model *model = NULL;
