@@ -303,7 +303,8 @@ def run(mutant, build, tests, timeout):
     path, _, kind, line, new = mutant
     if not tests:
         return "survived", "no test runs it"
-    may_step_out = kind == "bound" or new.count(" + 1") > line.count(" + 1")
+    is_index = kind == "sign" and re.search(r"\[[^]]* [-+] |^\s*for \(", line)
+    may_step_out = kind == "bound" or is_index or new.count(" + 1") > line.count(" + 1")
     sanitize = "-fsanitize=address" if may_step_out or path.startswith("src/io/") else ""
     with tempfile.TemporaryDirectory() as work:
         objects = compile_mutant(mutant, build, work, sanitize)
