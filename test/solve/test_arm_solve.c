@@ -461,6 +461,31 @@ TEST(the_closest_pose_is_a_minimum_for_the_general_method)
     }
 }
 
+// Newton's steps square what is left, 1e-3 at first: after the search, which takes ten steps to give up, a few are enough.
+TEST(beside_a_closest_pose_a_few_steps_are_enough)
+{
+    scene_random random = scene_random_make(43);
+    test_arm arm = arm_of_scene("arm7");
+    poise_solver_options options = options_for(0);
+    poise_solver *solver = arm_solver(&arm, &options);
+    int quick = 0;
+    for (int k = 0; k < 100; ++k) {
+        double there[ARM_LARGEST], q[ARM_LARGEST];
+        poise_report report;
+        scene_random_configuration(&random, arm.model, there);
+        scene_random_configuration(&random, arm.model, q);
+        poise_goal goal = arm_goal(&arm, there);
+        goal.target.position.x *= 2.5, goal.target.position.y *= 2.5, goal.target.position.z *= 2.5;
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report, NULL), POISE_OK);
+        for (int i = 0; i < arm.n; ++i) {
+            q[i] += scene_random_range(&random, -1e-3, 1e-3);
+        }
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report, NULL), POISE_OK);
+        quick += report.iterations <= 20;
+    }
+    ck_assert_int_ge(quick, 95);
+}
+
 // |g_i| <= tolerance sqrt(2 f G_ii) in every coordinate between its limits, however lengths are weighed against angles: a
 // slide has nothing but its length.
 TEST(the_closest_pose_is_stationary_whatever_the_ratio_of_weights)
