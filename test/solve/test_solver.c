@@ -439,6 +439,23 @@ TEST_ROWS(energies_below_zero_are_never_met, 4)
     ck_assert_msg(report.outcome == POISE_OUTCOME_REACHED, "%s", report.reason);
 }
 
+// No gradient is small enough: it ends where steps lower neither the cost nor the gradient, and that soon.
+TEST(without_a_gradient_tolerance_a_closest_pose_ends_at_rounding)
+{
+    poise_model *arm = seven_hinges();
+    poise_solver_options options = options_for(POISE_METHOD_AUTO);
+    options.gradient_tolerance = 0;
+    options.max_iterations = 300;
+    int tip = poise_model_info(arm).joints - 1;
+    for (int k = 0; k < 20; ++k) {
+        double q[7] = {0.1 * k, 0.2, 0.3, 0.2, 0.1, 0.2, 0.3};
+        poise_goal goal = poise_goal_position(tip, poise_vec3_make(0, 0, 0), poise_vec3_make(2, 0.1 * k, 0.3));
+        poise_report report = solve(arm, &options, &goal, 1, q);
+        ck_assert_msg(report.outcome == POISE_OUTCOME_CLOSEST && report.iterations < 100, "%d iterations: %s",
+                      report.iterations, report.reason);
+    }
+}
+
 // A posture in the freedom that a goal leaves: the goal is met, the posture is not, and that is said.
 TEST(a_posture_beside_goals_that_are_met_is_told_apart)
 {
