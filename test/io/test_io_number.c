@@ -2,6 +2,7 @@
 #include "support/test_main.h"
 
 #include "io/io_core.h"
+#include "io/text/number.h"
 
 #include <float.h>
 #include <math.h>
@@ -15,13 +16,6 @@ static uint64_t draw(uint64_t *state)
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return z ^ (z >> 31);
-}
-
-static uint64_t bits_of(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
 }
 
 static double finite_from_bits(uint64_t bits)
@@ -208,6 +202,25 @@ TEST(very_long_numbers_read_as_by_strtod)
         memset(text, '9', sizeof text);
         snprintf(text + zeros, sizeof text - (size_t)zeros, "e-%d", zeros);
         check_read(text);
+    }
+}
+
+TEST(products_of_128_bits_are_the_same_by_halves)
+{
+    static const struct {
+        uint64_t factor[2];
+        u128 product;
+    } known[] = {
+        {{UINT64_C(0xffffffffffffffff), UINT64_C(0xffffffffffffffff)}, {UINT64_C(0xfffffffffffffffe), UINT64_C(0x1)}},
+        {{UINT64_C(0xfedcba9876543210), UINT64_C(0xf1e2d3c4b5a6978)},
+         {UINT64_C(0xf0cf9d5a05a0299), UINT64_C(0x9aacd00449a00780)}},
+        {{UINT64_C(0xffffffff00000001), UINT64_C(0x1ffffffff)}, {UINT64_C(0x1fffffffd), UINT64_C(0x2ffffffff)}},
+    };
+    for (size_t i = 0; i < TEST_COUNT(known); ++i) {
+        u128 whole = u128_multiply(known[i].factor[0], known[i].factor[1]);
+        u128 halves = pz_u128_multiply_halves(known[i].factor[0], known[i].factor[1]);
+        ck_assert(whole.hi == known[i].product.hi && whole.lo == known[i].product.lo);
+        ck_assert(halves.hi == known[i].product.hi && halves.lo == known[i].product.lo);
     }
 }
 

@@ -245,8 +245,6 @@ static void scan_section(section *s)
     int id;
     size_t body, next, start = s->at;
     while (next_record(s, &name, &id, &body, &next)) {
-        s->c3d->group_count += id < 0;
-        s->c3d->parameter_count += id >= 0;
         if (id < 0 && pz_word_is_like(name, "POINT") && s->point_id == 0) {
             s->point_id = -id;
         } else if (id < 0 && pz_word_is_like(name, "TRIAL") && s->trial_id == 0) {
@@ -255,6 +253,9 @@ static void scan_section(section *s)
         if (id < 0) {
             pz_c3d_record group = {.group = -id, .is_group = true, .name = name, .comment = comment_at(s, body)};
             keep_record(s, &group);
+            s->c3d->group_count += 1;
+        } else {
+            s->c3d->parameter_count += 1;
         }
     }
     s->at = start;

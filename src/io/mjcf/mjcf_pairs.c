@@ -4,6 +4,8 @@
 // they are kept apart from. Pairs with a partner that has its bit already share that one.
 #include "io/mjcf/mjcf.h"
 
+#include <string.h>
+
 static uint32_t free_bit(uint32_t *used)
 {
     for (uint32_t bit = UINT32_C(1) << 31; bit != 0; bit >>= 1) {
@@ -23,9 +25,7 @@ static void add_pair(pz_mjcf *m, const pz_xml_node *node, uint32_t *used, pz_mjc
         if (!name[i]) {
             return; // MuJoCo asks for both
         }
-        if (pz_name_set_add(&pairs->names, name[i])) {
-            pairs->groups[pairs->names.count - 1] = pairs->against[pairs->names.count - 1] = 0;
-        }
+        pz_name_set_add(&pairs->names, name[i]);
         at[i] = pz_name_set_find(&pairs->names, name[i]);
     }
     int first = pairs->groups[at[0]] == 0 && pairs->groups[at[1]] != 0 ? 1 : 0;
@@ -50,6 +50,8 @@ poise_status pz_mjcf_read_pairs(pz_mjcf *m, uint32_t used, pz_mjcf_pairs *pairs)
     if (!pairs->groups || !pairs->against || !pz_name_set_make(&m->input->pool, most, &pairs->names)) {
         return pz_input_no_memory(m->input);
     }
+    memset(pairs->groups, 0, most * sizeof *pairs->groups);
+    memset(pairs->against, 0, most * sizeof *pairs->against);
     while ((node = pz_mjcf_next_in(m, "contact", "pair", node))) {
         add_pair(m, node, &used, pairs);
     }

@@ -12,6 +12,15 @@
 #include "base/letters.h"
 #include "io/text/power_table.h"
 
+u128 pz_u128_multiply_halves(uint64_t a, uint64_t b)
+{
+    uint64_t a0 = a & UINT32_MAX, a1 = a >> 32, b0 = b & UINT32_MAX, b1 = b >> 32;
+    uint64_t low = a0 * b0;
+    uint64_t middle = a1 * b0 + (low >> 32); // at most (2^32 - 1)^2 + 2^32 - 1 < 2^64
+    uint64_t other = a0 * b1 + (middle & UINT32_MAX);
+    return (u128){a1 * b1 + (middle >> 32) + (other >> 32), (other << 32) | (low & UINT32_MAX)};
+}
+
 // 10^q = 10^b 10^r with b a multiple of PZ_POWER_STEP and 0 <= r < PZ_POWER_STEP: 192 bits of 10^b times 5^r.
 u128 pz_power10(int q)
 {
