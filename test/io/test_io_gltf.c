@@ -416,7 +416,8 @@ TEST(buffers_in_other_files_come_from_the_caller)
     "\"channels\": [" channel "]}],\n\"accessors\": [" accessor "],\n"                                                      \
     "\"bufferViews\": [{\"buffer\": 0, \"byteLength\": 8}, {\"buffer\": 0, \"byteLength\": 99}, {\"buffer\": 1, "           \
     "\"byteLength\": 1},\n"                                                                                                 \
-    "{\"buffer\": 2, \"byteLength\": 1}, {\"buffer\": 3, \"byteLength\": 1}],\n"                                            \
+    "{\"buffer\": 2, \"byteLength\": 1}, {\"buffer\": 3, \"byteLength\": 1}, {\"buffer\": 0, \"byteOffset\": 8, "           \
+    "\"byteLength\": 0}],\n"                                                                                                \
     "\"buffers\": [{\"byteLength\": 8, \"uri\": \"data:;base64,AAAAAAAAgD8=\"}, {},\n"                                      \
     "{\"uri\": \"data:;base64,A*==\"}, {\"uri\": \"data:text/plain,abc\"}]}"
 #define TURNS          "{\"sampler\": 0, \"target\": {\"node\": 0, \"path\": \"rotation\"}}"
@@ -464,6 +465,8 @@ static const io_case mistakes[] = {
      "there is no bufferViews[9]"},
     {ONLY("{\"type\": \"SCALAR\", \"count\": 3, \"componentType\": 5126, \"bufferView\": 0}"), 3,
      "3 elements end at byte 12 of a view that has 8"},
+    {ONLY("{\"type\": \"SCALAR\", \"count\": 1, \"componentType\": 5126, \"bufferView\": 5}"), 3,
+     "1 elements end at byte 4 of a view that has 0"},
     {ONLY("{\"type\": \"SCALAR\", \"count\": 1, \"componentType\": 5126, \"bufferView\": 1}"), 4,
      "bufferViews[1]: bytes 0 to 99 of a buffer of 8 bytes"},
     {ONLY("{\"type\": \"SCALAR\", \"count\": 1, \"componentType\": 5120, \"bufferView\": 2}"), 6, "buffers[1]: no data"},
@@ -500,6 +503,17 @@ TEST(every_mistake_in_the_numbers_has_its_place)
     const float far_apart[] = {0, 0.1f, 3e7f}, three[] = {0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1};
     text = gltf_text_animated(0, "rotation", "", far_apart, 3, three, 4, 1, "");
     io_refused_text(text, GLTF, NULL, 5, "resample the animation");
+}
+
+// Finding a line takes time, which a file of oddities must not multiply.
+TEST(the_first_64_warnings_have_their_line)
+{
+    char text[6000] = "{\"asset\": {\"version\": \"2.0\"}, \"nodes\": [\n";
+    for (int i = 0; i < 100; ++i) {
+        strcat(text, i < 99 ? "{\"rotation\": [0, 0, 0, 2]},\n" : "{\"rotation\": [0, 0, 0, 2]}]}");
+    }
+    poise_file *file = read_or_fail(text);
+    ck_assert(io_warned(file, 65, "nodes[63].rotation") && !io_warned(file, 66, "") && io_warned(file, 0, "nodes[99]"));
 }
 
 TEST(odd_things_are_warned_of_in_their_line)

@@ -255,13 +255,14 @@ TEST(meshes_skins_and_materials_go_on_from_gltf_to_gltf)
 // Animations "idle" and "walk" of one arm: turns of 1 s, a scale that stays and one that moves.
 static poise_file *read_dancer(int animation)
 {
-    const float numbers[] = {0, 1, /* rotation */ 0, 0, 0, 1, 0, 0, 1, 0, /* scales */ 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2};
+    const float numbers[] = {0, 1, /* rotation */ 0, 0, 0, 1, 0, 0, 1, 0, /* scales */ 1, 2, 3, 1, 2, 3, 1, 2, 3, 2, 2, 3};
     char *uri = gltf_text_uri(numbers, sizeof numbers), *text = malloc(8192);
     static const char curve[] =
         "\"channels\": [{\"sampler\": 0, \"target\": {\"node\": 0, \"path\": \"rotation\"}}, {\"sampler\": 1, \"target\": "
         "{\"node\": 0, \"path\": \"scale\"}}], \"samplers\": [{\"input\": 0, \"output\": 1}, {\"input\": 0, \"output\": ";
     snprintf(text, 8192,
-             "{\"asset\": {\"version\": \"2.0\"}, \"nodes\": [{\"name\": \"arm\"}], \"skins\": [{\"joints\": [0]}],"
+             "{\"asset\": {\"version\": \"2.0\"}, \"nodes\": [{\"name\": \"arm\", \"scale\": [1, 2, 3]}], \"skins\": "
+             "[{\"joints\": [0]}],"
              "\"animations\": [{\"name\": \"idle\", %s2}]}, {\"name\": \"walk\", %s3}]}], \"accessors\": ["
              "{\"componentType\": 5126, \"count\": 2, \"type\": \"SCALAR\", \"bufferView\": 0},"
              "{\"componentType\": 5126, \"count\": 2, \"type\": \"VEC4\", \"bufferView\": 0, \"byteOffset\": 8},"
@@ -302,7 +303,8 @@ TEST(another_motion_comes_before_the_animations_of_the_file)
         ck_assert_double_eq_tol(again->clip->q[0], 0.6, 1e-7); // the first, without being asked for
         ck_assert_double_eq(again->clip->frame_time, 3);
     }
-    ck_assert_int_eq(times_in((const char *)io_write(file, GLTF, 0).bytes, "\"scale\""), 2); // idle and walk have theirs
+    ck_assert_int_eq(times_in((const char *)io_write(file, GLTF, 0).bytes, "\"path\": \"scale\""),
+                     2); // idle and walk have theirs
     file->motion = "walk";
     ck_assert_str_eq(write_and_read(file, GLB)->carried->animation_name[0], "walk.2");
 }
@@ -313,10 +315,11 @@ TEST(an_edited_animation_keeps_its_name_and_no_channel_outlives_it)
         poise_file *file = read_dancer(animation);
         file->clip->q[0] = 0.6;
         file->clip->q[3] = 0.8;
-        ck_assert_int_eq(times_in((const char *)io_write(file, GLTF, 0).bytes, "\"scale\""), 2); // the times are the same
+        ck_assert_int_eq(times_in((const char *)io_write(file, GLTF, 0).bytes, "\"path\": \"scale\""),
+                         2); // the times are the same
         file->clip->frame_time = 0.25;
         io_bytes text = io_write(file, GLTF, animation); // the one that moves is warned of
-        ck_assert_int_eq(times_in((const char *)text.bytes, "\"scale\""), 1);
+        ck_assert_int_eq(times_in((const char *)text.bytes, "\"path\": \"scale\""), 1);
         poise_read_options options = {.format = GLTF, .animation = animation};
         poise_file *again = io_read_with((const char *)text.bytes, &options);
         ck_assert_int_eq(again->carried->animations, 2);

@@ -147,6 +147,8 @@ TEST(what_cannot_be_written_is_refused_with_a_reason)
     infinite.q = q;
     infinite.frames = 1;
     q[3] = INFINITY;
+    poise_markers far_off = {.frames = 1, .count = 2, .rate = 100, .label = (const char *[]){"A", "B"}};
+    far_off.position = (poise_vec3[]){{0, INFINITY, 0}, {0, 0, 0}};
     poise_clip narrow = *file->clip;
     narrow.nq = 10;
     poise_clip still = *file->clip;
@@ -162,6 +164,7 @@ TEST(what_cannot_be_written_is_refused_with_a_reason)
         {{.model = file->model, .clip = &infinite}, "not finite"},
         {{.model = file->model, .clip = &narrow}, "10 coordinates"},
         {{.clip = &still}, "frame_time"},
+        {{.markers = &far_off}, "frame of the markers 0: a position is infinite"},
         {{.scale = {NAN, POISE_UP_X}}, "metres"},
     };
     for (size_t i = 0; i < TEST_COUNT(cases); ++i) {

@@ -1,4 +1,5 @@
 // OSIM: models of OpenSim against what OpenSim and Simbody make of them.
+#include "io/opensim/osim.h"
 #include "math/scalar.h"
 #include "math/vec3.h"
 #include "support/io_check.h"
@@ -249,6 +250,53 @@ TEST(a_coordinate_that_turns_by_itself_on_one_axis_is_in_degrees_whatever_its_ot
     poise_file both = {.format = POISE_FORMAT_OSIM, .model = file->model, .clip = motion->clip};
     const char *written = (const char *)io_write(&both, POISE_FORMAT_MOT, 0).bytes;
     ck_assert_msg(strstr(written, "\ntime\tbend\tadduction\n0\t60\t10\n"), "%s", written);
+}
+
+// ---- Scales and markers --------------------------------------------------------------------------------------------------
+
+// A knee that slides along x by half of its angle, and along z not at all.
+static const char sliding_knee[] =
+    "<OpenSimDocument Version='30000'><Model name='leg'><BodySet><objects><Body name='ground'/>"
+    "<Body name='femur'><Joint><WeldJoint name='hip'><parent_body>ground</parent_body></WeldJoint></Joint></Body>"
+    "<Body name='tibia'><Joint><CustomJoint name='knee'><parent_body>femur</parent_body><CoordinateSet><objects>"
+    "<Coordinate name='bend'/></objects></CoordinateSet><SpatialTransform>" //
+    AXIS("rotation1", "bend", "1 0 0", LINE)
+        AXIS("translation1", "bend", "1 0 0", "<LinearFunction><coefficients>0.5 0</coefficients></LinearFunction>")
+            AXIS("translation3", "bend", "0 0 1",
+                 "<function><Constant/></function>") "</SpatialTransform></CustomJoint></Joint></Body></objects></BodySet></"
+                                                     "Model></OpenSimDocument>";
+
+TEST(a_constant_has_no_slope)
+{
+    double around[] = {7, 0.25, 7}, slope = NAN, height = NAN;
+    poise_function constant = {.kind = POISE_FUNCTION_POLYNOMIAL, .count = 1, .y = around + 1};
+    ck_assert(pz_osim_is_linear(&constant, &slope, &height) && slope == 0 && height == 0.25);
+}
+
+TEST(what_a_joint_slides_by_in_part_grows_with_its_parent)
+{
+    poise_body_scale scale = {"femur", {2, 1, 1}, 0};
+    poise_read_options options = io_options(POISE_FORMAT_OSIM, NULL);
+    for (int count = 0; count < 2; ++count) {
+        options.body_scales = &scale, options.body_scale_count = count;
+        poise_file *file = io_read_with(sliding_knee, &options);
+        ck_assert_int_eq(poise_model_info(file->model).nq, 1);
+        io_near(io_pose(file->model, (double[]){1}, "tibia").position, (double[]){count ? 1 : 0.5, 0, 0}, 1e-14, "tibia");
+    }
+}
+
+TEST(markers_of_a_set_alone_are_on_bodies_of_the_model)
+{
+    const poise_file *leg = io_read_text(sliding_knee, POISE_FORMAT_OSIM, NULL);
+    poise_file *set = io_read_text(
+        "<OpenSimDocument><MarkerSet><objects><Marker name='ANKLE'><socket_parent_frame>/bodyset/tibia</socket_parent_frame>"
+        "<location>0 -0.4 0</location></Marker><Marker name='KNEE'><body>femur</body></Marker></objects></MarkerSet>"
+        "</OpenSimDocument>",
+        POISE_FORMAT_OSIM, leg->model);
+    ck_assert(set->placement_count == 2 && set->warning_count == 0);
+    ck_assert_int_eq(set->placements[0].body, poise_model_find_body(leg->model, "tibia"));
+    ck_assert_double_eq(set->placements[0].local.y, -0.4);
+    ck_assert_int_eq(set->placements[1].body, poise_model_find_body(leg->model, "femur"));
 }
 
 // ---- Words ---------------------------------------------------------------------------------------------------------------

@@ -271,7 +271,7 @@ TEST(a_mesh_that_comes_again_is_read_and_covered_once_at_each_scale)
     options.load = count_hooks, options.meshes = true;
     hooks_handed_out = 0;
     poise_file *file = io_read_with(
-        "<mujoco><compiler meshdir='parts'/><asset><mesh file='hook.obj'/><mesh name='long' file='hook.obj' scale='2 2 2'/>"
+        "<mujoco><compiler meshdir='parts/'/><asset><mesh file='hook.obj'/><mesh name='long' file='hook.obj' scale='2 2 2'/>"
         "</asset><worldbody><body name='a'><geom type='mesh' mesh='hook'/><body name='b' pos='0 0 5'><joint/>"
         "<geom type='mesh' mesh='hook' pos='0 3 0'/><geom type='mesh' mesh='long'/></body></body></worldbody></mujoco>",
         &options);
@@ -284,6 +284,18 @@ TEST(a_mesh_that_comes_again_is_read_and_covered_once_at_each_scale)
         ck_assert_double_eq_tol(again->pose.position.y, first->pose.position.y + 3, 1e-15);
         ck_assert_double_eq_tol(file->shapes[2 * each + i].half.z, 2 * first->half.z, 1e-12);
     }
+}
+
+TEST(a_mesh_that_is_stretched_along_one_axis_does_not_stand_for_the_plain_one)
+{
+    poise_read_options options = io_options(POISE_FORMAT_MJCF, NULL);
+    options.load = hand_out, options.meshes = true;
+    poise_file *file = io_read_with(
+        "<mujoco><asset><mesh file='hook.obj'/><mesh name='long' file='hook.obj' scale='2 1 1'/></asset><worldbody><body>"
+        "<geom type='mesh' mesh='long'/><geom type='mesh' mesh='hook' pos='0 9 0'/></body></worldbody></mujoco>",
+        &options);
+    ck_assert_double_le(least_outside(file, 2, 0, 0), 0);
+    ck_assert_double_ge(least_outside(file, 2, 9, 0), 0.5);
 }
 
 TEST(a_mesh_of_no_class_is_refused)
@@ -313,6 +325,33 @@ TEST(a_link_has_the_shape_of_its_mesh_at_its_scale)
     options.meshes = false;
     file = io_read_with(text, &options);
     ck_assert(file->shape_count == 0 && file->shapes_skipped == 2 && file->warning_count == 0);
+}
+
+// A capsule whose cylinder two spheres round off, one beside its axis, and one that sticks out.
+TEST(spheres_within_a_cylinder_s_capsule_are_left_out)
+{
+    poise_file *file = io_read_text(
+        "<robot><link name='a'>"
+        "<collision><geometry><cylinder radius='0.2' length='1'/></geometry></collision>"
+        "<collision><origin xyz='0 0 0.5'/><geometry><sphere radius='0.2'/></geometry></collision>"
+        "<collision><origin xyz='0.05 0 -0.5'/><geometry><sphere radius='0.1'/></geometry></collision>"
+        "<collision><origin xyz='0.15 0 0'/><geometry><sphere radius='0.1'/></geometry></collision></link></robot>",
+        POISE_FORMAT_URDF, NULL);
+    ck_assert(file->shape_count == 2 && file->shapes[0].half.z == 0.5 && file->shapes[1].pose.position.x == 0.15);
+}
+
+TEST(one_shape_is_watched_against_one_obstacle)
+{
+    poise_file *file = io_read_text(
+        "<robot><link name='a'/><link name='b'><collision><geometry><sphere radius='0.1'/></geometry></collision></link>"
+        "<joint name='j' type='prismatic'><parent link='a'/><child link='b'/><limit lower='0' upper='1'/></joint></robot>",
+        POISE_FORMAT_URDF, NULL);
+    poise_shape wall = poise_shape_half_space(POISE_WORLD, (poise_vec3){-1, 0, 0}, (poise_vec3){1, 0, 0});
+    poise_constraint *clearance = NULL;
+    poise_error error = {0};
+    ck_assert_msg(!poise_file_clearance(file, &wall, 1, NULL, NULL, &clearance, &error), "%s", error.text);
+    test_own(free, clearance);
+    ck_assert(clearance->shape_count == 2 && clearance->pair_count == 1);
 }
 
 // The document of a COLLADA file around its primitives and its scene. Points: the corners of the unit square, 0 to 3.
@@ -351,6 +390,7 @@ static const struct {
      {0, 1, 0},
      {0, 1, 0.2},
      NULL},
+    {COLLADA_WITH("", "<triangles>" PLAIN "<p>0 1 2 0 2 3</p></triangles>", ONE_NODE), {0, 1, 0}, {0, 1, 0.2}, NULL},
     {COLLADA_WITH("", "<polygons>" PLAIN "<p>0 1 2</p><p>0 2 3</p></polygons>", ONE_NODE), {0, 1, 0}, {0, 1, 0.2}, NULL},
     {COLLADA_WITH("", "<trifans>" PLAIN "<p>0 1 2 3</p></trifans>", ONE_NODE), {0, 1, 0}, {0, 1, 0.2}, NULL},
     {COLLADA_WITH("", "<tristrips>" PLAIN "<p>1 2 0 3</p></tristrips>", ONE_NODE), {0, 1, 0}, {0, 1, 0.2}, NULL},
@@ -499,6 +539,9 @@ static const io_case bad_json[] = {
     {"{\"poise\": 1, \"model\": {\"joints\": [{\"name\": \"a\"}]},\n\"shapes\": [{\"radius\": -1}]}", 2, "radius"},
     {"{\"poise\": 1, \"model\": {\"joints\": [{\"name\": \"a\"}]},\n\"shapes\": [{\"groups\": 1.5}]}", 2, "whole number"},
     {"{\"poise\": 1, \"model\": {\"joints\": [{\"name\": \"a\"}]},\n\"loops\": [{\"body\": \"b\"}]}", 2, "no body \"b\""},
+    {"{\"poise\": 1, \"model\": {\"joints\": [{\"name\": \"a\"}]},\n\"loops\": [{\"local\": {\"position\": [1]}, "
+     "\"target\": {}}]}",
+     2, "loops[0].local.position: 1 values instead of 3"},
     {"{\"poise\": 1, \"model\": {\"joints\": [{\"name\": \"a\"}]},\n\"excluded\": [[\"a\"]]}", 2, "excluded"},
 };
 

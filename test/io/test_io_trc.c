@@ -63,6 +63,10 @@ TEST(blanks_may_stand_for_tabs_and_cr_for_lf)
     ck_assert_int_eq(file->warning_count, 0);
     check_plain(file->markers);
     ck_assert_str_eq(file->markers->label[1], "right");
+    io_bytes all = {malloc(strlen(blanks)), strlen(blanks)};
+    memcpy(all.bytes, blanks, all.size);
+    test_own(free, all.bytes);
+    io_survives_cuts(all, POISE_FORMAT_TRC, NULL); // also between CR and LF
 }
 
 TEST(odd_headers_and_rows_are_told_on_their_line)
@@ -115,11 +119,11 @@ TEST(zeros_that_a_marker_jumps_to_or_never_leaves_are_gaps)
     // never anywhere else; away for two frames; on its way through the origin; away at the end
     static const char text[] = HEAD KEYS "50\t50\t5\t4\tmm\t50\t1\t5\n"
                                          "Frame#\tTime\tnever\t\t\taway\t\t\tpasses\t\t\tends\t\t\n"
-                                         "1\t0.00\t0\t0\t0\t900\t5\t5\t-2\t0\t0\t50\t1\t1\n"
-                                         "2\t0.02\t0\t0\t0\t0\t0\t0\t-1\t0\t0\t51\t1\t1\n"
+                                         "1\t0.00\t0\t0\t0\t900\t5\t5\t-2\t-4\t-2\t50\t1\t1\n"
+                                         "2\t0.02\t0\t0\t0\t0\t0\t0\t-1\t-2\t-1\t51\t1\t1\n"
                                          "3\t0.04\t0\t0\t0\t0.0\t-0\t0\t0\t0\t0\t52\t1\t1\n"
-                                         "4\t0.06\t0\t0\t0\t901\t5\t5\t1\t0\t0\t53\t1\t1\n"
-                                         "5\t0.08\t0\t0\t0\t902\t5\t5\t2\t0\t0\t0\t0\t0\n";
+                                         "4\t0.06\t0\t0\t0\t901\t5\t5\t1\t2\t1\t53\t1\t1\n"
+                                         "5\t0.08\t0\t0\t0\t902\t5\t5\t2\t4\t2\t0\t0\t0\n";
     static const char *const seen[] = {"     ", "x  xx", "xxxxx", "xxxx "};
     poise_file *file = io_read_text(text, POISE_FORMAT_TRC, NULL);
     for (int f = 0; f < 5; ++f) {
@@ -140,6 +144,17 @@ TEST(many_bad_cells_make_few_warnings)
     poise_file *file = io_read_text(text, POISE_FORMAT_TRC, NULL);
     ck_assert_int_le(file->warning_count, 7);
     ck_assert(io_warned(file, 0, "and 496 more"));
+}
+
+TEST(many_lines_that_are_no_rows_make_few_warnings)
+{
+    char text[2000] = START NAMES AXES ROWS;
+    for (int i = 0; i < 10; ++i) {
+        strcat(text, "note\n");
+    }
+    poise_file *file = io_read_text(text, POISE_FORMAT_TRC, NULL);
+    ck_assert_int_eq(file->warning_count, 5);
+    ck_assert(io_warned(file, 0, "and 6 more"));
 }
 
 static const io_case mistakes[] = {

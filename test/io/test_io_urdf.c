@@ -165,23 +165,27 @@ TEST_ROWS(the_same_warning_comes_three_times_and_is_then_counted, TEST_COUNT(rep
 }
 
 // The robot of a leader from 0 to 1 and a follower with these limits, which goes the other way.
-#define FOLLOWER(lower, upper)                                                                                              \
+#define FOLLOWER(lower, upper, offset)                                                                                      \
     "<robot><link name='a'/><link name='b'/><link name='c'/>\n<joint name='lead' type='revolute'><parent link='a'/>"        \
     "<child link='b'/><limit lower='0' upper='1'/></joint>\n<joint name='follow' type='revolute'><parent link='a'/>"        \
-    "<child link='c'/><limit lower='" lower "' upper='" upper "'/><mimic joint='lead' multiplier='-1'/></joint></robot>"
+    "<child link='c'/><limit lower='" lower "' upper='" upper "'/><mimic joint='lead' multiplier='-1' offset='" offset      \
+    "'/></joint></robot>"
 
 TEST(limits_that_would_lock_a_leader_are_dropped_with_a_warning)
 {
-    static const char *const robots[] = {FOLLOWER("5", "6"), FOLLOWER("0", "1")}; // no value, and 0 alone
+    // no value, 0 alone, and no value for another offset
+    static const char *const robots[] = {FOLLOWER("5", "6", "0"), FOLLOWER("0", "1", "0"), FOLLOWER("-0.75", "-0.5", "1")};
     poise_file *file;
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < 3; ++i) {
         file = read_urdf(robots[i]);
         io_check_warned(file, 3, "its limits would lock \"lead\"");
         ck_assert(poise_model_info(file->model).lower[0] == 0 && poise_model_info(file->model).upper[0] == 1);
     }
-    file = read_urdf(FOLLOWER("-0.75", "-0.25"));
+    file = read_urdf(FOLLOWER("-0.75", "-0.25", "0"));
     ck_assert_int_eq(file->warning_count, 0);
     ck_assert(poise_model_info(file->model).lower[0] == 0.25 && poise_model_info(file->model).upper[0] == 0.75);
+    file = read_urdf(FOLLOWER("-0.75", "-0.25", "0.125"));
+    ck_assert(poise_model_info(file->model).lower[0] == 0.375 && poise_model_info(file->model).upper[0] == 0.875);
 }
 
 // ---- Errors --------------------------------------------------------------------------------------------------------------
@@ -275,6 +279,14 @@ TEST(an_error_of_the_xml_has_a_column)
 }
 
 // ---- Hostile input -------------------------------------------------------------------------------------------------------
+
+TEST(a_file_of_zeros_is_empty)
+{
+    poise_read_options options = io_options(POISE_FORMAT_URDF, NULL);
+    char *zeros = calloc(1, 3); // of just that size, for the address sanitizer
+    test_own(free, zeros);
+    io_refused(zeros, 3, &options, 1, "XML: no element found");
+}
 
 TEST(entities_that_multiply_are_refused_at_once)
 {

@@ -102,3 +102,12 @@ TEST_DATA(a_swing_is_followed_to_the_minimum, "data/osim/imu")
     ck_assert_msg(all <= 7.9722 && all >= 7.9, "rms %.5f degrees", all);
     ck_assert_double_eq_tol(clip->start_time, 417.0, 1e-9);
 }
+
+TEST(sensors_move_to_the_columns_of_a_recording_that_may_lack_some)
+{
+    const char *placed[] = {"pelvis_imu", "femur_r_imu", "tibia_r_imu"}, *recorded[] = {"tibia_r_imu", "pelvis_imu"};
+    poise_orientations calibration = {.count = 3, .label = placed}, recording = {.count = 2, .label = recorded};
+    poise_sensor sensors[] = {{.column = 0, .body = 7}, {.column = 1, .body = 8}, {.column = 2, .body = 9}};
+    ck_assert_int_eq(poise_find_sensors(&calibration, &recording, sensors, 3), 2);
+    ck_assert(sensors[0].column == 1 && sensors[0].body == 7 && sensors[1].column == 0 && sensors[1].body == 9);
+}

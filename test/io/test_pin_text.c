@@ -87,6 +87,7 @@ TEST(what_is_wrong_is_pointed_at)
         {"left_hand 1 2 3 from 2 to there", "pin 1, word 8: a time is needed here", false},
         {"left_hand 1 2 3 fade -1", "pin 1, word 6: a fade is a time >= 0", false},
         {"left_hand key 2 1 2 3 key 2 1 2 3", "keys must be in order of time", false},
+        {"left_hand on 1 2 3", "pin 1, word 2: ", false},
         {"plane left_hand where it is", "\"plane\" cannot be taken from the clip", false},
         {"", "is empty", false},
         {"{\"pins\": [{\"goal\": \"left_hand 1 2 3\", \"form\": 2}]}", "pins[0].form", true},
