@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FRAMES 60
@@ -291,5 +292,116 @@ TEST(edits_know_the_names_that_retargeting_knows)
         ck_assert_int_eq(poise_clip_mirror(model, clip, NULL, &seen, &report, NULL), POISE_OK);
         own_clip(seen);
         ck_assert_int_eq(report.pairs, 6);
+    }
+}
+
+// ---- Joints of few freedoms ----------------------------------------------------------------------------------------------
+
+// A chain of joints, 0.3 apart along x; their own units.
+static stage open_chain(const poise_joint *links, int count, int frames)
+{
+    stage s;
+    poise_builder *builder;
+    char name[] = "a", parent[] = "a";
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
+    for (int k = 0; k < count; ++k) {
+        poise_joint joint = links[k];
+        name[0] = (char)('a' + k), parent[0] = (char)('a' + k - 1);
+        joint.name = name, joint.parent = k > 0 ? parent : NULL;
+        joint.offset.position.x = k > 0 ? 0.3 : 0;
+        ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    }
+    ck_assert_int_eq(poise_model_create(builder, NULL, &s.model, NULL), POISE_OK);
+    poise_builder_destroy(builder);
+    own_model(s.model);
+    ck_assert_int_eq(poise_clip_create(frames, poise_model_info(s.model).nq, 0.1, NULL, &s.clip, NULL), POISE_OK);
+    own_clip(s.clip);
+    ck_assert_int_eq(poise_kinematics_create(s.model, NULL, &s.kin, NULL), POISE_OK);
+    own_kinematics(s.kin);
+    return s;
+}
+
+static poise_joint link_of(poise_joint_type type, double x, double y, double z)
+{
+    poise_joint joint = poise_joint_default();
+    joint.type = type;
+    joint.axis = poise_vec3_make(x, y, z);
+    return joint;
+}
+
+static void *zeroed(void *user, size_t size)
+{
+    (void)user;
+    return calloc(1, size);
+}
+
+static void release(void *user, void *memory)
+{
+    (void)user;
+    free(memory);
+}
+
+// A turn that stands still carries slides along x and z and a turn that move.
+TEST(a_joint_that_stands_still_above_several_that_carry_the_motion_goes_on_doing_so)
+{
+    const poise_joint links[] = {link_of(POISE_JOINT_REVOLUTE, 0, 1, 0), link_of(POISE_JOINT_PRISMATIC, 1, 0, 0),
+                                 link_of(POISE_JOINT_PRISMATIC, 0, 0, 1), link_of(POISE_JOINT_REVOLUTE, 0, 1, 0)};
+    const poise_allocator allocator = {zeroed, release, NULL};
+    stage s = open_chain(links, 4, 20);
+    poise_clip *whole = NULL;
+    for (int f = 0; f < 20; ++f) {
+        memcpy(row(s.clip, f), (double[]){0, 0.1 * f, 0.05 * f, 0.08 * f}, 4 * sizeof(double));
+    }
+    ck_assert_int_eq(poise_clip_append(s.model, s.clip, s.clip, 0.3, POISE_UP_Y, &allocator, &whole, NULL), POISE_OK);
+    own_clip(whole);
+    ck_assert_double_gt(row(whole, whole->frames - 1)[3], 2);
+    for (int f = 0; f < whole->frames; ++f) {
+        ck_assert_double_eq(row(whole, f)[0], 0);
+    }
+}
+
+// A hinge in the place that is pinned has nothing to do with it. Without it there are eight, which fill a line of the cache.
+TEST(a_hinge_at_a_pinned_place_changes_nothing_of_the_others)
+{
+    double q[2][9];
+    for (int with = 0; with < 2; ++with) {
+        poise_joint links[9];
+        for (int k = 0; k < 9; ++k) {
+            links[k] = link_of(k < 8 + with ? POISE_JOINT_REVOLUTE : POISE_JOINT_FIXED, 0, k % 2, 1 - k % 2);
+        }
+        stage s = open_chain(links, 9, 1);
+        for (int i = 0; i < 8; ++i) {
+            s.clip->q[i] = 0.2;
+        }
+        poise_pin pin = poise_pin_default();
+        poise_pin_result result;
+        pin.goal = poise_goal_position(8, poise_vec3_make(0, 0, 0), poise_vec3_make(1, 0.7, -0.4));
+        ck_assert_int_eq(poise_clip_pin(s.model, &pin, 1, NULL, s.clip, NULL, &result, NULL, NULL), POISE_OK);
+        ck_assert_int_eq(result.missed, 0);
+        memcpy(q[with], s.clip->q, 8 * sizeof(double));
+    }
+    for (int i = 0; i < 8; ++i) {
+        ck_assert_double_eq_tol(q[0][i], q[1][i], 1e-9);
+    }
+}
+
+TEST(a_swing_that_is_beyond_its_limits_stays_where_nothing_moves_it)
+{
+    poise_joint links[] = {link_of(POISE_JOINT_REVOLUTE, 0, 0, 1), link_of(POISE_JOINT_SWING_TWIST, 0, 0, 1),
+                           link_of(POISE_JOINT_FIXED, 0, 0, 1)};
+    links[1].swing[0] = links[1].swing[1] = 0.5;
+    stage s = open_chain(links, 3, 5);
+    for (int f = 0; f < 5; ++f) {
+        row(s.clip, f)[2] = 0.8;
+    }
+    poise_pin pin = poise_pin_default();
+    poise_pin_report report;
+    pin.goal = poise_goal_position(2, poise_vec3_make(0, 0, 0), poise_vec3_make(0, 0, 0));
+    pin.target = POISE_PIN_HERE;
+    ck_assert_int_eq(poise_clip_pin(s.model, &pin, 1, NULL, s.clip, NULL, NULL, &report, NULL), POISE_OK);
+    for (int f = 0; f < 5; ++f) {
+        for (int i = 0; i < 4; ++i) {
+            ck_assert_double_eq_tol(row(s.clip, f)[i], i == 2 ? 0.8 : 0, 1e-9);
+        }
     }
 }

@@ -1,4 +1,5 @@
 // Pins: goals that hold in their range to a nanometre, fade smoothly, and leave all other frames alone.
+#include "motion/contacts.h"
 #include "support/own.h"
 
 #include <poise/edit.h>
@@ -104,6 +105,7 @@ TEST(holds_to_a_nanometre_and_leaves_the_rest)
         ck_assert_double_lt(apart(pose_at(&s, s.clip, f, p.goal.body).position, p.goal.target.position), 1e-8);
     }
     check_untouched(&s, 51, 149);
+    ck_assert_int_ge(s.report.iterations, s.report.frames);
     ck_assert_int_eq(s.result[0].held_first, 80);
     ck_assert_int_eq(s.result[0].held_last, 120);
     ck_assert_int_eq(s.result[0].missed + s.report.missed + s.report.outside, 0);
@@ -126,6 +128,19 @@ static double sharpest(const stage *s)
         }
     }
     return most;
+}
+
+TEST(a_pin_that_always_holds_changes_every_frame_of_a_still_clip_alike)
+{
+    stage s = open_walk();
+    for (int f = 1; f < FRAMES; ++f) {
+        memcpy(s.clip->q + (size_t)f * (size_t)s.nq, s.clip->q, (size_t)s.nq * sizeof(double));
+    }
+    poise_pin p = reach(&s, -INFINITY, INFINITY, 0);
+    pin(&s, &p, 1, NULL);
+    for (int i = 0; i < FRAMES * s.nq; ++i) {
+        ck_assert_double_eq_tol(s.clip->q[i], s.clip->q[i % s.nq], 1e-6);
+    }
 }
 
 TEST(fades_have_no_corner)
@@ -280,6 +295,8 @@ TEST(keys_are_passed_and_pins_follow_each_other)
     }
     check_takeover(&first, &second);
     stage k = open_walk();
+    first.goal.local.rotation = poise_quat_from_axis_angle(poise_vec3_make(1, 0, 0), 0.5);
+    second.goal.local.rotation = first.goal.local.rotation;
     poise_goal third = first.goal;
     third.target.position.y += 0.02;
     poise_pin_key keys[] = {{0.5, first.goal}, {0.7, second.goal}, {1.0, third}};
@@ -355,6 +372,18 @@ TEST(out_of_reach_is_said_with_frame_and_distance)
     ck_assert_int_eq(s.report.outside, 0);
 }
 
+// Where limbs snap, as here for want of a fade, they are led along 24 places: fewer than the 25 frames that the pins hold.
+TEST(both_hands_go_as_near_as_they_can)
+{
+    stage s = open_walk();
+    poise_pin p[] = {reach(&s, 0.9, 1.14, 0), reach(&s, 0.9, 1.14, 0)};
+    p[1].goal.body = poise_model_find_body(s.model, "right_hand");
+    p[0].goal.target.position.y += 3, p[1].goal.target.position.y += 3;
+    pin(&s, p, 2, NULL);
+    ck_assert_int_ge(s.report.snap_frame, 0);
+    ck_assert(s.result[0].missed == 25 && s.result[1].missed == 25);
+}
+
 TEST(nonsense_is_refused_and_changes_nothing)
 {
     stage s = open_walk();
@@ -408,6 +437,19 @@ TEST(feet_stay_where_they_stand)
             poise_vec3 at = poise_kinematics_point(s.kin, pins[i].goal.body, pins[i].goal.local.position);
             ck_assert_double_lt(apart(at, pins[i].goal.target.position), 1e-6);
         }
+    }
+}
+
+TEST(a_short_gap_in_a_contact_is_closed_and_its_end_stays)
+{
+    enum { LONG = 50 };
+    poise_vec3 place[LONG] = {{0, 0, 0}};
+    unsigned char contact[LONG] = {0};
+    pz_walk walk = {.frames = LONG, .frame_time = 0.01, .leg = 0.85, .up = {0, 1, 0}};
+    place[20].y = 0.1;
+    pz_contacts_find(&walk, place, NULL, 0, 2, contact);
+    for (int f = 0; f < LONG; ++f) {
+        ck_assert_msg(contact[f] == 2, "frame %d", f);
     }
 }
 
@@ -520,6 +562,26 @@ TEST(feet_that_jolt_are_said)
         most = fmax(most, jolt(&s, s.clip, s.report.jolt_body, f));
     }
     ck_assert_double_gt(most, 0.9 * s.report.jolt); // the ball's, or the ankle's
+}
+
+static double late_hop(double time)
+{
+    return time > 1 - 1e-9 ? 0.05 : 0;
+}
+
+// The pin ends in frame 28, and the clip itself hops from frame 29 to 30: in frame 29 the edit adds to that.
+TEST(a_jolt_in_the_frame_after_a_pin_is_said)
+{
+    stage s = open_slide(30, 60, late_hop);
+    poise_pin shift = poise_pin_default();
+    int foot = poise_model_find_body(s.model, "left_foot");
+    poise_vec3 target = pose_at(&s, s.clip, 20, foot).position;
+    target.x += 0.1;
+    shift.goal = poise_goal_position(foot, poise_vec3_make(0, 0, 0), target);
+    shift.target = POISE_PIN_SHIFT, shift.from = 0.8, shift.to = 28.0 / 30, shift.fade_in = 0.7, shift.fade_out = 0;
+    pin(&s, &shift, 1, NULL);
+    ck_assert_int_eq(s.result[0].last, 28);
+    ck_assert_double_eq_tol(s.report.jolt, 0.1, 1e-6);
 }
 
 // A ball that rolls off slowly passes for one that rests: what travels from end to end is no contact.

@@ -1,6 +1,7 @@
 // What an edit changed: how far joints turned, how fast they turn now, and whether points jolt.
 #include "motion/edit/editor.h"
 
+#include "math/scalar.h"
 #include "math/so3.h"
 
 #define SNAP      0.25  // radians from frame to frame that an edit must not add
@@ -113,9 +114,10 @@ poise_status pz_editor_find_jolt(pz_editor *e, const poise_goal *point, int firs
     for (int f = first > 1 ? first : 1; f <= last && f < end && status == POISE_OK; ++f) {
         double after, before, own = 0.0;
         status = jolt_at(e, point, e->clip->q, f, &after, error);
-        for (int k = f - JOLT_NEAR; k <= f + JOLT_NEAR && after > JOLT * e->size && status == POISE_OK; ++k) {
-            status = k > 0 && k < end ? jolt_at(e, point, e->original, k, &before, error) : POISE_OK;
-            own = k > 0 && k < end ? max2(own, before) : own;
+        int from = f - JOLT_NEAR > 1 ? f - JOLT_NEAR : 1, to = least(f + JOLT_NEAR, end - 1);
+        for (int k = from; k <= to && after > JOLT * e->size && status == POISE_OK; ++k) {
+            status = jolt_at(e, point, e->original, k, &before, error);
+            own = max2(own, before);
         }
         if (after - own > max2(JOLT * e->size, r->jolt) && status == POISE_OK) {
             bool is_first = r->snap_frame == POISE_NONE || r->snap_dof == POISE_NONE;

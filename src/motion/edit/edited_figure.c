@@ -7,7 +7,7 @@
 static bool has_legs(const pz_anatomy *a)
 {
     static const pz_part leg[] = {PZ_THIGH, PZ_SHANK, PZ_FOOT};
-    bool has_all = a->stature > 0;
+    bool has_all = true;
     for (size_t i = 0; i < sizeof leg / sizeof leg[0]; ++i) {
         has_all = has_all && a->part[leg[i]][PZ_LEFT].body >= 0 && a->part[leg[i]][PZ_RIGHT].body >= 0;
     }

@@ -501,10 +501,13 @@ static poise_status judge_feet(job *j, poise_pin_report *report, poise_error *er
 static poise_status judge_jolt(job *j, const poise_goal *goal, const poise_pin_result *r, poise_pin_report *report,
                                poise_error *error)
 {
-    poise_goal origin = *goal;
-    origin.local.position = v3(0, 0, 0);
-    poise_status status = pz_editor_find_jolt(&j->editor, goal, r->first - 1, r->last + 1, report, error);
-    return status == POISE_OK ? pz_editor_find_jolt(&j->editor, &origin, r->first - 1, r->last + 1, report, error) : status;
+    poise_goal points[] = {*goal, *goal};
+    points[1].local.position = v3(0, 0, 0);
+    poise_status status = POISE_OK;
+    for (int i = 0; i < 2 && status == POISE_OK; ++i) {
+        status = pz_editor_find_jolt(&j->editor, &points[i], r->first - 1, r->last + 1, report, error);
+    }
+    return status;
 }
 
 static poise_status judge_all(job *j, poise_pin_result *results, poise_pin_report *report, poise_error *error)
