@@ -578,6 +578,80 @@ TEST(one_skeleton_follows_another_by_the_points_of_its_bodies)
     forget(t);
 }
 
+TEST(tasks_hold_what_no_marker_sees_to_the_frame_s_own_values)
+{
+    take *t = record("kick", 40);
+    double weights[128];
+    int nv = poise_model_info(t->model).nv;
+    for (int i = 0; i < nv; ++i) {
+        weights[i] = 1;
+    }
+    for (int i = 0; i < MARKERS; ++i) {
+        bool is_arm = strstr(poise_model_joint_info(t->model, t->placements[i].body).body, "arm") != NULL;
+        for (int f = 0; f < t->frames && is_arm; ++f) {
+            lose(t, f, i);
+        }
+    }
+    poise_track_problem problem = problem_of(t);
+    problem.task = t->truth->q, problem.task_frames = t->frames, problem.task_weights = weights;
+    track(t, &problem);
+    ck_assert_double_lt(worst_error(t, 0, t->frames), 2e-6);
+    forget(t);
+}
+
+// ---- Ahead ---------------------------------------------------------------------------------------------------------------
+
+// Every stretch frame by frame; all markers are seen.
+static poise_status solve_stretches(void *user, const poise_track_plan *plan, poise_track_stretch *stretches, int count,
+                                    poise_error *error)
+{
+    int nq = poise_model_info(plan->model).nq;
+    poise_goal goals[MARKERS + 2];
+    poise_solver *solver;
+    memcpy(goals, plan->goals, (size_t)plan->goal_count * sizeof *goals);
+    poise_status status = poise_solver_create(plan->model, plan->solver, NULL, &solver, error);
+    for (int s = 0; s < count && status == POISE_OK; ++s) {
+        const double *before = stretches[s].start;
+        for (int f = 0; f < stretches[s].frames && status == POISE_OK; ++f) {
+            double *q = stretches[s].q + f * nq;
+            poise_report report;
+            for (int i = 0; i < MARKERS; ++i) {
+                goals[i].target.position = stretches[s].targets[f * plan->goal_count + i];
+                goals[i].weight = stretches[s].weights[f * plan->goal_count + i];
+            }
+            goals[plan->goal_count - 1].q = before;
+            memcpy(q, before, (size_t)nq * sizeof *q);
+            status = poise_solve(solver, goals, plan->goal_count, q, &report, error);
+            stretches[s].outcomes[f] = report.outcome;
+            stretches[s].iterations[f] = report.iterations;
+            before = q;
+        }
+        *(int *)user += stretches[s].frames;
+    }
+    poise_solver_destroy(solver);
+    return status;
+}
+
+// What is solved ahead is asked for once, and taken.
+TEST(frames_that_were_solved_ahead_are_as_good)
+{
+    take *t = record("kick", 200);
+    int solved = 0, taken = 0;
+    poise_track_problem problem = problem_of(t);
+    problem.chunk = 60, problem.ahead = solve_stretches, problem.ahead_user = &solved;
+    problem.on_frame = count_pass;
+    memset(passes, 0, sizeof passes);
+    track(t, &problem);
+    ck_assert_double_lt(worst_error(t, 0, t->frames), 2e-6);
+    for (int f = 0; f < t->frames; ++f) {
+        taken += t->report[f].is_ahead;
+    }
+    ck_assert_int_ge(taken, 100);
+    ck_assert_int_le(solved, 2 * t->frames); // leads and seams included
+    ck_assert_int_eq(passes[200], 0);
+    forget(t);
+}
+
 // ---- Constraints ---------------------------------------------------------------------------------------------------------
 
 // Every limb's end stays above a floor that the recording goes through by 3 cm, also where nothing is seen.
