@@ -120,7 +120,7 @@ poise_status pz_marker_table_check(const char *text, poise_error *error)
         line l = next_line(&text);
         pz_marker_row row;
         bool is_set = l.count > 0 && word_is(l.words[0], "set"), is_stiff = l.count > 0 && word_is(l.words[0], "stiff");
-        if (l.count == 0 || is_set || (is_stiff && l.count == 3) || (!is_stiff && l.count > 0 && read_row(&l, &row))) {
+        if (l.count == 0 || is_set || (is_stiff && l.count == 3) || (!is_stiff && read_row(&l, &row))) {
             continue;
         }
         return pz_error_set(error, POISE_ERROR_FORMAT,
