@@ -1,5 +1,6 @@
 // Markers by name: every spelling of a label, tables of one's own, places that follow the body.
 #include "motion/marker_table.h"
+#include "motion/named_figures.h"
 #include "support/own.h"
 #include "support/test_main.h"
 
@@ -390,4 +391,28 @@ TEST(what_was_computed_is_no_marker)
         ck_assert_msg(pz_label_is_computed(NULL, computed[i]), "%s", computed[i]);
     }
     ck_assert(!pz_label_is_computed(NULL, "LKNE") && !pz_label_is_computed(NULL, "ang"));
+}
+
+// Feet without toes: where their ball is grows with the figure.
+TEST(places_on_feet_grow_with_the_figure)
+{
+    static const named left = {"LeftUpLeg", "LeftLeg", "LeftFoot", "LeftArm", "LeftForeArm", "LeftHand"};
+    static const named right = {"RightUpLeg", "RightLeg", "RightFoot", "RightArm", "RightForeArm", "RightHand"};
+    const char *labels[] = {"LTOE"};
+    poise_model *one = own_model(figure(&left, &right)), *two;
+    poise_markers *markers = own_markers(labelled(labels, 1));
+    double twice[32];
+    poise_placement small, large;
+    poise_place_prior priors[2];
+    poise_places_report report;
+    for (int k = 0; k < 32; ++k) {
+        twice[k] = 2;
+    }
+    ck_assert_int_eq(poise_model_rescale(one, twice, NULL, &two, NULL), POISE_OK);
+    own_model(two);
+    ck_assert_int_eq(poise_places_by_name(one, markers, NULL, &small, &priors[0], 1, &report, NULL), POISE_OK);
+    ck_assert_int_eq(poise_places_by_name(two, markers, NULL, &large, &priors[1], 1, &report, NULL), POISE_OK);
+    ck_assert_int_eq(report.placed, 1);
+    ck_assert_double_gt(small.local.z, 0.05);
+    ck_assert_double_eq_tol(large.local.z, 2 * small.local.z, 1e-12);
 }

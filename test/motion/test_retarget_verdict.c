@@ -1,5 +1,6 @@
 // What the verdict on a retargeted motion tells of limbs that cannot move and of feet that never rest.
 #include "motion/named_figures.h"
+#include "support/own.h"
 #include "support/test_main.h"
 
 #include <poise/retarget.h>
@@ -91,6 +92,56 @@ TEST(limbs_whose_joints_are_fixed_are_told)
             ck_assert_str_eq(worst.name, cases[i].told);
         }
     }
+}
+
+// A task onto a figure in which these are fixed, and its map.
+static poise_retarget_task task_onto(const poise_model *actor, const char *fixed, poise_clip *clip, poise_role_map *map)
+{
+    poise_retarget_task task = poise_retarget_task_default();
+    task.from = actor, task.to = own_model(figure_with_fixed(fixed)), task.clip = clip;
+    task.from_up = task.to_up = POISE_UP_Y;
+    poise_model_neutral(actor, clip->q);
+    ck_assert_int_eq(poise_roles_match(&task, NULL, map, NULL), POISE_OK);
+    task.map = map;
+    return task;
+}
+
+TEST(limbs_that_the_actor_cannot_move_either_are_not_told)
+{
+    poise_model *actor = own_model(figure_with_fixed("Left"));
+    poise_role_map map;
+    poise_verdict verdict;
+    poise_retarget_outcome outcome = {.from_stands = true, .to_stands = true};
+    poise_clip *clip;
+    ck_assert_int_eq(poise_clip_create(1, poise_model_info(actor).nq, 1, NULL, &clip, NULL), POISE_OK);
+    own_clip(clip);
+    poise_retarget_task task = task_onto(actor, "Left", clip, &map);
+    ck_assert_int_ge(map.role[POISE_ROLE_UPPER_ARM].to, 0);
+    ck_assert_int_eq(poise_retarget_judge(&task, &outcome, NULL, &verdict, NULL, 0, NULL), POISE_OK);
+    ck_assert_double_eq(verdict.worst[POISE_FINDING_FIXED], 0);
+}
+
+TEST(without_legs_other_bones_say_how_far_hips_go)
+{
+    poise_model *actor = own_model(figure(&left, &right)), *longer;
+    poise_role_map map;
+    poise_retarget_outcome outcome;
+    poise_clip *clip, *made;
+    ck_assert_int_eq(poise_clip_create(1, poise_model_info(actor).nq, 1, NULL, &clip, NULL), POISE_OK);
+    own_clip(clip);
+    poise_retarget_task task = task_onto(actor, "no body", clip, &map);
+    double twice[32];
+    for (int k = 0; k < 32; ++k) {
+        twice[k] = 2;
+    }
+    ck_assert_int_eq(poise_model_rescale(actor, twice, NULL, &longer, NULL), POISE_OK);
+    task.to = own_model(longer);
+    for (int part = POISE_ROLE_THIGH; part <= POISE_ROLE_FOOT; ++part) {
+        map.role[part].to = map.role[part + POISE_ROLE_SIDE].to = POISE_NONE;
+    }
+    ck_assert_int_eq(poise_retarget(&task, NULL, &made, NULL, &outcome, NULL), POISE_OK);
+    own_clip(made);
+    ck_assert_double_eq_tol(outcome.factor, 2, 1e-12);
 }
 
 // Feet that pass the ground without resting on it, as those of a walk on the spot do, are told; feet that stand are not, nor

@@ -1,5 +1,6 @@
 // Retargeting: which body plays which role, by the names of many dialects and by the tree.
 #include "motion/named_figures.h"
+#include "motion/retarget/roles.h"
 #include "support/test_main.h"
 
 #include <poise/retarget.h>
@@ -102,6 +103,17 @@ static void add_fingers(poise_builder *b, const char *hand, double x)
         add_joint(b, first, hand, i == 0 ? 0.02 * x : 0.09 * x, 0, i == 0 ? 0.04 : 0.02 * (2 - i));
         add_joint(b, second, first, i == 0 ? 0.01 * x : 0.04 * x, 0, i == 0 ? 0.04 : 0);
     }
+}
+
+// Nothing lies before or behind the roles that could be taken for a body.
+TEST(fingers_of_a_figure_with_one_leg_are_no_hand_alone)
+{
+    pz_roles roles[3];
+    memset(roles, 0xff, sizeof roles);
+    roles[1].body[POISE_ROLE_INDEX + POISE_ROLE_SIDE] = 3;
+    ck_assert(pz_is_hand(&roles[1]));
+    roles[1].body[POISE_ROLE_THIGH + POISE_ROLE_SIDE] = 7;
+    ck_assert(!pz_is_hand(&roles[1]));
 }
 
 // A figure in a language of its own: nothing is called a limb or a finger. One of its hands must not be taken for all of it.

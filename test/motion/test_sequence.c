@@ -429,8 +429,9 @@ TEST(it_refuses_what_is_not_sound)
     ck_assert_int_eq(poise_track_whole(&t.problem, &o, NULL, &clip, NULL, NULL, &error), POISE_ERROR_ARGUMENT);
     ck_assert_ptr_nonnull(strstr(error.text, "knot"));
     o = poise_sequence_options_default();
-    o.window = 20;
+    o.window = o.overlap + 8 * o.knot - 1;
     ck_assert_int_eq(poise_track_whole(&t.problem, &o, NULL, &clip, NULL, NULL, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(error.text, "window must be at least overlap + 8 knots"));
     o = poise_sequence_options_default();
     double limits[128] = {0};
     o.velocity = limits;
@@ -483,6 +484,49 @@ static poise_status track_arm(bool has_cap, bool sees_cap, double *q)
     poise_clip_destroy(truth);
     poise_markers_destroy(seen);
     return status;
+}
+
+// Lengths of an arm of two hinges in another unit: the same angles come out, also where a marker is off in some frames.
+TEST(the_unit_of_lengths_makes_no_difference)
+{
+    enum { TAKES = 60 };
+    double q[2][2 * TAKES];
+    for (int large = 0; large < 2; ++large) {
+        double unit = large ? 100 : 1;
+        poise_builder *builder = new_builder();
+        poise_joint upper = joint_of("upper", NULL, POISE_JOINT_REVOLUTE), lower = joint_of("lower", "upper", upper.type);
+        upper.axis = lower.axis = (poise_vec3){0, 0, 1};
+        lower.offset.position.x = 0.3 * unit;
+        add(builder, &upper);
+        add(builder, &lower);
+        poise_model *model = model_of(builder);
+        poise_placement places[3] = {{"a", 0, {0.2 * unit, 0.05 * unit, 0}, 1},
+                                     {"b", 1, {0.2 * unit, 0.05 * unit, 0}, 1},
+                                     {"c", 1, {0.1 * unit, 0, 0}, 1}};
+        poise_clip *truth, *found = NULL;
+        poise_markers *seen;
+        ck_assert_int_eq(poise_clip_create(TAKES, 2, 0.01, NULL, &truth, NULL), POISE_OK);
+        own_clip(truth);
+        for (int i = 0; i < 2 * TAKES; ++i) {
+            truth->q[i] = 0.5 * sin(0.05 * i);
+        }
+        poise_scale scale = {1.0 / unit, POISE_UP_Y};
+        ck_assert_int_eq(poise_markers_from_clip(model, truth, scale, places, 3, NULL, &seen, NULL), POISE_OK);
+        own_markers(seen);
+        for (int f = 0; f < TAKES; ++f) {
+            seen->position[3 * f].y += 0.0005 * unit * sin(7.0 * f);
+            seen->position[3 * f + 1].y += (f % 20 == 7 ? 0.04 : 0.0005 * sin(9.0 * f)) * unit;
+        }
+        poise_track_problem problem = poise_track_problem_default();
+        problem.model = model, problem.placements = places, problem.placement_count = 3, problem.markers = seen;
+        poise_sequence_options o = poise_sequence_options_default();
+        ck_assert_int_eq(poise_track_whole(&problem, &o, NULL, &found, NULL, NULL, NULL), POISE_OK);
+        own_clip(found);
+        memcpy(q[large], found->q, sizeof q[large]);
+    }
+    for (int i = 0; i < 2 * TAKES; ++i) {
+        ck_assert_double_eq_tol(q[1][i], q[0][i], 1e-4);
+    }
 }
 
 TEST(a_joint_that_follows_another_changes_nothing_where_no_marker_sees_it)

@@ -174,6 +174,10 @@ TEST_ROWS(limits_of_velocity_and_acceleration_hold, (int)TEST_COUNT(kinds) * 3)
         ck_assert_double_eq_tol(report.acceleration, hardest / 12.0, 1e-6);
     }
     ck_assert_double_ge(fmax(report.velocity, report.acceleration), 0.9); // and are used
+    bool is_plain = kinds[kind].type == POISE_JOINT_REVOLUTE || kinds[kind].type == POISE_JOINT_PRISMATIC;
+    if (is_plain && kinds[kind].joints == 1) { // what the solver itself holds back leaves little to the last step
+        ck_assert_double_lt(report.moved, 0.1);
+    }
     for (int f = 0; f < clip->frames; ++f) {
         ck_assert(poise_model_within_limits(model, clip->q + (size_t)f * (size_t)clip->nq));
     }

@@ -170,6 +170,12 @@ TEST(a_motion_of_another_skeleton_is_followed_by_its_bodies)
     ck_assert(r->verdict.worst[POISE_FINDING_BONES] > 0 && r->verdict.worst[POISE_FINDING_BONES] < 0.05);
     ck_assert_double_eq(r->verdict.worst[POISE_FINDING_GIVEN], 0); // places of another skeleton's joints say little
     poise_recording_destroy(r);
+    poise_clip pose = *t->clip; // one frame is a motion, too
+    pose.frames = 1;
+    problem.clip = &pose;
+    r = follow(&problem);
+    ck_assert(r->verdict.worst[POISE_FINDING_BONES] > 0 && r->verdict.worst[POISE_FINDING_BONES] < 0.05);
+    poise_recording_destroy(r);
     poise_model_destroy(other);
     forget(t);
 }

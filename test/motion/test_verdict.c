@@ -143,6 +143,19 @@ TEST(a_good_recording_is_good)
     ck_assert(!finds(t, POISE_FINDING_JOINT, POISE_VERDICT_GOOD, "left_knee"));
 }
 
+TEST(a_calibration_without_a_size_tells_nothing_of_places)
+{
+    take *t = record(gait, TEST_COUNT(gait));
+    follow(t, false, NULL);
+    poise_verdict_problem problem = poise_verdict_problem_default();
+    problem.track = &t->problem, problem.clip = t->clip, problem.frames = t->frames, problem.priors = t->priors;
+    for (int has_size = 0; has_size < 2; ++has_size) {
+        problem.calibration = has_size ? NULL : &(poise_calibration_report){.size = 0};
+        ck_assert_int_eq(poise_verdict_find(&problem, NULL, &t->verdict, t->findings, FINDINGS, NULL), POISE_OK);
+        ck_assert_int_eq(t->verdict.worst[POISE_FINDING_PLACES] > 0, has_size);
+    }
+}
+
 // Track with the places as they are, and judge as a user does who gave them.
 static void follow_given(take *t, const poise_placement *placements, int count)
 {
@@ -212,7 +225,10 @@ static void forget_names(take *t, int first, int last)
 TEST(a_marker_of_unknown_name_tells_of_an_arm_that_is_elsewhere)
 {
     take *t = record(gait, TEST_COUNT(gait));
-    forget_names(t, 9, 14); // below the left shoulder
+    forget_names(t, 9, 14);         // below the left shoulder
+    for (int f = 30; f < 40; ++f) { // some frames lack the elbow
+        t->markers->position[f * t->markers->count + 10] = (poise_vec3){NAN, NAN, NAN};
+    }
     follow(t, false, NULL);
     ck_assert_int_eq(t->verdict.level, POISE_VERDICT_DOUBTFUL);
     ck_assert(finds(t, POISE_FINDING_ASTRAY, POISE_VERDICT_DOUBTFUL, "zzz10")); // LELB, which goes with LSHO
