@@ -161,13 +161,15 @@ STRUCT(poise_mirror_report, M(worst_angle))
 STRUCT(poise_read_options, M(format), M(name), M(model), M(positions), M(animation), M(floating), M(meshes), M(load))
 STRUCT(poise_file, M(format), M(model), M(clip), M(markers), M(goals), M(goal_count), M(postures), M(posture_count),
        M(placements), M(placement_count), M(shapes), M(shape_count), M(shapes_skipped), M(excluded), M(excluded_count),
-       M(scale), M(carried), M(title), M(warnings), M(warning_count), M(warnings_dropped), M(motion))
+       M(loops), M(loop_count), M(scale), M(carried), M(title), M(warnings), M(warning_count), M(warnings_dropped),
+       M(motion))
 STRUCT(poise_shape, M(kind), M(body), M(pose), M(half), M(radius), M(groups), M(against))
 STRUCT(poise_pair, M(a), M(b))
 STRUCT(poise_pairs_options, M(neighbours), M(samples), M(always), M(often), M(margin), M(seed), M(excluded),
        M(excluded_count))
 STRUCT(poise_close_pair, M(pair), M(room), M(nearest.distance), M(nearest.on_a), M(nearest.on_b))
-STRUCT(poise_constraint, M(margin), M(shapes), M(shape_count), M(pairs), M(pair_count))
+STRUCT(poise_constraint, M(kind), M(body), M(body2), M(local), M(target), M(lower), M(upper), M(margin), M(shapes),
+       M(shape_count), M(pairs), M(pair_count))
 STRUCT(poise_edit, M(first), M(count), M(rate), M(assumed), M(scale), M(euler))
 STRUCT(poise_warning, M(line), M(text))
 STRUCT(poise_carried, M(text), M(channel_count), M(channel), M(samples), M(frames), M(analog), M(event_count), M(event),

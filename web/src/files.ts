@@ -1,5 +1,6 @@
 import { Carried } from './carried.js';
 import type { Pair, Shape } from './clearance.js';
+import { loopsIn, type Loop } from './loops.js';
 import { GoalSet, readGoals, type Goal } from './goals.js';
 import type { Address, Module } from './module.js';
 import { Model } from './model.js';
@@ -71,6 +72,8 @@ export interface PoiseFile {
     readonly shapesSkipped: number;
     /** Bodies whose shapes may touch: SRDF, MJCF, poise JSON. */
     readonly excluded: Pair[];
+    /** What closes loops of the skeleton: MJCF, poise JSON. Give them to a solver as `new Loops(model, loops)`. */
+    readonly loops: Loop[];
     readonly scale: Scale;
     /** What it holds beside all that and goes on to a file of its kind: give it to `poise.write`. */
     readonly carried: Carried | null;
@@ -91,6 +94,8 @@ export interface FileContent {
     goals?: readonly Goal[];
     postures?: readonly Posture[];
     placements?: readonly Placement[];
+    /** Poise JSON holds them; other formats leave them out. */
+    loops?: readonly Loop[];
     scale?: Scale;
     /** What a file that was read holds beside: meshes, events, analog channels. */
     carried?: Carried | null;
@@ -168,6 +173,8 @@ interface FileStruct {
     shapesSkipped: number;
     excluded: Address;
     excludedCount: number;
+    loops: Address;
+    loopCount: number;
     scale: Scale;
     carried: Address;
     title: string | null;
@@ -195,6 +202,9 @@ function takeFile(module: Module, address: Address, other: Model | undefined): P
         shapes: getStructs(module, 'poise_shape', file.shapes, file.shapeCount),
         shapesSkipped: file.shapesSkipped,
         excluded: getStructs(module, 'poise_pair', file.excluded, file.excludedCount),
+        loops: getStructs<Loop>(module, 'poise_constraint', file.loops, file.loopCount).map(
+            ({ kind, body, body2, local, target, lower, upper }) => ({ kind, body, body2, local, target, lower, upper }),
+        ),
         scale: file.scale,
         carried,
         title: file.title,
@@ -211,7 +221,7 @@ const WARNINGS = 100; // of a write that are reported
 
 /** @internal A poise_file of these parts, without goals, all of it for `keep`. */
 export function fileIn(module: Module, content: FileContent, format: Format, keep: (memory: Address) => Address): Address {
-    const { postures = [], placements = [], scale } = content;
+    const { postures = [], placements = [], loops = [], scale } = content;
     const list = keep(newStructs(module, 'poise_posture', postures.length));
     postures.forEach(({ name, q }, i) =>
         setStruct(module, 'poise_posture', list + i * layoutOf(module, 'poise_posture').size, {}, {
@@ -221,7 +231,7 @@ export function fileIn(module: Module, content: FileContent, format: Format, kee
     return keep(newStruct(module, 'poise_file', null, { format, scale }, {
         model: content.model?.address, clip: content.clip?.address, markers: content.markers?.address, postures: list,
         postureCount: postures.length, placements: placementsIn(module, placements, keep),
-        placementCount: placements.length, carried: content.carried?.address, title: keep(module.text(content.title)),
+        placementCount: placements.length, loops: keep(loopsIn(module, loops)), loopCount: loops.length, carried: content.carried?.address, title: keep(module.text(content.title)),
         motion: keep(module.text(content.motion)),
     }));
 }

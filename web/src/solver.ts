@@ -2,9 +2,10 @@ import type { Clearance } from './clearance.js';
 import { PoiseError } from './errors.js';
 import { GoalSet, type Goal } from './goals.js';
 import { Handle } from './handle.js';
+import type { Loops } from './loops.js';
 import type { Address, Module } from './module.js';
 import { moduleOf, type Model } from './model.js';
-import { getStruct, getStructs, memberAt, newStruct, newStructs } from './structs.js';
+import { getStruct, getStructs, layoutOf, memberAt, newStruct, newStructs } from './structs.js';
 import type { Method, MutableNumbers, Numbers, Outcome } from './values.js';
 
 /** Options of a solver; defaults in brackets. `solve.h` of the C library says more. */
@@ -35,6 +36,8 @@ export interface SolverOptions {
     prior?: number;
     /** [Infinity] longest step of any coordinate in one iteration. */
     stepLimit?: number;
+    /** [1e-12, with loops 1e-7] how far a loop may be open, in units that suit the skeleton, or radians. */
+    closureTolerance?: number;
     /** [2] goals of the kinds relative and center_of_mass that a call may have. */
     coupledGoals?: number;
     /** [0] residual rows; 0: 6 per joint and 1 per degree of freedom. */
@@ -63,7 +66,11 @@ export interface SolverExtras {
     trace?: number;
     /** Shapes that every answer keeps apart, wherever one was found that does: `report.holds`. Method `auto` only. */
     clearance?: Clearance | null;
+    /** Loops that every answer closes, wherever one was found that does: `report.holds`. Method `auto` only. */
+    loops?: Loops | null;
 }
+
+const CLOSURE = 1e-7; // POISE_CLOSURE_OF_FILES
 
 /** How a solve went. */
 export interface Report {
@@ -87,7 +94,7 @@ export interface Report {
     readonly worstAngle: number;
     /** The outcome in words. */
     readonly reason: string;
-    /** The clearance holds; without one, true. */
+    /** The clearance holds, and the loops are closed; without any, true. */
     readonly holds: boolean;
     /** Which of its pairs is broken most or, where all hold, has least room; -1: none is near. */
     readonly blockingPair: number;
@@ -126,10 +133,13 @@ interface Parts {
     locked: Address;
     trace: Address;
     q: Address;
+    /** Constraints that answers hold, and how many. */
+    within: Address;
+    count: number;
 }
 
 function makeParts(module: Module, model: Model, extras: SolverExtras): Parts {
-    const parts: Parts = { locked: 0, trace: 0, q: module.allocate(8 * model.nq) };
+    const parts: Parts = { locked: 0, trace: 0, q: module.allocate(8 * model.nq), within: 0, count: 0 };
     if (extras.locked) {
         if (extras.locked.length !== model.nv) {
             module.release(parts.q);
@@ -141,16 +151,29 @@ function makeParts(module: Module, model: Model, extras: SolverExtras): Parts {
     if (extras.trace) {
         parts.trace = newStructs(module, 'poise_trace', extras.trace);
     }
+    const { size } = layoutOf(module, 'poise_constraint');
+    const lists = [{ list: extras.clearance, count: 1 }, { list: extras.loops, count: extras.loops?.loops.length ?? 0 }];
+    parts.count = lists.reduce((sum, { list, count }) => sum + (list ? count : 0), 0);
+    if (parts.count > 0) {
+        parts.within = newStructs(module, 'poise_constraint', parts.count);
+        let at = parts.within;
+        for (const { list, count } of lists) {
+            if (list) {
+                module.bytes.copyWithin(at, list.address, list.address + count * size);
+                at += count * size;
+            }
+        }
+    }
     return parts;
 }
 
-function makeSolver(model: Model, parts: Parts, options: SolverOptions, capacity: number, clearance: Clearance | null): Address {
+function makeSolver(model: Model, parts: Parts, options: SolverOptions, capacity: number): Address {
     const module = model.module;
     return module.scoped((keep) => {
         const own = { locked: parts.locked, trace: parts.trace, traceCapacity: capacity };
         const row = keep(newStruct(module, 'poise_solver_options', 'poise_solver_options_default', options, own));
-        if (clearance) {
-            module.call('poise_constraints_size', clearance.address, 1, memberAt(module, 'poise_solver_options', row, 'rows'));
+        if (parts.count > 0) {
+            module.call('poise_constraints_size', parts.within, parts.count, memberAt(module, 'poise_solver_options', row, 'rows'));
         }
         return module.make('poise_solver_create', [model.address, row]);
     });
@@ -169,13 +192,13 @@ export class Solver extends Handle {
     #traced = 0;
 
     constructor(model: Model, options: SolverOptions & SolverExtras = {}) {
-        const { locked, trace, clearance = null, ...plain } = options;
+        const { locked, trace, clearance = null, loops = null, ...plain } = options;
         const module = moduleOf(model);
-        const parts = makeParts(module, model, { locked, trace });
-        const releaseParts = () => [parts.locked, parts.trace, parts.q].forEach((memory) => module.release(memory));
+        const parts = makeParts(module, model, { locked, trace, clearance, loops });
+        const releaseParts = () => [parts.locked, parts.trace, parts.q, parts.within].forEach((memory) => module.release(memory));
         let address: Address;
         try {
-            address = makeSolver(model, parts, plain, trace ?? 0, clearance);
+            address = makeSolver(model, parts, { ...(loops ? { closureTolerance: CLOSURE } : {}), ...plain }, trace ?? 0);
         } catch (error) {
             releaseParts();
             throw error;
@@ -183,7 +206,7 @@ export class Solver extends Handle {
         super(module, address, () => {
             module.call('poise_solver_destroy', address);
             releaseParts();
-        }, clearance ? [model, clearance] : [model]);
+        }, [model, ...(clearance ? [clearance] : []), ...(loops ? [loops] : [])]);
         this.model = model;
         this.#clearance = clearance;
         this.#parts = parts;
@@ -200,9 +223,9 @@ export class Solver extends Handle {
     solve(goals: readonly Goal[] | GoalSet, q?: MutableNumbers): Report {
         const set = this.#own.holding(goals);
         const module = this.module;
-        const within = this.#clearance;
-        const run = (at: Address) => within
-            ? module.run('poise_solve_within', this.address, set.address, set.length, within.address, 1, at, module.scratch)
+        const { within, count } = this.#parts;
+        const run = (at: Address) => count > 0
+            ? module.run('poise_solve_within', this.address, set.address, set.length, within, count, at, module.scratch)
             : module.run('poise_solve', this.address, set.address, set.length, at, module.scratch);
         if (q) {
             module.withMutable(q, this.model.nq, run);

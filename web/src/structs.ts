@@ -3,7 +3,7 @@
 import { PoiseError } from './errors.js';
 import type { Address, Module } from './module.js';
 import {
-    eulerOrders, formats, goalKinds, jointTypes, losses, methods, outcomes, shapeKinds, ups, verdictLevels,
+    constraintKinds, eulerOrders, formats, goalKinds, jointTypes, losses, methods, outcomes, shapeKinds, ups, verdictLevels,
     type Pose, type Quat, type Vec3,
 } from './values.js';
 
@@ -29,7 +29,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
     kind: goalKinds, loss: losses, unit: ['length', 'angle', 'none'], method: methods, start: ['warm', 'cold'],
     outcome: outcomes, type: jointTypes, order: eulerOrders, mode: ['metric', 'shape'], up: ups, format: formats,
     scaling: ['none', 'uniform', 'segments'], positions: ['decide', 'replace', 'add'],
-    'poise_shape.kind': shapeKinds, fit: ['decide', 'none', 'places', 'uniform', 'segments'], level: verdictLevels,
+    'poise_shape.kind': shapeKinds, 'poise_constraint.kind': constraintKinds, fit: ['decide', 'none', 'places', 'uniform', 'segments'], level: verdictLevels,
     feet: ['auto', 'follow', 'plant'], fromUp: ups, toUp: ups,
 };
 

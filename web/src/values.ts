@@ -59,6 +59,11 @@ export const shapeKinds = ['capsule', 'box', 'half_space'] as const;
 /** What a collision shape's core is. */
 export type ShapeKind = (typeof shapeKinds)[number];
 
+export const constraintKinds = ['clearance', 'connect', 'weld', 'hinge', 'distance', 'plane', 'balance'] as const;
+
+/** What closes a loop: points that coincide, frames, points and z axes; a rod; a height above a plane. */
+export type LoopKind = Exclude<(typeof constraintKinds)[number], 'clearance' | 'balance'>;
+
 export const losses = ['none', 'huber', 'geman_mcclure'] as const;
 
 /** How far errors of a goal count: squared, or less from a distance on. */

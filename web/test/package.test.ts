@@ -27,6 +27,32 @@ test('the names of all enumerations are those of the C library', () => {
     }
 });
 
+test('loops of a file are read, held by a solver, measured, and written again', () => {
+    const bars = `<mujoco><worldbody><body name="crank"><joint name="drive" axis="0 1 0"/><body name="coupler" pos="0 0 0.15"><joint
+        name="bend" axis="0 1 0"/></body></body><body name="rocker" pos="0.4 0 -0.1"><joint name="swing" axis="0 1 0"/></body></worldbody>
+        <equality><connect body1="coupler" body2="rocker" anchor="0.4 0 0"/></equality></mujoco>`;
+    using file = poise.read(new TextEncoder().encode(bars), { name: 'bars.xml' });
+    const model = file.model!;
+    assert.equal(file.loops.length, 1);
+    assert.equal(file.loops[0]!.kind, 'connect');
+    using loops = new ik.Loops(model, file.loops);
+    using kinematics = new ik.Kinematics(model);
+    const goal = goals.position(1, [0, 0, 0], [0.15 * Math.sin(0.6), 0, 0.15 * Math.cos(0.6)]);
+    const gapAfter = (solver: Solver): number => {
+        const q = model.neutral();
+        assert.equal(solver.solve([goal], q).outcome, 'reached');
+        kinematics.update(q);
+        return loops.gaps(kinematics)[0]!.gap;
+    };
+    using holds = new ik.Solver(model, { loops });
+    using leaves = new ik.Solver(model);
+    assert.ok(gapAfter(holds) < 1e-7);
+    assert.ok(gapAfter(leaves) > 0.01);
+    const { bytes } = poise.write({ model, loops: file.loops }, 'json');
+    using again = poise.read(bytes, { format: 'json' });
+    assert.deepEqual(again.loops, file.loops);
+});
+
 test('the module is small enough, and one thread does', () => {
     assert.ok(readFileSync(sourceFile('dist/poise.wasm.gz')).length < 500_000);
     assert.ok(!(poise.module.bytes.buffer instanceof SharedArrayBuffer));
