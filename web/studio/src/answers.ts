@@ -14,7 +14,7 @@ const SEARCHES = 300; // that the answers are looked for by
 function poseOf(session: Session): Goal | null {
   const goals = session.userGoals();
   const isChain = session.model.joints.every((joint, i) => joint.parent === i - 1);
-  return isChain && goals.length === 1 && goals[0]!.kind === 'pose' && session.duration === 0 && session.locked.size === 0 ? goals[0]! : null;
+  return isChain && goals.length === 1 && goals[0]!.kind === 'pose' && session.duration === 0 && session.locked.size === 0 && !session.loops ? goals[0]! : null;
 }
 
 export class Answers {

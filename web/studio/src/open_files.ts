@@ -295,10 +295,10 @@ class Opening {
     if (this.#targets.length < targets.length) {
       this.#notes.push(`${name}: ${targets.length - this.#targets.length} goals are of kinds that have no handle here and are left out`);
     }
-    const { clip, markers, placements, carried } = content;
+    const { clip, markers, placements, loops, carried } = content;
     const postures = content.postures.filter((p) => p.name !== 'studio');
     const title = content.title && !/^((aux|root|default|main)[ _-]?)?(scene|node|root)$/i.test(content.title) ? content.title : baseName(name); // exporters' defaults name nothing
-    return { title, file: name, model, scale, postures, placements, clip, markers, carried, ...(q ? { q } : {}) };
+    return { title, file: name, model, scale, postures, placements, loops, clip, markers, carried, ...(q ? { q } : {}) };
   }
 
   /** The skeleton that stands there once more, for a file that moves it. */
@@ -337,7 +337,7 @@ class Opening {
       throw this.#named(name, error);
     });
     this.#warn(name, answer.warnings, answer.warningsDropped);
-    const base = { title: name, postures: stage?.postures ?? [], clip: null, markers: this.#keep(markersOf(poise, answer.markers)), scale: answer.scale };
+    const base = { title: name, postures: stage?.postures ?? [], loops: stage?.loops ?? [], clip: null, markers: this.#keep(markersOf(poise, answer.markers)), scale: answer.scale };
     if (answer.kind === 'bare') {
       this.#notes.push(`${name} is shown without a body: ${plain(answer.why)}`);
       return { ...base, model: this.#keep(poise.model({ joints: [{ name: 'world', type: 'fixed' }] })), placements: [] };

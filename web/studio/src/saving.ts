@@ -37,6 +37,7 @@ function contentOf(session: Session, clip: Clip | null): FileContent {
     goals: session.duration > 0 ? [] : session.userGoals(),
     postures: [...stage.postures, { name: 'studio', q: Array.from(session.q) }],
     placements: stage.placements,
+    loops: stage.loops ?? [],
     scale: stage.scale,
     title: stage.title,
     motion: stage.motion ?? (stage.clip ? null : 'studio'), // the file's own, where that is what plays

@@ -19,6 +19,8 @@ import {
   GoalSet,
   identityPose,
   Kinematics,
+  type LoopGap,
+  Loops,
   type Method,
   type Model,
   type Outcome,
@@ -48,6 +50,7 @@ const MISS = 1e-6; // length units, or radians by the hundred: the tolerance of 
 const PIN = 100; // weight of a pin: it gives way to nothing but limits
 const PULL = 0.3; // of the pointer on a body, against goals
 const HELD = 1e-4; // of the posture against the pointer
+const OPEN = 1e-5; // radians, or sizes of the skeleton: a loop that is open by more is
 const CLIP_PULL = 1e-4; // of a clip's pose against the user's goals, which are met when they are baked
 
 export class Session {
@@ -59,6 +62,8 @@ export class Session {
   /** Called when a goal has moved. */
   onMoved: (() => void) | null = null;
   readonly posture: Float64Array;
+  /** What closes loops of the skeleton; null: it has none. */
+  readonly loops: Loops | null;
   targets: Target[];
   locked = new Set<number>(); // joints
   method: Method = 'auto';
@@ -113,6 +118,7 @@ export class Session {
   ) {
     this.model = stage.model;
     this.kinematics = new Kinematics(stage.model);
+    this.loops = stage.loops?.length ? new Loops(stage.model, stage.loops) : null;
     this.q = Float64Array.from(stage.q ?? stage.model.neutral());
     this.model.clamp(this.q);
     this.posture = Float64Array.from(this.q);
@@ -137,9 +143,9 @@ export class Session {
     return motion && range ? shareAt(holdOf(range, motion.frames, frameTime), frameTime, time) : 1;
   }
 
-  /** The user's goals move a motion as the library's pins do; the expressive solver and shapes that keep apart have none. */
+  /** The user's goals move a motion as the library's pins do; the expressive solver, loops and shapes that keep apart have none. */
   get takesPins(): boolean {
-    return this.mode === 'reach' && !this.collisions?.keeps && !this.followMarkers && !this.pulled;
+    return this.mode === 'reach' && !this.collisions?.keeps && !this.loops && !this.followMarkers && !this.pulled;
   }
 
   /** Seconds that the timeline lasts; 0 without one. */
@@ -456,7 +462,20 @@ export class Session {
   makeSolver(method: Method, trace = 0, maxIterations = 30, useLimits = true): Solver {
     const locked = this.lockedFlags();
     const clearance = this.collisions?.keeps && method === 'auto' && !this.followMarkers ? this.collisions.clearance : null;
-    return new Solver(this.model, { method, maxIterations, gradientTolerance: 1e-6, locked, trace, clearance, useLimits });
+    const loops = method === 'auto' && !this.followMarkers ? this.loops : null;
+    return new Solver(this.model, { method, maxIterations, gradientTolerance: 1e-6, locked, trace, clearance, loops, useLimits });
+  }
+
+  /** The loop that is open most in the present pose; null: all are closed, or there are none. */
+  get openLoop(): LoopGap | null {
+    const gaps = this.loops?.gaps(this.kinematics).filter(({ gap, unit }) => gap > OPEN * (unit === 'length' ? this.#scale : 1)) ?? [];
+    return gaps.sort((a, b) => b.gap - a.gap)[0] ?? null;
+  }
+
+  /** Names of the bodies that a loop joins. */
+  loopName(loop: number): string {
+    const { body, body2 } = this.loops!.loops[loop]!;
+    return [body, body2].map((i) => this.model.joints[i]?.body ?? 'the world').join(' and ');
   }
 
   /** Why the last solve missed goals, looked for when it is first asked for. */
@@ -579,6 +598,7 @@ export class Session {
   release(): void {
     this.changed();
     this.#goals.dispose();
+    this.loops?.dispose();
     this.kinematics.dispose();
   }
 

@@ -1,5 +1,5 @@
 /** What stands on a stage, how its last frame went, and what of it is kept. */
-import type { Carried, Clip, GoalError, Markers, Method, Model, Outcome, Placement, Posture, Scale } from 'poise-ik';
+import type { Carried, Clip, GoalError, Loop, Markers, Method, Model, Outcome, Placement, Posture, Scale } from 'poise-ik';
 import type { Target } from './targets.js';
 
 export type Mode = 'reach' | 'express';
@@ -62,6 +62,8 @@ export interface Stage {
   scale: Scale;
   postures: Posture[];
   placements: Placement[];
+  /** What closes loops of the skeleton. */
+  loops?: readonly Loop[];
   clip: Clip | null;
   markers: Markers | null;
   /** What its file holds beside, such as the skin: it goes on to a file of the same kind. */

@@ -92,7 +92,22 @@ export function describe(session: Session): { text: string; tone: Tone } {
   const isDoubted = session.tracked !== null && session.tracked.verdict !== 'good'; // goals on a doubtful fit do not mend it
   const tone = found === 'good' && isDoubted ? 'fair' : found;
   const pairs = session.collisions?.describe(session.near, session.stage.scale.metres) ?? '';
-  return { text: pairs ? `${text} · ${pairs}` : text, tone: pairs.startsWith('held') || !pairs ? tone : 'poor' };
+  const open = openLoop(session);
+  const isPoor = open !== '' || (pairs !== '' && !pairs.startsWith('held'));
+  return { text: [text, pairs, open].filter(Boolean).join(' · '), tone: isPoor ? 'poor' : tone };
+}
+
+/** A loop of the skeleton that the pose on the screen leaves open, and what could close it; '' where all are closed. */
+function openLoop(session: Session): string {
+  const open = session.openLoop;
+  if (!open) {
+    return '';
+  }
+  const by = open.unit === 'length' ? length(open.gap, session.stage.scale.metres) : `${brief(DEGREES * open.gap)}°`;
+  const { method, mode, last, followMarkers } = session;
+  const isSolved = last.outcome !== '' && mode === 'reach' && !followMarkers;
+  const why = isSolved && method !== 'auto' ? ' (the method auto holds it)' : last.outcome !== '' && !isSolved ? ' (nothing holds it here)' : '';
+  return `loop open by ${by}: ${session.loopName(open.loop)}${why}`;
 }
 
 function outcomeOf(session: Session): { text: string; tone: Tone } {
@@ -110,7 +125,7 @@ function outcomeOf(session: Session): { text: string; tone: Tone } {
     return say('fair', 'still on its way', ...missing(session), ...effort(session));
   }
   if (last.outcome === 'infeasible') {
-    return say('poor', 'no pose was found that keeps the shapes apart', ...missing(session), ...effort(session));
+    return say('poor', session.collisions?.keeps ? 'no pose was found that keeps the shapes apart' : 'no pose was found that closes the loops', ...missing(session), ...effort(session));
   }
   if (last.outcome === 'stalled') {
     return say('poor', 'stuck', ...missing(session), ...effort(session));

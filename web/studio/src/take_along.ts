@@ -49,7 +49,7 @@ export class TakeAlong {
     const { session } = this.app;
     if (session) {
       const { model, stage } = session;
-      download(file, this.app.poise.write({ model, scale: stage.scale, postures: stage.postures, title: stage.title }, 'json').bytes, 'application/json');
+      download(file, this.app.poise.write({ model, scale: stage.scale, postures: stage.postures, loops: stage.loops ?? [], title: stage.title }, 'json').bytes, 'application/json');
     }
   }
 

@@ -7,7 +7,8 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { transformSync } from 'esbuild';
-import { drag, drop, LONG, on, poise, probe, shots } from './browser.mjs';
+import { atRest, drag, drop, LONG, on, poise, probe, shots } from './browser.mjs';
+import { fourBar } from './four_bar.mjs';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const build = dirname(dirname(poise));
@@ -40,8 +41,8 @@ const runners = {
   },
 };
 
-/** All four texts of what the page shows, run in a folder with its skeleton. `without` knows no locks, and may find another pose. */
-async function runAll(page, folder, without = '') {
+/** All four texts of what the page shows, run in a folder with its skeleton. `without` knows no locks, and may find another pose; `change` is done to each text before. */
+async function runAll(page, folder, without = '', change = (text) => text) {
   await page.keyboard.press('c');
   await page.locator('dialog pre').waitFor(); // its script is loaded now
   const { q } = await probe(page, 'state');
@@ -53,7 +54,7 @@ async function runAll(page, folder, without = '') {
   }
   for (const [name, run] of Object.entries(runners)) {
     await page.getByRole('tab', { name, exact: true }).click();
-    const [outcome, ...answer] = run(await page.locator('dialog pre').textContent(), folder).trim().split(/\s+/);
+    const [outcome, ...answer] = run(change(await page.locator('dialog pre').textContent()), folder).trim().split(/\s+/);
     if (outcome.startsWith('skipped')) {
       console.log(`${name}: ${outcome} ${answer.join(' ')}`);
     } else {
@@ -85,6 +86,21 @@ test('the problem on the screen as C, TypeScript, Python and a command, each of 
     await page.keyboard.press('3');
     await page.keyboard.press('2');
     await runAll(page, folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}));
+
+test('programs close the loops of the skeleton, as the page does', { timeout: LONG }, on('?scene=arm7', {}, async (page) => {
+  const folder = mkdtempSync(join(tmpdir(), 'poise-code-'));
+  try {
+    writeFileSync(join(folder, 'four bar.xml'), fourBar);
+    await drop(page, { name: 'four bar.xml', bytes: Buffer.from(fourBar) });
+    await probe(page, 'moveGoal', 0, [0.15 * Math.sin(0.6), 0, 0.15 * Math.cos(0.6)]);
+    await atRest(page);
+    // programs start in the pose on the screen: from elsewhere they have to find it
+    const elsewhere = (text) => text.replace(/('|\[|\{)((-?[\d.]+(, | )){2}-?[\d.]+)('|\]|\})/, (_, open, list, _1, between, close) => `${open}${['0', '0', '0'].join(between)}${close}`);
+    await runAll(page, folder, '', elsewhere);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

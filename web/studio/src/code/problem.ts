@@ -21,6 +21,8 @@ export interface Problem {
   /** Between shapes that are kept apart, in length units; null: they may touch. */
   margin: number | null;
   nv: number;
+  /** The file has loops, which answers close; left open: the method does not hold them; none. */
+  loops: 'held' | 'open' | null;
 }
 
 /** To a millionth: more than a hand can drag. */
@@ -77,5 +79,6 @@ export function problemOf(session: Session, source: Source): Problem {
     lockedFreedoms: joints.flatMap(({ v, nv }) => Array.from({ length: nv }, (_, i) => v + i)),
     margin: session.collisions?.keeps ? Number(number(session.collisions.margin)) : null,
     nv: model.nv,
+    loops: !session.loops ? null : method === 'auto' ? 'held' : 'open',
   };
 }

@@ -28,8 +28,8 @@ export function shellText(problem: Problem): string {
 }
 
 export function pythonText(problem: Problem): string {
-  const { source, goals, q, method, locked } = problem;
-  const options = method === 'auto' ? '' : `, method=${text(method)}`;
+  const { source, goals, q, method, locked, loops } = problem;
+  const options = `${method === 'auto' ? '' : `, method=${text(method)}`}${loops === 'open' ? ', loops=False' : ''}`;
   return `import poise
 
 robot = ${'file' in source ? `poise.load(${text(source.file)})` : `poise.scene(${text(sceneOf(problem))})`}
@@ -43,15 +43,16 @@ print(report.outcome, *q)
 }
 
 export function typeScriptText(problem: Problem): string {
-  const { source, goals, q, method, lockedFreedoms, nv } = problem;
+  const { source, goals, q, method, lockedFreedoms, nv, loops } = problem;
   const isFile = 'file' in source;
   const locked = lockedFreedoms.length > 0 ? [`locked: Array.from({ length: ${nv} }, (_, i) => [${lockedFreedoms.join(', ')}].includes(i))`] : [];
-  const options = [...(method === 'auto' ? [] : [`method: '${method}'`]), ...locked];
-  const read = isFile ? `poise.read(await readFile(${text(source.file)}), { name: ${text(source.file)} }).model!` : `poise.scene('${sceneOf(problem)}').model`;
-  return `${isFile ? "import { readFile } from 'node:fs/promises';\n" : ''}import { load, parseGoals, Solver } from 'poise-ik';
+  const options = [...(method === 'auto' ? [] : [`method: '${method}'`]), ...locked, ...(loops === 'held' ? ['loops: new Loops(model, file.loops)'] : [])];
+  const file = isFile ? `poise.read(await readFile(${text(source.file)}), { name: ${text(source.file)} })` : '';
+  const read = loops === 'held' ? 'file.model!' : isFile ? `${file}.model!` : `poise.scene('${sceneOf(problem)}').model`;
+  return `${isFile ? "import { readFile } from 'node:fs/promises';\n" : ''}import { load, ${loops === 'held' ? 'Loops, ' : ''}parseGoals, Solver } from 'poise-ik';
 
 const poise = await load();
-const model = ${read};
+${loops === 'held' ? `const file = ${file};\n` : ''}const model = ${read};
 const goals = parseGoals(model, [
 ${goals.map((goal) => `  ${text(goal)},`).join('\n')}
 ].join('; '));
@@ -64,11 +65,19 @@ console.log(report.outcome, ...q);
 
 /** A start of nq numbers needs no memory of its own; a file does. */
 export function cText(problem: Problem): string {
-  const { goals, q, method, lockedFreedoms, nv } = problem;
+  const { goals, q, method, lockedFreedoms, nv, loops } = problem;
   const file = fileOf(problem);
   const made = 'scene' in problem.source ? `// ${file} comes from: poise convert scene:${sceneOf(problem)} ${file}\n` : '';
   const locked = lockedFreedoms.length > 0 ? `    const bool locked[${nv}] = {${lockedFreedoms.map((i) => `[${i}] = true`).join(', ')}};\n    options.locked = locked;\n` : '';
   const chosen = method === 'auto' ? '' : `    options.method = POISE_METHOD_${method.toUpperCase()};\n`;
+  const solve = loops === 'held'
+    ? 'poise_solve_within(solver, goals->goals, goals->count, file->loops, file->loop_count, q, &report, &error)'
+    : 'poise_solve(solver, goals->goals, goals->count, q, &report, &error)';
+  const room = loops === 'held' ? `    if (file) { // loops of the skeleton, which the answer closes
+        options.constraints.closure_tolerance = POISE_CLOSURE_OF_FILES;
+        poise_constraints_size(file->loops, file->loop_count, &options.constraints);
+    }
+` : '';
   return `// cc solve.c $(pkg-config --cflags --libs poise_io) -lm -o solve
 ${made}#include <poise/io.h>
 #include <poise/poise.h>
@@ -100,14 +109,14 @@ int main(void)
     poise_goal_list *goals = NULL;
     poise_solver *solver = NULL;
     poise_solver_options options = poise_solver_options_default();
-${chosen}${locked}${touching(problem, '    //')}    double q[${q.length}] = {${q.join(', ')}}; // where to start; then the answer
+${chosen}${locked}${room}${touching(problem, '    //')}    double q[${q.length}] = {${q.join(', ')}}; // where to start; then the answer
     poise_report report = {.outcome = POISE_OUTCOME_COUNT};
     if (!file || poise_goal_list_create(NULL, &goals, &error) ||
         poise_goal_list_parse(goals, &(poise_goal_words){.model = file->model},
 ${goals.map((goal, i) => `                              ${text(goal + (i + 1 < goals.length ? '; ' : ''))}`).join('\n')},
                               &error) ||
         poise_solver_create(file->model, &options, NULL, &solver, &error) ||
-        poise_solve(solver, goals->goals, goals->count, q, &report, &error)) {
+        ${solve}) {
         fprintf(stderr, "%s\\n", error.text);
         return 1;
     }

@@ -82,6 +82,7 @@ export class RacePlot {
       ),
       element('table', {}, element('thead', {}, head), element('tbody', {}, ...rows)),
       refused && element('p', { className: 'hint' }, `Made for other goals, not in the race: ${refused}.`),
+      session?.loops ? element('p', { className: 'hint' }, 'Auto holds the loops of the skeleton; the others leave them open.') : '',
     );
   }
 
