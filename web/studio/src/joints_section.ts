@@ -6,6 +6,7 @@ import { coordinateNames } from './saving.js';
 import type { Session } from './session.js';
 
 const DEGREES = 180 / Math.PI;
+const WIDE = 8; // half turns, or sizes of the skeleton: limits beyond are none to a slider
 const MANY = 60; // joints; of larger skeletons sliders of the picked joint only
 
 /** One number that the user can change: a coordinate, or part of the rotation vector that stands for a quaternion. */
@@ -17,6 +18,21 @@ interface Dial {
   upper: number;
   get(): number;
   set(value: number): void;
+}
+
+/** A dial on the page; `open` is how far its slider goes where no limit ends it. */
+interface Row {
+  dial: Dial;
+  open: number;
+  slider: HTMLInputElement;
+  number: HTMLInputElement;
+}
+
+/** From where to where a slider goes: between the limits, and where there are none so far that its value lies within. */
+function rangeOf({ lower, upper }: Dial, open: number, value: number): [number, number] {
+  const isLimit = (x: number) => Math.abs(x) <= WIDE * open;
+  const low = isLimit(lower) ? lower : Math.min(-open, value, isLimit(upper) ? upper - 2 * open : 0);
+  return [low, isLimit(upper) ? upper : Math.max(open, value, isLimit(lower) ? lower + 2 * open : 0)];
 }
 
 /** The rotation of a quaternion as a vector: what leads from the neutral pose to it. */
@@ -60,7 +76,7 @@ const forms = {
 } as const;
 
 export class JointsSection {
-  #rows: { dial: Dial; slider: HTMLInputElement; number: HTMLInputElement }[] = [];
+  #rows: Row[] = [];
 
   constructor(readonly app: App) {}
 
@@ -104,8 +120,7 @@ export class JointsSection {
 
   #dial(session: Session, joint: Joint, dial: Dial): HTMLElement {
     const open = dial.unit === 'length' ? session.size() : Math.PI;
-    const [low, high] = [Math.max(dial.lower, -open), Math.min(dial.upper, open)];
-    const slider = element('input', { type: 'range', min: String(low), max: String(high), step: 'any', 'aria-label': dial.name });
+    const slider = element('input', { type: 'range', step: 'any', 'aria-label': dial.name });
     const number = element('input', { type: 'number', step: 'any', 'aria-label': `${dial.name}, value` });
     const set = (value: number) => {
       this.app.poseByHand(() => dial.set(value));
@@ -125,7 +140,7 @@ export class JointsSection {
       }
       number.value = shown(dial, dial.get()); // also where nothing was written
     });
-    const row = { dial, slider, number };
+    const row = { dial, open, slider, number };
     this.#rows.push(row);
     this.#show(row);
     const end = (value: number) => element('span', {}, Number.isFinite(value) ? shown(dial, value) : 'free');
@@ -149,8 +164,11 @@ export class JointsSection {
   }
 
   /** A number in which someone writes stays as it is. */
-  #show({ dial, slider, number }: { dial: Dial; slider: HTMLInputElement; number: HTMLInputElement }): void {
+  #show({ dial, open, slider, number }: Row): void {
     const value = dial.get();
+    const [low, high] = rangeOf(dial, open, value);
+    slider.min = String(low);
+    slider.max = String(high);
     slider.value = String(value);
     if (document.activeElement !== number) {
       number.value = shown(dial, value);

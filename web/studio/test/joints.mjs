@@ -148,3 +148,24 @@ test('an emptied number shows the joint again; one beyond a limit says where tha
   const { q } = await probe(page, 'state');
   assert.equal(await number(page, name).inputValue(), (q[3] * (180 / Math.PI)).toFixed(1));
 }));
+
+// limits of more than half a turn, and none at all
+const wide = `<robot name="wide"><link name="base"/><link name="upper"/><link name="fore"/>
+<joint name="far" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 0 1"/><limit lower="-6.2831853" upper="6.2831853" effort="1" velocity="1"/></joint>
+<joint name="open" type="continuous"><parent link="upper"/><child link="fore"/><origin xyz="1 0 0"/><axis xyz="0 1 0"/></joint></robot>`;
+
+test('a slider goes from limit to limit, also beyond half a turn, and an open joint from where it is', on('?scene=arm7', {}, async (page) => {
+  await drop(page, { name: 'wide.urdf', bytes: Buffer.from(wide) });
+  await page.evaluate(() => document.querySelectorAll('aside details').forEach((details) => (details.open = true)));
+  for (const [i, name] of ['far', 'open'].entries()) {
+    const number = page.getByLabel(`${name}, value`);
+    await number.fill('300');
+    await number.press('Enter');
+    const slider = page.getByLabel(name, { exact: true });
+    await slider.focus();
+    await slider.press('ArrowLeft');
+    const degrees = ((await probe(page, 'state')).q[i] * 180) / Math.PI;
+    assert.ok(degrees > 285 && degrees < 300, `${name}: ${degrees}`);
+  }
+  assert.ok(Math.abs(Number(await page.getByLabel('far', { exact: true }).getAttribute('max')) - 2 * Math.PI) < 1e-6);
+}));
