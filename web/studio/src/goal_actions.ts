@@ -3,7 +3,7 @@ import { identityPose, type Vec3 } from 'poise-ik';
 import type { App } from './app.js';
 import type { Session } from './session.js';
 import { compose } from './spatial.js';
-import { canMove, type GoalKind, namedEnd } from './targets.js';
+import { type GoalKind, likelyEnd } from './targets.js';
 
 const TURN = Math.PI / 36; // of a goal by one key
 
@@ -71,12 +71,10 @@ export class GoalActions {
     }
     const { model } = session;
     const taken = new Set(session.targets.map((t) => t.body));
-    const isFree = (end: number) => !taken.has(end) && canMove(model, end);
-    const named = namedEnd(model, isFree)?.body;
-    const free = named ?? model.tools.find((t) => isFree(t.body))?.body ?? model.joints.find((j) => j.subtree === 1 && isFree(j.index))?.index;
-    const body = selectedJoint >= 0 ? selectedJoint : (free ?? model.joints.length - 1);
-    const tool = kind === 'pin' ? undefined : model.tools.find((t) => t.body === body);
-    session.addTarget(kind, body, tool?.pose ?? identityPose);
+    const free = likelyEnd(session.kinematics, (body) => !taken.has(body));
+    const body = selectedJoint >= 0 ? selectedJoint : (free?.body ?? model.joints.length - 1);
+    const tool = selectedJoint < 0 && free ? free.local : model.tools.find((t) => t.body === body)?.pose;
+    session.addTarget(kind, body, kind === 'pin' ? identityPose : (tool ?? identityPose));
     this.#selectLast(session);
     this.app.commit();
   }

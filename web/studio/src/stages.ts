@@ -2,7 +2,7 @@
 import { Clip, markersFromClip, type Model, type Poise, type Scale, type Scene, type Up } from 'poise-ik';
 import { Session } from './session.js';
 import type { Stage } from './stage.js';
-import { canMove, type End, endsOf, namedEnd, type Target } from './targets.js';
+import { endsOf, likelyEnd, type Target } from './targets.js';
 
 /** A built-in scene as the menu shows it. */
 export interface Offer {
@@ -58,15 +58,10 @@ function bent(model: Model): Float64Array {
   return q;
 }
 
-/** A point to reach for a skeleton that came without goals: its tool or its hand, or its end that is furthest from the root. */
+/** A point to reach for a skeleton that came without goals. */
 export function addFirstTarget(session: Session): void {
-  const { model } = session;
-  const far = endsOf(model).filter(({ body }) => canMove(model, body)).reduce<End | null>(
-    (best, end) => (best && model.path(best.body).length >= model.path(end.body).length ? best : end),
-    null,
-  );
-  const end = namedEnd(model, () => true) ?? far;
-  if (end && model.nv > 0) {
+  const end = likelyEnd(session.kinematics, () => true);
+  if (end && session.model.nv > 0) {
     session.addTarget('position', end.body, end.local);
   }
 }

@@ -1,5 +1,5 @@
 /** Goals of the user as handles in space, and as the engine takes them. */
-import { type Goal, goals as make, identityPose, type Model, type Pose, type Vec3 } from 'poise-ik';
+import { type Goal, goals as make, identityPose, type Kinematics, type Model, type Pose, type Vec3 } from 'poise-ik';
 import type { Key } from './keyframes.js';
 import { rotate } from './spatial.js';
 
@@ -61,8 +61,15 @@ export interface End {
   local: Pose;
 }
 
+/** A part of a figure on one side, as files call it: RightHand, rHand, hand_r, Bip01 R Hand. */
+const sided = (part: string): RegExp[] => ['right', 'left'].map((side) => new RegExp(`${side}.?${part}$|${part}.?${side[0]}(${side.slice(1)})?$|(^|[^a-z])${side[0]}.?${part}$`, 'i'));
+
 /** What files call the point that a robot works with, and the hands of a figure: the likeliest first. */
-const wellKnown = [/(^|[^a-z])(tool(_?(frame|tip|center|centre|point|link))?|tool0|tcp|ee|eef|end_?effector)([^a-z]|$)/i, /right.?hand$|hand.?r(ight)?$/i, /left.?hand$|hand.?l(eft)?$/i];
+const tools = [/(^|[^a-z])(tool(_?(frame|tip|center|centre|point|link))?|tool0|tcp|ee|eef|end_?effector)([^a-z]|$)/i];
+const hands = [...sided('hand'), /(^|[^a-z])hand$/i];
+const wrists = sided('wrist');
+const feet = sided('foot');
+const face = /eye|jaw|tongue|teeth|hair|brow|cheek/i;
 
 /** The tools of a model, or the bodies that no other hangs from. */
 export function endsOf(model: Model): End[] {
@@ -72,16 +79,43 @@ export function endsOf(model: Model): End[] {
   return model.joints.filter((joint) => joint.subtree === 1).map((joint) => ({ body: joint.index, local: identityPose }));
 }
 
-/** The first tool or body, of those that may be taken, whose name says that it is one to work with; of several of a name the last. */
-export function namedEnd(model: Model, isFree: (body: number) => boolean): End | null {
-  const tools = model.tools.map(({ name, body, pose: local }) => ({ name, body, local }));
+interface NamedEnd extends End {
+  name: string;
+}
+
+/** Of these, the first whose name says that it is what is looked for; of several of a name the last. */
+function named(list: readonly NamedEnd[], patterns: readonly RegExp[]): End | null {
+  const found = patterns.flatMap((pattern) => list.filter(({ name }) => pattern.test(name)).slice(-1));
+  return found[0] ?? null;
+}
+
+/** A joint of a limb moves this body, not the root alone. */
+const isOfLimb = (model: Model, body: number): boolean => model.path(body).some((joint) => model.joints[joint]!.nv > 0 && model.joints[joint]!.nv < 6);
+
+/** How far a body is from the root, along its limb. */
+function reachOf({ model, poses }: Kinematics, body: number): number {
+  const at = (joint: number) => poses.subarray(7 * joint, 7 * joint + 3);
+  return model.path(body).reduce((sum, joint) => {
+    const { parent } = model.joints[joint]!;
+    return parent < 0 ? sum : sum + Math.hypot(...Array.from(at(joint), (x, k) => x - at(parent)[k]!));
+  }, 0);
+}
+
+/** What a goal goes to that no one chose a body for, of those that may be taken: a tool or a hand, another tool, a foot, the end of the longest limb. The root, and parts of a face, come last. */
+export function likelyEnd(kinematics: Kinematics, isFree: (body: number) => boolean): End | null {
+  const { model } = kinematics;
+  const marked = model.tools.map(({ name, body, pose: local }) => ({ name, body, local }));
   const bodies = model.joints.map(({ body: name, index: body }) => ({ name, body, local: identityPose }));
-  const able = [...tools, ...bodies].filter(({ body }) => isFree(body) && canMove(model, body));
-  for (const name of wellKnown) {
-    const found = able.filter((end) => name.test(end.name)).at(-1);
-    if (found) {
-      return found;
-    }
-  }
-  return null;
+  const isAble = ({ body }: End) => isFree(body) && canMove(model, body);
+  const able = [...marked, ...bodies].filter((end) => isAble(end) && isOfLimb(model, end.body));
+  const hasHands = bodies.some(({ name }) => hands.some((hand) => hand.test(name)));
+  const rank = (end: NamedEnd) => (!isOfLimb(model, end.body) ? 2 : face.test(end.name) || face.test(model.joints[end.body]!.body) ? 1 : 0);
+  const longest = (list: readonly NamedEnd[]): NamedEnd | null =>
+    list.filter(isAble).reduce<NamedEnd | null>((best, end) => {
+      const isBetter = !best || rank(end) < rank(best) || (rank(end) === rank(best) && reachOf(kinematics, end.body) > reachOf(kinematics, best.body));
+      return isBetter ? end : best;
+    }, null);
+  const [tool, end] = [longest(marked), longest(bodies.filter(({ body }) => model.joints[body]!.subtree === 1))];
+  const isGood = (found: NamedEnd | null) => found && rank(found) === 0;
+  return named(able, tools) ?? named(able, hands) ?? (hasHands ? null : named(able, wrists)) ?? (isGood(tool) ? tool : null) ?? named(able, feet) ?? (isGood(end) ? end : (tool ?? end));
 }

@@ -146,3 +146,35 @@ test('slides that make a body float are no bones', on('?scene=arm6', {}, async (
   assert.doesNotMatch(await pick([1, 0, 0]), /^Add for/); // along the ground
   assert.match(await pick([2, 0.6, 0]), /^Add for pelvis/);
 }));
+
+/** A BVH of joints, each a child of the one that it names: [name, parent]. */
+function bvhOf(joints) {
+  const write = (name) => `JOINT ${name}\n{\nOFFSET 0 0.2 0.1\nCHANNELS 3 Zrotation Xrotation Yrotation\n${joints.filter(([, parent]) => parent === name).map(([child]) => write(child)).join('') || 'End Site\n{\nOFFSET 0 0.1 0\n}\n'}}\n`;
+  const tree = write('hip').replace('JOINT', 'ROOT').replace('CHANNELS 3', 'CHANNELS 6 Xposition Yposition Zposition');
+  return `HIERARCHY\n${tree}MOTION\nFrames: 1\nFrame Time: 0.03\n${Array(3 + 3 * (joints.length + 1)).fill(0).join(' ')}\n`;
+}
+
+test('a goal that no body was picked for goes to a hand, then a foot; never to the root, or an eye', on('?scene=arm7', {}, async (page) => {
+  const head = [['chest', 'hip'], ['neck', 'chest'], ['head', 'neck'], ['leftEye', 'head'], ['rightEye', 'head']];
+  const arms = [['rShldr', 'chest'], ['rHand', 'rShldr'], ['rThumb1', 'rHand'], ['lShldr', 'chest'], ['lHand', 'lShldr'], ['lThumb1', 'lHand']];
+  const legs = [['rThigh', 'hip'], ['rFoot', 'rThigh'], ['lThigh', 'hip'], ['lFoot', 'lThigh']];
+  const added = async (joints) => {
+    await drop(page, { name: 'figure.bvh', bytes: Buffer.from(bvhOf(joints)) });
+    const bodies = await probe(page, 'bodies');
+    const names = [];
+    for (let i = 0; i < 2; i++) {
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('1');
+      names.push(Object.keys(bodies)[(await probe(page, 'state')).targets.at(-1).body]);
+    }
+    return names;
+  };
+  assert.deepEqual(await added([...head, ...arms, ...legs]), ['rHand', 'lHand']);
+  assert.deepEqual(await added([...head, ...legs]), ['rFoot', 'lFoot']);
+  // a free body with a mark on it, and legs
+  const leg = (side, y) => `<body name="${side}-thigh" pos="0 ${y} 0"><joint name="${side}-hip" axis="0 1 0"/><geom size="0.05"/><body name="${side}-foot" pos="0 0 -0.5"><joint name="${side}-ankle" axis="0 1 0"/><geom size="0.05"/></body></body>`;
+  const walker = `<mujoco model="walker"><worldbody><body name="pelvis" pos="0 0 1"><freejoint/><geom size="0.1"/><site name="imu" pos="0 0 0.1"/>${leg('left', 0.1)}${leg('right', -0.1)}</body></worldbody></mujoco>`;
+  await drop(page, { name: 'walker.xml', bytes: Buffer.from(walker) });
+  await atRest(page);
+  assert.match(await page.locator('aside').textContent(), /Reach right-foot/);
+}));
