@@ -30,6 +30,7 @@ import { Timeline } from './timeline.js';
 import type { TourGuide } from './tours.js';
 import { Viewport } from './viewport.js';
 
+const REST = 300; // milliseconds that a drag has to rest before other poses are tried
 const MOST_FRAMES = 300; // that a slow method may go on for after the last change
 
 const isNarrow = (): boolean => matchMedia('(max-width: 760px), (max-height: 500px)').matches;
@@ -69,6 +70,7 @@ export class App {
   #lastFollowed = 0;
   #moved = false; // the joints' values are not shown yet
   #dirty = true;
+  #resting: ReturnType<typeof setTimeout> | undefined; // what is dragged comes to rest
   #more = 0; // frames left to a method that has not come to an end
 
   constructor(
@@ -163,6 +165,7 @@ export class App {
     this.notices.acted();
     if (this.session) {
       this.session.update();
+      this.#lookElsewhere(this.session);
       this.history.push(this.session.save());
       this.refresh();
     }
@@ -445,6 +448,7 @@ export class App {
       session.changed();
       this.panel.refresh();
     }
+    this.#lookElsewhere(session);
     this.viewport.place();
     this.measure.place();
     if (this.playing) {
@@ -459,6 +463,19 @@ export class App {
     this.drawer.follow();
     this.answers.follow(session);
     this.#moved = true;
+  }
+
+  /** Goals are missed: perhaps another pose meets them. While something is dragged the pose follows it without a jump, until it rests. */
+  #lookElsewhere(session: Session): void {
+    clearTimeout(this.#resting);
+    if (!session.isHeld) {
+      this.#dirty = session.lookElsewhere() || this.#dirty;
+    } else if (session.mayLookElsewhere) {
+      this.#resting = setTimeout(() => {
+        while (session === this.session && session.lookElsewhere());
+        this.#spoil();
+      }, REST);
+    }
   }
 
   /** The pose on the screen is that of the present goals and time. */

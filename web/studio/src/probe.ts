@@ -49,9 +49,9 @@ export function probeOf(app: App) {
     shapes: () => app.viewport.shapesDrawn,
     misses: () => app.viewport.markers.missPieces,
     accompany: (seconds: number) => (app.viewport.accompany(seconds), app.viewport.eye.orbit.target.toArray()),
-    moveGoal: (index: number, position: Vec3) => {
+    moveGoal: (index: number, position: Vec3, done = true) => {
       app.session!.targets[index]!.position = position;
-      app.goals.drag(index, true);
+      app.goals.drag(index, done);
     },
     keptWorkers,
     switchTheme: () => app.switchTheme(),

@@ -27,11 +27,14 @@ import {
   type Poise,
   type Pose,
   Solver,
+  type SolverExtras,
+  type SolverOptions,
   type Vec3,
   type VerdictLevel,
 } from 'poise-ik';
 import { bakeFrame } from './baking/frame.js';
 import type { Work } from './beside.js';
+import { type Elsewhere, Search } from './elsewhere.js';
 import { holdOf, shareAt } from './baking/hold.js';
 import { changeWeights } from './baking/least_change.js';
 import type { MeshShapes } from './body/mesh_shapes_job.js';
@@ -109,6 +112,8 @@ export class Session {
   #bakedGoals: boolean[] = []; // by goal: it acted before it was baked
   #held = -1; // the goal whose handle the user drags
   #weighed: { of: Clip; weights: Float64Array } | null = null;
+  #search: Search | null = null; // for another pose, while goals are missed
+  #hasSearched = false; // for the present goals
   #goesOn = false; // the next solve ends what the last one began
   #scale: number; // of the skeleton, in length units
 
@@ -319,6 +324,8 @@ export class Session {
     }
     const before = this.#stale && !this.#goesOn ? atRest() : this.last; // a method that needs several frames goes on
     this.#stale = this.#goesOn = false;
+    this.#search = null;
+    this.#hasSearched = false;
     if (this.byHand) {
       this.last = atRest();
     } else {
@@ -328,6 +335,46 @@ export class Session {
     this.last.iterations += before.iterations;
     this.last.milliseconds = before.milliseconds + performance.now() - started;
     return this.last;
+  }
+
+  /** The user holds a goal, or the skeleton: its pose goes along without a jump. */
+  get isHeld(): boolean {
+    return this.#held >= 0 || this.pulled !== null;
+  }
+
+  /** Goals are missed, and whether another pose meets them is still to be seen. */
+  get mayLookElsewhere(): boolean {
+    const { outcome, errors } = this.last;
+    const isAsked = this.mode === 'reach' && this.duration === 0 && !this.followMarkers && !this.pulled && !this.live && !this.byHand;
+    const isMissed = errors.some((e) => (e.unit === 'length' ? e.error > MISS : e.error > 100 * MISS) || e.rotationError > 100 * MISS);
+    return isAsked && isMissed && !this.#stale && !this.#hasSearched && outcome !== '' && outcome !== 'budget';
+  }
+
+  /** Look from other starts for a pose that meets the goals, and take it. True: there is more to do. */
+  lookElsewhere(): boolean {
+    if (!this.mayLookElsewhere) {
+      return false;
+    }
+    this.#search ??= new Search(this);
+    const found = this.#search.work();
+    if (found === undefined) {
+      return true;
+    }
+    this.#search = null;
+    this.#hasSearched = true;
+    if (found) {
+      this.#take(found);
+    }
+    return false;
+  }
+
+  #take({ q, report, errors }: Elsewhere): void {
+    const { milliseconds, iterations } = this.last;
+    this.q.set(q);
+    this.kinematics.update(this.q);
+    this.#judge(report.outcome, iterations + report.iterations, errors);
+    this.last.milliseconds = milliseconds;
+    this.last.isElsewhere = true;
   }
 
   #seek(): void {
@@ -458,12 +505,12 @@ export class Session {
     return this.#weighed.weights;
   }
 
-  /** A solver of some method with the present locks; `trace` iterations are recorded. */
-  makeSolver(method: Method, trace = 0, maxIterations = 30, useLimits = true): Solver {
+  /** A solver of some method with the present locks. */
+  makeSolver(method: Method, options: SolverOptions & Pick<SolverExtras, 'trace'> = {}): Solver {
     const locked = this.lockedFlags();
     const clearance = this.collisions?.keeps && method === 'auto' && !this.followMarkers ? this.collisions.clearance : null;
     const loops = method === 'auto' && !this.followMarkers ? this.loops : null;
-    return new Solver(this.model, { method, maxIterations, gradientTolerance: 1e-6, locked, trace, clearance, loops, useLimits });
+    return new Solver(this.model, { method, maxIterations: 30, gradientTolerance: 1e-6, locked, clearance, loops, ...options });
   }
 
   /** The loop that is open most in the present pose; null: all are closed, or there are none. */
@@ -485,7 +532,7 @@ export class Session {
       return unhindered;
     }
     const missed = (i: number) => (errors[i]?.unit === 'length' ? errors[i].error > MISS : false);
-    this.#hindrance ??= hindranceOf(this, held, () => (this.#free ??= this.makeSolver(this.method, 0, 30, false)), this.#goals, missed);
+    this.#hindrance ??= hindranceOf(this, held, () => (this.#free ??= this.makeSolver(this.method, { useLimits: false })), this.#goals, missed);
     return this.#hindrance;
   }
 

@@ -41,6 +41,8 @@ export interface Frame {
   length: number;
   angle: number;
   errors: GoalError[];
+  /** The pose was found from another start than the one before it. */
+  isElsewhere?: boolean;
 }
 
 /** Nothing was solved. */

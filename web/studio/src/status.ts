@@ -135,7 +135,8 @@ function outcomeOf(session: Session): { text: string; tone: Tone } {
   }
   const words = missing(session);
   const compromise = session.motion && last.outcome === 'closest';
-  const head = words.length === 0 ? 'reached' : compromise ? 'as near as it gets beside the motion' : (tooFar(session) ?? 'as near as it gets');
+  const near = session.mayLookElsewhere ? 'not reached from here' : 'as near as it gets'; // which is not known before other poses were tried
+  const head = words.length === 0 ? (last.isElsewhere ? 'reached by another pose' : 'reached') : compromise ? 'as near as it gets beside the motion' : (tooFar(session) ?? near);
   const isSlight = last.length < SLIGHT * session.size() && last.angle < SLIGHT;
   return say(words.length === 0 || (compromise && isSlight) ? 'good' : 'fair', head, ...words, ...effort(session));
 }

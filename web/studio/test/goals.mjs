@@ -56,6 +56,38 @@ test('a target that no limit keeps away is out of reach; a limit is named where 
   assert.match((await saidOf([0.6, 0, 0.2])).text, /^reached/);
 }));
 
+// two links; some targets are met with the elbow on one side only
+const hook = `<robot name="hook"><link name="base"/><link name="upper"/><link name="fore"/><link name="tool"/>
+<joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 0 1"/><limit lower="-1.75" upper="1.75" effort="1" velocity="1"/></joint>
+<joint name="elbow" type="revolute"><parent link="upper"/><child link="fore"/><origin xyz="1 0 0"/><axis xyz="0 0 1"/><limit lower="-2.6" upper="2.6" effort="1" velocity="1"/></joint>
+<joint name="tip" type="fixed"><parent link="fore"/><child link="tool"/><origin xyz="1 0 0"/></joint></robot>`;
+
+test('a goal that the arm is stuck before is met by another pose, once it is let go or rests', on('?scene=arm7', {}, async (page) => {
+  const status = () => page.locator('.status').textContent();
+  await drop(page, { name: 'hook.urdf', bytes: Buffer.from(hook) });
+  const bend = async () => { // the elbow to one side; 0 before
+    await probe(page, 'moveGoal', 0, [1.4, 0.35, 0]);
+    await atRest(page);
+    const side = Math.sign((await probe(page, 'state')).q[1]);
+    return { side, stuck: [-0.2, -0.8 * side, 0] };
+  };
+  const { side, stuck } = await bend();
+  await probe(page, 'moveGoal', 0, stuck);
+  await atRest(page);
+  await until(page, () => /^reached by another pose/.test(document.querySelector('.status').textContent));
+  assert.equal(Math.sign((await probe(page, 'state')).q[1]), -side);
+  assert.ok(distance(await probe(page, 'tip', 0), stuck) < 1e-5);
+  await page.keyboard.press('Control+z'); // to where it was before
+  await atRest(page);
+  assert.match(await status(), /^reached/);
+
+  const again = await bend();
+  await probe(page, 'moveGoal', 0, again.stuck, false); // still held
+  await until(page, () => /^(not reached from here|reached by another pose)/.test(document.querySelector('.status').textContent)); // never as near as it gets
+  await until(page, () => /^reached by another pose/.test(document.querySelector('.status').textContent));
+  assert.equal(Math.sign((await probe(page, 'state')).q[1]), -again.side);
+}));
+
 test('pressing on another goal selects and drags it in one movement', on('?scene=tree2d', {}, async (page) => {
   const before = await target(page, 1);
   const from = await place(page, 1);

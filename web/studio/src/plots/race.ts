@@ -52,7 +52,7 @@ function timeOf(session: Session, solver: Solver, list: readonly Goal[]): number
 
 /** One method from the start, for so many iterations; null where it cannot serve the goals. */
 function run(session: Session, method: Method, iterations: number, isTimed = false): (Runner & { q: Float64Array }) | null {
-  const solver = session.makeSolver(method, iterations + 1, iterations);
+  const solver = session.makeSolver(method, { trace: iterations + 1, maxIterations: iterations });
   try {
     const q = startOf(session);
     const goals = session.allGoals(false);
