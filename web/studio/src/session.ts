@@ -34,12 +34,12 @@ import {
 } from 'poise-ik';
 import { bakeFrame } from './baking/frame.js';
 import type { Work } from './beside.js';
-import { type Elsewhere, Search } from './elsewhere.js';
+import { type Elsewhere, Search } from './missing/elsewhere.js';
 import { holdOf, shareAt } from './baking/hold.js';
 import { changeWeights } from './baking/least_change.js';
 import type { MeshShapes } from './body/mesh_shapes_job.js';
 import type { Collisions } from './collisions.js';
-import { type Hindrance, hindranceOf, unhindered } from './hindrance.js';
+import { type Hindrance, hindranceOf, unhindered } from './missing/hindrance.js';
 import { placeAt, withKey } from './keyframes.js';
 import { MarkerFollower } from './marker_follower.js';
 import { placeOf } from './baking/places.js';

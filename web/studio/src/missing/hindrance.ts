@@ -1,7 +1,7 @@
 /** Why goals are missed: a target lies beyond the chain that should reach it, or limits are in the way. */
 import { GoalSet, type Model, type Solver } from 'poise-ik';
-import type { Session } from './session.js';
-import { distance } from './spatial.js';
+import type { Session } from '../session.js';
+import { distance } from '../spatial.js';
 
 const NEARER = 0.9; // of the error: where less of it is left without limits, they matter
 const BEYOND = 1e-6; // radians, or length units, that a coordinate has to go to be beyond its limit

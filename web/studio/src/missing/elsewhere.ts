@@ -1,6 +1,6 @@
 /** Goals that are missed, sought for from other starts, as `poise solve` does with its restarts: a part of the work at a time. */
 import type { GoalError, Report } from 'poise-ik';
-import type { Session } from './session.js';
+import type { Session } from '../session.js';
 
 const ROUNDS = 6;
 const STARTS = 5; // of a round: 30 in all, as the command has them
