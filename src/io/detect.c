@@ -113,7 +113,7 @@ static bool has_end_of_header(pz_scan scan)
     for (int i = 0; i < HEADER_LINES && pz_scan_line(&scan, &line); ++i) {
         pz_scan inner = pz_scan_over(line.text, line.length);
         pz_word word;
-        if (pz_scan_word(&inner, &word) && pz_word_is_like(word, "endheader")) {
+        if (pz_scan_word(&inner, &word) && (pz_word_is_like(word, "endheader") || pz_ends_header_with_commas(word))) {
             return true;
         }
     }

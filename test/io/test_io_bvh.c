@@ -257,6 +257,8 @@ static const io_case broken[] = {
     {"HIERARCHY\nMOTION\n", 2, "expected ROOT or MOTION"},
     {"HIERARCHY\nROOT a\nOFFSET", 3, "{ is missing after it"},
     {"HIERARCHY\nROOT a\n{\nOFFSET 0 0\n}\n", 4, "OFFSET needs three numbers"},
+    {"HIERARCHY\nROOT a\n{\nOFFSET 0,00 17,5 0,00\n}\n", 4, "decimal points; \"0,00\" has a comma"},
+    {"HIERARCHY\nROOT a\n{\nOFFSET 0 17,5 0\n}\n", 4, "decimal points; \"17,5\" has a comma"},
     {"HIERARCHY\nROOT a\n{\nOFFSET 0 nan 0\n}\n", 4, "OFFSET needs three numbers"},
     {"HIERARCHY\nROOT a\n{\nCHANNELS x\n}\n", 4, "CHANNELS must appear once, followed by a count"},
     {"HIERARCHY\nROOT a\n{\nCHANNELS 0\nCHANNELS 0\n}\n", 5, "CHANNELS must appear once"},

@@ -110,6 +110,7 @@ TEST(errors_name_the_line_and_what_is_expected)
     } rows[] = {
         {"", 1, "no line \"endheader\""},
         {"walk\nversion=1\n", 3, "no line \"endheader\""},
+        {"walk,,\nversion=1,,\nendheader,,\ntime,a,b\n0,1,2\n", 3, "cells are separated by commas"},
         {HEAD, 7, "ends before the line of column names"},
         {HEAD "root/ty\tknee\n", 7, "no column is called \"time\""},
         {HEAD "time\ttail\n0\t1\n", 7, "no column is a coordinate of this model, whose first joint is"},

@@ -2,6 +2,7 @@
 //
 // The text is a tree of blocks, read with a cursor and the index of the joint that is open: no recursion, however deep.
 #include "io/bvh/bvh.h"
+#include "io/text/cells.h"
 
 #include <string.h>
 
@@ -82,7 +83,14 @@ static poise_status take_offset(bvh *file, const char *of, double offset[3])
     int line = file->scan.line;
     for (int i = 0; i < 3; ++i) {
         if (!pz_scan_number(&file->scan, &offset[i])) {
-            return pz_input_fail(file->input, POISE_ERROR_FORMAT, line, "%s: OFFSET needs three numbers", of);
+            pz_word word = {"", 0};
+            char said[PZ_SAID_SIZE];
+            pz_scan_word_in_line(&file->scan, &word);
+            bool has_comma = word.length > 0 && memchr(word.text, ',', word.length);
+            return has_comma ? pz_input_fail(file->input, POISE_ERROR_FORMAT, line,
+                                             "%s: OFFSET needs three numbers with decimal points; \"%s\" has a comma", of,
+                                             pz_word_said(word, said))
+                             : pz_input_fail(file->input, POISE_ERROR_FORMAT, line, "%s: OFFSET needs three numbers", of);
         }
     }
     return POISE_OK;

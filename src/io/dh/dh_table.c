@@ -153,10 +153,11 @@ static poise_status add_column(table *t, pz_word cell)
 
 static poise_status is_no_table(const table *t, field missing)
 {
-    return pz_input_fail(t->input, POISE_ERROR_FORMAT, t->header_line,
-                         "no column \"%s\"; a CSV is read as a table of Denavit-Hartenberg parameters, with a, alpha, d and "
-                         "theta (markers come from C3D and TRC, motions from MOT and BVH)",
-                         field_names[missing]);
+    return pz_input_fail(
+        t->input, POISE_ERROR_FORMAT, t->header_line,
+        "no column \"%s\"; a CSV holds Denavit-Hartenberg parameters, with columns a, alpha, d and theta, or "
+        "joint values, with time as its first column (markers come from C3D and TRC)",
+        field_names[missing]);
 }
 
 static char separator_of(pz_word line)

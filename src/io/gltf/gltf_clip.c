@@ -13,6 +13,8 @@ typedef struct channel {
     const double *times;  // count
     const double *values; // count x 3 or 4; CUBICSPLINE: in-tangent, value, out-tangent for each key
     size_t count;
+    size_t doubled; // the first key at the time of the one before it, or 0
+    int doubles;
 } channel;
 
 // Frames between keys that are not on a common grid, and where the curve between keys is not the straight way. Hertz.
@@ -27,7 +29,15 @@ typedef struct channel {
 // Changes of a translation or scale below this, of the largest length or of 1, are rounding in single precision.
 #define CONSTANT 1e-6
 
+// Times of keys that differ by less are the same, up to rounding: of a time, or of a second. The later key counts.
+#define SAME_TIME 0x1p-20
+
 // ---- Channels ------------------------------------------------------------------------------------------------------------
+
+static double rounding_at(double time)
+{
+    return SAME_TIME * max2(1.0, fabs(time));
+}
 
 static poise_status read_how(const pz_item *sampler, interpolation *how)
 {
@@ -66,13 +76,20 @@ static poise_status read_target(const pz_gltf *gltf, const pz_item *item, channe
     return status == POISE_OK && c->what != PATH_OTHER ? pz_gltf_index(&node, &nodes, &c->node) : status;
 }
 
-static poise_status check_keys(const pz_item *item, const channel *c)
+static poise_status check_keys(const pz_item *item, channel *c)
 {
+    double latest = c->times[0];
     for (size_t i = 1; i < c->count; ++i) {
-        if (!(c->times[i] > c->times[i - 1])) {
-            return pz_json_fail(item, POISE_ERROR_FORMAT, "key %d at %g s comes after %g s; times must increase", (int)i,
-                                c->times[i], c->times[i - 1]);
+        if (c->times[i] < latest - rounding_at(latest)) {
+            return pz_json_fail(item, POISE_ERROR_FORMAT,
+                                "key %d comes %g s before the one in front of it, at %g s; times must increase", (int)i,
+                                latest - c->times[i], latest);
         }
+        if (c->times[i] <= latest) {
+            c->doubled = c->doubles == 0 ? i : c->doubled;
+            c->doubles += 1;
+        }
+        latest = max2(latest, c->times[i]);
     }
     size_t stride = c->how == CUBICSPLINE ? 12 : 4;
     for (size_t i = 0; i < c->count && c->what == PATH_ROTATION; ++i) {
@@ -144,7 +161,16 @@ static double largest_length(const pz_gltf *gltf)
     return largest;
 }
 
-static poise_status mark(pz_gltf *gltf, const pz_item *animation, double length, int *scaled)
+static void warn_of_doubles(const pz_item *item, const channel *c, pz_cause *doubled)
+{
+    if (c->doubles > 0 && pz_is_among_first(doubled)) {
+        bool is_one = c->doubles == 1;
+        pz_json_warn(item, "%d %s the time of the one before, such as key %d at %g s; the later one counts", c->doubles,
+                     is_one ? "key has" : "keys have", (int)c->doubled, c->times[c->doubled]);
+    }
+}
+
+static poise_status mark(pz_gltf *gltf, const pz_item *animation, double length, int *scaled, pz_cause *doubled)
 {
     pz_item channels = pz_json_get(animation, "channels");
     poise_status status = pz_json_need_object(animation);
@@ -156,6 +182,7 @@ static poise_status mark(pz_gltf *gltf, const pz_item *animation, double length,
         if (status != POISE_OK || c.what == PATH_OTHER) {
             continue;
         }
+        warn_of_doubles(&item, &c, doubled);
         pz_gltf_node *node = &gltf->nodes[c.node];
         bool is_here = c.times && c.values;
         if (c.what == PATH_ROTATION) {
@@ -175,13 +202,15 @@ poise_status pz_gltf_find_motion(pz_gltf *gltf)
     poise_status status = animations.value ? pz_json_need_array(&animations) : POISE_OK;
     double length = largest_length(gltf);
     int scaled = 0;
+    pz_cause doubled = {.what = "channels with keys at the same time"};
     for (size_t i = 0; i < pz_json_length(&animations) && status == POISE_OK; ++i) {
         pz_item animation = pz_json_at(&animations, i);
-        status = mark(gltf, &animation, length, &scaled);
+        status = mark(gltf, &animation, length, &scaled, &doubled);
     }
     if (scaled > 5) {
         pz_json_warn(&animations, "and %d more animated scales", scaled - 5);
     }
+    pz_causes_close(gltf->input, &doubled, 1);
     return status;
 }
 
@@ -208,14 +237,15 @@ static bool fits(const channel *channels, size_t count, double start, double spa
     return true;
 }
 
-// The least time between two keys of one channel, or between the start and a first key.
+// The least time between two keys of one channel that is more than rounding, or between the start and a first key.
 static double finest_of(const channel *channels, size_t count, double start, double end)
 {
     double finest = end - start;
     for (size_t i = 0; i < count; ++i) {
         const channel *c = &channels[i];
         for (size_t k = 1; k < c->count; ++k) {
-            finest = c->times[k] - c->times[k - 1] < finest ? c->times[k] - c->times[k - 1] : finest;
+            double step = c->times[k] - c->times[k - 1];
+            finest = step < finest && step > rounding_at(c->times[k]) ? step : finest;
         }
         if (c->count > 0 && c->times[0] > start && c->times[0] - start < finest) {
             finest = c->times[0] - start;

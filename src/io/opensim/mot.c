@@ -182,6 +182,10 @@ static poise_status read_header(mot *m, pz_scan *scan)
         if (pz_word_is_like(word, "endheader")) {
             return POISE_OK;
         }
+        if (pz_ends_header_with_commas(word)) {
+            return pz_input_fail(m->input, POISE_ERROR_FORMAT, scan->line - 1,
+                                 "cells are separated by commas; a MOT file uses tabs or blanks: replace them");
+        }
         if (is_first && word.length > 0 && !memchr(word.text, '=', word.length)) {
             m->input->file->title = pz_pool_copy(&m->input->pool, word.text, word.length);
             if (!m->input->file->title) {

@@ -48,6 +48,9 @@ static poise_status read_header(reader *r, pz_scan *scan)
             return r->is_quaternions ? POISE_OK
                                      : fail(r, scan->line, "no line DataType=Quaternion: this table holds no orientations");
         }
+        if (pz_ends_header_with_commas(word)) {
+            return fail(r, scan->line - 1, "cells are separated by commas; an STO file uses tabs: replace them");
+        }
         if (equals) {
             pz_word key = pz_word_trimmed(word.text, equals), value = pz_word_trimmed(equals + 1, word.text + word.length);
             if (pz_word_is_like(key, "DataRate")) {

@@ -42,6 +42,13 @@ static inline bool pz_begins_table(pz_word line)
     return comma && pz_word_is_like(pz_word_trimmed(line.text, comma), "time");
 }
 
+// The end of a MOT header as spreadsheets write it: "endheader,,,".
+static inline bool pz_ends_header_with_commas(pz_word line)
+{
+    const size_t length = sizeof "endheader" - 1;
+    return line.length > length && line.text[length] == ',' && pz_word_is_like((pz_word){line.text, length}, "endheader");
+}
+
 // The next cell, which may be empty between separators other than blanks. False when none is left.
 static inline bool pz_cells_next(pz_cells *cells, pz_word *cell)
 {
