@@ -11,17 +11,17 @@ import {
   type Up,
   type Warning,
 } from 'poise-ik';
-import { findNamed, includesOf, type NamedFile } from './body/named_files.js';
-import { animationsIn } from './body/gltf_names.js';
+import { findNamed, type NamedFile } from './body/named_files.js';
 import type { RobotFile } from './body/mesh_shapes_job.js';
 import type { Work } from './beside.js';
 import { Collisions } from './collisions.js';
 import { followRecording } from './recording/follow_recording.js';
 import { clipOf, firstCounted, type MarkerNumbers, markerNumbers, markersOf, type TrackedAnswer } from './recording/recording_job.js';
 import { errorOf, reasonsOf } from './recording/track_session.js';
-import { plain } from './plain_words.js';
+import { baseName, choicesOf, extension, fileSets, notShown, type Wish } from './loading/file_sets.js';
+import { KINDS, plain } from './plain_words.js';
 import { Session } from './session.js';
-import type { Choices, Stage } from './stage.js';
+import type { Stage } from './stage.js';
 import { addFirstTarget } from './stages.js';
 import { counted } from './status.js';
 import { type Target, targetOf } from './targets.js';
@@ -46,27 +46,9 @@ export interface Opened {
   isDoubtful: boolean;
 }
 
-/** What is wanted of files that hold several: a robot by its file, an animation of a glTF. */
-export interface Wish {
-  robot?: string;
-  animation?: number;
-}
-
-/** By extension, in the order in which they are read: skeletons first, then what moves them. */
-const order = ['asf', 'urdf', 'xml', 'mjcf', 'osim', 'bvh', 'glb', 'gltf', 'csv', 'json', 'amc', 'mot', 'c3d', 'trc'];
-
-const KINDS = 'URDF, MJCF, OpenSim, BVH, ASF with AMC, C3D, TRC, MOT, glTF, Denavit-Hartenberg tables (CSV) and poise JSON';
 const MOST_NOTES = 6; // kinds of them, of one file
-const MOST_TRIED = 12; // files of a folder that may be its robot
 const LEAST_PLACED = 6; // markers of a recording that a skeleton has places for, for it to be of that
 const MOST_REASONS = 4; // that speak against a fit
-
-/** Of a folder one robot is shown: by extension, the best first. */
-const heads = ['urdf', 'osim', 'xml', 'mjcf', 'bvh', 'asf', 'gltf', 'glb', 'c3d', 'trc', 'json', 'csv'];
-
-const extension = (name: string): string => name.slice(name.lastIndexOf('.') + 1).toLowerCase();
-
-const baseName = (name: string): string => name.slice(name.lastIndexOf('/') + 1);
 
 const stem = (name: string): string => baseName(name).replace(/\.[^.]*$/, '');
 
@@ -97,14 +79,15 @@ function guessUp(format: string, model: Model, clip: Clip | null): Up {
 
 /** Open files that belong together: one with a skeleton, others with motions or markers of it. Throws when it cannot be done. */
 export async function openFiles(poise: Poise, files: readonly DroppedFile[], current: Session | null, work: Work, wish: Wish = {}): Promise<Opened> {
-  const robots = files.some((file) => file.name.includes('/')) ? robotsIn(files) : [];
-  const wanted = robots.filter(({ name }) => name === wish.robot);
-  const ways = robots.length === 0 ? [together(files)] : (wanted.length > 0 ? wanted : robots.slice(0, MOST_TRIED)).map((file) => [file]);
+  const sets = fileSets(files, wish);
   const failures: unknown[] = [];
-  for (const way of ways.filter((list) => list.length > 0)) {
+  for (const way of sets.ways.filter((list) => list.length > 0)) {
     try {
       const opened = await openAll(new Opening(poise, files, current, work, wish.animation ?? 0), way);
-      opened.session.stage.choices = choicesOf(robots, way, wish.animation ?? 0);
+      const choices = choicesOf(sets, way, wish.animation ?? 0);
+      opened.session.stage.choices = choices;
+      opened.notes.unshift(...(wish.robot || wish.motion ? [] : notShown(choices)));
+      opened.notes.push(...(files.every(({ name }) => !name.includes('/')) ? failures.map((error) => (error instanceof Error ? error.message : String(error))) : []));
       return opened;
     } catch (error) {
       work.signal.throwIfAborted();
@@ -130,30 +113,6 @@ async function openAll(opening: Opening, list: readonly DroppedFile[]): Promise<
   }
 }
 
-/** Files that were dropped side by side, in the order to read them. A robot's meshes are no skeletons of their own. */
-function together(files: readonly DroppedFile[]): DroppedFile[] {
-  const known = files.filter((file) => order.includes(extension(file.name)) || files.length === 1);
-  const hasRobot = known.some((file) => ['urdf', 'xml', 'mjcf', 'osim'].includes(extension(file.name)));
-  const included = new Set(known.filter(({ name }) => ['xml', 'mjcf'].includes(extension(name))).flatMap(({ bytes }) => includesOf(bytes)));
-  const list = hasRobot ? known.filter(({ name }) => !['gltf', 'glb'].includes(extension(name)) && !included.has(name)) : known;
-  return list.sort((a, b) => order.indexOf(extension(a.name)) - order.indexOf(extension(b.name)));
-}
-
-/** What may be the robot of a folder, the likeliest first: near the top, a scene before others. Fragments fail, and the next is tried. */
-function robotsIn(files: readonly DroppedFile[]): DroppedFile[] {
-  const rank = ({ name }: DroppedFile) => [heads.indexOf(extension(name)), name.split('/').length, /scene/.test(name) ? 0 : 1, name.length];
-  const able = files.filter(({ name }) => heads.includes(extension(name)) && !/(^|\/)(package|plugin\w*|manifest)\.xml$/.test(name));
-  return able.sort((a, b) => rank(a).map((x, i) => x - rank(b)[i]!).find((x) => x !== 0) ?? 0);
-}
-
-/** What else could be shown of these files. */
-function choicesOf(robots: readonly DroppedFile[], [shown]: readonly DroppedFile[], animation: number): Choices {
-  const kind = extension(shown!.name);
-  const included = new Set(robots.flatMap(({ name, bytes }) => (extension(name) === 'xml' ? includesOf(bytes) : [])));
-  const others = robots.filter(({ name }) => extension(name) === kind && ![...included].some((file) => name.endsWith(file)));
-  return { robots: others.map(({ name }) => name), robot: shown!.name, animations: /^(gltf|glb)$/.test(kind) ? animationsIn(shown!.bytes) : [], animation };
-}
-
 /** What a recording became, in plain words. */
 function wordsOf(name: string, answer: TrackedAnswer, whose: string): string[] {
   const { placements, markers, verdict, findings } = answer;
@@ -177,6 +136,7 @@ class Opening {
   #onto = false;
   #tracked: Session['tracked'] = null;
   #isBuiltIn = false;
+  #read = new Set<string>(); // names of files
 
   constructor(
     readonly poise: Poise,
@@ -187,11 +147,12 @@ class Opening {
   ) {}
 
   async add(file: DroppedFile): Promise<void> {
+    this.#read.add(file.name);
     if (['c3d', 'trc'].includes(this.poise.detect(file.bytes, file.name))) {
       this.#stage = await this.#recording(file.name, file);
       return;
     }
-    const content = this.#read(file);
+    const content = this.#contentOf(file);
     if (content.model) {
       this.#robot = { name: file.name, format: content.format, bytes: file.bytes };
       this.#meshes = content.shapesSkipped;
@@ -230,7 +191,7 @@ class Opening {
     if (this.#onto && this.current) {
       this.current.stage.carried = null; // its skin goes on to the new stage
     }
-    const session = new Session(this.poise, { ...stage, targets });
+    const session = new Session(this.poise, { ...stage, targets, read: [...(this.#onto ? (this.current?.stage.read ?? []) : []), ...this.#read] });
     if (this.#tracked) {
       session.tracked = this.#tracked;
       session.followMarkers = false;
@@ -250,9 +211,13 @@ class Opening {
     this.#owned.forEach((part) => part.dispose());
   }
 
-  #read(file: DroppedFile): PoiseFile {
+  #contentOf(file: DroppedFile): PoiseFile {
     const model = this.#stage?.model ?? this.current?.model;
-    const load = (name: string): Uint8Array | null => findNamed(this.files, name)?.bytes ?? null;
+    const load = (name: string): Uint8Array | null => {
+      const found = findNamed(this.files, name);
+      this.#read.add(found?.name ?? name);
+      return found?.bytes ?? null;
+    };
     try {
       return this.poise.read(file.bytes, { name: file.name, animation: this.animation, load, ...(model ? { model } : {}) });
     } catch (error) {
@@ -278,7 +243,7 @@ class Opening {
       if (!base) {
         throw new Error(`${name} moves a skeleton that it does not hold. Drop the skeleton together with it.`);
       }
-      return { ...base, title: name, clip: content.clip, motion: stem(name), q: Array.from(content.clip.frame(0)) };
+      return { ...base, title: name.replace(/(?<= on .+)\.csv$/, ''), clip: content.clip, motion: stem(name), q: Array.from(content.clip.frame(0)) };
     }
     if (content.markers) {
       return this.#recording(name, markerNumbers(content.markers));
@@ -321,7 +286,7 @@ class Opening {
     if (!file || placements.length === 0 || !('bytes' in recording)) {
       return null;
     }
-    using content = this.#read(recording);
+    using content = this.#contentOf(recording);
     const labels = new Set(content.markers?.labels ?? []);
     const placed = placements.filter(({ label }) => labels.has(label)).length;
     return placed >= LEAST_PLACED ? this.#present() : null;

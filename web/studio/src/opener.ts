@@ -1,4 +1,5 @@
 /** What comes on the stage: scenes, addresses, links and dropped files, and what they look like. */
+import { PoiseError } from 'poise-ik';
 import type { App } from './app.js';
 import { Body } from './body/body.js';
 import { builtInLooks } from './body/built_in_looks.js';
@@ -9,8 +10,10 @@ import type { Visual } from './body/visuals.js';
 import { History } from './history.js';
 import { Live } from './live.js';
 import { type KeptStage, KeptStages } from './loading/kept_stages.js';
-import { type DroppedFile, type Opened, openFiles, type Wish } from './open_files.js';
+import { type DroppedFile, type Opened, openFiles } from './open_files.js';
+import type { Wish } from './loading/file_sets.js';
 import type { Work } from './beside.js';
+import { plain } from './plain_words.js';
 import { type Follower, followerOf, motionAmong, retarget } from './retargeting/follower.js';
 import type { Session } from './session.js';
 import type { Saved } from './stage.js';
@@ -78,7 +81,7 @@ export class Opener {
   /** Tell of an error, but not of an end that was asked for. */
   failed(error: unknown): void {
     if (!(error instanceof DOMException && error.name === 'AbortError')) {
-      this.app.complain(error);
+      this.app.complain(error instanceof PoiseError ? new Error(plain(error.message), { cause: error }) : error);
     }
   }
 
@@ -196,11 +199,22 @@ export class Opener {
 
   /** A skeleton and a motion that has one of its own: the first moves like the second. */
   async #openWithMotion(files: DroppedFile[]): Promise<void> {
-    const { motion, skeleton } = motionAmong(files);
-    await this.#openFiles(skeleton);
-    if (motion) {
-      await this.#openFiles([motion]);
-      await this.retarget();
+    const { app } = this;
+    const { motion, skeleton, left } = motionAmong(files);
+    const isOpen = await this.#openFiles(skeleton);
+    if (!motion || !isOpen) {
+      return;
+    }
+    const { title, file, choices } = app.session!.stage;
+    const others = [...(choices?.robots ?? []).filter((name) => name !== choices?.robot && !name.includes('/')), ...left.map(({ name }) => name)];
+    if (!(await this.#openFiles([motion]))) {
+      return;
+    }
+    const notOpened = others.length > 0 ? [`Not opened: ${others.join(', ')}. Drop one motion and one skeleton at a time.`] : [];
+    if (this.follower) {
+      await this.retarget(notOpened);
+    } else {
+      app.notices.remark(`${file ?? title} cannot move like ${motion.name}, which is shown alone: one of them has too few joints.`, ...notOpened);
     }
   }
 
@@ -214,8 +228,8 @@ export class Opener {
     return this.#follower?.title ?? null;
   }
 
-  /** Bring that back, moved like what is on the stage. */
-  async retarget(): Promise<void> {
+  /** Bring that back, moved like what is on the stage; `more` is to be told then. */
+  async retarget(more: readonly string[] = []): Promise<void> {
     const { app } = this;
     const [follower, session] = [this.#follower, app.session];
     if (!follower || !session) {
@@ -227,14 +241,14 @@ export class Opener {
       const file = { name: `${motion} on ${skeleton}.csv`, bytes: table };
       await (follower.scene === null ? this.#openFiles(follower.files, follower.find) : this.openScene(follower.scene));
       await this.#openFiles([file], this.#find);
-      app.notify(words, !isDoubtful);
+      app.notify([words, ...more].join('\n'), !isDoubtful && more.length === 0);
     } catch (error) {
       this.failed(error);
     }
   }
 
-  /** On failure the stage stays as it was. */
-  async #openFiles(files: DroppedFile[], find: Find = amongFiles(files), wish: Wish = {}): Promise<void> {
+  /** On failure, which is told, the stage stays as it was. */
+  async #openFiles(files: DroppedFile[], find: Find = amongFiles(files), wish: Wish = {}): Promise<boolean> {
     const { app } = this;
     try {
       const { session, notes, onto, robot, meshes, isBuiltIn, isDoubtful } = await openFiles(app.poise, files, app.session, this.begin(), wish);
@@ -258,8 +272,10 @@ export class Opener {
       } else {
         this.#wear(session, onto ? this.#dressing : (made) => this.#dressAs(made, robot, files, find));
       }
+      return true;
     } catch (error) {
       this.failed(error);
+      return false;
     }
   }
 

@@ -127,13 +127,14 @@ export class Panel {
 
   /** Other robots of the folder that was opened, other animations of the file, and what its motion could move. */
   #choices({ stage }: Session): HTMLElement[] {
-    const { robots = [], robot = '', animations = [], animation = 0 } = stage.choices ?? {};
+    const { robots = [], robot = '', motions = [], motion = '', animations = [], animation = 0 } = stage.choices ?? {};
     const { opener } = this.app;
     const tail = (name: string) => name.split('/').slice(1).join('/') || name;
     const lists = [
-      robots.length > 1 && choice('Robot', robots.map((name) => ({ value: name, text: tail(name) })), robot, (name) => void opener.choose({ robot: name })),
-      animations.length > 1 && choice('Animation', animations.map((name, i) => ({ value: String(i), text: name })), String(animation), (i) => void opener.choose({ robot, animation: Number(i) })),
-      opener.follower !== null && button(`Put this motion on ${opener.follower}`, () => void opener.retarget()),
+      robots.length > 1 && choice(robots.every((name) => /\.bvh$/i.test(name)) ? 'Motion' : 'Robot', robots.map((name) => ({ value: name, text: tail(name) })), robot, (name) => void opener.choose({ robot: name, motion })),
+      motions.length > 1 && choice('Motion', motions.map((name) => ({ value: name, text: name })), motion, (name) => void opener.choose({ robot, motion: name })),
+      animations.length > 1 && choice('Animation', animations.map((name, i) => ({ value: String(i), text: name })), String(animation), (i) => void opener.choose({ robot, motion, animation: Number(i) })),
+      opener.follower !== null && element('div', { className: 'row wrap' }, button(`Put this motion on ${opener.follower}`, () => void opener.retarget())),
     ];
     return lists.some(Boolean) ? [section('File', this.#open('File', true), ...lists)] : [];
   }

@@ -52,6 +52,9 @@ export const atRest = (): Frame => ({ milliseconds: 0, outcome: '', iterations: 
 export interface Choices {
   robots: string[];
   robot: string;
+  /** Motions and recordings, by their files. */
+  motions: string[];
+  motion: string;
   animations: string[];
   animation: number;
 }
@@ -75,6 +78,8 @@ export interface Stage {
   /** Where to begin; left out: the nearest to neutral within limits. */
   q?: ArrayLike<number>;
   choices?: Choices;
+  /** Names of the files that it was read from: meshes are not among them. */
+  read?: string[];
   mode?: Mode;
   targets?: Target[];
 }

@@ -4,6 +4,7 @@ import type { App } from './app.js';
 import { download } from './dom.js';
 import { bake, type Baked, hasGoalsToBake } from './baking/bake.js';
 import type { Work } from './beside.js';
+import type { DroppedFile } from './open_files.js';
 import { plain } from './plain_words.js';
 import { extensionOf, isOfMarkers, save, type SaveKind } from './saving.js';
 import type { Session } from './session.js';
@@ -20,21 +21,26 @@ export class TakeAlong {
     if (!session) {
       return;
     }
-    const files = app.files.length > 0 ? { files: app.files.map(({ name, bytes }) => pack(name, bytes)) } : {};
-    const text = await encode({ ...(app.scene ? { scene: app.scene } : {}), ...files, state: session.save() });
+    const linkTo = (files: readonly DroppedFile[]) =>
+      encode({ ...(app.scene ? { scene: app.scene } : {}), ...(files.length > 0 ? { files: files.map(({ name, bytes }) => pack(name, bytes)) } : {}), state: session.save() });
+    const whole = await linkTo(app.files);
+    const read = app.files.filter(({ name }) => session.stage.read?.includes(name));
+    const isCut = whole.length > MOST_LETTERS && read.length < app.files.length;
+    const text = isCut ? await linkTo(read) : whole;
     if (text.length > MOST_LETTERS) {
       app.notify(`This is too much for a link (${Math.round(text.length / 1000)} kB; ${MOST_LETTERS / 1000} kB fit). Save it and send the file instead.`);
       return;
     }
+    const left = isCut ? ' It leaves out the meshes, which are too much for a link.' : '';
     const link = new URL(location.href);
     link.search = '';
     link.hash = text;
     history.replaceState(null, '', link);
     try {
       await navigator.clipboard.writeText(link.href);
-      app.notify('A link to this scene is in the clipboard and in the address bar.', true);
+      app.notify(`A link to this scene is in the clipboard and in the address bar.${left}`, true);
     } catch {
-      app.notify('A link to this scene is in the address bar.', true);
+      app.notify(`A link to this scene is in the address bar.${left}`, true);
     }
   }
 
@@ -87,6 +93,9 @@ export class TakeAlong {
       download(file, bytes, kind === 'json' ? 'application/json' : undefined);
       const more = kind === 'csv' ? this.#ofTable(session.stage.scale.metres) : ['asf', 'dh'].includes(kind) ? ': the skeleton alone, without the pose on the screen' : '';
       const words = [`Saved ${file}${more}.`, ...warnings.map((w) => plain(w.text))];
+      if (kind === 'glb' && session.stage.file && !session.stage.carried && app.viewport.hasBody) {
+        words.push('GLB gets the bones only: the shapes and meshes of the robot are not written.');
+      }
       if (baked) {
         words.push(baked.words, 'Undo takes them out again.');
       }

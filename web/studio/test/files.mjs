@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { strToU8, zipSync } from 'three/addons/libs/fflate.module.js';
 import { drop, dropped, LONG, notice, on, open, poise, probe, said, serve, until } from './browser.mjs';
 
 let folder = '';
@@ -113,7 +114,7 @@ test('a motion with a skeleton of its own is put on what stood there before it, 
   const actor = await hands();
   await page.getByRole('button', { name: 'Put this motion on Dancer, still' }).click();
   await follows(actor);
-  assert.equal(await probe(page, 'title'), 'walk on Dancer, still.csv');
+  assert.equal(await probe(page, 'title'), 'walk on Dancer, still');
   await until(page, () => globalThis.studio.look().meshes > 30);
 
   await page.getByLabel('Scene', { exact: true }).selectOption('arm6'); // an arm does not walk
@@ -122,8 +123,72 @@ test('a motion with a skeleton of its own is put on what stood there before it, 
 
   await dropped(page, [character, motion]);
   await follows(actor);
-  assert.equal(await probe(page, 'title'), 'walk on dancer.csv');
+  assert.equal(await probe(page, 'title'), 'walk on dancer');
+
+  await page.getByLabel('Scene', { exact: true }).selectOption('arm6');
+  const zip = zipSync({ 'pack/urdf/dancer.glb': new Uint8Array(character.bytes), 'pack/README.md': strToU8('# Dancer') });
+  await dropped(page, [{ name: 'dancer.zip', bytes: Buffer.from(zip) }, motion, { ...motion, name: 'run.bvh' }]);
+  await follows(actor);
+  assert.equal(await probe(page, 'title'), 'walk on dancer');
+  await said(page, /Not opened: run\.bvh\./);
 }));
+
+const arm = (name, more = '') => ({ name: `${name}.urdf`, bytes: Buffer.from(urdf.replace('name="two"', `name="${name}"`).replace('</robot>', `${more}</robot>`)) });
+
+test('of several skeletons or motions that come at once one is shown, and the panel offers the others', on('?scene=arm6', {}, async (page) => {
+  const choice = (name) => page.getByLabel(name, { exact: true });
+  await drop(page, arm('left'), arm('right'), arm('broken', '<joint>'));
+  await isShown(page, 'left', false);
+  await said(page, /^left\.urdf is on the stage; the panel offers right\.urdf and broken\.urdf, too\./);
+  await choice('Robot').selectOption('right.urdf');
+  await until(page, () => globalThis.studio.title() === 'right');
+  await choice('Robot').selectOption('broken.urdf');
+  await said(page, /broken\.urdf, line 3/);
+  assert.equal(await probe(page, 'title'), 'right');
+
+  await drop(page, arm('broken', '<joint>'), arm('whole'));
+  await isShown(page, 'whole', false);
+  await said(page, /broken\.urdf, line 3/);
+
+  const [walk, kick] = [...make('scene:humanoid/walk', 'walk.bvh'), ...make('scene:humanoid/kick', 'kick.bvh')];
+  await drop(page, walk, kick);
+  await isShown(page, 'walk', true);
+  await said(page, /walk\.bvh is on the stage; the panel offers kick\.bvh, too\./);
+  await choice('Motion').selectOption('kick.bvh');
+  await until(page, () => globalThis.studio.title().includes('kick'));
+
+  await drop(page, ...make('scene:humanoid-euler/walk', 'walk.asf', 'walk.amc'), ...make('scene:humanoid-euler/kick', 'kick.amc'));
+  await said(page, /walk\.amc is on the stage; the panel offers kick\.amc, too\./);
+  await choice('Motion').selectOption('kick.amc');
+  await until(page, () => globalThis.studio.title() === 'kick.amc');
+}));
+
+test('parts of an MJCF that hold no body are no robots', on('?scene=arm6', {}, async (page) => {
+  const hand = '<mujoco model="hand"><worldbody><body name="palm"><geom size="0.1"/><body name="finger" pos="0 0 0.1"><joint name="bend"/><geom size="0.1"/></body></body></worldbody></mujoco>';
+  const list = { 'keyframes.xml': '<mujoco><keyframe><key name="fist" qpos="1"/></keyframe></mujoco>', 'hand.xml': hand, 'scene.xml': '<mujoco model="scene"><include file="hand.xml"/></mujoco>' };
+  await drop(page, ...Object.entries(list).map(([name, text]) => ({ name, bytes: Buffer.from(text) })));
+  await isShown(page, 'scene', false);
+  assert.doesNotMatch((await notice(page)).text, /keyframes/);
+}));
+
+test('words name what the studio has, not the options of the command', on('?scene=arm6', {}, async (page) => {
+  const { text: unknown } = await dropAndHear(page, 'notes.txt', 'a shopping list');
+  assert.match(unknown, /notes\.txt: .*the studio reads URDF/);
+  const { text: table } = await dropAndHear(page, 'random.csv', 'x,y\n1,2\n');
+  assert.match(table, /random\.csv, line 1: .*joint values, with time as its first column/);
+  const { text: commas } = await dropAndHear(page, 'walk.bvh', 'HIERARCHY\nROOT hips\n{\n  OFFSET 0,00 17,5 0,00\n}\n');
+  assert.match(commas, /walk\.bvh, line 4: .*"0,00" has a comma/);
+  const chain = (name) => `<robot name="${name}">${Array.from({ length: 12 }, (_, i) => `<link name="${name}${i}"/>`).join('')}${Array.from({ length: 11 }, (_, i) => `<joint name="j${name}${i}" type="revolute"><parent link="${name}${i}"/><child link="${name}${i + 1}"/><origin xyz="0 0 1"/><axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>`).join('')}</robot>`;
+  await dropped(page, [{ name: 'snake.urdf', bytes: Buffer.from(chain('snake')) }, ...make('scene:humanoid/walk', 'walk.bvh')]);
+  await said(page, /parts in common/);
+  const { text, bad } = await notice(page);
+  assert.ok(bad && /Names of bodies tell which part they are/.test(text) && !text.includes('--'), text);
+}));
+
+async function dropAndHear(page, name, text) {
+  await drop(page, { name, bytes: Buffer.from(text) });
+  return notice(page);
+}
 
 test('a broken file says where and why and leaves the stage as it was', on('?scene=lamp', {}, async (page) => {
   const state = await probe(page, 'state');

@@ -68,12 +68,19 @@ async function byPins(session: Session, motion: Clip, work: Work): Promise<{ cli
   return { clip, misses: pins.map(missOf), jump: snapFrame === null ? null : { frame: snapFrame, joint: snapJoint ?? 'a joint' } };
 }
 
+/** The body whose goal is farthest off in the last frame. */
+function farthest({ last, targets, model }: Session): string {
+  const enabled = targets.filter((target) => target.enabled);
+  const off = enabled.map((_, i) => (last.errors[i]?.error ?? 0) + (last.errors[i]?.rotationError ?? 0));
+  return model.joints[enabled[off.indexOf(Math.max(...off))]?.body ?? -1]?.body ?? 'one of the bodies';
+}
+
 /** The motion as it is played, frame by frame, by a twin. */
 export async function asPlayed(session: Session, work: Work, what: string): Promise<{ clip: Clip; misses: Miss[] }> {
   const frames = Math.max(1, Math.round(session.duration / session.frameTime));
   const clip = Clip.create(session.poise, { frames, nq: session.model.nq }, session.frameTime, session.stage.clip?.startTime);
   const twin = session.twin();
-  const worst: Miss = { name: 'a goal', length: 0, angle: 0, frame: 0 };
+  const worst: Miss = { name: '', length: 0, angle: 0, frame: 0 };
   let looked = performance.now();
   try {
     for (let f = 0; f < frames; f++) {
@@ -81,7 +88,7 @@ export async function asPlayed(session: Session, work: Work, what: string): Prom
       const { length: off, angle } = twin.update();
       clip.frame(f).set(twin.q);
       if (twin.share() === 1 && off + angle > worst.length + worst.angle) {
-        Object.assign(worst, { length: off, angle, frame: f });
+        Object.assign(worst, { name: farthest(twin), length: off, angle, frame: f });
       }
       if (performance.now() - looked > PATIENCE) {
         work.progress(what, f / frames);

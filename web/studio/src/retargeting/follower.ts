@@ -22,12 +22,12 @@ export interface Follower {
 
 const isFigure = ({ hasSkeleton, model }: Session): boolean => hasSkeleton && model.joints.length >= LEAST_JOINTS;
 
-/** Of files that were dropped side by side: a motion with a skeleton of its own, which would hide the character or robot beside it, and the others. */
-export function motionAmong(files: DroppedFile[]): { motion: DroppedFile | null; skeleton: DroppedFile[] } {
-  const motions = files.filter(({ name }) => /\.bvh$/i.test(name));
+/** Of files that were dropped together: a motion with a skeleton of its own, which would hide the character or robot beside it, and the others. Of several motions the first; a motion inside a folder belongs to that. */
+export function motionAmong(files: DroppedFile[]): { motion: DroppedFile | null; skeleton: DroppedFile[]; left: DroppedFile[] } {
+  const motions = files.filter(({ name }) => /^[^/]*\.bvh$/i.test(name));
   const skeleton = files.filter((file) => !motions.includes(file));
-  const isBoth = motions.length === 1 && skeleton.some(({ name }) => /\.(glb|gltf|urdf|xml|mjcf|osim)$/i.test(name)) && files.every(({ name }) => !name.includes('/'));
-  return isBoth ? { motion: motions[0]!, skeleton } : { motion: null, skeleton: files };
+  const isBoth = motions.length > 0 && skeleton.some(({ name }) => /\.(glb|gltf|urdf|xml|mjcf|osim)$/i.test(name));
+  return isBoth ? { motion: motions[0]!, skeleton, left: motions.slice(1) } : { motion: null, skeleton: files, left: [] };
 }
 
 /** Whether what stands there could move like what comes: null, if not. */

@@ -10,6 +10,8 @@ export interface Part {
 }
 
 const up = new THREE.Vector3(0, 1, 0);
+const SHORT = 0.02; // of the size: where no bone is longer, as in a chain of a thousand, they are drawn this thick:
+const THIN = 0.004; // of the size
 
 // used again every frame
 const matrix = new THREE.Matrix4();
@@ -42,6 +44,7 @@ export class Figure {
   #links: { body: number; child: number; tool: number }[] = [];
   #bare = new Set<number>(); // bodies that are only steps on the way of one that floats: nothing is there to draw
   #thickness: number;
+  #size: number;
   #reach: Float64Array; // longest bone at each joint
   #selected = -1;
   #held: readonly number[] = []; // joints that limits hold
@@ -62,6 +65,7 @@ export class Figure {
       this.#links.push({ body: tool.body, child: -1, tool: tool.index });
     }
     this.#thickness = size * 0.018;
+    this.#size = size;
     this.#reach = new Float64Array(model.joints.length);
     const material = new THREE.MeshStandardMaterial({ roughness: 0.55, metalness: 0.05 });
     this.#bones = new THREE.InstancedMesh(boneShape(), material, Math.max(1, this.#links.length));
@@ -112,9 +116,16 @@ export class Figure {
     }
   }
 
+  /** How thick a bone is at least: one that is thick by its length alone would not be seen in a chain of a thousand. */
+  #leastOf(poses: Float64Array, toolPoses: Float64Array): number {
+    const lengthOf = ({ body, child, tool }: { body: number; child: number; tool: number }) => from.fromArray(poses, 7 * body).distanceTo(tool >= 0 ? to.fromArray(toolPoses, 7 * tool) : to.fromArray(poses, 7 * child));
+    return this.#links.every((link) => lengthOf(link) < SHORT * this.#size) ? THIN * this.#size : 0;
+  }
+
   /** Put everything where the poses say: seven numbers for each body, and for each tool. */
   place(poses: Float64Array, toolPoses: Float64Array): void {
     const r = this.#thickness;
+    const least = this.#leastOf(poses, toolPoses);
     this.#reach.fill(0);
     this.#links.forEach((link, i) => {
       from.fromArray(poses, 7 * link.body);
@@ -125,7 +136,7 @@ export class Figure {
       }
       to.sub(from);
       const length = to.length();
-      const width = Math.min(r, 0.2 * length + 1e-9);
+      const width = Math.max(least, Math.min(r, 0.2 * length + 1e-9));
       this.#reach[link.body] = Math.max(this.#reach[link.body]!, length);
       if (link.child >= 0) {
         this.#reach[link.child] = Math.max(this.#reach[link.child]!, length);
@@ -136,7 +147,7 @@ export class Figure {
     });
     for (const joint of this.model.joints) {
       const most = joint.type === 'fixed' ? 0.5 * r : 1.05 * r;
-      const width = this.#bare.has(joint.index) ? 0 : this.#reach[joint.index]! > 0 ? Math.min(most, 0.24 * this.#reach[joint.index]!) : most; // small in a hand
+      const width = this.#bare.has(joint.index) ? 0 : this.#reach[joint.index]! > 0 ? Math.max(least, Math.min(most, 0.24 * this.#reach[joint.index]!)) : most; // small in a hand
       matrix.makeScale(width, width, width).setPosition(from.fromArray(poses, 7 * joint.index));
       this.#balls.setMatrixAt(joint.index, matrix);
     }
