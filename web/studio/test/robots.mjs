@@ -1,5 +1,6 @@
 // Robots as they come from others: collision meshes, xacro, long paths, tools by their names; and all answers beside the arm itself.
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -94,6 +95,20 @@ test('a folder of xacro alone says what to do; a long path stays inside the pane
   await choice.waitFor();
   const [inner, outer] = [await choice.boundingBox(), await page.locator('aside').boundingBox()];
   assert.ok(inner.x + inner.width <= outer.x + outer.width, `${JSON.stringify(inner)} in ${JSON.stringify(outer)}`);
+}));
+
+test('a robot is shared without meshes that are too much for a link, and saved as GLB without them, which is told', on('?scene=arm6', {}, async (page) => {
+  const heavy = `${cube(0.2)}\n# ${randomBytes(200_000).toString('base64')}\n`;
+  const shown = row.replaceAll('collision>', 'visual>');
+  await dropPaths(page, join(folderOf({ 'pack/row.urdf': shown, 'pack/cube.obj': heavy }), 'pack'));
+  await until(page, () => document.title.startsWith('row') && globalThis.studio.look().meshes > 0);
+  await page.getByRole('button', { name: /^Share/ }).click();
+  await said(page, /A link to this scene is in .*It leaves out the meshes, which are too much for a link\./);
+  assert.ok(page.url().length < 100_000 && page.url().includes('#'));
+  await page.evaluate(() => document.querySelectorAll('details').forEach((details) => (details.open = true)));
+  const glb = page.locator('details', { hasText: 'Save as' }).getByRole('button').filter({ hasText: /^GLB$/ });
+  await Promise.all([page.waitForEvent('download'), glb.click()]);
+  await said(page, /Saved row\.glb\.\nGLB gets the bones only: the shapes and meshes of the robot are not written\./);
 }));
 
 /** Red, green and blue at a place of the page, averaged over a few pixels. */
