@@ -256,3 +256,34 @@ TEST(joints_beside_the_chain_are_left_alone)
     ck_assert(q[5] == 1.25 && q[6] == -1.5 && q[7] == 0.75);
     ck_assert(fabs(q[0]) <= PI && report.outcome == POISE_OUTCOME_REACHED);
 }
+
+// Errors from the first on; NAN around the window: none of it is read.
+TEST(errors_that_gain_nothing_are_noticed)
+{
+    static const struct {
+        int window, count;
+        double errors[8];
+        bool is_stuck;
+    } rows[] = {
+        {4, 3, {1, 1, 1}, false},                   // too few
+        {4, 4, {8, 4, 2, 1}, false},                // they fall
+        {4, 4, {1, 1, 1, 1}, true},                 // they stand still
+        {4, 4, {1, 2, 3, 4}, true},                 // they rise
+        {4, 4, {4, 1, 2, 3.95}, true},              // the newest is as large as the oldest
+        {4, 4, {4, 2, 4, 2}, true},                 // every second is the same, and the newest less than the oldest
+        {4, 6, {9, 8, 4, 2, 4, 2}, true},           // likewise later
+        {4, 4, {4, 2, 3.5, 1}, false},              // every second is not
+        {6, 6, {4, 2, 4, 2, 4, 2}, true},           //
+        {6, 8, {9, 9, 4, 2, 4, 1.5, 3.5, 1}, false} //
+    };
+    for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
+        double room[16], *ring = room + 4;
+        for (int k = 0; k < 16; ++k) {
+            room[k] = NAN;
+        }
+        for (int k = 0; k < rows[i].count; ++k) {
+            ring[k % rows[i].window] = rows[i].errors[k];
+        }
+        ck_assert_msg(pz_erik_is_stuck(ring, rows[i].count, rows[i].window, 0.1) == rows[i].is_stuck, "row %d", (int)i);
+    }
+}

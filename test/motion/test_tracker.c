@@ -1,117 +1,12 @@
 // Tracking: recordings of our own humanoid, clean and spoilt in every way that recordings are.
-#include "support/constraint_check.h"
+#include "motion/tracked_take.h"
 #include "support/skeleton.h"
-#include "support/test_main.h"
 
-#include <poise/track.h>
 #include <scenes/random.h>
-#include <scenes/scenes.h>
 
-#include <math.h>
 #include <string.h>
 
-#define MARKERS  41
-#define RATE     100.0
-#define LARGEST  30.0 * 3.14159265358979 / 180.0 // a jump, in radians
-#define SKELETON "humanoid"
-
-typedef struct take {
-    poise_model *model;
-    int nq, frames;
-    scene_marker markers[MARKERS];
-    poise_placement placements[MARKERS];
-    poise_clip *truth;
-    poise_markers *seen;
-    poise_clip *found;
-    poise_track_frame *report;
-} take;
-
-// On the heap, because placements point to the names of markers.
-static take *record(const char *motion, int frames)
-{
-    take *t = calloc(1, sizeof *t);
-    t->frames = frames;
-    ck_assert_int_eq(scene_create(SKELETON, NULL, &t->model, NULL), POISE_OK);
-    t->nq = poise_model_info(t->model).nq;
-    ck_assert_int_eq(scene_markers(SKELETON, t->markers, MARKERS), MARKERS);
-    for (int i = 0; i < MARKERS; ++i) {
-        t->placements[i] = (poise_placement){t->markers[i].name, t->markers[i].body, t->markers[i].local, 1.0};
-    }
-    ck_assert_int_eq(poise_clip_create(frames, t->nq, 1.0 / RATE, NULL, &t->truth, NULL), POISE_OK);
-    for (int f = 0; f < frames; ++f) {
-        scene_motion_pose(t->model, motion, f / RATE, t->truth->q + (size_t)f * (size_t)t->nq);
-    }
-    poise_scale metres = {1.0, POISE_UP_Y};
-    ck_assert_int_eq(poise_markers_from_clip(t->model, t->truth, metres, t->placements, MARKERS, NULL, &t->seen, NULL),
-                     POISE_OK);
-    t->report = calloc((size_t)frames, sizeof *t->report);
-    return t;
-}
-
-static void forget(take *t)
-{
-    poise_clip_destroy(t->truth);
-    poise_clip_destroy(t->found);
-    poise_markers_destroy(t->seen);
-    poise_model_destroy(t->model);
-    free(t->report);
-    free(t);
-}
-
-static poise_vec3 *point(take *t, int frame, int marker)
-{
-    return &t->seen->position[(size_t)frame * MARKERS + (size_t)marker];
-}
-
-static void lose(take *t, int frame, int marker)
-{
-    *point(t, frame, marker) = (poise_vec3){NAN, NAN, NAN};
-}
-
-// Tracking all that was recorded.
-static poise_track_problem problem_of(const take *t)
-{
-    poise_track_problem problem = poise_track_problem_default();
-    problem.model = t->model;
-    problem.placements = t->placements;
-    problem.placement_count = MARKERS;
-    problem.markers = t->seen;
-    return problem;
-}
-
-// NULL for the defaults.
-static void track(take *t, const poise_track_problem *given)
-{
-    poise_track_problem problem = given ? *given : problem_of(t);
-    poise_clip_destroy(t->found);
-    t->found = NULL;
-    poise_error error = {.text = ""};
-    poise_status status = poise_track(&problem, NULL, &t->found, t->report, &error);
-    ck_assert_msg(status == POISE_OK, "%s", error.text);
-}
-
-// Largest distance of any marker's place in the answer from its true place, over frames [first, end).
-static double worst_error(const take *t, int first, int end)
-{
-    poise_kinematics *kin[2];
-    double worst = 0.0;
-    for (int i = 0; i < 2; ++i) {
-        poise_kinematics_create(t->model, NULL, &kin[i], NULL);
-    }
-    for (int f = first; f < end; ++f) {
-        poise_kinematics_update(kin[0], t->truth->q + (size_t)f * (size_t)t->nq, NULL);
-        poise_kinematics_update(kin[1], t->found->q + (size_t)f * (size_t)t->nq, NULL);
-        for (int i = 0; i < MARKERS; ++i) {
-            const poise_placement *p = &t->placements[i];
-            poise_vec3 a = poise_kinematics_point(kin[0], p->body, p->local);
-            poise_vec3 b = poise_kinematics_point(kin[1], p->body, p->local);
-            worst = fmax(worst, sqrt(pow(a.x - b.x, 2) + pow(a.y - b.y, 2) + pow(a.z - b.z, 2)));
-        }
-    }
-    poise_kinematics_destroy(kin[0]);
-    poise_kinematics_destroy(kin[1]);
-    return worst;
-}
+#define LARGEST (30.0 * 3.14159265358979 / 180.0) // a jump, in radians
 
 // Largest rotation of any body from one frame to the next.
 static double worst_jump(const take *t)
@@ -649,64 +544,5 @@ TEST(frames_that_were_solved_ahead_are_as_good)
     ck_assert_int_ge(taken, 100);
     ck_assert_int_le(solved, 2 * t->frames); // leads and seams included
     ck_assert_int_eq(passes[200], 0);
-    forget(t);
-}
-
-// ---- Constraints ---------------------------------------------------------------------------------------------------------
-
-// Every limb's end stays above a floor that the recording goes through by 3 cm, also where nothing is seen.
-TEST(every_frame_holds_what_it_must)
-{
-    enum { MOST = 16 };
-    take *t = record("walk", 300);
-    poise_constraint given[MOST];
-    poise_kinematics *kin;
-    poise_kinematics_create(t->model, NULL, &kin, NULL);
-    int joints = poise_model_info(t->model).joints, count = 0;
-    double lowest = INFINITY;
-    for (int k = 0; k < joints && count < MOST; ++k) {
-        bool is_leaf = true;
-        for (int i = 0; i < joints; ++i) {
-            is_leaf = is_leaf && poise_model_joint_info(t->model, i).parent != k;
-        }
-        if (is_leaf) {
-            given[count] = poise_constraint_default(POISE_CONSTRAINT_PLANE);
-            given[count].body = k, given[count].body2 = POISE_WORLD, given[count].upper = INFINITY;
-            given[count++].target.rotation = poise_quat_from_axis_angle((poise_vec3){1, 0, 0}, -1.5707963267948966);
-        }
-    }
-    for (int f = 0; f < t->frames; ++f) {
-        poise_kinematics_update(kin, t->truth->q + (size_t)f * (size_t)t->nq, NULL);
-        for (int i = 0; i < count; ++i) {
-            lowest = fmin(lowest, poise_kinematics_body_pose(kin, given[i].body).position.y);
-        }
-    }
-    for (int i = 0; i < count; ++i) {
-        given[i].target.position.y = lowest + 0.03;
-    }
-    for (int f = 100; f < 108; ++f) {
-        for (int m = 0; m < MARKERS; ++m) {
-            lose(t, f, m);
-        }
-    }
-    poise_track_problem problem = problem_of(t);
-    problem.constraints = given, problem.constraint_count = count, problem.chunk = 100;
-    track(t, NULL);
-    int broken_without = 0;
-    for (int f = 0; f < t->frames; ++f) {
-        broken_without += check_constraints(t->model, given, count, t->found->q + (size_t)f * (size_t)t->nq).loop > 0;
-    }
-    ck_assert_int_gt(broken_without, 20);
-    track(t, &problem);
-    for (int f = 0; f < t->frames; ++f) {
-        broken b = check_constraints(t->model, given, count, t->found->q + (size_t)f * (size_t)t->nq);
-        ck_assert_msg(b.loop <= 0 && b.limit <= 0, "frame %d: through the floor by %g", f, b.loop);
-        ck_assert_int_ne(t->report[f].outcome, POISE_OUTCOME_INFEASIBLE);
-    }
-    ck_assert_double_le(worst_error(t, 0, 90), 0.06);
-    given[0].body = 9999;
-    poise_clip *none;
-    ck_assert_int_eq(poise_track(&problem, NULL, &none, NULL, NULL), POISE_ERROR_ARGUMENT);
-    poise_kinematics_destroy(kin);
     forget(t);
 }

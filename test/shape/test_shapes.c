@@ -111,7 +111,8 @@ TEST_ROWS(the_normal_is_the_derivative, KINDS *KINDS - 1)
     ck_assert_int_gt(compared, TRIES * 9 / 10);
 }
 
-// Two capsules whose axes lie on one line, exactly x, y or z, and overlap: no direction is the nearest, and one across will do.
+// Two capsules whose axes lie on one line, exactly x, y or z, and overlap: no direction is the nearest, and one across
+// will do.
 TEST_ROWS(capsules_on_one_line_part_across_it, 3)
 {
     static const poise_quat turns[] = {{0.5, 0.5, 0.5, 0.5}, {-0.5, -0.5, -0.5, 0.5}, {0, 0, 0, 1}}; // of z
