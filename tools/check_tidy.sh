@@ -26,7 +26,7 @@ fi
 folder=$(mktemp -d)
 log=$folder/log
 trap 'rm -r "$folder"' EXIT
-sed 's/ -fsched[a-z-]*//g' "$build/compile_commands.json" >"$folder/compile_commands.json"
+sed -E 's/ (-f(no-)?sched[a-z0-9-]*|-fvect-cost-model=[a-z]*|--param=[a-z0-9=-]*)//g' "$build/compile_commands.json" >"$folder/compile_commands.json"
 status=0
 printf '%s\n' "$@" | xargs -P "${JOBS:-$(nproc)}" -n 4 clang-tidy -p "$folder" --quiet --extra-arg=-Wno-unknown-warning-option $more \
     >"$log" 2>/dev/null || status=1
