@@ -251,48 +251,52 @@ TEST_ROWS(pairs_have_exact_second_derivatives, 10)
     poise_objective_destroy(s.objective);
 }
 
-enum { PROGRAM_SIZE = 12, PROGRAM_ROWS = 8, PROGRAM_EQUALITIES = 2 };
+enum { PROGRAM_MOST = 12, PROGRAM_ROWS = 8, PROGRAM_EQUALITIES = 2 };
 
 typedef struct program {
-    double J[PROGRAM_ROWS * PROGRAM_SIZE], c[PROGRAM_ROWS];
-    double lower[PROGRAM_SIZE], upper[PROGRAM_SIZE], g[PROGRAM_SIZE], D[PROGRAM_SIZE], span[PROGRAM_SIZE];
+    int n;
+    double J[PROGRAM_ROWS * PROGRAM_MOST], c[PROGRAM_ROWS];
+    double lower[PROGRAM_MOST], upper[PROGRAM_MOST], g[PROGRAM_MOST], D[PROGRAM_MOST], span[PROGRAM_MOST];
     bool is_equality[PROGRAM_ROWS];
 } program;
 
-// Some point within the bounds holds every row.
-static void make_program(scene_random *random, program *p)
+// Some point within the bounds holds every row. The last row is parallel to the one before it.
+static program make_program(scene_random *random, int n)
 {
-    double held[PROGRAM_SIZE];
-    for (int i = 0; i < PROGRAM_SIZE; ++i) {
+    program p = {.n = n};
+    double held[PROGRAM_MOST], ratio = scene_random_range(random, 0.1, 3);
+    for (int i = 0; i < n; ++i) {
         held[i] = scene_random_range(random, -1, 1);
-        p->lower[i] = held[i] - scene_random_range(random, 0.1, 1);
-        p->upper[i] = held[i] + scene_random_range(random, 0.1, 1);
-        p->g[i] = scene_random_range(random, -3, 3);
-        p->D[i] = scene_random_range(random, 0.5, 2), p->span[i] = 1;
+        p.lower[i] = held[i] - scene_random_range(random, 0.1, 1);
+        p.upper[i] = held[i] + scene_random_range(random, 0.1, 1);
+        p.g[i] = scene_random_range(random, -3, 3);
+        p.D[i] = scene_random_range(random, 0.5, 2), p.span[i] = 1;
     }
     for (int k = 0; k < PROGRAM_ROWS; ++k) {
-        p->is_equality[k] = k < PROGRAM_EQUALITIES;
-        p->c[k] = p->is_equality[k] ? 0.0 : scene_random_range(random, 0.1, 0.5);
-        for (int i = 0; i < PROGRAM_SIZE; ++i) {
-            p->J[k * PROGRAM_SIZE + i] = scene_random_range(random, -1, 1);
-            p->c[k] -= p->J[k * PROGRAM_SIZE + i] * held[i];
+        double *J = p.J + k * n;
+        p.is_equality[k] = k < PROGRAM_EQUALITIES;
+        p.c[k] = p.is_equality[k] ? 0.0 : scene_random_range(random, 0.1, 0.5);
+        for (int i = 0; i < n; ++i) {
+            J[i] = k == PROGRAM_ROWS - 1 ? ratio * J[i - n] : scene_random_range(random, -1, 1);
+            p.c[k] -= J[i] * held[i];
         }
     }
+    return p;
 }
 
 // The conditions of a minimum; returns how many inequalities are active.
 static int check_program(const program *p, const pz_dual *d)
 {
-    double left[PROGRAM_SIZE], room[PROGRAM_ROWS];
+    double left[PROGRAM_MOST], room[PROGRAM_ROWS];
     int active = 0;
-    for (int i = 0; i < PROGRAM_SIZE; ++i) {
+    for (int i = 0; i < p->n; ++i) {
         ck_assert(d->x[i] >= p->lower[i] - 1e-9 && d->x[i] <= p->upper[i] + 1e-9);
         left[i] = p->D[i] * d->x[i] + p->g[i];
     }
     for (int k = 0; k < PROGRAM_ROWS; ++k) {
         room[k] = p->c[k];
-        for (int i = 0; i < PROGRAM_SIZE; ++i) {
-            room[k] += p->J[k * PROGRAM_SIZE + i] * d->x[i];
+        for (int i = 0; i < p->n; ++i) {
+            room[k] += p->J[k * p->n + i] * d->x[i];
         }
         ck_assert_msg(p->is_equality[k] ? fabs(room[k]) < 1e-9 : room[k] > -1e-9, "row %d: %g", k, room[k]);
     }
@@ -300,44 +304,60 @@ static int check_program(const program *p, const pz_dual *d)
         int id = d->id[d->used[u]], dof = (id - PROGRAM_ROWS) / 2;
         double mu = d->mu[d->used[u]], sign = (id - PROGRAM_ROWS) % 2 ? -1.0 : 1.0;
         ck_assert((id < PROGRAM_EQUALITIES || mu >= 0) && (id >= PROGRAM_ROWS || fabs(room[id]) < 1e-9));
-        for (int i = 0; i < PROGRAM_SIZE; ++i) {
-            left[i] -= mu * (id < PROGRAM_ROWS ? p->J[id * PROGRAM_SIZE + i] : i != dof ? 0.0 : sign);
+        for (int i = 0; i < p->n; ++i) {
+            left[i] -= mu * (id < PROGRAM_ROWS ? p->J[id * p->n + i] : i != dof ? 0.0 : sign);
         }
         active += id >= PROGRAM_EQUALITIES;
     }
-    for (int i = 0; i < PROGRAM_SIZE; ++i) {
+    for (int i = 0; i < p->n; ++i) {
         ck_assert_double_eq_tol(left[i], 0, 1e-9);
     }
     return active;
 }
 
-// Of a program that some x holds, the answer holds all rows and bounds, and its gradient is a sum of their normals n,
+static void pose_program(pz_dual *d, const program *p)
+{
+    d->row_count = PROGRAM_ROWS, d->J = p->J, d->c = p->c, d->is_equality = p->is_equality;
+    d->lower = p->lower, d->upper = p->upper, d->g = p->g, d->D = p->D, d->span = p->span;
+    d->soften = 0, d->deep = INFINITY, d->slack = 1e-12;
+}
+
+// Rows: how many coordinates. Of a program that some x holds, the answer holds all rows and bounds, and its gradient is a
+// sum of their normals n,
 //
 //   D x + g = sum mu n,     mu >= 0 but for equalities,     mu = 0 where there is room
 //
-// But for the few where all coordinates are given by rows in use: a further one depends on them, and is left out.
-TEST(programs_are_solved_to_where_no_direction_within_lowers_them)
+// Where coordinates are few, rows in use soon fix all of them, and a further one must take the place of one of these. With
+// the last row turned against its neighbour, both cannot hold, and the answer says so.
+TEST_ROWS(programs_are_solved_to_where_no_direction_within_lowers_them, 4)
 {
+    static const int sizes[4] = {3, 5, 8, PROGRAM_MOST};
+    int n = sizes[test_row];
     scene_random random = scene_random_make(41);
     pz_dual d = {0};
     pz_arena count = pz_arena_counting();
-    pz_dual_lay_out(&d, PROGRAM_SIZE, PROGRAM_ROWS, &count);
+    pz_dual_lay_out(&d, n, PROGRAM_ROWS, &count);
     size_t size = pz_arena_bytes(&count);
     void *memory = malloc(size);
     test_own(free, memory);
-    int active = 0, left_out = 0;
+    int active = 0, left_out = 0, contradictions = 0;
     for (int round = 0; round < 500; ++round) {
-        program p;
-        make_program(&random, &p);
+        program p = make_program(&random, n);
         pz_arena arena = pz_arena_over(memory, size);
-        pz_dual_lay_out(&d, PROGRAM_SIZE, PROGRAM_ROWS, &arena);
-        d.row_count = PROGRAM_ROWS, d.J = p.J, d.c = p.c, d.is_equality = p.is_equality;
-        d.lower = p.lower, d.upper = p.upper, d.g = p.g, d.D = p.D, d.span = p.span;
-        d.soften = 0, d.deep = INFINITY, d.slack = 1e-12;
+        pz_dual_lay_out(&d, n, PROGRAM_ROWS, &arena);
+        pose_program(&d, &p);
         pz_dual_solve(&d, NULL, 0);
         left_out += !d.is_consistent;
-        active += d.is_consistent ? check_program(&p, &d) : 0;
+        active += check_program(&p, &d);
+        int last = PROGRAM_ROWS - 1;
+        for (int i = 0; i < n; ++i) {
+            p.J[last * n + i] = -p.J[(last - 1) * n + i];
+        }
+        p.c[last] = -p.c[last - 1] - 0.1;
+        pz_dual_solve(&d, NULL, 0);
+        contradictions += !d.is_consistent;
     }
-    ck_assert_int_gt(active, 500);
-    ck_assert_int_le(left_out, 50);
+    ck_assert_int_gt(active, 300);
+    ck_assert_int_eq(left_out, 0);
+    ck_assert_int_eq(contradictions, 500);
 }

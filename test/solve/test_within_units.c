@@ -137,7 +137,7 @@ TEST_ROWS(millimetres_and_kilometres_hold_as_metres_do, 4 * 2)
             reached[k] += report.outcome == POISE_OUTCOME_REACHED;
         }
     }
-    ck_assert_int_ge(held[0], 40);
+    ck_assert_int_ge(held[0], 35);               // 41 % of 2000
     ck_assert_int_le(abs(held[0] - held[1]), 1); // a loop that just closes, or just not
     ck_assert_int_le(abs(reached[0] - reached[1]), 1);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define DEPENDENT 1e-10 // a pivot below this share of S_ii
-#define AGREES    1e-9  // what an equality that was left out may lack
+#define AGREES    1e-9  // what x may lack of a row that was left out
 #define IN_SET    1
 #define LEFT_OUT  2
 
@@ -152,10 +152,29 @@ static double *F_row(const pz_dual *d, int i)
     return d->F + (size_t)i * (size_t)d->capacity;
 }
 
+// Rows that give way a little do not fix a coordinate.
+static bool is_soft(const pz_dual *d, int id)
+{
+    return d->soften > 0 && !is_equality(d, id) && constant(d, id) < -d->deep;
+}
+
+// Do the rows in use fix all coordinates? Rounding may hide from the factor that a further row depends on them.
+static bool all_fixed(const pz_dual *d)
+{
+    int fixed = 0;
+    for (int i = 0; i < d->used_count && d->used_count >= d->nv; ++i) {
+        fixed += !is_soft(d, d->id[d->used[i]]);
+    }
+    return fixed >= d->nv;
+}
+
 // Take up the row at `place`. False: it depends on those in use.
 static bool append(pz_dual *d, int place)
 {
     double *f = F_row(d, d->used_count);
+    if (all_fixed(d) && !is_soft(d, d->id[place])) {
+        return false;
+    }
     for (int i = 0; i < d->used_count; ++i) {
         f[i] = (*S_at(d, place, d->used[i]) - dot(i, F_row(d, i), f)) / F_row(d, i)[i];
     }
@@ -236,17 +255,50 @@ static int place_of(pz_dual *d, int id)
     for (int i = 0; i <= place; ++i) {
         *S_at(d, place, i) = product(d, i, place);
     }
-    double c = constant(d, id);
-    *S_at(d, place, place) *= !is_equality(d, id) && c < -d->deep ? 1.0 + d->soften : 1.0;
-    d->b[place] = c + times(d, id, d->x0);
+    *S_at(d, place, place) *= is_soft(d, id) ? 1.0 + d->soften : 1.0;
+    d->b[place] = constant(d, id) + times(d, id, d->x0);
     return place;
 }
 
-// Take up a row; false: there is no room, or it depends on those in use. A place that is new and not taken is given back.
-static bool enter(pz_dual *d, int id)
+// The row at `place` depends on those in use, Z_p = sum r_i Z_i: while its multiplier grows by t, theirs change by -t r_i,
+// and x stays. The first inequality whose multiplier comes to 0 gives way to it (D. Goldfarb & A. Idnani, "A numerically
+// stable dual method for solving strictly convex quadratic programs", 1983). False: none does; no x holds all of them.
+static bool exchange(pz_dual *d, int place)
+{
+    double *r = d->z, t = INFINITY, own = *S_at(d, place, place);
+    int first = -1;
+    for (int i = 0; i < d->used_count; ++i) {
+        r[i] = *S_at(d, place, d->used[i]);
+    }
+    solve_factor(d, r);
+    for (int i = 0; i < d->used_count; ++i) {
+        int used = d->used[i];
+        bool has_share = r[i] > 0 && r[i] * r[i] * *S_at(d, used, used) > DEPENDENT * own;
+        if (has_share && !is_equality(d, d->id[used]) && d->mu[used] < t * r[i]) {
+            t = d->mu[used] / r[i];
+            first = i;
+        }
+    }
+    if (first < 0) {
+        return false;
+    }
+    for (int i = 0; i < d->used_count; ++i) {
+        double *mu = &d->mu[d->used[i]];
+        *mu -= t * r[i];
+        *mu = is_equality(d, d->id[d->used[i]]) ? *mu : max2(*mu, 0.0); // below it by rounding alone
+    }
+    drop(d, first);
+    bool is_taken = append(d, place);
+    d->mu[place] = is_taken ? t : 0.0;
+    return is_taken;
+}
+
+// Take up a row; false: there is no room, or it depends on those in use and may not take the place of one. A place that is
+// new and not taken is given back.
+static bool enter(pz_dual *d, int id, bool may_exchange)
 {
     int size = d->size, place = place_of(d, id);
-    if (place < 0 || append(d, place)) {
+    if (place < 0 || append(d, place) || (may_exchange && exchange(d, place))) {
         return place >= 0;
     }
     if (place == size) {
@@ -332,7 +384,6 @@ static int most_broken(const pz_dual *d)
 static void begin(pz_dual *d, const int *hints, int hint_count)
 {
     d->size = d->used_count = 0;
-    d->is_consistent = true;
     memset(d->mark, 0, (size_t)(d->row_count + 2 * d->nv));
     for (int i = 0; i < d->nv; ++i) {
         d->x0[i] = -d->g[i];
@@ -340,15 +391,31 @@ static void begin(pz_dual *d, const int *hints, int hint_count)
     go_up(d, d->x0);
     go_down(d, d->x0);
     for (int id = 0; id < d->row_count; ++id) {
-        if (d->is_equality[id] && !enter(d, id)) {
+        if (d->is_equality[id] && !enter(d, id, false)) {
             d->mark[id] = LEFT_OUT;
         }
     }
     for (int i = 0; i < hint_count; ++i) {
         if (d->mark[hints[i]] == 0) {
-            enter(d, hints[i]);
+            enter(d, hints[i], false);
         }
     }
+}
+
+// Does x hold the rows that were left out?
+static bool left_out_agree(const pz_dual *d)
+{
+    for (int id = 0; id < d->row_count + 2 * d->nv; ++id) {
+        if (d->mark[id] == LEFT_OUT) {
+            double value = constant(d, id) + times(d, id, d->x);
+            double lacks = is_equality(d, id) ? fabs(value) : -value;
+            double span = is_bound(d, id) ? d->span[(id - d->row_count) / 2] : 1.0;
+            if (lacks > max2(AGREES, d->slack) * span) {
+                return false;
+            }
+        }
+    }
+    return true;
 }
 
 void pz_dual_solve(pz_dual *d, const int *hints, int hint_count)
@@ -365,17 +432,12 @@ void pz_dual_solve(pz_dual *d, const int *hints, int hint_count)
         if (id < 0) {
             break;
         }
-        if (!enter(d, id)) {
+        if (!enter(d, id, true)) {
             d->mark[id] = LEFT_OUT;
-            d->is_consistent = false;
             id = -1;
         }
     }
-    for (int i = 0; i < d->row_count; ++i) { // equalities that were left out, and agree or not
-        if (d->mark[i] == LEFT_OUT && d->is_equality[i] && fabs(d->c[i] + times(d, i, d->x)) > AGREES) {
-            d->is_consistent = false;
-        }
-    }
+    d->is_consistent = id < 0 && left_out_agree(d);
 }
 
 void pz_dual_correct(pz_dual *d, const double *c, double *x)

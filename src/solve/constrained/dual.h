@@ -8,7 +8,8 @@
 //   min 1/2 mu.S mu + b.mu,  mu >= 0 for inequalities        S = Z^T Z,  b = c + J x0,  x0 = -M^-1 g,  x = x0 + L^-1 Z mu
 //
 // by an active set (C. Lawson & R. Hanson, "Solving Least Squares Problems", 1974, chapter 23) with a Cholesky factor of its
-// part of S that is updated. A row that depends on those before it is left out: harmless where it agrees with them.
+// part of S that is updated. A row that depends on those in use takes the place of one of them; where none can give way, the
+// rows contradict each other, and it is left out.
 #ifndef PZ_SOLVE_DUAL_H
 #define PZ_SOLVE_DUAL_H
 
@@ -33,7 +34,7 @@ typedef struct pz_dual {
     double slack; // what x may lack of an inequality or a bound, in its span
     // the answer
     double *x;          // nv
-    bool is_consistent; // nothing was left out that x breaks
+    bool is_consistent; // x holds every row and bound
     // rows that have been active; ids: rows first, then lower and upper of each dof
     int capacity, size;
     int *id;
