@@ -1,8 +1,10 @@
 // Frames of a clip that come as near to the original as goals allow: the least change, weighed by what moves with it.
 //
-//   w_i = sum over bodies b of |dx_b/dq_i|^2/size^2 + LEAST
+//   w_i = sum over bodies b of c_b |dx_b/dq_i|^2/size^2 + LEAST
 //
-// Lengths count in units of the skeleton's size. The answer depends smoothly on the original and on the goals wherever the
+// c_b is 1 for bodies that the goals are there to move, with what carries them and what they carry, and OTHERS for the rest:
+// a hand is followed by its arm, and the trunk leans, which takes head and other arm along, only where the arm does not
+// reach. Lengths count in units of the skeleton's size. The answer depends smoothly on the original and on the goals wherever the
 // joints that are at their limits stay the same ones.
 #include "motion/edit/editor.h"
 
@@ -12,8 +14,9 @@
 
 #include <string.h>
 
-#define LEAST 0.02 // weight of a joint that moves nothing else
-#define STAY  1e-4 // of the change, against goals that are out of reach
+#define LEAST  0.02 // weight of a joint that moves nothing else
+#define OTHERS 10.0 // weight of bodies that no goal is there to move
+#define STAY   1e-4 // of the change, against goals that are out of reach
 
 // ---- Life ----------------------------------------------------------------------------------------------------------------
 
@@ -58,17 +61,18 @@ static poise_status open_parts(pz_editor *e, int coupled, const poise_allocator 
 }
 
 // w_i at the first frame of the clip.
-static poise_status weigh(pz_editor *e, poise_error *error)
+static poise_status weigh(pz_editor *e, const bool *moved, poise_error *error)
 {
     const poise_model *m = e->model;
     poise_status status = poise_kinematics_update(e->kin, e->original, error);
     for (int i = 0; i < m->nv; ++i) {
-        e->weight[i] = LEAST;
+        e->weight[i] = pz_axis_slides(m, m->dof_axis[i]) ? LEAST / (e->size * e->size) : LEAST;
     }
     for (int b = 0; b < m->joint_count && status == POISE_OK; ++b) {
         status = poise_kinematics_jacobian(e->kin, b, v3(0, 0, 0), e->jacobian, NULL, error);
+        double share = (moved && !moved[b] ? OTHERS : 1.0) / (e->size * e->size);
         for (int i = 0; i < 3 * m->nv && status == POISE_OK; ++i) {
-            e->weight[i % m->nv] += e->jacobian[i] * e->jacobian[i] / (e->size * e->size);
+            e->weight[i % m->nv] += share * e->jacobian[i] * e->jacobian[i];
         }
     }
     for (int s = 0; s < m->step_count; ++s) { // a quaternion takes its first weight: the largest of the three
@@ -148,7 +152,7 @@ poise_status pz_editor_open(const poise_model *model, const pz_editor_room *room
     e->size = e->size > 0.0 ? e->size : 1.0;
     status =
         status == POISE_OK ? open_parts(e, room->coupled, allocator, error) : pz_error_set(error, status, "out of memory");
-    status = status == POISE_OK && clip->frames > 0 ? weigh(e, error) : status;
+    status = status == POISE_OK && clip->frames > 0 ? weigh(e, room->moved, error) : status;
     if (status != POISE_OK) {
         pz_editor_close(e);
     }

@@ -48,6 +48,7 @@ typedef struct pz_editor_room {
     int rows;           // that they have: pz_goal_rows_most of each
     int coupled;        // RELATIVE and CENTER_OF_MASS goals
     const bool *locked; // nv; NULL: none
+    const bool *moved;  // by body: goals are there to move it, on its own or with one that carries it; NULL: all
 } pz_editor_room;
 
 // On any status but POISE_OK there is nothing to close.

@@ -18,17 +18,19 @@
 #include <poise/kinematics.h>
 #include <string.h>
 
-#define MU_LEAST   1e-11
-#define MU_SHARE   1e-2  // of |r|^2
-#define FARTHEST   0.4   // of a component in one step
-#define STILL      1e-10 // a step this short ends it
-#define LOOSE      1e-6  // a step after which the goals are met still
-#define REACHED    1e-14 // of squared residuals: rounding may raise them from here
-#define ITERATIONS 60
-#define PASSES     12   // of finding which limits are reached
-#define LOOK       8    // iterations after which
-#define FALLEN     0.8  // of the squared residuals may be left at most, as long as they are more than
-#define FAR        1e-6 // in units of the skeleton: otherwise the goals are out of reach
+#define MU_LEAST    1e-11
+#define MU_SHARE    1e-2  // of |r|^2
+#define FARTHEST    0.4   // of a component in one step
+#define STILL       1e-10 // a step this short ends it
+#define LOOSE       1e-6  // a step after which the goals are met still
+#define REACHED     1e-14 // of squared residuals: rounding may raise them from here
+#define SHARE_LEAST 0.1   // of a step
+#define SHARE_MOST  2.0
+#define ITERATIONS  60
+#define PASSES      12   // of finding which limits are reached
+#define LOOK        8    // iterations after which
+#define FALLEN      0.8  // of the squared residuals may be left at most, as long as they are more than
+#define FAR         1e-6 // in units of the skeleton: otherwise the goals are out of reach
 
 int pz_goal_rows_most(const poise_model *model, poise_goal_kind kind)
 {
@@ -50,6 +52,7 @@ void pz_least_change_lay_out(pz_least_change *s, pz_arena *arena)
     s->next = pz_arena_take(arena, nv, sizeof(double));
     s->over = pz_arena_take(arena, nv, sizeof(double));
     s->bound = pz_arena_take(arena, nv, sizeof *s->bound);
+    s->step = pz_arena_take(arena, nv, sizeof(double));
     s->trial = pz_arena_take(arena, (size_t)s->model->nq, sizeof(double));
 }
 
@@ -208,11 +211,25 @@ static double longest(const pz_least_change *s)
     return most;
 }
 
+// How much of this step to take, after a step of which `share` was taken. A sequence that oscillates, or creeps, follows a
+// straight line between the two to where steps vanish. (B. Irons, R. Tuck, A version of the Aitken accelerator, 1969.)
+static double relaxed(pz_least_change *s, double share)
+{
+    double along = 0.0, square = 0.0;
+    for (int i = 0; i < s->model->nv; ++i) {
+        double step = s->next[i] - s->change[i], before = s->step[i], turn = step - before;
+        along -= s->weight[i] * before * turn;
+        square += s->weight[i] * turn * turn;
+        s->step[i] = step;
+    }
+    return s->iterations > 0 && square > 0.0 ? min2(max2(share * along / square, SHARE_LEAST), SHARE_MOST) : 1.0;
+}
+
 poise_status pz_least_change_solve(pz_least_change *s, const poise_model *limited, const poise_goal *goals, int count,
                                    const double *original, double *q, poise_error *error)
 {
     poise_status status = POISE_OK;
-    double far = FARTHEST, last = INFINITY, looked = INFINITY;
+    double far = FARTHEST, last = INFINITY, looked = INFINITY, share = 1.0;
     s->is_met = false;
     set_bounds(s, limited, original);
     for (s->iterations = 0; s->iterations < ITERATIONS && status == POISE_OK; ++s->iterations) {
@@ -231,7 +248,8 @@ poise_status pz_least_change_solve(pz_least_change *s, const poise_model *limite
             looked = square;
         }
         double step = longest(s);
-        status = go(s, limited, step > far ? far / step : 1.0, q, s->trial, error);
+        share = min2(relaxed(s, share), far / step);
+        status = go(s, limited, share, q, s->trial, error);
         if (status == POISE_OK) {
             memcpy(q, s->trial, (size_t)s->model->nq * sizeof *q);
         }

@@ -17,6 +17,7 @@ typedef struct pz_least_change {
     double *y, *A;      // rows; rows x rows
     double *change;     // nv: from the original
     double *next;       // nv: the same after the step
+    double *step;       // nv: the last step in full
     double *over;       // nv: a row of J_F W_F^-1
     signed char *bound; // nv: -1, 1 at a limit, 0 free, 2 locked
     double *trial;      // nq

@@ -598,6 +598,23 @@ static void lock(const poise_model *m, const poise_clip *clip, const bool *asked
     }
 }
 
+static bool carries_or_hangs_on(const poise_model *m, int b, int body)
+{
+    return body != POISE_WORLD && (pz_model_is_ancestor(m, b, body) || pz_model_is_ancestor(m, body, b));
+}
+
+// Bodies that a pin is there to move: its own, what that carries, and what carries it. A posture is there to move all.
+static void mark_moved(const poise_model *m, const poise_pin *pin, bool *moved)
+{
+    const poise_goal *goal = goal_of_pin(pin);
+    bool has_body =
+        goal->kind != POISE_GOAL_POSTURE && goal->kind != POISE_GOAL_SMOOTHNESS && goal->kind != POISE_GOAL_CENTER_OF_MASS;
+    for (int b = 0; b < m->joint_count && pin->target != POISE_PIN_PATH; ++b) {
+        moved[b] = moved[b] || !has_body || carries_or_hangs_on(m, b, goal->body) ||
+                   (goal->kind == POISE_GOAL_RELATIVE && carries_or_hangs_on(m, b, goal->body2));
+    }
+}
+
 static void lay_out(job *j, int count, int keys, int nq, pz_arena *arena)
 {
     j->plans = pz_arena_take(arena, 2 * (size_t)count, sizeof *j->plans);
@@ -617,17 +634,22 @@ poise_status pz_clip_pin(const poise_model *model, const poise_pin *pins, int co
     }
     job j = {.options = &own};
     pz_owned locks = {0};
-    bool *locked = clip && clip->nq == model->nq ? pz_owned_take(&locks, allocator, (size_t)model->nv + 1) : NULL;
+    bool *locked = clip && clip->nq == model->nq
+                       ? pz_owned_take(&locks, allocator, (size_t)model->nv + (size_t)model->joint_count + 1)
+                       : NULL;
     if (!locked) {
         return clip && clip->nq == model->nq
                    ? pz_error_set(error, POISE_ERROR_MEMORY, "out of memory")
                    : pz_error_set(error, POISE_ERROR_ARGUMENT, "the clip must not be NULL, and of this model");
     }
     lock(model, clip, own.locked, locked);
-    pz_editor_room room = {.goals = 2 * count + 2, .rows = 2 * PZ_ROWS_PER_GOAL, .locked = locked};
+    bool *moved = locked + model->nv;
+    memset(moved, 0, (size_t)model->joint_count * sizeof *moved);
+    pz_editor_room room = {.goals = 2 * count + 2, .rows = 2 * PZ_ROWS_PER_GOAL, .locked = locked, .moved = moved};
     int keys = 1;
     for (int i = 0; i < count; ++i) {
         poise_goal_kind kind = goal_of_pin(&pins[i])->kind;
+        mark_moved(model, &pins[i], moved);
         room.rows += pz_goal_rows_most(model, kind);
         room.coupled += kind == POISE_GOAL_RELATIVE || kind == POISE_GOAL_CENTER_OF_MASS;
         keys = pins[i].key_count > keys ? pins[i].key_count : keys;
