@@ -11,9 +11,9 @@
 //
 //   min over q  sum_i w_i (q_i - original_i)^2   while the goals hold
 //
-// within the joint limits, where w_i measures how far degree of freedom i moves the skeleton; limbs that are not pinned count
-// ten times. The change is then smoothed in time, and the least change from that is solved for again. So an arm follows
-// its hand, and the trunk leans only as far as it must.
+// within the joint limits, where w_i measures how far degree of freedom i moves the skeleton; limbs that are not pinned
+// count ten times. The change is then smoothed in time, and the least change from that is solved for again. So an arm
+// follows its hand, and the trunk leans only as far as it must.
 //
 // **Limits** hold exactly. A joint that the clip itself takes beyond its limits may go that far.
 #ifndef POISE_EDIT_H

@@ -159,6 +159,8 @@ typedef struct poise_retarget_outcome {
     int bone_frame;      // when
     double limb_mean;    // the same angle for the worst limb, mean over frames
     int limb_role;       // which; POISE_NONE: none
+    int aside;           // frames in which one limb is more than 45 degrees off, the limb that is so in most
+    int aside_role;      // which; POISE_NONE: none
     double turn_mean;    // angle between a body and the orientation it follows, mean
     double turn_worst;   // largest
     double hips_mean;    // distance of the hips from their target path, mean
@@ -197,9 +199,9 @@ typedef struct poise_retarget_outcome {
 POISE_API poise_status poise_retarget(const poise_retarget_task *task, const poise_allocator *allocator, poise_clip **clip,
                                       unsigned char *contacts, poise_retarget_outcome *outcome, poise_error *error);
 
-// Judge the result, by thresholds such as poise_thresholds_default: UNMATCHED, FIXED, POSE, BONES, LIMB, HIPS, UNPLANTED,
-// SKATE, SLIPPED, RELEASED, TIPPED, SUNK, BURIED, JUMPED, LATE, REVERSED, APART. Angles are in radians, lengths relative to
-// the target's leg. `findings` receives up to `capacity`, worst first.
+// Judge the result, by thresholds such as poise_thresholds_default: UNMATCHED, FIXED, POSE, BONES, LIMB, ASIDE, HIPS,
+// UNPLANTED, SKATE, SLIPPED, RELEASED, TIPPED, SUNK, BURIED, JUMPED, LATE, REVERSED, APART. Angles are in radians, lengths
+// relative to the target's leg. `findings` receives up to `capacity`, worst first.
 POISE_API poise_status poise_retarget_judge(const poise_retarget_task *task, const poise_retarget_outcome *outcome,
                                             const poise_thresholds *thresholds, poise_verdict *verdict,
                                             poise_finding *findings, int capacity, poise_error *error);

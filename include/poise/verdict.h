@@ -98,6 +98,7 @@ typedef enum poise_finding_kind {
     POISE_FINDING_BURIED,    // retargeting: a part other than a foot is below the ground: depth relative to leg length
     POISE_FINDING_FIXED,     // retargeting: a limb that the target has but cannot move: value 1
     POISE_FINDING_UNPLANTED, // retargeting: no foot ever rests, yet one is near the ground: share of frames
+    POISE_FINDING_ASIDE, // retargeting: one limb points more than 45 degrees away from the one it follows: share of frames
     POISE_FINDING_KIND_COUNT
 } poise_finding_kind;
 
@@ -114,7 +115,7 @@ typedef struct poise_thresholds {
 // 1.25, 1.6; stretched 1.15, 1.35; sides 1.1, 1.25; unseen 0.55, 0.75; bare 0.6, 0.9; held 0, 0.5; let_go 0.2; lost 0.2;
 // astray 0.12; turned 0.2, 0.5; absent 0; unmatched 0, 1; pose 0; bones 0.2, 0.6; hips 0.08, 0.3; skate 0.02, 0.3; sunk
 // 0.0025, 0.06; jumped 0, 0.1; late 0.05, 0.5; limb 0.5, 1.2; reversed 0; slipped 0.3, 3; released 0.1; apart never; tipped
-// 0.05; buried 0.03; fixed 0; unplanted 0.3. Without a second number: never failed.
+// 0.05; buried 0.03; fixed 0; unplanted 0.3; aside 0.1. Without a second number: never failed.
 POISE_API poise_thresholds poise_thresholds_default(void);
 
 // Set the thresholds of a finding by its name, such as "moved". A negative `failed` keeps the current one, or `doubtful` if

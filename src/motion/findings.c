@@ -82,6 +82,8 @@ static const struct {
          "no foot rests long enough to be planted, though one is near the ground in ~ % of the frames: a walk on the "
          "spot, perhaps",
          100, 0},
+    [POISE_FINDING_ASIDE] = {"aside", 0.1, NEVER,
+                             "@ points more than 45 degrees away from what it follows in ~ % of the frames", 100, 0},
 };
 
 const char *poise_verdict_name(poise_verdict_level level)

@@ -1,4 +1,4 @@
-// What the verdict on a retargeted motion tells of limbs that cannot move and of feet that never rest.
+// What the verdict on a retargeted motion tells of limbs that cannot move or point elsewhere, and of feet that never rest.
 #include "motion/named_figures.h"
 #include "support/own.h"
 #include "support/test_main.h"
@@ -13,8 +13,8 @@ enum { FRAMES = 90 };
 static const named left = {"LeftUpLeg", "LeftLeg", "LeftFoot", "LeftArm", "LeftForeArm", "LeftHand"};
 static const named right = {"RightUpLeg", "RightLeg", "RightFoot", "RightArm", "RightForeArm", "RightHand"};
 
-// A figure of 0.8 of the actor's size, in which joints of bodies with this word in their names are fixed.
-static poise_model *figure_with_fixed(const char *word)
+// A figure of 0.8 of the actor's size, in which joints with this word in their names, or named in it, are of another type.
+static poise_model *figure_with_joints(const char *word, poise_joint_type type)
 {
     poise_model *model = figure(&left, &right), *small;
     poise_builder *b;
@@ -24,7 +24,8 @@ static poise_model *figure_with_fixed(const char *word)
         poise_joint joint = poise_joint_default();
         joint.name = info.name;
         joint.parent = info.parent >= 0 ? poise_model_joint_info(model, info.parent).body : NULL;
-        joint.type = strstr(info.name, word) ? POISE_JOINT_FIXED : info.type;
+        joint.type = strstr(info.name, word) || strstr(word, info.name) ? type : info.type;
+        joint.axis = poise_vec3_make(1, 0, 0);
         joint.offset.position = info.given->offset.position;
         joint.offset.position.y *= k % 3 == 0 ? 0.7 : 0.8;
         ck_assert_int_eq(poise_builder_add_joint(b, &joint, NULL), POISE_OK);
@@ -33,6 +34,11 @@ static poise_model *figure_with_fixed(const char *word)
     poise_builder_destroy(b);
     poise_model_destroy(model);
     return small;
+}
+
+static poise_model *figure_with_fixed(const char *word)
+{
+    return figure_with_joints(word, POISE_JOINT_FIXED);
 }
 
 static void set_turn(const poise_model *model, const char *body, double angle, double *q)
@@ -160,5 +166,36 @@ TEST(feet_that_never_rest_are_told_where_they_are_near_the_ground)
         ck_assert_msg((outcome.unplanted > 0.3 * FRAMES) == cases[i].is_told, "case %zu: %d, contact %g", i,
                       outcome.unplanted, outcome.contact);
         ck_assert_int_eq(verdict.worst[POISE_FINDING_UNPLANTED] > 0.3, cases[i].is_told);
+    }
+}
+
+// An arm that stays down while the actor's is up for a while is told, though its mean angle is small.
+TEST(limbs_that_point_elsewhere_for_a_while_are_told)
+{
+    for (int raised = 5; raised <= 20; raised += 15) {
+        poise_model *actor = own_model(figure(&left, &right));
+        int nq = poise_model_info(actor).nq;
+        int arm = poise_model_joint_info(actor, poise_model_find_body(actor, "LeftArm")).q;
+        poise_role_map map;
+        poise_retarget_outcome outcome;
+        poise_verdict verdict;
+        poise_clip *clip, *made;
+        ck_assert_int_eq(poise_clip_create(FRAMES, nq, 1.0 / 30, NULL, &clip, NULL), POISE_OK);
+        own_clip(clip);
+        poise_retarget_task task = task_onto(actor, "no body", clip, &map);
+        task.to =
+            own_model(figure_with_joints("Breast, LeftArm", POISE_JOINT_REVOLUTE)); // the arm turns about its bone alone
+        for (int f = 0; f < FRAMES; ++f) {
+            double *q = clip->q + f * nq, half = f >= FRAMES - raised ? 1.0 : 0.0; // of its turn about z
+            poise_model_neutral(actor, q);
+            q[arm + 2] = sin(half), q[arm + 3] = cos(half);
+        }
+        ck_assert_int_eq(poise_retarget(&task, NULL, &made, NULL, &outcome, NULL), POISE_OK);
+        own_clip(made);
+        ck_assert_int_eq(poise_retarget_judge(&task, &outcome, NULL, &verdict, NULL, 0, NULL), POISE_OK);
+        ck_assert_int_eq(outcome.aside, raised);
+        ck_assert_str_eq(poise_role_name(outcome.aside_role), "upper_arm.left");
+        ck_assert_double_eq(verdict.worst[POISE_FINDING_ASIDE], (double)raised / FRAMES);
+        ck_assert_double_eq(verdict.worst[POISE_FINDING_LIMB] > 0.5, false);
     }
 }

@@ -2,10 +2,10 @@
 //
 //   w_i = sum over bodies b of c_b |dx_b/dq_i|^2/size^2 + LEAST
 //
-// c_b is 1 for bodies that the goals are there to move, with what carries them and what they carry, and OTHERS for the rest:
-// a hand is followed by its arm, and the trunk leans, which takes head and other arm along, only where the arm does not
-// reach. Lengths count in units of the skeleton's size. The answer depends smoothly on the original and on the goals wherever the
-// joints that are at their limits stay the same ones.
+// c_b is 1 for bodies that the goals are there to move, with what carries them and what they carry, and OTHERS for the
+// rest: a hand is followed by its arm, and the trunk leans, which takes head and other arm along, only where the arm does
+// not reach. Lengths count in units of the skeleton's size. The answer depends smoothly on the original and on the goals
+// wherever the joints that are at their limits stay the same ones.
 #include "motion/edit/editor.h"
 
 #include "base/error.h"

@@ -17,6 +17,7 @@ typedef struct pz_pair {
     vec3 bone;                 // unit, in the target body's frame
     double turn_weight, bone_weight;
     double bone_off; // sum over frames of the angle that the bone is off by
+    int aside;       // frames in which that is more than 45 degrees
 } pz_pair;
 
 typedef struct pz_followed {

@@ -230,6 +230,7 @@ static poise_status run(pz_retarget_work *w, const poise_allocator *allocator, u
                                       .buried_body = POISE_NONE,
                                       .bone_role = POISE_NONE,
                                       .limb_role = POISE_NONE,
+                                      .aside_role = POISE_NONE,
                                       .seconds_of_clip = source->frames * source->frame_time};
         (*made)->start_time = source->start_time;
         status = pz_retarget_reach(w, allocator, *made, o, error);

@@ -3,12 +3,13 @@
 
 #include "math/trig.h"
 
-#define JUMP    0.5  // radians in a frame, beyond what the source turns
-#define STRAIN  0.15 // of the leg: hips that planted feet take farther from their path
-#define TIPPED  0.2  // radians: a sole that is tilted by more does not stand flat
-#define NEAR    0.06 // of the leg: a sole that is lower above the ground is near it
-#define UPRIGHT 0.5  // of the leg: hips that are higher stand above it
-#define CALM    0.2  // of the turn into the second frame: after a pose of its own the motion continues with less
+#define ASIDE   0.7853981633974483 // radians: a limb that is off by more points elsewhere
+#define JUMP    0.5                // radians in a frame, beyond what the source turns
+#define STRAIN  0.15               // of the leg: hips that planted feet take farther from their path
+#define TIPPED  0.2                // radians: a sole that is tilted by more does not stand flat
+#define NEAR    0.06               // of the leg: a sole that is lower above the ground is near it
+#define UPRIGHT 0.5                // of the leg: hips that are higher stand above it
+#define CALM    0.2 // of the turn into the second frame: after a pose of its own the motion continues with less
 
 static double turn_between(quat a, quat b)
 {
@@ -52,6 +53,7 @@ static void measure_pairs(pz_retarget_work *w, int frame, poise_retarget_outcome
             double bone = p->has_bone ? between_bones(is, w->turn[i], p->bone) : off;
             o->bone_mean += bone;
             p->bone_off += bone;
+            p->aside += bone > ASIDE;
             if (bone > o->bone_worst) {
                 o->bone_worst = bone;
                 o->bone_role = p->role;
@@ -194,6 +196,10 @@ void pz_retarget_measured(const pz_retarget_work *w, poise_retarget_outcome *o)
         if (p->role >= 0 && mean > o->limb_mean) {
             o->limb_mean = mean;
             o->limb_role = p->role;
+        }
+        if (p->role >= 0 && p->aside > o->aside) {
+            o->aside = p->aside;
+            o->aside_role = p->role;
         }
     }
     double all = (double)frames * w->followed.count, limbs = (double)frames * bones;

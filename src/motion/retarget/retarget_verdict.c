@@ -197,6 +197,7 @@ poise_status poise_retarget_judge(const poise_retarget_task *task, const poise_r
     }
     pz_weigh(&found, POISE_FINDING_BONES, NULL, outcome->bone_mean, false);
     pz_weigh(&found, POISE_FINDING_LIMB, poise_role_name(outcome->limb_role), outcome->limb_mean, false);
+    pz_weigh(&found, POISE_FINDING_ASIDE, poise_role_name(outcome->aside_role), outcome->aside / frames, false);
     const char *jumped = outcome->jumps > 0 ? poise_model_joint_info(task->to, outcome->jump_body).body : NULL;
     pz_weigh(&found, POISE_FINDING_JUMPED, jumped, outcome->jumps / frames, false);
     const char *late = outcome->late > 0 ? poise_model_joint_info(task->to, outcome->late_joint).name : NULL;
