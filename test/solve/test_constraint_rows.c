@@ -361,3 +361,30 @@ TEST_ROWS(programs_are_solved_to_where_no_direction_within_lowers_them, 4)
     ck_assert_int_eq(left_out, 0);
     ck_assert_int_eq(contradictions, 500);
 }
+
+// Every coordinate is pulled to its upper bound, and those in use at first are all the lower ones: more rows become active in
+// turn than there are places, and those that are not in use any more make room.
+TEST(rows_that_are_not_in_use_any_more_make_room_for_others)
+{
+    scene_random random = scene_random_make(43);
+    pz_dual d = {0};
+    pz_arena count = pz_arena_counting();
+    pz_dual_lay_out(&d, PROGRAM_MOST, PROGRAM_ROWS, &count);
+    size_t size = pz_arena_bytes(&count);
+    void *memory = malloc(size);
+    test_own(free, memory);
+    for (int round = 0; round < 100; ++round) {
+        program p = make_program(&random, PROGRAM_MOST);
+        pz_arena arena = pz_arena_over(memory, size);
+        pz_dual_lay_out(&d, PROGRAM_MOST, PROGRAM_ROWS, &arena);
+        pose_program(&d, &p);
+        int hints[PROGRAM_MOST];
+        for (int i = 0; i < PROGRAM_MOST; ++i) {
+            p.g[i] = -scene_random_range(&random, 20, 30);
+            hints[i] = pz_dual_lower_id(&d, i);
+        }
+        pz_dual_solve(&d, hints, PROGRAM_MOST);
+        ck_assert(d.is_consistent);
+        check_program(&p, &d);
+    }
+}

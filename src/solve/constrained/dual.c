@@ -223,6 +223,16 @@ static void solve_factor(const pz_dual *d, double *z)
 
 // ---- The active set ------------------------------------------------------------------------------------------------------
 
+static bool is_used(const pz_dual *d, int id)
+{
+    for (int i = 0; i < d->used_count; ++i) {
+        if (d->id[d->used[i]] == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void list_support(pz_dual *d, int place)
 {
     const double *Z = Z_row(d, place);
@@ -234,6 +244,22 @@ static void list_support(pz_dual *d, int place)
     d->spread[place] = count;
 }
 
+// A place for another row: a new one, or that of a row which was active and is not in use any more. -1: there is none.
+static int free_place(pz_dual *d)
+{
+    if (d->size < d->capacity) {
+        return d->size++;
+    }
+    for (int place = 0; place < d->size; ++place) {
+        int id = d->id[place];
+        if (!is_used(d, id)) {
+            d->mark[id] = d->mark[id] == LEFT_OUT ? LEFT_OUT : 0;
+            return place;
+        }
+    }
+    return -1;
+}
+
 // The place of a row, made when it is new; -1: there is no room.
 static int place_of(pz_dual *d, int id)
 {
@@ -242,17 +268,17 @@ static int place_of(pz_dual *d, int id)
             return i;
         }
     }
-    if (d->size == d->capacity) {
+    int place = free_place(d);
+    if (place < 0) {
         return -1;
     }
-    int place = d->size++;
     d->id[place] = id;
     d->mark[id] = IN_SET;
     d->mu[place] = 0.0;
     put_row(d, id, Z_row(d, place));
     go_up(d, Z_row(d, place));
     list_support(d, place);
-    for (int i = 0; i <= place; ++i) {
+    for (int i = 0; i < d->size; ++i) {
         *S_at(d, place, i) = product(d, i, place);
     }
     *S_at(d, place, place) *= is_soft(d, id) ? 1.0 + d->soften : 1.0;
@@ -343,16 +369,6 @@ static void make_step(pz_dual *d)
         d->z[i] = d->mu[d->used[i]];
     }
     add_rows(d, d->z, d->x);
-}
-
-static bool is_used(const pz_dual *d, int id)
-{
-    for (int i = 0; i < d->used_count; ++i) {
-        if (d->id[d->used[i]] == id) {
-            return true;
-        }
-    }
-    return false;
 }
 
 // The row that x breaks most, of those that are neither in use nor left out; -1: none.
