@@ -43,6 +43,7 @@ static void lay_out(poise_sensitivity *s, const poise_model *model, int coupled_
     s->x = (double *)pz_arena_take(arena, nv, sizeof(double));
     s->y = (double *)pz_arena_take(arena, nv, sizeof(double));
     s->r = (double *)pz_arena_take(arena, nv, sizeof(double));
+    s->dq = (double *)pz_arena_take(arena, nv, sizeof(double));
     s->q = (double *)pz_arena_take(arena, (size_t)model->nq, sizeof(double));
     s->q_answer = (double *)pz_arena_take(arena, (size_t)model->nq, sizeof(double));
     s->V = (spatial *)pz_arena_take(arena, joints, sizeof(spatial));
@@ -512,15 +513,39 @@ static poise_status follow_within(poise_sensitivity *s, const poise_goal_change 
     return status;
 }
 
+static poise_status check_changes(const poise_sensitivity *s, const poise_goal_change *changes, poise_error *error)
+{
+    for (int i = 0; i < s->objective.goal_count; ++i) {
+        const poise_goal_change *c = &changes[i];
+        poise_goal_kind kind = s->objective.goals[i].kind;
+        bool has_posture = c->posture && (kind == POISE_GOAL_POSTURE || kind == POISE_GOAL_SMOOTHNESS);
+        if (!all_finite(&c->translation.x, 3) || !all_finite(&c->rotation.x, 3) || !is_finite(c->weight) ||
+            !is_finite(c->rotation_weight) || (has_posture && !all_finite(c->posture, (size_t)s->model->nv))) {
+            return pz_error_set(error, POISE_ERROR_ARGUMENT, "change %d: all numbers must be finite", i);
+        }
+    }
+    return POISE_OK;
+}
+
 poise_status poise_sensitivity_forward(poise_sensitivity *sensitivity, const poise_goal_change *changes, double *dq,
                                        poise_error *error)
 {
-    poise_status status = check(sensitivity, changes, dq, error);
+    poise_sensitivity *s = sensitivity;
+    poise_status status = check(s, changes, dq, error);
+    status = status == POISE_OK ? check_changes(s, changes, error) : status;
     if (status != POISE_OK) {
         return status;
     }
-    follow(sensitivity, changes, dq);
-    return follow_within(sensitivity, changes, dq, error);
+    size_t nv = (size_t)s->model->nv;
+    follow(s, changes, s->dq);
+    status = follow_within(s, changes, s->dq, error);
+    if (status == POISE_OK && !all_finite(s->dq, nv)) {
+        status = pz_error_set(error, POISE_ERROR_NUMERIC, "the step is too large to represent; make the changes smaller");
+    }
+    if (status == POISE_OK) {
+        memcpy(dq, s->dq, nv * sizeof *dq);
+    }
+    return status;
 }
 
 // The gradients of one POSE that is met: its weights and the limits do not matter.

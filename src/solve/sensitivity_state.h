@@ -82,6 +82,7 @@ struct poise_sensitivity {
     pz_pose_path path;
     pz_pose_factor pose;
     double *x, *y, *r;    // nv
+    double *dq;           // nv: an answer, until it is complete
     double *q, *q_answer; // nq: beside the answer; at it
     spatial *V;           // by joint: its motion along a step
     wrench *U;            // by joint

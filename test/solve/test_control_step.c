@@ -4,6 +4,7 @@
 #include "support/problems.h"
 #include "support/skeleton.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -455,4 +456,22 @@ TEST(it_refuses_what_is_not_sound)
     o = (poise_step_options){.gain = 1.5};
     ck_assert_int_eq(poise_step(solver, &goal, 1, DT, &o, &q, &v, NULL, &error), POISE_ERROR_ARGUMENT);
     ck_assert_double_eq(q, 0.3);
+}
+
+// A slide that brakes from the largest of all speeds would leave the numbers.
+TEST(what_is_too_fast_to_represent_is_refused)
+{
+    poise_model *model = single(POISE_JOINT_PRISMATIC, -INFINITY, INFINITY);
+    poise_solver_options options = poise_solver_options_default();
+    poise_solver *solver = solver_for(model, &options);
+    double q = 0.3, v = DBL_MAX, brake = 1.0, still = 0.0;
+    poise_goal goal = poise_goal_posture(&still, 1.0);
+    poise_step_options o = poise_step_options_default();
+    o.acceleration = &brake;
+    poise_error error;
+    ck_assert_int_eq(poise_step(solver, &goal, 1, 2.0, &o, &q, &v, NULL, &error), POISE_ERROR_NUMERIC);
+    ck_assert(q == 0.3 && v == DBL_MAX);
+    v = 0.0;
+    step(solver, &goal, 1, &o, &q, &v, NULL);
+    ck_assert(q < 0.3 && v < 0.0);
 }

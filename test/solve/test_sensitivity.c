@@ -4,6 +4,7 @@
 #include "support/random_goals.h"
 #include "support/test_arms.h"
 
+#include <float.h>
 #include <math.h>
 
 #define PARAMETERS 8 // translation, rotation, weight, rotation weight
@@ -618,4 +619,14 @@ TEST(what_makes_no_sense_is_refused)
     ck_assert_int_eq(poise_sensitivity_update(s, &goal, 1, q, true, &error), POISE_OK);
     dq[1] = NAN;
     ck_assert_int_eq(poise_sensitivity_backward(s, dq, &change, NULL, NULL, &error), POISE_ERROR_ARGUMENT);
+    dq[1] = 7.0;
+    double *const members[] = {&change.translation.y, &change.rotation.z, &change.weight, &change.rotation_weight};
+    for (size_t i = 0; i < TEST_COUNT(members); ++i) {
+        *members[i] = i % 2 ? NAN : INFINITY;
+        ck_assert_int_eq(poise_sensitivity_forward(s, &change, dq, &error), POISE_ERROR_ARGUMENT);
+        *members[i] = 0.0;
+    }
+    change.translation = poise_vec3_make(DBL_MAX, DBL_MAX, DBL_MAX);
+    ck_assert_int_eq(poise_sensitivity_forward(s, &change, dq, &error), POISE_ERROR_NUMERIC);
+    ck_assert_double_eq(dq[1], 7.0);
 }

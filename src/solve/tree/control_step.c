@@ -326,8 +326,8 @@ static void slow_swings(const poise_solver *s, const double *q, double dt, const
     pz_model_clamp_swings(model, q_out);
 }
 
-// From q by solver->step to s->q_best; v is the velocity on the way.
-static void go(poise_solver *s, const pz_damped *d, double dt, const poise_step_options *o, const double *q, double *v)
+// From q by solver->step to s->q_best; v is the velocity on the way. False: one of them is too large to represent.
+static bool go(poise_solver *s, const pz_damped *d, double dt, const poise_step_options *o, const double *q, double *v)
 {
     const poise_model *model = s->model;
     for (int i = 0; i < model->nv; ++i) {
@@ -347,6 +347,7 @@ static void go(poise_solver *s, const pz_damped *d, double dt, const poise_step_
         pz_keep_in_swings(s, s->q_best);
         slow_swings(s, q, dt, o, s->q_best, v);
     }
+    return all_finite(v, (size_t)model->nv) && all_finite(s->q_best, (size_t)model->nq);
 }
 
 // What is left of the way, for the next step.
@@ -451,7 +452,11 @@ poise_status poise_step(poise_solver *solver, const poise_goal *goals, int count
     make_spans(s, d, dt, options, q, v);
     brake_for_goals(s, d, dt, options);
     find_step(s, d, dt);
-    go(s, d, dt, options, q, v);
+    double *v_next = d->product;
+    if (!go(s, d, dt, options, q, v_next)) {
+        d->has_way = false;
+        return pz_error_set(error, POISE_ERROR_NUMERIC, "control step: q or v would be too large to represent");
+    }
     remember(s, d);
     s->report.iterations = 1;
     s->is_measured = true; // questions about goals look at q_best
@@ -459,5 +464,6 @@ poise_status poise_step(poise_solver *solver, const poise_goal *goals, int count
         report_step(s, q, report);
     }
     memcpy(q, s->q_best, (size_t)s->model->nq * sizeof *q);
+    memcpy(v, v_next, (size_t)s->model->nv * sizeof *v);
     return POISE_OK;
 }
