@@ -445,6 +445,65 @@ TEST_ROWS(a_collada_mesh_is_covered, TEST_COUNT(collada))
     ck_assert_double_ge(least_outside(file, out.x, out.y, out.z), 0.05);
 }
 
+// Instances multiply what a file holds: 18 kB would become 750,000 corners.
+TEST(a_collada_mesh_of_many_instances_is_no_larger_than_its_file_allows)
+{
+    enum { TRIANGLES = 500, INSTANCES = 500, ROOM = 20000 };
+    char *text = malloc(ROOM);
+    test_own(free, text);
+    int size = snprintf(text, ROOM,
+                        "<COLLADA><geometry id='G'><mesh><source id='P'><float_array>0 0 0 1 0 0 0 1 0</float_array></source>"
+                        "<vertices id='V'><input semantic='POSITION' source='#P'/></vertices><triangles>" PLAIN "<p>");
+    for (int i = 0; i < TRIANGLES; ++i) {
+        size += snprintf(text + size, ROOM - (size_t)size, "0 1 2 ");
+    }
+    size += snprintf(text + size, ROOM - (size_t)size,
+                     "</p></triangles></mesh></geometry><library_visual_scenes><visual_scene><node>");
+    for (int i = 0; i < INSTANCES; ++i) {
+        size += snprintf(text + size, ROOM - (size_t)size, SHOWN);
+    }
+    size += snprintf(text + size, ROOM - (size_t)size, "</node></visual_scene></library_visual_scenes></COLLADA>");
+    poise_read_options options = io_options(POISE_FORMAT_URDF, NULL);
+    options.load = hand_out_text, options.meshes = true;
+    options.user = text;
+    poise_file *file = io_read_with(
+        "<robot><link name='a'><collision><geometry><mesh filename='part.dae'/></geometry></collision></link></robot>",
+        &options);
+    ck_assert_int_eq(file->shapes_skipped, 1);
+    io_check_warned(file, 1, "repeats its geometry too often");
+}
+
+static int loads;
+
+static poise_status count_loads(void *user, const char *name, const void **bytes, size_t *size)
+{
+    loads += 1;
+    return hand_out_text(user, name, bytes, size);
+}
+
+// A mesh is read once, whatever came of it, and covered at so many scales.
+TEST(a_mesh_that_is_named_often_is_not_read_as_often)
+{
+    enum { NAMED = 100, ROOM = 20000 };
+    char text[ROOM];
+    for (int row = 0; row < 2; ++row) {
+        int size = snprintf(text, ROOM, "<robot><link name='a'>");
+        for (int i = 1; i <= NAMED; ++i) {
+            size += snprintf(text + size, ROOM - (size_t)size,
+                             "<collision><geometry><mesh filename='part.obj' scale='1 1 %d'/></geometry></collision>",
+                             row == 1 ? i : 1);
+        }
+        snprintf(text + size, ROOM - (size_t)size, "</link></robot>");
+        poise_read_options options = io_options(POISE_FORMAT_URDF, NULL);
+        options.load = count_loads, options.meshes = true;
+        options.user = row == 1 ? "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n" : "v 0 0 0\nf 1 2 3\n";
+        loads = 0;
+        poise_file *file = io_read_with(text, &options);
+        ck_assert_int_eq(loads, row == 1 ? 64 : 1);
+        ck_assert_int_eq(file->shapes_skipped, row == 1 ? NAMED - 64 : NAMED);
+    }
+}
+
 TEST(a_bad_mesh_is_refused_in_words)
 {
     poise_vec3 corners[3] = {{0, 0, 0}, {1, 0, 0}, {0, NAN, 0}};

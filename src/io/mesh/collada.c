@@ -9,6 +9,7 @@
 //     <vcount> 3 4 ... <p> 0 0 1 2 ...                      corners of each polygon, and the indices
 //   <visual_scene><node>                                    <matrix>, <translate>, <rotate>, <scale> in order, then
 //     <instance_geometry url="#G"/> <instance_node url="#N"/> <node> ...
+#include "base/names.h"
 #include "io/mesh/mesh.h"
 #include "io/xml/xml_tree.h"
 #include "math/mat3.h"
@@ -19,6 +20,8 @@
 
 #define INSTANCES_MOST 10000 // of geometries and nodes, in one file
 #define NESTED_MOST    16    // instances of nodes within each other
+#define WORK_PER_BYTE  100   // what a file may cost: one unit for each element looked at,
+#define CORNER_COSTS   25    // and so many for each point and corner. Without instances there are at most 2 in a byte
 
 typedef struct affine {
     mat3 A;
@@ -29,7 +32,10 @@ typedef struct collada {
     pz_input *input;
     const pz_xml_node *root;
     pz_corners *corners;
+    const pz_xml_node **with_id; // those elements,
+    pz_names ids;                // and where to find them there
     int instances;
+    size_t left; // of what the file may cost
     const char *why;
 } collada;
 
@@ -40,16 +46,48 @@ static affine combine(affine a, affine b)
 
 // ---- References and numbers ----------------------------------------------------------------------------------------------
 
+static const char *id_at(const void *owner, int position)
+{
+    return pz_xml_get(((const collada *)owner)->with_id[position], "id");
+}
+
+// List the elements that have an id; of those with the same one the first counts. False: out of memory.
+static bool list_ids(collada *c)
+{
+    size_t count = 0, capacity = 0;
+    for (const pz_xml_node *node = c->root; node; node = pz_xml_after(node, c->root, false)) {
+        count += pz_xml_get(node, "id") != NULL;
+    }
+    c->with_id = pz_pool_take(&c->input->pool, count, sizeof(const pz_xml_node *));
+    if (!c->with_id || !pz_pool_names(&c->input->pool, count, &c->ids)) {
+        return false;
+    }
+    for (const pz_xml_node *node = c->root; node; node = pz_xml_after(node, c->root, false)) {
+        const char *id = pz_xml_get(node, "id");
+        if (id && pz_names_find(&c->ids, id, id_at, c) < 0) {
+            c->with_id[capacity] = node;
+            pz_names_add(&c->ids, id, (int)capacity++);
+        }
+    }
+    return true;
+}
+
 // The element with the id of "#id"; NULL: none, or of another name.
 static const pz_xml_node *find(const collada *c, const char *url, const char *name)
 {
-    for (const pz_xml_node *node = c->root; url && url[0] == '#' && node; node = pz_xml_after(node, c->root, false)) {
-        const char *id = pz_xml_get(node, "id");
-        if (id && strcmp(id, url + 1) == 0) {
-            return pz_xml_is(node, name) ? node : NULL;
-        }
+    int position = url && url[0] == '#' ? pz_names_find(&c->ids, url + 1, id_at, c) : -1;
+    return position >= 0 && pz_xml_is(c->with_id[position], name) ? c->with_id[position] : NULL;
+}
+
+// Instances multiply what is in a file. False, with c->why: it has cost too much for its size.
+static bool spend(collada *c, size_t cost)
+{
+    if (cost > c->left) {
+        c->why = "the COLLADA file repeats its geometry too often for its size";
+        return false;
     }
-    return NULL;
+    c->left -= cost;
+    return true;
 }
 
 static pz_scan text_of(const pz_xml_node *node)
@@ -89,7 +127,13 @@ static const pz_xml_node *find_input(const pz_xml_node *node, const char *semant
 
 // ---- Meshes --------------------------------------------------------------------------------------------------------------
 
-// The points of a source, placed. False: out of memory.
+// A point, or a corner of a triangle. False: out of memory, or with c->why.
+static bool add_corner(collada *c, pz_corners *to, vec3 corner)
+{
+    return spend(c, CORNER_COSTS) && pz_corners_add(c->input, to, corner);
+}
+
+// The points of a source, placed. False: out of memory, or with c->why.
 static bool read_points(collada *c, const pz_xml_node *source, affine place, pz_corners *points)
 {
     const pz_xml_node *common = source ? pz_xml_child(source, "technique_common") : NULL;
@@ -101,7 +145,7 @@ static bool read_points(collada *c, const pz_xml_node *source, affine place, pz_
         double beside;
         for (int i = 3; i < stride && pz_scan_number(&scan, &beside); ++i) {
         }
-        if (!pz_corners_add(c->input, points, v3_add(m3_apply(&place.A, x), place.t))) {
+        if (!add_corner(c, points, v3_add(m3_apply(&place.A, x), place.t))) {
             return false;
         }
     }
@@ -135,13 +179,13 @@ static bool next_corner(collada *c, pz_scan *scan, const outline *o, const pz_co
     return true;
 }
 
-// One polygon, of at most `most` corners. False: out of memory.
+// One polygon, of at most `most` corners. False: out of memory, or with c->why.
 static bool add_polygon(collada *c, pz_scan *scan, const outline *o, const pz_corners *points, int most)
 {
     vec3 first = {0, 0, 0}, before = {0, 0, 0}, corner;
     for (int i = 0; i < most && next_corner(c, scan, o, points, &corner); ++i) {
-        if (i >= 2 && !(pz_corners_add(c->input, c->corners, first) && pz_corners_add(c->input, c->corners, before) &&
-                        pz_corners_add(c->input, c->corners, corner))) {
+        if (i >= 2 &&
+            !(add_corner(c, c->corners, first) && add_corner(c, c->corners, before) && add_corner(c, c->corners, corner))) {
             return false;
         }
         first = i == 0 ? corner : o->is_strip && i >= 2 ? before : first;
@@ -150,7 +194,7 @@ static bool add_polygon(collada *c, pz_scan *scan, const outline *o, const pz_co
     return true;
 }
 
-// The polygons of <triangles>, <polylist> and the like. False: out of memory.
+// The polygons of <triangles>, <polylist> and the like. False: out of memory, or with c->why.
 static bool add_primitive(collada *c, const pz_xml_node *primitive, const pz_corners *points)
 {
     outline o = {.is_strip = pz_xml_is(primitive, "tristrips")};
@@ -179,20 +223,28 @@ static bool add_primitive(collada *c, const pz_xml_node *primitive, const pz_cor
     return true;
 }
 
+// False: out of memory, or with c->why.
 static bool add_geometry(collada *c, const pz_xml_node *geometry, affine place)
 {
     static const char *const primitives[] = {"triangles", "polylist", "polygons", "trifans", "tristrips", NULL};
-    const pz_xml_node *mesh = geometry ? pz_xml_child(geometry, "mesh") : NULL;
-    for (const pz_xml_node *node = mesh ? mesh->first : NULL; node && !c->why; node = node->next) {
+    const pz_xml_node *mesh = geometry ? pz_xml_child(geometry, "mesh") : NULL, *read = NULL;
+    pz_corners points = {0}; // of the source that was read last: primitives mostly share one
+    for (const pz_xml_node *node = mesh ? mesh->first : NULL; node && !c->why && spend(c, 1); node = node->next) {
         const pz_xml_node *vertex = pz_xml_is_among(node->name, primitives) ? find_input(node, "VERTEX") : NULL;
         const pz_xml_node *vertices = vertex ? find(c, pz_xml_get(vertex, "source"), "vertices") : NULL;
         const pz_xml_node *position = vertices ? find_input(vertices, "POSITION") : NULL;
-        pz_corners points = {0};
         if (!position) {
             continue;
         }
-        if (!read_points(c, find(c, pz_xml_get(position, "source"), "source"), place, &points) ||
-            !add_primitive(c, node, &points)) {
+        const pz_xml_node *source = find(c, pz_xml_get(position, "source"), "source");
+        if (!read || source != read) {
+            points = (pz_corners){0};
+            read = source;
+            if (!read_points(c, source, place, &points)) {
+                return false;
+            }
+        }
+        if (!add_primitive(c, node, &points)) {
             return false;
         }
     }
@@ -202,10 +254,10 @@ static bool add_geometry(collada *c, const pz_xml_node *geometry, affine place)
 // ---- Nodes ---------------------------------------------------------------------------------------------------------------
 
 // What a node does to what is in it.
-static affine place_of(const pz_xml_node *node)
+static affine place_of(collada *c, const pz_xml_node *node)
 {
     affine all = {m3_identity(), {0, 0, 0}};
-    for (const pz_xml_node *part = node->first; part; part = part->next) {
+    for (const pz_xml_node *part = node->first; part && spend(c, 1); part = part->next) {
         affine one = {m3_identity(), {0, 0, 0}};
         double x[16];
         if (pz_xml_is(part, "matrix") && numbers_of(part, x, 16) == 16) {
@@ -223,23 +275,26 @@ static affine place_of(const pz_xml_node *node)
 }
 
 // What the nodes from `node` up to `top` do.
-static affine place_below(const pz_xml_node *node, const pz_xml_node *top, affine place)
+static affine place_below(collada *c, const pz_xml_node *node, const pz_xml_node *top, affine place)
 {
     affine inside = {m3_identity(), {0, 0, 0}};
-    for (const pz_xml_node *at = node;; at = at->parent) {
+    for (const pz_xml_node *at = node; spend(c, 1); at = at->parent) {
         if (pz_xml_is(at, "node")) {
-            inside = combine(place_of(at), inside);
+            inside = combine(place_of(c, at), inside);
         }
         if (at == top) {
-            return combine(place, inside);
+            break;
         }
     }
+    return combine(place, inside);
 }
 
-// All geometry below `top`, a <visual_scene> or a <node>. False: out of memory.
+// All geometry below `top`, a <visual_scene> or a <node>. False: out of memory, or with c->why.
 static bool add_nodes(collada *c, const pz_xml_node *top, affine place, int depth)
 {
-    for (const pz_xml_node *node = top; node && !c->why; node = pz_xml_after(node, top, false)) {
+    const pz_xml_node *known = NULL;
+    affine there = place;
+    for (const pz_xml_node *node = top; node && !c->why && spend(c, 1); node = pz_xml_after(node, top, false)) {
         bool is_geometry = pz_xml_is(node, "instance_geometry"), is_node = pz_xml_is(node, "instance_node");
         if (!is_geometry && !is_node) {
             continue;
@@ -248,7 +303,8 @@ static bool add_nodes(collada *c, const pz_xml_node *top, affine place, int dept
             c->why = "the COLLADA file is nested too deeply";
             return true;
         }
-        affine there = place_below(node->parent, top, place);
+        there = node->parent == known ? there : place_below(c, node->parent, top, place);
+        known = node->parent;
         const char *url = pz_xml_get(node, "url");
         const pz_xml_node *other = is_node ? find(c, url, "node") : NULL;
         if (is_geometry ? !add_geometry(c, find(c, url, "geometry"), there)
@@ -288,14 +344,17 @@ static poise_status parse(collada *c, const void *bytes, size_t size)
 
 poise_status pz_collada_read(pz_input *input, const void *bytes, size_t size, pz_corners *corners, const char **why)
 {
-    collada c = {.input = input, .corners = corners};
+    collada c = {.input = input, .corners = corners, .left = size < SIZE_MAX / WORK_PER_BYTE ? WORK_PER_BYTE * size : size};
     poise_status status = parse(&c, bytes, size);
+    if (status == POISE_OK && !c.why && !list_ids(&c)) {
+        return pz_input_no_memory(input);
+    }
     if (status == POISE_OK && !c.why) {
         const pz_xml_node *scene = pz_xml_child(c.root, "scene"), *library = pz_xml_child(c.root, "library_visual_scenes");
         const pz_xml_node *shown = scene ? pz_xml_child(scene, "instance_visual_scene") : NULL;
         const pz_xml_node *top = shown ? find(&c, pz_xml_get(shown, "url"), "visual_scene") : NULL;
         top = top ? top : library ? pz_xml_child(library, "visual_scene") : NULL;
-        if (top && !add_nodes(&c, top, unit_of(c.root), 0)) {
+        if (top && !add_nodes(&c, top, unit_of(c.root), 0) && !c.why) {
             status = pz_input_no_memory(input);
         }
     }

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define SCALES_MOST 64 // of one mesh, each of which is covered on its own
+
 bool pz_shape_list_add(pz_input *input, pz_shape_list *list, const poise_shape *shape)
 {
     poise_shape *grown = pz_pool_grow(&input->kept, list->shapes, list->count, &list->capacity, sizeof *grown);
@@ -37,17 +39,23 @@ static poise_status add_cover(pz_input *input, const pz_cover *cover, const pois
     return POISE_OK;
 }
 
-static const pz_cover *find_cover(const pz_shape_list *list, const char *name, poise_vec3 scale)
+// The cover of a mesh at a scale, or NULL; *scales: how many of the mesh there are.
+static const pz_cover *find_cover(const pz_shape_list *list, const char *name, poise_vec3 scale, int *scales)
 {
-    const pz_cover *c = list->covers;
-    while (c && !(strcmp(c->name, name) == 0 && c->scale.x == scale.x && c->scale.y == scale.y && c->scale.z == scale.z)) {
-        c = c->next;
+    *scales = 0;
+    for (const pz_cover *c = list->covers; c; c = c->next) {
+        if (strcmp(c->name, name) == 0) {
+            if (c->scale.x == scale.x && c->scale.y == scale.y && c->scale.z == scale.z) {
+                return c;
+            }
+            *scales += 1;
+        }
     }
-    return c;
+    return NULL;
 }
 
-// Read the mesh and cover it, into *made.
-static poise_status make_cover(pz_input *input, poise_vec3 scale, pz_cover *made, const char **why)
+// Read the mesh and cover it, into *made. *is_loaded: there were bytes to read.
+static poise_status make_cover(pz_input *input, poise_vec3 scale, pz_cover *made, bool *is_loaded, const char **why)
 {
     const void *bytes = NULL;
     size_t size = 0;
@@ -60,6 +68,7 @@ static poise_status make_cover(pz_input *input, poise_vec3 scale, pz_cover *made
         *why = "its file was not found";
         return POISE_OK;
     }
+    *is_loaded = true;
     poise_status status = pz_mesh_read(input, bytes, size, &corners, why);
     if (status != POISE_OK || *why) {
         return status;
@@ -77,8 +86,12 @@ static poise_status make_cover(pz_input *input, poise_vec3 scale, pz_cover *made
 poise_status pz_mesh_cover(pz_input *input, const char *name, poise_vec3 scale, const poise_shape *like, pz_shape_list *list,
                            const char **why)
 {
-    const pz_cover *known = find_cover(list, name, scale);
-    *why = NULL;
+    int scales;
+    const pz_cover *known = find_cover(list, name, scale, &scales);
+    *why = known ? known->why : scales >= SCALES_MOST ? "it is there at more than 64 scales" : NULL;
+    if (*why) {
+        return POISE_OK;
+    }
     if (known) {
         return add_cover(input, known, like, list);
     }
@@ -88,11 +101,12 @@ poise_status pz_mesh_cover(pz_input *input, const char *name, poise_vec3 scale, 
         return pz_input_no_memory(input);
     }
     *made = (pz_cover){.name = copy, .scale = scale};
-    poise_status status = make_cover(input, scale, made, why);
-    if (status != POISE_OK || *why) {
-        return status;
+    bool is_loaded = false;
+    poise_status status = make_cover(input, scale, made, &is_loaded, why);
+    if (is_loaded) { // to read it once is enough, whatever came of it
+        made->why = *why;
+        made->next = list->covers;
+        list->covers = made;
     }
-    made->next = list->covers;
-    list->covers = made;
-    return add_cover(input, made, like, list);
+    return status != POISE_OK || *why ? status : add_cover(input, made, like, list);
 }
