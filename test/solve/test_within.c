@@ -4,6 +4,8 @@
 #include "support/skeleton.h"
 #include "support/test_arms.h"
 
+#include <math.h>
+
 static poise_solver *solver_for(const poise_model *model, const poise_constraint *constraints, int count,
                                 poise_solver_options options)
 {
@@ -433,4 +435,23 @@ TEST_ROWS(a_box_around_the_target_is_named, 3)
         named += report.blocking == 0;
     }
     ck_assert_int_eq(named, tried);
+}
+
+// A rod from a point at 1e300, whose length has no square.
+TEST(a_report_is_finite_where_a_loop_is_too_long_to_represent)
+{
+    poise_builder *builder = new_builder();
+    poise_joint joint = joint_of("slide", NULL, POISE_JOINT_PRISMATIC);
+    add(builder, &joint);
+    poise_model *model = model_of(builder);
+    poise_constraint rod = poise_constraint_default(POISE_CONSTRAINT_DISTANCE);
+    rod.local.position.x = 1e300;
+    rod.lower = rod.upper = 1.0;
+    poise_solver *solver = solver_for(model, &rod, 1, poise_solver_options_default());
+    poise_goal goal = poise_goal_position(0, poise_vec3_make(0, 0, 0), poise_vec3_make(0, 0, 1));
+    double q = 0.0;
+    poise_report report;
+    ck_assert_int_eq(poise_solve_within(solver, &goal, 1, &rod, 1, &q, &report, NULL), POISE_OK);
+    ck_assert(!report.holds && report.outcome == POISE_OUTCOME_INFEASIBLE);
+    ck_assert(isfinite(q) && isfinite(report.closure) && isfinite(report.cost));
 }

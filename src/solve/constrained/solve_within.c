@@ -313,7 +313,7 @@ static void describe(poise_solver *s, pz_within *w)
     for (int i = 0; i < w->at.count; ++i) {
         const pz_row *row = &w->at.row[i];
         double room = row->is_equality ? -fabs(row->room) : row->room;
-        r->closure = row->is_equality ? max2(r->closure, pz_row_error(row)) : r->closure;
+        r->closure = row->is_equality ? max2(r->closure, pz_finite(pz_row_error(row))) : r->closure;
         r->active_constraints += !row->is_equality && room < ACTIVE;
         bool counts = !row->is_equality || !pz_row_holds(row, s->options.constraints.closure_tolerance);
         if (counts && room < least) {
