@@ -4,15 +4,21 @@
 #include "math/euler.h"
 #include "math/scalar.h"
 
-// The three turns of an Euler order; NULL: it has none.
+#include <string.h>
+
+// The three turns of an Euler order, of a joint that has them.
 static const pz_step *turns_of(const poise_model *model, const pz_joint *joint)
 {
+    return &model->steps[joint->step_end - 3];
+}
+
+static bool has_turns(const poise_model *model, const pz_joint *joint)
+{
     if (joint->step_end - joint->step_begin < 3) {
-        return NULL;
+        return false;
     }
-    const pz_step *steps = &model->steps[joint->step_end - 3];
-    bool are_turns = pz_step_is_turn(steps[0].kind) && pz_step_is_turn(steps[1].kind) && pz_step_is_turn(steps[2].kind);
-    return are_turns ? steps : NULL;
+    const pz_step *last = turns_of(model, joint);
+    return pz_step_is_turn(last[0].kind) && pz_step_is_turn(last[1].kind) && pz_step_is_turn(last[2].kind);
 }
 
 static const pz_step *last_step(const poise_model *model, const pz_joint *joint)
@@ -26,7 +32,7 @@ bool pz_joint_has_rotation(const poise_model *model, const pz_joint *joint)
         return false;
     }
     pz_step_kind kind = last_step(model, joint)->kind;
-    return kind == PZ_QUATERNION || kind == PZ_EXPMAP || turns_of(model, joint);
+    return kind == PZ_QUATERNION || kind == PZ_EXPMAP || has_turns(model, joint);
 }
 
 static mat3 turn_about(int axis, double angle)
@@ -52,7 +58,7 @@ static void angles_after(const pz_step *turns, const mat3 *M, double first, doub
 static void nearest_angles(const pz_step *turns, const mat3 *M, const double near[3], double best[3])
 {
     const double lock = 1e-7; // as euler_angles has it
-    double angles[3], least_way = INFINITY;
+    double angles[3], least_way = 0.0;
     int a = (int)turns[0].kind, c = (int)turns[2].kind;
     vec3 image = m3_apply(M, unit_axis(c));
     bool is_locked = v3_norm(v3_mad(image, -v3_dot(image, unit_axis(a)), unit_axis(a))) < lock;
@@ -65,10 +71,10 @@ static void nearest_angles(const pz_step *turns, const mat3 *M, const double nea
             angles[i] = turn_near(angles[i], near[i]);
             way += (angles[i] - near[i]) * (angles[i] - near[i]);
         }
-        for (int i = 0; i < 3 && way < least_way; ++i) {
-            best[i] = angles[i];
+        if (k == 0 || way < least_way) {
+            memcpy(best, angles, sizeof angles);
+            least_way = way;
         }
-        least_way = min2(least_way, way);
     }
 }
 
@@ -77,9 +83,8 @@ bool pz_put_rotation_near(const poise_model *model, const pz_joint *joint, const
     if (!pz_joint_has_rotation(model, joint)) {
         return false;
     }
-    const pz_step *turns = turns_of(model, joint);
-    double *c = q + last_step(model, joint)->q;
-    if (turns) {
+    if (has_turns(model, joint)) {
+        const pz_step *turns = turns_of(model, joint);
         double before[3], best[3];
         for (int i = 0; i < 3; ++i) {
             before[i] = q[turns[i].q];
@@ -91,6 +96,7 @@ bool pz_put_rotation_near(const poise_model *model, const pz_joint *joint, const
         return true;
     }
     quat r = quat_from_matrix(M);
+    double *c = q + last_step(model, joint)->q;
     if (last_step(model, joint)->kind == PZ_QUATERNION) {
         double sign = c[0] * r.x + c[1] * r.y + c[2] * r.z + c[3] * r.w < 0.0 ? -1.0 : 1.0;
         c[0] = sign * r.x, c[1] = sign * r.y, c[2] = sign * r.z, c[3] = sign * r.w;
@@ -133,6 +139,17 @@ static bool is_unlimited(const poise_model *model, int q)
     return !is_finite(model->lower[q]) && !is_finite(model->upper[q]);
 }
 
+// Three turns that may be exchanged for others.
+static bool is_triple(const poise_model *model, const pz_joint *joint)
+{
+    if (!has_turns(model, joint)) {
+        return false;
+    }
+    const pz_step *turns = turns_of(model, joint);
+    return turns[0].own && is_unlimited(model, turns[0].q) && is_unlimited(model, turns[1].q) &&
+           is_unlimited(model, turns[2].q);
+}
+
 // R_a(x) R_b(y) R_c(z) is also R_a(x + pi) R_b(pi - y) R_c(z + pi), or, where c is a, R_a(x + pi) R_b(-y) R_c(z + pi).
 static void turn_triple(const pz_step *turns, const double *near, double *q)
 {
@@ -153,13 +170,11 @@ void pz_stay_near(const poise_model *model, const double *near, double *q)
 {
     for (int k = 0; k < model->joint_count; ++k) {
         const pz_joint *joint = &model->joints[k];
-        const pz_step *turns = turns_of(model, joint);
-        bool is_triple = turns && turns[0].own && is_unlimited(model, turns[0].q) && is_unlimited(model, turns[1].q) &&
-                         is_unlimited(model, turns[2].q);
-        if (is_triple) {
-            turn_triple(turns, near, q);
+        if (is_triple(model, joint)) {
+            turn_triple(turns_of(model, joint), near, q);
+            continue;
         }
-        for (int i = joint->step_begin; i < joint->step_end && !is_triple; ++i) {
+        for (int i = joint->step_begin; i < joint->step_end; ++i) {
             const pz_step *step = &model->steps[i];
             if (pz_step_is_turn(step->kind) && step->own && is_unlimited(model, step->q)) {
                 q[step->q] = turn_near(q[step->q], near[step->q]);
@@ -170,7 +185,7 @@ void pz_stay_near(const poise_model *model, const double *near, double *q)
 
 mat3 pz_get_rotation(const poise_model *model, const pz_joint *joint, const double *q)
 {
-    const pz_step *step = last_step(model, joint), *turns = turns_of(model, joint);
+    const pz_step *step = last_step(model, joint);
     const double *c = q + step->q;
     if (step->kind == PZ_QUATERNION) {
         return quat_matrix(quat_normalize((quat){c[0], c[1], c[2], c[3]}));
@@ -178,6 +193,7 @@ mat3 pz_get_rotation(const poise_model *model, const pz_joint *joint, const doub
     if (step->kind == PZ_EXPMAP) {
         return quat_matrix(so3_exp_quat(v3(c[0], c[1], c[2])));
     }
+    const pz_step *turns = turns_of(model, joint);
     mat3 outer = turn_about((int)turns[0].kind, q[turns[0].q]), middle = turn_about((int)turns[1].kind, q[turns[1].q]),
          inner = turn_about((int)turns[2].kind, q[turns[2].q]), both = m3_mul(&outer, &middle);
     return m3_mul(&both, &inner);

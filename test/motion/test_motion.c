@@ -126,6 +126,26 @@ TEST(numbers_between_the_largest_ones_are_finite)
     ck_assert_double_eq_tol(third(model, TURN, -most, most) / most, -1.0 / 3, 1e-15);
 }
 
+TEST(three_angles_between_large_ones_stay_near_them)
+{
+    poise_builder *builder = new_builder();
+    add_plain(builder, "ball", NULL, POISE_JOINT_BALL_EULER);
+    poise_model *model = model_of(builder);
+    poise_clip *clip = clip_of(model, 2, 3.0);
+    for (double large = 1e20; large < 1e300; large *= 10) { // the square of what rounds whole turns overflows
+        double q[3];
+        for (int i = 0; i < 3; ++i) {
+            clip->q[i] = -large;
+            clip->q[3 + i] = large;
+        }
+        ck_assert_int_eq(poise_clip_sample(clip, model, 1.0, q, NULL), POISE_OK);
+        for (int i = 0; i < 3; ++i) {
+            ck_assert_double_eq_tol(q[i] / large, -1.0 / 3, 1e-15);
+        }
+    }
+    poise_clip_destroy(clip);
+}
+
 TEST(rotations_turn_at_constant_speed_along_the_great_arc)
 {
     poise_model *model = mover();
