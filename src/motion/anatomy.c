@@ -546,9 +546,12 @@ poise_status pz_skeleton_size(const poise_model *model, const poise_allocator *a
     pz_anatomy anatomy;
     poise_kinematics *kin;
     poise_status status = pz_anatomy_of(model, allocator, &anatomy);
-    if (status != POISE_OK || anatomy.stature > 0) {
-        *size = anatomy.stature;
+    if (status != POISE_OK) {
         return status;
+    }
+    if (anatomy.stature > 0) {
+        *size = anatomy.stature;
+        return POISE_OK;
     }
     status = poise_kinematics_create(model, allocator, &kin, NULL);
     if (status != POISE_OK) {

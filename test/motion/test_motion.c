@@ -1,4 +1,5 @@
 // Clips and marker sets: memory, trimming, sampling between frames, labels, units.
+#include "motion/anatomy.h"
 #include "support/meter.h"
 #include "support/skeleton.h"
 
@@ -223,6 +224,18 @@ TEST(resampling_keeps_the_length_and_every_common_frame)
     clip->q[60 * NQ] = INFINITY;
     ck_assert_int_eq(poise_clip_resample(clip, model, 1.0 / 30, NULL, &made, NULL), POISE_ERROR_ARGUMENT);
     poise_clip_destroy(clip);
+}
+
+// ---- Sizes ---------------------------------------------------------------------------------------------------------------
+
+TEST(without_memory_the_size_of_a_skeleton_is_left_alone)
+{
+    poise_model *model = mover();
+    meter m = {.fail_from = 1, .fail_to = 1};
+    poise_allocator allocator = allocator_of(&m);
+    double size = 42.0;
+    ck_assert_int_eq(pz_skeleton_size(model, &allocator, &size), POISE_ERROR_MEMORY);
+    ck_assert_double_eq(size, 42.0);
 }
 
 // ---- Prediction ----------------------------------------------------------------------------------------------------------
