@@ -521,15 +521,19 @@ poise_status poise_track_whole(const poise_track_problem *problem, const poise_s
                                const poise_allocator *allocator, poise_clip **clip, poise_track_frame *frames,
                                poise_sequence_report *report, poise_error *error)
 {
-    if (!problem || !problem->markers || !clip) {
+    if (!problem || !problem->model || !problem->markers || !clip) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, placements, markers and clip must not be NULL");
     }
-    if (!problem->model || !problem->model->has_mimic || !sees_no_follower(problem)) {
+    poise_status status = pz_track_check(problem, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    if (!problem->model->has_mimic || !sees_no_follower(problem)) {
         return track_whole(problem, options, allocator, clip, frames, report, error);
     }
     poise_track_problem own = *problem;
     poise_model *fixed = NULL;
-    poise_status status = fix_followers(problem->model, allocator, &fixed, error);
+    status = fix_followers(problem->model, allocator, &fixed, error);
     own.model = fixed;
     status = status == POISE_OK ? track_whole(&own, options, allocator, clip, frames, report, error) : status;
     poise_model_destroy(fixed);

@@ -97,7 +97,7 @@ static bool options_make_sense(const poise_track_problem *p)
            p->workers >= 1;
 }
 
-static poise_status check(const poise_track_problem *problem, poise_error *error)
+poise_status pz_track_check(const poise_track_problem *problem, poise_error *error)
 {
     if (!problem || !problem->model || problem->placement_count < 0 ||
         (problem->placement_count > 0 && !problem->placements)) {
@@ -164,7 +164,7 @@ static double reach_of(poise_tracker *t)
 poise_status poise_tracker_create(const poise_track_problem *problem, const poise_allocator *allocator,
                                   poise_tracker **tracker, poise_error *error)
 {
-    poise_status status = check(problem, error);
+    poise_status status = pz_track_check(problem, error);
     if (status != POISE_OK || !tracker) {
         return tracker ? status : pz_error_set(error, POISE_ERROR_ARGUMENT, "tracker must not be NULL");
     }

@@ -52,6 +52,9 @@ struct poise_tracker {
     const pz_track_found *found; // NULL, or for the next frame
 };
 
+// Everything but its recording.
+poise_status pz_track_check(const poise_track_problem *problem, poise_error *error);
+
 // How a frame with gaps is pulled to the last one: min((usual/turn)^2, most), where usual += rate (rms - usual).
 #define PZ_USUAL_RATE 0.1 // of a frame in the usual rms
 #define PZ_GAP_TURN   0.2 // radians

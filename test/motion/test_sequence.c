@@ -429,6 +429,17 @@ TEST(it_refuses_what_is_not_sound)
     ck_assert_int_eq(poise_track_whole(&t.problem, &o, NULL, &clip, NULL, NULL, &error), POISE_ERROR_ARGUMENT);
     ck_assert_ptr_nonnull(strstr(error.text, "knot"));
     o = poise_sequence_options_default();
+    poise_track_problem broken = t.problem;
+    broken.placements = NULL;
+    ck_assert_int_eq(poise_track_whole(&broken, &o, NULL, &clip, NULL, NULL, &error), POISE_ERROR_ARGUMENT);
+    broken = t.problem;
+    broken.placement_count = -1;
+    ck_assert_int_eq(poise_track_whole(&broken, &o, NULL, &clip, NULL, NULL, &error), POISE_ERROR_ARGUMENT);
+    poise_placement nowhere = {"nowhere", 1000000, {0, 0, 0}, 1.0}, twice[2] = {nowhere, nowhere};
+    broken.placements = twice;
+    broken.placement_count = 2;
+    ck_assert_int_eq(poise_track_whole(&broken, &o, NULL, &clip, NULL, NULL, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(error.text, "nowhere"));
     o.window = o.overlap + 8 * o.knot - 1;
     ck_assert_int_eq(poise_track_whole(&t.problem, &o, NULL, &clip, NULL, NULL, &error), POISE_ERROR_ARGUMENT);
     ck_assert_ptr_nonnull(strstr(error.text, "window must be at least overlap + 8 knots"));
