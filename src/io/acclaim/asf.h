@@ -12,9 +12,6 @@
 
 #include "io/io_core.h"
 
-// C = R_c R_b R_a for the order "abc" (axes 0, 1, 2) and angles in radians, in the order of the letters.
-poise_quat pz_asf_axes(const int order[3], const double angle[3]);
-
 // How an AMC lists a joint's coordinates.
 typedef struct asf_columns {
     int first;     // coordinate

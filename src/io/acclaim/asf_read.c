@@ -32,7 +32,8 @@ typedef struct asf {
     pz_cause passed_over; // statements
 } asf;
 
-poise_quat pz_asf_axes(const int order[3], const double angle[3])
+// C = R_c R_b R_a for the order "abc" (axes 0, 1, 2) and angles in radians, in the order of the letters.
+static poise_quat axes_of(const int order[3], const double angle[3])
 {
     if (order[0] == 0 && order[1] == 1 && order[2] == 2) {
         return poise_quat_from_roll_pitch_yaw(angle[0], angle[1], angle[2]);
@@ -200,8 +201,7 @@ static poise_status take_root(asf *file)
             if (!take_angles(file, 3, p)) {
                 return fail(file, ASF_ROOT, "orientation needs three angles");
             }
-            static const int xyz[3] = {0, 1, 2};
-            file->root_pose.rotation = pz_asf_axes(xyz, p);
+            file->root_pose.rotation = poise_quat_from_roll_pitch_yaw(p[0], p[1], p[2]);
         } else {
             pass_over(file, word);
             continue;
@@ -490,7 +490,7 @@ static poise_joint joint_of(asf *file, const bone *b)
     joint.parent = parent->name;
     poise_vec3 end = b->parent == 0 ? poise_vec3_make(0, 0, 0) : tip_of(parent);
     joint.offset = (poise_pose){{0, 0, 0, 1}, {end.x, end.y, end.z}};
-    joint.axes = b->has_axes ? b->axes : pz_asf_axes(b->order, b->angle);
+    joint.axes = b->has_axes ? b->axes : axes_of(b->order, b->angle);
     if (b->dofs == 1) {
         joint.type = POISE_JOINT_REVOLUTE;
         joint.axis = turned(joint.axes, b->axis[0]);

@@ -182,7 +182,6 @@ static void angles_of(poise_quat C, double angle[3])
 // Degrees with the fewest digits after the point that give back every bit of C; false: none do.
 static bool short_degrees(poise_quat C, double degrees[3])
 {
-    static const int xyz[3] = {0, 1, 2};
     double angle[3];
     angles_of(C, angle);
     for (int k = 0; k <= 14; ++k) {
@@ -191,7 +190,7 @@ static bool short_degrees(poise_quat C, double degrees[3])
             degrees[i] = cut(angle[i] / PZ_RADIANS_PER_DEGREE, k);
             radians[i] = degrees[i] * PZ_RADIANS_PER_DEGREE;
         }
-        poise_quat again = pz_asf_axes(xyz, radians);
+        poise_quat again = poise_quat_from_roll_pitch_yaw(radians[0], radians[1], radians[2]); // as the reader has it
         if (memcmp(&again, &C, sizeof C) == 0) {
             return true;
         }
