@@ -209,6 +209,7 @@ poise_status pz_error_set_list(poise_error *error, poise_status status, const ch
     return status;
 }
 
+#undef pz_error_set // which the path analyser sees as a macro
 poise_status pz_error_set(poise_error *error, poise_status status, const char *format, ...)
 {
     va_list arguments;

@@ -32,6 +32,10 @@ poise_status pz_error_set(poise_error *error, poise_status status, const char *f
 poise_status pz_error_set_list(poise_error *error, poise_status status, const char *format, va_list arguments)
     PZ_PRINTF(3, 0);
 
+#if defined(__clang_analyzer__) // it does not look into functions with "...", and is told what this one returns
+#define pz_error_set(error, status, ...) (pz_error_set(error, status, __VA_ARGS__), (status))
+#endif
+
 #endif
 
 #endif

@@ -51,6 +51,10 @@ typedef struct pz_input {
 // the text. Returns `status`.
 poise_status pz_input_fail(pz_input *input, poise_status status, int line, const char *format, ...) PZ_PRINTF(4, 5);
 poise_status pz_input_no_memory(pz_input *input);
+#if defined(__clang_analyzer__) // as pz_error_set
+#define pz_input_fail(input, status, line, ...) (pz_input_fail(input, status, line, __VA_ARGS__), (status))
+#define pz_input_no_memory(input)               (pz_input_no_memory(input), POISE_ERROR_MEMORY)
+#endif
 
 // Note something odd; out of memory here drops the warning, and never the read.
 void pz_input_warn(pz_input *input, int line, const char *format, ...) PZ_PRINTF(3, 4);

@@ -206,7 +206,6 @@ static poise_status read_view(pz_gltf *gltf, const pz_item *reference, size_t of
     }
     elements->stride = stride > 0 ? (size_t)stride : width;
     elements->bytes = NULL;
-    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a lack of memory is no POISE_OK
     if (buffer->is_missing) {
         return POISE_OK;
     }
