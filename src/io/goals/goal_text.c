@@ -242,14 +242,19 @@ static bool read_axis(pz_reader *r, poise_goal *goal)
     return true;
 }
 
-// One number for all three axes, or one for each; "free" for no bound.
+// A number, or "free" for no bound.
+static bool is_bound(const char *word, double *bound)
+{
+    *bound = INFINITY;
+    return strcmp(word, "free") == 0 || pz_reader_is_number(word, bound);
+}
+
+// One bound for all three axes, or one for each.
 static bool take_band(pz_reader *r, poise_vec3 *band)
 {
     double n[3];
     int count = 0, at = r->next;
-    while (count < 3 && pz_reader_peek(r) &&
-           (strcmp(pz_reader_peek(r), "free") == 0 || pz_reader_is_number(pz_reader_peek(r), &n[count]))) {
-        n[count] = strcmp(pz_reader_peek(r), "free") == 0 ? (double)INFINITY : n[count];
+    while (count < 3 && pz_reader_peek(r) && is_bound(pz_reader_peek(r), &n[count])) {
         if (!(n[count] >= 0)) {
             return pz_reader_fail(r, r->next, "a tolerance must not be negative");
         }

@@ -133,7 +133,7 @@ bool pz_reader_has_rotation(const pz_reader *r)
 
 bool pz_reader_rotation(pz_reader *r, poise_quat *rotation)
 {
-    double n[4], unit = 1;
+    double n[4] = {0}, unit = 1;
     poise_vec3 axis;
     if (pz_reader_skip(r, "rpy")) {
         if (!pz_reader_numbers(r, "rpy (roll, pitch, yaw)", n, 3) || !pz_reader_angle_unit(r, &unit)) {

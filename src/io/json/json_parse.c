@@ -452,11 +452,6 @@ poise_status pz_json_parse(pz_pool *pool, const char *text, size_t size, pz_json
 
 // ---- Asking --------------------------------------------------------------------------------------------------------------
 
-bool pz_json_is(const pz_json_value *value, pz_json_type type)
-{
-    return value && value->type == type;
-}
-
 double pz_json_as_number(const pz_json_value *value)
 {
     return pz_json_is(value, PZ_JSON_NUMBER) ? value->is.number : 0.0;

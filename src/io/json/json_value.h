@@ -47,7 +47,11 @@ poise_status pz_json_parse(pz_pool *pool, const char *text, size_t size, pz_json
                            size_t *place);
 
 // What a value holds. Every value may be asked, and NULL, too.
-bool pz_json_is(const pz_json_value *value, pz_json_type type);
+static inline bool pz_json_is(const pz_json_value *value, pz_json_type type)
+{
+    return value && value->type == type;
+}
+
 double pz_json_as_number(const pz_json_value *value);                            // 0 for anything else
 const char *pz_json_as_text(const pz_json_value *value);                         // NULL for anything else
 const pz_json_value *pz_json_element(const pz_json_value *array, size_t index);  // NULL when there is none

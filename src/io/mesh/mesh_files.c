@@ -98,8 +98,8 @@ static bool find_corner(pz_word word, const pz_corners *points, poise_vec3 *corn
     if (!pz_word_integer((pz_word){word.text, length}, &index)) {
         return false;
     }
-    size_t at = index < 0 ? points->count + (size_t)(long long)index : (size_t)index - 1;
-    if (index == 0 || at >= points->count) {
+    long long count = (long long)points->count, at = index < 0 ? count + index : index - 1;
+    if (at < 0 || at >= count) {
         return false;
     }
     *corner = points->at[at];

@@ -146,10 +146,13 @@ poise_status pz_mjcf_read_loops(pz_mjcf *m)
             pz_xml_warn(m->input, &m->causes[MJCF_EQUALITY], node, "<%s> of <equality> is not supported", node->name);
         }
     }
+    if (most == 0) {
+        return POISE_OK;
+    }
     poise_file *file = m->input->file;
     const drawn_body *drawn = draw_bodies(m);
-    file->loops = most > 0 ? pz_pool_take(&m->input->kept, most, sizeof *file->loops) : NULL;
-    if (!drawn || (most > 0 && !file->loops)) {
+    file->loops = pz_pool_take(&m->input->kept, most, sizeof *file->loops);
+    if (!drawn || !file->loops) {
         return pz_input_no_memory(m->input);
     }
     poise_status status = POISE_OK;

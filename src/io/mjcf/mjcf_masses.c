@@ -73,10 +73,10 @@ poise_status pz_mjcf_weigh(pz_mjcf *m)
         const pz_mjcf_place *place = &m->places[geom->parent->mark];
         double mass = 0.0;
         vec3 middle = v3(0, 0, 0);
-        pz_mjcf_body *body = place->body == POISE_WORLD ? NULL : &m->bodies[place->body];
-        if (!body || body->has_inertial) {
+        if (place->body == POISE_WORLD || m->bodies[place->body].has_inertial) {
             continue;
         }
+        pz_mjcf_body *body = &m->bodies[place->body];
         body->has_geom = true;
         status = weigh(m, geom, place, &mass, &middle);
         if (status == POISE_OK && mass > 0.0) {

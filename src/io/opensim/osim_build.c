@@ -527,13 +527,13 @@ poise_status pz_read_osim(pz_input *input)
     osim o = {.input = input, .document = root, .model = root};
     if (!pz_xml_is(root, "Model")) {
         o.model = pz_xml_child(root, "Model");
-    }
-    if (!o.model && pz_xml_child(root, "MarkerSet")) {
-        return pz_osim_marker_set(&o);
-    }
-    if (!o.model) {
-        return pz_xml_fail(input, root, POISE_ERROR_FORMAT,
-                           "<%s> contains no <Model>; pass setups to --tasks, --setup and the like", root->name);
+        if (!o.model && pz_xml_child(root, "MarkerSet")) {
+            return pz_osim_marker_set(&o);
+        }
+        if (!o.model) {
+            return pz_xml_fail(input, root, POISE_ERROR_FORMAT,
+                               "<%s> contains no <Model>; pass setups to --tasks, --setup and the like", root->name);
+        }
     }
     const char *name = pz_osim_name(o.model);
     input->file->title = name ? pz_pool_copy(&input->pool, name, strlen(name)) : NULL;

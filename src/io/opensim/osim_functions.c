@@ -41,7 +41,7 @@ static poise_status list_of(osim *o, const pz_xml_node *node, const char *name, 
 static poise_status read_points(osim *o, const pz_xml_node *node, poise_function_kind kind, poise_function *f)
 {
     double *x, *y;
-    int count, others, kept = 0;
+    int count = 0, others = 0, kept = 0;
     poise_status status = list_of(o, node, "x", &x, &count);
     status = status == POISE_OK ? list_of(o, node, "y", &y, &others) : status;
     if (status != POISE_OK) {

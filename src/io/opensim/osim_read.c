@@ -125,7 +125,7 @@ static poise_status resolve_frame(osim *o, int frame, int depth, int *body, pois
 {
     const osim_frame *f = &o->frames[frame];
     const char *path = pz_osim_socket(f->node, "parent");
-    poise_pose above, own;
+    poise_pose above = poise_pose_identity(), own;
     if (!f->is_known) {
         return pz_xml_fail(o->input, f->node, POISE_ERROR_UNSUPPORTED, "frame \"%s\" is a %s, which is not read", f->name,
                            f->node->name);
@@ -144,7 +144,6 @@ static poise_status resolve_frame(osim *o, int frame, int depth, int *body, pois
     }
     if (at >= 0 || strcmp(name, "ground") == 0) {
         *body = at >= 0 ? at : POISE_WORLD;
-        above = poise_pose_identity();
     } else if (other >= 0 && other != frame) {
         status = resolve_frame(o, other, depth + 1, body, &above);
     } else {

@@ -36,9 +36,12 @@ static int find_link(srdf *s, const pz_xml_node *node, const char *attribute)
 
 static poise_status read_pairs(srdf *s, size_t most)
 {
+    if (most == 0) {
+        return POISE_OK;
+    }
     poise_file *file = s->input->file;
-    file->excluded = most > 0 ? pz_pool_take(&s->input->kept, most, sizeof *file->excluded) : NULL;
-    if (most > 0 && !file->excluded) {
+    file->excluded = pz_pool_take(&s->input->kept, most, sizeof *file->excluded);
+    if (!file->excluded) {
         return pz_input_no_memory(s->input);
     }
     for (const pz_xml_node *node = s->robot->first; node; node = node->next) {
@@ -115,9 +118,12 @@ static poise_status read_joint(srdf *s, const pz_xml_node *node, double *q)
 
 static poise_status read_states(srdf *s, size_t most)
 {
+    if (most == 0) {
+        return POISE_OK;
+    }
     poise_file *file = s->input->file;
-    file->postures = most > 0 ? pz_pool_take(&s->input->kept, most, sizeof *file->postures) : NULL;
-    if (most > 0 && !file->postures) {
+    file->postures = pz_pool_take(&s->input->kept, most, sizeof *file->postures);
+    if (!file->postures) {
         return pz_input_no_memory(s->input);
     }
     poise_status status = POISE_OK;
