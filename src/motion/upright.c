@@ -89,9 +89,9 @@ static vec3 extent_of(const poise_markers *markers, const int *height)
             }
         }
         double far[3] = {high.x - low.x, high.y - low.y, high.z - low.z};
-        int at = looks;
         for (int axis = 0; axis < 3 && far[0] >= 0; ++axis) { // sorted as they come
-            for (at = looks; at > 0 && reach[axis][at - 1] > far[axis]; --at) {
+            int at = looks;
+            for (; at > 0 && reach[axis][at - 1] > far[axis]; --at) {
                 reach[axis][at] = reach[axis][at - 1];
             }
             reach[axis][at] = far[axis];

@@ -45,13 +45,15 @@ static poise_status keys_of_reach(const poise_pin *pin, const poise_pin_result *
 typedef struct second_pass {
     poise_pin *pins;
     poise_pin_key *keys;
-    double *q; // of the clip as it was
+    poise_pin_result *results; // of the first, where the caller wants none
+    double *q;                 // of the clip as it was
 } second_pass;
 
 static void lay_out(second_pass *s, int count, size_t numbers, pz_arena *arena)
 {
     s->pins = pz_arena_take(arena, (size_t)count + 1, sizeof *s->pins);
     s->keys = pz_arena_take(arena, (size_t)count * MOST_KEYS + 1, sizeof *s->keys);
+    s->results = pz_arena_take(arena, (size_t)count, sizeof *s->results);
     s->q = pz_arena_take(arena, numbers + 1, sizeof *s->q);
 }
 
@@ -112,7 +114,6 @@ poise_status poise_clip_pin(const poise_model *model, const poise_pin *pins, int
     pz_arena counting = pz_arena_counting();
     size_t numbers = (size_t)clip->frames * (size_t)clip->nq;
     lay_out(&s, count, numbers, &counting);
-    poise_pin_result *own = pz_arena_take(&counting, (size_t)count, sizeof *own);
     size_t size = pz_arena_bytes(&counting);
     void *memory = pz_allocate(allocator, size);
     if (!memory) {
@@ -120,8 +121,7 @@ poise_status poise_clip_pin(const poise_model *model, const poise_pin *pins, int
     }
     pz_arena arena = pz_arena_over(memory, size);
     lay_out(&s, count, numbers, &arena);
-    own = pz_arena_take(&arena, (size_t)count, sizeof *own);
-    poise_status status = pin_within_reach(model, pins, count, options, clip, allocator, results ? results : own, &s,
+    poise_status status = pin_within_reach(model, pins, count, options, clip, allocator, results ? results : s.results, &s,
                                            report ? report : &unused, error);
     pz_release(allocator, memory);
     return status;

@@ -515,14 +515,17 @@ static poise_status judge_all(job *j, poise_pin_result *results, poise_pin_repor
     poise_status status = pz_editor_measure(&j->editor, report, error);
     bool *missed = j->editor.missed;
     for (int i = 0; i < j->count && status == POISE_OK; ++i) {
-        poise_pin_result r;
-        bool is_second = j->plans[i].part == POISE_GOAL_ORIENTATION && goal_of_pin(j->plans[i].pin)->kind == POISE_GOAL_POSE;
-        status = is_second ? POISE_OK : judge(j, &j->plans[i], &r, missed, error); // a pose is judged whole, once
-        if (results && !is_second) {
-            results[j->plans[i].index] = r;
+        const plan *p = &j->plans[i];
+        if (p->part == POISE_GOAL_ORIENTATION && goal_of_pin(p->pin)->kind == POISE_GOAL_POSE) {
+            continue; // a pose is judged whole, once
         }
-        if (status == POISE_OK && j->plans[i].pin->target == POISE_PIN_SHIFT) {
-            status = judge_jolt(j, &j->plans[i].pin->goal, &r, report, error);
+        poise_pin_result r;
+        status = judge(j, p, &r, missed, error);
+        if (results) {
+            results[p->index] = r;
+        }
+        if (status == POISE_OK && p->pin->target == POISE_PIN_SHIFT) {
+            status = judge_jolt(j, &p->pin->goal, &r, report, error);
         }
     }
     for (int f = 0; f < j->editor.clip->frames; ++f) {

@@ -255,7 +255,10 @@ static bool find_step(search *s, double mu)
         for (int k = 0; k < ROWS; ++k) {
             row r;
             double stiffness = 0.0, force = 0.0;
-            for (int end = 0; row_of(s, t, k, &r) && end < 2; ++end) {
+            if (!row_of(s, t, k, &r)) {
+                continue;
+            }
+            for (int end = 0; end < 2; ++end) {
                 const side *at = sides_of(s, t, k) + end;
                 double room = room_of(&r, end);
                 if (is_finite(room)) {
@@ -338,7 +341,10 @@ static double gap_of(const search *s, int *count, double *left)
     for (int t = 0; t < s->path->count; ++t) {
         for (int k = 0; k < ROWS; ++k) {
             row r;
-            for (int end = 0; row_of(s, t, k, &r) && end < 2; ++end) {
+            if (!row_of(s, t, k, &r)) {
+                continue;
+            }
+            for (int end = 0; end < 2; ++end) {
                 const side *at = sides_of(s, t, k) + end;
                 if (is_finite(room_of(&r, end))) {
                     sum += at->slack * at->force;
@@ -394,9 +400,9 @@ static vec3 inside(const pz_path *p, vec3 x)
     if (size > 1.0) {
         x.x /= size, x.y /= size;
     }
-    double c[PATH_DOFS] = {x.x, x.y, x.z};
-    for (int i = 0; i < p->dofs; ++i) {
-        c[i] = clamp(c[i], p->lower[i], p->upper[i]);
+    double c[PATH_DOFS];
+    for (int i = 0; i < PATH_DOFS; ++i) {
+        c[i] = i < p->dofs ? clamp(part(x, i), p->lower[i], p->upper[i]) : part(x, i);
     }
     return v3(c[0], c[1], c[2]);
 }

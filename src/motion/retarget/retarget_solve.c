@@ -199,10 +199,10 @@ static void find_posture(pz_retarget_work *w)
         }
     }
     for (int i = 0; i < w->followed.count && !w->followed.same; ++i) {
-        int freedom = 0, k = w->followed.pair[i].to;
-        bool is_end = false;
+        int freedom = 0;
         for (int pass = 0; pass < 2; ++pass) { // count, then set
-            for (k = w->followed.pair[i].to, is_end = false; k >= 0 && !is_end;) {
+            bool is_end = false;
+            for (int k = w->followed.pair[i].to; k >= 0 && !is_end;) {
                 poise_joint_info joint = poise_model_joint_info(model, k);
                 freedom += pass == 0 ? joint.nv : 0;
                 for (int v = 0; v < joint.nv && pass == 1; ++v) {

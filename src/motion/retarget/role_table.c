@@ -164,7 +164,6 @@ pz_role_name pz_role_name_of(const char *text)
     pz_role_name name = {.side = PZ_MIDDLE, .number = 0, .key = ""};
     const char *colon = strrchr(text, ':');
     for (text = colon ? colon + 1 : text; *text;) {
-        char word[PZ_NAME_LONGEST];
         if (is_escape(text)) {
             text += strlen("FBXASC046");
             continue;
@@ -173,11 +172,11 @@ pz_role_name pz_role_name_of(const char *text)
             ++text;
             continue;
         }
+        char word[PZ_NAME_LONGEST] = "";
         size_t length = word_length(text), kept = length < sizeof word ? length : sizeof word - 1;
         for (size_t i = 0; i < kept; ++i) {
             word[i] = is_upper(text[i]) ? (char)(text[i] - 'A' + 'a') : text[i];
         }
-        word[kept] = '\0';
         take_word(word, &name);
         text += length;
     }
