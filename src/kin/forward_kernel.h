@@ -238,8 +238,11 @@ REAL_FN void sweep_forward(real_kinematics *kin)
     for (int i = 0; i < model->value_count; ++i) {
         kin->value[i] = model->value_factor[i] * kin->q[model->value_q[i]] + model->value_offset[i];
     }
-    int turns = model->turn_count, angles = (turns + SWEEP_SPARE) / SWEEP_REGISTER * SWEEP_REGISTER;
-    real_sincos_array(REAL_WIDTH == 1 ? angles : turns, ~0u, kin->value, kin->sine, kin->cosine);
+    int angles = model->turn_count;
+    if (REAL_WIDTH == 1) { // whole registers
+        angles = (angles + SWEEP_SPARE) / SWEEP_REGISTER * SWEEP_REGISTER;
+    }
+    real_sincos_array(angles, ~0u, kin->value, kin->sine, kin->cosine);
 #if defined(REAL_PACKED)
     if (model->block_count > 0) {
         take_vectors(kin);

@@ -411,7 +411,7 @@ static void find_halves(const fitted *f, const pz_outline *whole, pz_cloud *c, h
     } cuts[] = {{2, 0.5}, {2, 0.3}, {2, 0.7}, {1, 0.5}, {0, 0.5}};
     const vec3 axis[] = {f->axes.x, f->axes.y, f->axes.z};
     const double half[] = {f->box.half.x, f->box.half.y, f->box.half.z};
-    best->saved = 0;
+    *best = (halves){.saved = 0};
     pz_cloud_count(c, &f->shape, -1);
     double now = pz_cloud_added(c, &f->shape, &f->shape);
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0] && f->piece.cut_count < MOST_CUTS; ++i) {

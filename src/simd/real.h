@@ -250,6 +250,7 @@ REAL_FN void real_sincos_array(int count, unsigned busy, real *x, real *sine, re
     }
     bool all_fast = (seen[0] | seen[1] | seen[2] | seen[3]) >> TURN_BITS == ROUND_BITS >> TURN_BITS;
     for (int i = 0; i < full && !all_fast; ++i) {
+        // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): every angle is set, those beyond count above
         pz_sincos(x[i], &sine[i], &cosine[i]);
     }
 }

@@ -32,9 +32,10 @@ PZ_WIDE bool pz_pose_factorise_arm(const pz_pose_lanes *arm, const poise_pose *t
     double at[PZ_ARM_MOST];
     arm_frames frames;
     arm_column columns[PZ_ARM_MOST];
-    for (int i = 0; i < n; ++i) {
-        at[i] = q[arm->chain.q[i]];
-    }
+    int k = 0;
+    do { // n >= 1
+        at[k] = q[arm->chain.q[k]];
+    } while (++k < n);
     arm_forward_from(&arm->chain, n, false, ARM_ALONE, at, base_of(&arm->chain), pack3_of(v3(0, 0, 0)), &frames);
     arm_error error = error_of(&arm->chain, target, &frames);
     for (int i = 0; i < n; ++i) {
