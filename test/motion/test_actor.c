@@ -1,0 +1,43 @@
+// A skeleton as retargeting sees it: which way is up.
+#include "motion/named_figures.h"
+#include "motion/retarget/actor.h"
+#include "support/test_main.h"
+
+// Arms on a pole tell nothing: up is y. A figure stands on its feet, whichever axis its file has for that.
+TEST(up_is_where_the_head_of_a_figure_is_and_y_where_nothing_tells)
+{
+    static const struct {
+        bool has_legs;
+        poise_vec3 to_head, up;
+    } rows[] = {{false, {0, 0.6, 0}, {0, 1, 0}},  {false, {0, -0.6, 0}, {0, 1, 0}}, {true, {0, 0.6, 0}, {0, 1, 0}},
+                {true, {0, -0.6, 0}, {0, -1, 0}}, {true, {0, 0, 0.6}, {0, 0, 1}},   {true, {-0.6, 0, 0}, {-1, 0, 0}}};
+    for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
+        poise_vec3 h = rows[i].to_head;
+        poise_builder *b;
+        poise_model *model;
+        pz_actor actor;
+        ck_assert_int_eq(poise_builder_create(NULL, &b, NULL), POISE_OK);
+        add_joint(b, "Hips", NULL, 0, 0, 0);
+        add_joint(b, "Chest", "Hips", 0.5 * h.x, 0.5 * h.y, 0.5 * h.z);
+        add_joint(b, "Head", "Chest", 0.5 * h.x, 0.5 * h.y, 0.5 * h.z);
+        for (int side = 0; side < 2; ++side) {
+            static const char *const names[2][5] = {{"LeftArm", "LeftForeArm", "LeftUpLeg", "LeftLeg", "LeftFoot"},
+                                                    {"RightArm", "RightForeArm", "RightUpLeg", "RightLeg", "RightFoot"}};
+            double x = side == 0 ? 0.2 : -0.2;
+            add_joint(b, names[side][0], "Chest", x, x, x);
+            add_joint(b, names[side][1], names[side][0], x, x, x);
+            for (int k = 2; k < 5 && rows[i].has_legs; ++k) {
+                add_joint(b, names[side][k], k == 2 ? "Hips" : names[side][k - 1], -0.5 * h.x, -0.5 * h.y, -0.5 * h.z);
+            }
+        }
+        ck_assert_int_eq(poise_model_create(b, NULL, &model, NULL), POISE_OK);
+        ck_assert_int_eq(pz_actor_open(model, NULL, POISE_UP_UNKNOWN, NULL, NULL, &actor), POISE_OK);
+        ck_assert_double_eq(v3_norm(v3_sub(actor.up, rows[i].up)), 0);
+        pz_actor_close(&actor, NULL);
+        ck_assert_int_eq(pz_actor_open(model, NULL, POISE_UP_Z, NULL, NULL, &actor), POISE_OK); // it was said
+        ck_assert_double_eq(v3_norm(v3_sub(actor.up, v3(0, 0, 1))), 0);
+        pz_actor_close(&actor, NULL);
+        poise_model_destroy(model);
+        poise_builder_destroy(b);
+    }
+}

@@ -1,0 +1,184 @@
+// Feet of a retargeted figure: their soles, and how they are planted.
+#include "motion/named_figures.h"
+#include "motion/retarget/feet.h"
+#include "support/test_main.h"
+
+#include <math.h>
+#include <string.h>
+
+static const named plain[2] = {{"LeftUpLeg", "LeftLeg", "LeftFoot", "LeftArm", "LeftForeArm", "LeftHand"},
+                               {"RightUpLeg", "RightLeg", "RightFoot", "RightArm", "RightForeArm", "RightHand"}};
+
+// ---- Soles ---------------------------------------------------------------------------------------------------------------
+
+// A figure whose feet are turned by joints of this type.
+static poise_model *figure_on(poise_joint_type feet)
+{
+    poise_builder *b;
+    poise_model *loose = figure(&plain[0], &plain[1]), *model;
+    ck_assert_int_eq(poise_builder_create(NULL, &b, NULL), POISE_OK);
+    for (int k = 0; k < poise_model_info(loose).joints; ++k) {
+        poise_joint joint = *poise_model_joint_info(loose, k).given;
+        joint.type = strstr(joint.name, "Foot") ? feet : joint.type;
+        ck_assert_int_eq(poise_builder_add_joint(b, &joint, NULL), POISE_OK);
+    }
+    ck_assert_int_eq(poise_model_create(b, NULL, &model, NULL), POISE_OK);
+    poise_model_destroy(loose);
+    poise_builder_destroy(b);
+    return model;
+}
+
+// Whichever way a foot tilts, its sole is as low as the lowest corner of its box. Some feet are fixed to their shanks.
+TEST_ROWS(no_corner_of_a_foot_is_below_its_sole, 2)
+{
+    static const poise_joint_type types[] = {POISE_JOINT_BALL_QUATERNION, POISE_JOINT_FIXED};
+    const vec3 up = v3(0, 1, 0), half = v3(0.05, 0.02, 0.12), middle = v3(0.01, -0.06, 0.04);
+    poise_model *model = figure_on(types[test_row]);
+    pz_actor actor;
+    pz_sole_point corners[PZ_SHAPE_CORNERS];
+    pz_foot foot = {.corner = corners};
+    poise_pose pose = poise_pose_identity();
+    pose.position = middle;
+    poise_shape box = poise_shape_box(poise_model_find_body(model, "LeftFoot"), pose, half);
+    ck_assert_int_eq(pz_actor_open(model, NULL, POISE_UP_Y, NULL, NULL, &actor), POISE_OK);
+    pz_foot_measure(&actor, 0, &box, 1, 0, &foot);
+    ck_assert_int_eq(foot.body, box.body);
+    ck_assert(!foot.is_guessed && foot.has_edges);
+    ck_assert_double_eq_tol(foot.height, half.y - middle.y, 1e-12);
+    for (int i = 0; i < 40; ++i) {
+        vec3 axis = v3(cos(i), 0, sin(i));
+        poise_pose tilted = {.position = v3(0, 1, 0), .rotation = poise_quat_from_axis_angle(axis, 0.03 * i)};
+        double lowest = INFINITY;
+        for (int k = 0; k < 8; ++k) {
+            vec3 corner = v3_add(middle, v3(k & 1 ? half.x : -half.x, k & 2 ? half.y : -half.y, k & 4 ? half.z : -half.z));
+            lowest = fmin(lowest, poise_pose_transform(tilted, corner).y);
+        }
+        ck_assert_double_eq_tol(pz_sole_height(&foot, tilted, up, PZ_HEEL | PZ_TOE, NULL), lowest, 1e-12);
+    }
+    pz_actor_close(&actor, NULL);
+    poise_model_destroy(model);
+}
+
+// ---- Steps ---------------------------------------------------------------------------------------------------------------
+
+enum { FRAMES = 120, RATE = 60 };
+
+// A foot of this size that stands at the origin for two seconds, and the ground below it. Its frames are for a test to move.
+typedef struct stage {
+    pz_foot foot;
+    pz_ground ground;
+    poise_pose path[FRAMES];
+    unsigned char contact[FRAMES];
+    bool released[FRAMES];
+    poise_vec3 offset[2 * FRAMES];
+} stage;
+
+static void stand(stage *s, double size, bool has_edges)
+{
+    memset(s, 0, sizeof *s);
+    s->foot = (pz_foot){.heel = v3(0, -0.08 * size, -0.06 * size),
+                        .toe = v3(0, -0.08 * size, 0.16 * size),
+                        .height = 0.08 * size,
+                        .has_edges = has_edges,
+                        .rest = {0, 0, 0, 1},
+                        .soles = 2,
+                        .path = s->path,
+                        .contact = s->contact};
+    s->foot.sole[0] = (pz_sole_point){.at = s->foot.heel, .of = PZ_HEEL};
+    s->foot.sole[1] = (pz_sole_point){.at = s->foot.toe, .of = PZ_TOE};
+    s->ground = (pz_ground){
+        .up = v3(0, 1, 0), .leg = 0.9 * size, .frames = FRAMES, .frame_time = 1.0 / RATE, .released = s->released};
+    for (int f = 0; f < FRAMES; ++f) {
+        s->path[f] = (poise_pose){.position = v3(0, 0.08 * size, 0), .rotation = {0, 0, 0, 1}};
+        s->contact[f] = PZ_HEEL | PZ_TOE;
+    }
+}
+
+static quat turn_about_up(double angle)
+{
+    return poise_quat_from_axis_angle(v3(0, 1, 0), angle);
+}
+
+static int held_frames(const stage *s)
+{
+    int count = 0;
+    for (int f = 0; f < FRAMES; ++f) {
+        count += s->contact[f] != 0;
+    }
+    return count;
+}
+
+// A foot comes to be held, and is let go, without a jolt: halfway by half, at either end hardly at all.
+TEST(a_foot_is_held_and_let_go_smoothly)
+{
+    stage s;
+    stand(&s, 1, false);
+    memset(s.contact + 40, 0, FRAMES - 40);
+    double before = 1.0, steepest = 0.0;
+    int last = 39;
+    for (int f = 39; f < FRAMES; ++f) {
+        double now = pz_foot_firmness(&s.foot, &s.ground, PZ_TOE, f);
+        ck_assert(now >= 0 && now <= before);
+        steepest = fmax(steepest, before - now);
+        last = now > 0 ? f : last;
+        before = now;
+    }
+    ck_assert_int_gt(last, 44);
+    ck_assert_double_eq(pz_foot_firmness(&s.foot, &s.ground, PZ_TOE, 39), 1.0);
+    ck_assert_double_lt(steepest, 2.0 / (last + 1 - 39));
+    for (int f = 39; f <= last + 1; ++f) {
+        double one = pz_foot_firmness(&s.foot, &s.ground, PZ_TOE, f);
+        double other = pz_foot_firmness(&s.foot, &s.ground, PZ_TOE, last + 40 - f);
+        ck_assert_double_eq_tol(one + other, 1.0, 1e-12);
+    }
+}
+
+// A foot that rests on its edges stands for as long as its contact lasts, however fast it turns away after that.
+TEST(what_a_foot_does_after_a_step_does_not_end_it)
+{
+    stage s;
+    stand(&s, 1, true);
+    for (int f = 60; f < FRAMES; ++f) {
+        s.contact[f] = 0;
+        s.path[f].rotation = turn_about_up(1.0);
+        s.path[f].position.y = 0.3;
+    }
+    pz_foot_plant(&s.foot, &s.ground, s.offset);
+    ck_assert_int_eq(held_frames(&s), 60);
+}
+
+// A contact in which the foot goes elsewhere is cut where it moves fastest, for as long as it takes to go there gently.
+TEST(a_foot_that_slides_takes_a_step)
+{
+    stage s;
+    stand(&s, 1, false);
+    for (int f = 0; f < FRAMES; ++f) {
+        s.path[f].position.x = f < 50 ? 0.0 : f < 56 ? 0.2 * (f - 50) / 6 : 0.2;
+    }
+    pz_foot_plant(&s.foot, &s.ground, s.offset);
+    ck_assert(s.contact[0] && s.contact[FRAMES - 1] && !s.contact[53]);
+    for (int f = 1; f < FRAMES; ++f) {
+        double moved = v3_norm(v3_sub(s.path[f].position, s.path[f - 1].position));
+        ck_assert_msg(!(s.contact[f] && s.contact[f - 1]) || moved < 1e-9, "frame %d slides by %g", f, moved);
+        ck_assert_msg(moved < 0.1, "frame %d jumps by %g", f, moved);
+    }
+}
+
+// Slides count against pivots by the length of the leg: whatever the unit of length, a contact is cut at the same frames.
+TEST(steps_are_cut_alike_at_every_size)
+{
+    static const double sizes[] = {1.0, 0.01, 100.0};
+    stage s[TEST_COUNT(sizes)];
+    for (int fastest_turns = 0; fastest_turns < 2; ++fastest_turns) {
+        for (size_t i = 0; i < TEST_COUNT(sizes); ++i) {
+            stand(&s[i], sizes[i], false);
+            for (int f = 0; f < FRAMES; ++f) {
+                s[i].path[f].position.x = f >= 40 ? (fastest_turns ? 0.1 : 0.3) * sizes[i] : 0.0;
+                s[i].path[f].rotation = turn_about_up(f >= 80 ? (fastest_turns ? 1.2 : 0.4) : 0.0);
+            }
+            pz_foot_plant(&s[i].foot, &s[i].ground, s[i].offset);
+            ck_assert_int_lt(held_frames(&s[i]), FRAMES);
+            ck_assert_mem_eq(s[i].contact, s[0].contact, sizeof s[i].contact);
+        }
+    }
+}
