@@ -7,9 +7,9 @@ mutate.py [--seed N] [--count N] [--folders kin,goal,...] [--build BUILD] [--rep
 Takes the sources of the folders, finds every place where a formula could be wrong by a sign, a neighbour, an axis, an operand or
 a missing term, and draws --count of them by --seed, as many from each source as its share. Each is compiled alone, linked before
 the libraries of BUILD (a release build with its tests), and the suites that run its line are run, the quickest first, until one
-fails. Which suites run a line is counted once (BUILD/mutation). One that may step past the end of an array, and any in a reader, is
-compiled with the address sanitizer. One that all tests pass survives: either no test looks, or the change makes no difference
-(tools/mutants_equal.txt holds those, each with its reason).
+fails. Which suites run a line is counted once (BUILD/mutation). One that may step past the end of an array, any in a reader, and
+any that would survive is compiled with the address sanitizer. One that all tests pass survives: either no test looks, or the
+change makes no difference (tools/mutants_equal.txt holds those, each with its reason).
 
 --report FILE appends to the file and does not run again what it holds; --again runs its survivors, and nothing else; --chosen FILE
 runs mutants that somebody chose; --longest SECONDS leaves out suites that take longer.
@@ -37,6 +37,8 @@ LIMITED = ["sh", "-c", 'ulimit -t "$0" && exec "$@"']
 WAIT = 20
 # The processor time of a program and of all that it starts, into a file.
 TIMED = ["bash", "-c", 'f=$0; "$@"; status=$?; times >"$f"; exit $status']
+# Memory that is handed out is full of these bytes: what a mutant no longer writes shows.
+GARBAGE = {"MALLOC_PERTURB_": "90", "ASAN_OPTIONS": "detect_leaks=0:max_malloc_fill_size=1000000000"}
 ENDED = (-signal.SIGXCPU, -signal.SIGKILL)
 # A header of formulas is compiled into every source that includes it, if these are so few.
 INCLUDERS = 8
@@ -165,7 +167,8 @@ class Build:
     def passes(self, test):
         """Does the suite pass as it is? One that fails anyhow tells nothing about a mutant."""
         if test not in self.verdicts:
-            result = subprocess.run(self.tests[test][1], cwd=tempfile.gettempdir(), capture_output=True, check=False).returncode
+            result = subprocess.run(self.tests[test][1], cwd=tempfile.gettempdir(), capture_output=True, check=False,
+                                    env=dict(os.environ, **GARBAGE)).returncode
             self.verdicts[test] = result in (0, 77)
             if not self.verdicts[test]:
                 print(f"{test} fails without a mutant; left out", file=sys.stderr)
@@ -299,13 +302,17 @@ def compile_mutant(mutant, build, work, sanitize):
 
 
 def run(mutant, build, tests, timeout):
-    """What became of a mutant: (verdict, test)."""
+    """What became of a mutant: (verdict, test). One that survives is run once more under the address sanitizer, unless it was."""
     path, _, kind, line, new = mutant
     if not tests:
         return "survived", "no test runs it"
     is_index = kind == "sign" and re.search(r"\[[^]]* [-+] |^\s*for \(", line)
-    may_step_out = kind == "bound" or is_index or new.count(" + 1") > line.count(" + 1")
-    sanitize = "-fsanitize=address" if may_step_out or path.startswith("src/io/") else ""
+    may_step_out = kind == "bound" or is_index or new.count(" + 1") > line.count(" + 1") or path.startswith("src/io/")
+    verdict = ("survived", "") if may_step_out else run_with("", mutant, build, tests, timeout)
+    return run_with("-fsanitize=address", mutant, build, tests, timeout) if verdict[0] == "survived" else verdict
+
+
+def run_with(sanitize, mutant, build, tests, timeout):
     with tempfile.TemporaryDirectory() as work:
         objects = compile_mutant(mutant, build, work, sanitize)
         if objects is None:
@@ -321,7 +328,7 @@ def run(mutant, build, tests, timeout):
                 if made.returncode != 0:
                     return "does not link", made.stderr.decode()[-300:]
             words = [*LIMITED, str(timeout), *(own if word == program else word for word in words)]
-            environment = dict(os.environ, ASAN_OPTIONS="detect_leaks=0")
+            environment = dict(os.environ, **GARBAGE)
             try:
                 result = subprocess.run(words, cwd=work, capture_output=True, timeout=WAIT * timeout, check=False, env=environment)
                 result = result.returncode
