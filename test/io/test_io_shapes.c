@@ -354,6 +354,22 @@ TEST(one_shape_is_watched_against_one_obstacle)
     ck_assert(clearance->shape_count == 2 && clearance->pair_count == 1);
 }
 
+// A floor alone has nothing to keep clear of it, nor has it with a wall; with something that a body carries it has.
+TEST(shapes_of_the_world_need_one_that_a_body_carries)
+{
+    poise_file *file = io_read_text("<mujoco><worldbody><geom type='plane' size='1 1 1'/><geom type='sphere' size='0.1'/>"
+                                    "<body><joint type='slide'/></body></worldbody></mujoco>",
+                                    POISE_FORMAT_MJCF, NULL);
+    poise_shape more[] = {poise_shape_half_space(POISE_WORLD, (poise_vec3){-1, 0, 0}, (poise_vec3){1, 0, 0}),
+                          poise_shape_capsule(0, (poise_vec3){0, 0, 0}, (poise_vec3){0, 0, 1}, 0.1)};
+    poise_constraint *clearance = NULL;
+    ck_assert_int_eq(file->shape_count, 2);
+    ck_assert_int_eq(poise_file_clearance(file, more, 0, NULL, NULL, &clearance, NULL), POISE_ERROR_NOT_FOUND);
+    ck_assert_int_eq(poise_file_clearance(file, more, 1, NULL, NULL, &clearance, NULL), POISE_ERROR_NOT_FOUND);
+    ck_assert_int_eq(poise_file_clearance(file, more, 2, NULL, NULL, &clearance, NULL), POISE_OK);
+    test_own(free, clearance);
+}
+
 // The document of a COLLADA file around its primitives and its scene. Points: the corners of the unit square, 0 to 3.
 #define COLLADA_WITH(unit, primitives, scene)                                                                               \
     "<?xml version='1.0'?><COLLADA xmlns='http://www.collada.org/2005/11/COLLADASchema' version='1.4.1'><asset>" unit       \

@@ -55,6 +55,10 @@ TEST_ROWS(no_corner_of_a_foot_is_below_its_sole, 2)
         }
         ck_assert_double_eq_tol(pz_sole_height(&foot, tilted, up, PZ_HEEL | PZ_TOE, NULL), lowest, 1e-12);
     }
+    pz_foot_measure(&actor, 0, &box, 1, 0.11, &foot); // a height that is given moves the box
+    poise_pose standing = {.position = v3(0, 0.11, 0), .rotation = {0, 0, 0, 1}};
+    ck_assert_double_eq_tol(pz_sole_height(&foot, standing, up, PZ_HEEL | PZ_TOE, NULL), 0, 1e-12);
+    ck_assert_double_eq_tol(poise_pose_transform(standing, foot.heel).y, 0, 1e-12);
     pz_actor_close(&actor, NULL);
     poise_model_destroy(model);
 }
@@ -179,6 +183,33 @@ TEST(steps_are_cut_alike_at_every_size)
             pz_foot_plant(&s[i].foot, &s[i].ground, s[i].offset);
             ck_assert_int_lt(held_frames(&s[i]), FRAMES);
             ck_assert_mem_eq(s[i].contact, s[0].contact, sizeof s[i].contact);
+        }
+    }
+}
+
+// On its heel a foot may be tipped back, on its toe forward. The other way the sole would be in the ground: it stays flat.
+TEST(an_edge_that_rests_stays_on_the_ground)
+{
+    static const struct {
+        unsigned char contact;
+        double nose_down;
+        bool is_flat;
+    } rows[] = {{PZ_HEEL, 0.2, true}, {PZ_HEEL, -0.2, false}, {PZ_TOE, -0.2, true}, {PZ_TOE, 0.2, false}};
+    for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
+        stage s;
+        stand(&s, 1, true);
+        for (int f = 50; f < 70; ++f) {
+            s.contact[f] = rows[i].contact;
+            s.path[f].rotation = poise_quat_from_axis_angle(v3(1, 0, 0), rows[i].nose_down);
+        }
+        pz_foot_plant(&s.foot, &s.ground, s.offset);
+        for (int f = 50; f < 70; ++f) {
+            vec3 heel = poise_pose_transform(s.path[f], s.foot.heel), toe = poise_pose_transform(s.path[f], s.foot.toe);
+            bool rests = s.contact[f] == PZ_HEEL ? heel.y == fmin(heel.y, toe.y) : toe.y == fmin(heel.y, toe.y);
+            ck_assert_int_eq(s.contact[f], rows[i].contact);
+            ck_assert_double_eq_tol(s.contact[f] == PZ_HEEL ? heel.y : toe.y, 0, 1e-9);
+            ck_assert(rests || fabs(heel.y - toe.y) < 1e-9);
+            ck_assert_int_eq(fabs(heel.y - toe.y) < 1e-9, rows[i].is_flat);
         }
     }
 }

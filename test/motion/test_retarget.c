@@ -161,6 +161,7 @@ TEST(feet_are_planted_on_the_ground_and_limits_hold)
     ck_assert(!outcome.same && outcome.planted && outcome.outside == 0 && outcome.jumps == 0);
     ck_assert_double_gt(outcome.factor, 1.3);
     ck_assert_double_gt(outcome.contact, 0.2);
+    ck_assert(outcome.skate_mean > 0 && outcome.skate_mean <= outcome.skate_worst);
     ck_assert_double_lt(outcome.skate_worst, 0.03);
     ck_assert_double_lt(outcome.sunk, 0.002);
     ck_assert_double_lt(outcome.bone_mean, 0.1);

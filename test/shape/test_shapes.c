@@ -1,4 +1,5 @@
 // Distances of shapes against a search that shares no code, and their first derivatives against differences.
+#include "shape/mesh_marks.h"
 #include "support/shape_check.h"
 #include "support/skeleton.h"
 
@@ -377,4 +378,26 @@ TEST(pairs_leave_out_covers_that_meet_in_most_configurations_of_a_chain)
         ck_assert_int_eq(poise_pairs_find(model_of(builder), shapes, 2, NULL, NULL, NULL, 0, &found, NULL), POISE_OK);
         ck_assert_msg(found == rows[i].found, "row %zu: %d", i, found);
     }
+}
+
+// The corners of a grid of squares, two triangles each, of which most are in six triangles: each is looked at once.
+TEST(a_corner_is_fresh_in_the_first_triangle_that_has_it)
+{
+    enum { SIDE = 20 };
+    static const int square[6][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 0}, {1, 1}, {0, 1}};
+    vec3 corners[6 * SIDE * SIDE];
+    for (int i = 0; i < 6 * SIDE * SIDE; ++i) {
+        int x = i / 6 % SIDE + square[i % 6][0], y = i / 6 / SIDE + square[i % 6][1];
+        corners[i] = v3(0.1 * x, 0.3 * y, 1.0 / (1 + x + y));
+    }
+    pz_mesh_marks marks = pz_mesh_marks_make(corners, 2 * SIDE * SIDE);
+    ck_assert(marks.fresh && marks.held);
+    for (int i = 0; i < 6 * SIDE * SIDE; ++i) {
+        bool is_fresh = true;
+        for (int k = 0; k < i && is_fresh; ++k) {
+            is_fresh = v3_norm(v3_sub(corners[k], corners[i])) > 0;
+        }
+        ck_assert_int_eq(marks.fresh[i / 3] >> i % 3 & 1, is_fresh);
+    }
+    pz_mesh_marks_release(&marks);
 }

@@ -320,3 +320,33 @@ TEST(skeletons_of_any_depth_and_scale_keep_their_limits)
         }
     }
 }
+
+// A hinge at its limit, and the goal just behind the other one: a restart finds it, and draws two long slides beside it anew. The
+// squares of their way are beyond all numbers, the way is not.
+TEST(a_way_is_reported_however_far_it_is)
+{
+    poise_builder *builder = new_builder();
+    for (int i = 0; i < 3; ++i) {
+        poise_joint joint = joint_of(i == 0   ? "a"
+                                     : i == 1 ? "b"
+                                              : "hinge",
+                                     NULL, i < 2 ? POISE_JOINT_PRISMATIC : POISE_JOINT_REVOLUTE);
+        joint.upper[0] = i < 2 ? 1e201 : 3.0;
+        joint.lower[0] = -joint.upper[0];
+        joint.axis = poise_vec3_make(0, 0, 1);
+        add(builder, &joint);
+    }
+    poise_model *model = model_of(builder);
+    poise_solver_options options = poise_solver_options_default();
+    poise_solver *solver = NULL;
+    poise_report report;
+    double q[] = {3e200, 4e200, 3.0};
+    poise_goal goal = poise_goal_position(2, poise_vec3_make(1, 0, 0), poise_vec3_make(cos(3.0), -sin(3.0), 0));
+    options.restarts = 50;
+    ck_assert_int_eq(poise_solver_create(model, &options, NULL, &solver, NULL), POISE_OK);
+    own_solver(solver);
+    ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report, NULL), POISE_OK);
+    ck_assert_double_eq_tol(q[2], -3.0, 1e-3);
+    ck_assert_double_gt(report.distance, 1e199);
+    ck_assert_double_eq_tol(report.distance, hypot(q[0] - 3e200, q[1] - 4e200), 1e190);
+}

@@ -186,8 +186,7 @@ void poise_expressive_destroy(poise_expressive *expressive)
 
 static bool has_band(const poise_goal *goal)
 {
-    vec3 t = goal->rotation_tolerance;
-    return t.x > 0.0 || t.y > 0.0 || t.z > 0.0;
+    return v3_norm(goal->rotation_tolerance) > 0.0;
 }
 
 // The goal that says which way the end faces, its target for the end's frame, and its twin by half a roll.
