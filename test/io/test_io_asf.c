@@ -96,10 +96,10 @@ TEST(any_axes_and_ends_are_written_to_the_last_bit)
             x[1] = i % 2 ? 90 : -90; // where only a sum or difference of the others counts
         }
         snprintf(text, sizeof text,
-                 UNITS ROOT
-                 ":bonedata\nbegin\nname a\ndirection %.17g %.17g %.17g\nlength %.17g\naxis %.17g %.17g %.17g XYZ\n"
-                 "dof %s\nend\n:hierarchy\nbegin\nroot a\nend\n",
-                 x[3], x[4], x[5], x[6], x[0], x[1], x[2],
+                 UNITS ":root\norder TX TY TZ RX RY RZ\naxis XYZ\nposition 0 0 0\norientation %.17g %.17g %.17g\n"
+                       ":bonedata\nbegin\nname a\ndirection %.17g %.17g %.17g\nlength %.17g\naxis %.17g %.17g %.17g XYZ\n"
+                       "dof %s\nend\n:hierarchy\nbegin\nroot a\nend\n",
+                 x[2], x[0], x[1], x[3], x[4], x[5], x[6], x[0], x[1], x[2],
                  i % 4 == 0   ? "rx"
                  : i % 4 == 1 ? "ry rz"
                               : "rx ry rz");

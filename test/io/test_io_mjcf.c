@@ -357,7 +357,10 @@ static const char *const includes[] = {
     "empty.xml",
     "<mujocoinclude/>",
     "parts/body.xml",
-    "<mujocoinclude><include file='leg.xml'/><include file='hand.xml'/></mujocoinclude>",
+    "<mujocoinclude><include file='leg.xml'/><include file='hand.xml'/><include "
+    "file='a_tail_with_a_long_name.xml'/></mujocoinclude>",
+    "parts/a_tail_with_a_long_name.xml",
+    "<mujocoinclude><body name='tail'><joint/></body></mujocoinclude>",
     "parts/leg.xml",
     "<mujocoinclude><body name='leg'><joint/></body></mujocoinclude>",
     "leg.xml",
@@ -389,6 +392,7 @@ TEST(includes_take_the_place_of_their_element)
     file = io_read_with("<mujoco><worldbody><include file='parts/body.xml'/></worldbody></mujoco>", &options);
     ck_assert_str_eq(poise_model_joint_info(file->model, 0).body, "leg");  // beside the file that names it
     ck_assert_str_eq(poise_model_joint_info(file->model, 1).body, "hand"); // else beside the first
+    ck_assert_str_eq(poise_model_joint_info(file->model, 2).body, "tail");
     file = read_mjcf("<mujoco>\n<include file='x'/><worldbody><body/></worldbody></mujoco>");
     io_check_warned(file, 2, "\"x\" is not included: set options.load");
 }

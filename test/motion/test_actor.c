@@ -1,7 +1,10 @@
-// A skeleton as retargeting sees it: which way is up.
+// A skeleton as retargeting sees it: which way is up, and where a collarbone is.
+#include "motion/anatomy.h"
 #include "motion/named_figures.h"
 #include "motion/retarget/actor.h"
 #include "support/test_main.h"
+
+#include <poise/edit.h>
 
 // Arms on a pole tell nothing: up is y. A figure stands on its feet, whichever axis its file has for that.
 TEST(up_is_where_the_head_of_a_figure_is_and_y_where_nothing_tells)
@@ -34,10 +37,35 @@ TEST(up_is_where_the_head_of_a_figure_is_and_y_where_nothing_tells)
         ck_assert_int_eq(pz_actor_open(model, NULL, POISE_UP_UNKNOWN, NULL, NULL, &actor), POISE_OK);
         ck_assert_double_eq(v3_norm(v3_sub(actor.up, rows[i].up)), 0);
         pz_actor_close(&actor, NULL);
+        double q[64];
+        poise_clip clip = {.frames = 1, .nq = poise_model_info(model).nq, .frame_time = 0.01, .q = q};
+        poise_up axis = h.x != 0 ? POISE_UP_X : h.y != 0 ? POISE_UP_Y : POISE_UP_Z;
+        ck_assert_int_le(clip.nq, 64);
+        poise_model_neutral(model, q);
+        ck_assert_int_eq(poise_clip_up(model, &clip), rows[i].has_legs ? axis : POISE_UP_UNKNOWN);
         ck_assert_int_eq(pz_actor_open(model, NULL, POISE_UP_Z, NULL, NULL, &actor), POISE_OK); // it was said
         ck_assert_double_eq(v3_norm(v3_sub(actor.up, v3(0, 0, 1))), 0);
         pz_actor_close(&actor, NULL);
         poise_model_destroy(model);
         poise_builder_destroy(b);
     }
+}
+
+// A model of a shoulder may begin with its collarbone, and have a shoulder blade between that and the arm.
+TEST(a_collarbone_may_be_the_root)
+{
+    poise_builder *b;
+    poise_model *model;
+    pz_anatomy anatomy;
+    ck_assert_int_eq(poise_builder_create(NULL, &b, NULL), POISE_OK);
+    add_joint(b, "clavicle_l", NULL, 0, 0, 0);
+    add_joint(b, "scapula_l", "clavicle_l", 0.1, 0, 0);
+    add_joint(b, "humerus_l", "scapula_l", 0.1, 0, 0);
+    add_joint(b, "radius_l", "humerus_l", 0.3, 0, 0);
+    ck_assert_int_eq(poise_model_create(b, NULL, &model, NULL), POISE_OK);
+    ck_assert_int_eq(pz_anatomy_of(model, NULL, &anatomy), POISE_OK);
+    ck_assert_int_eq(anatomy.part[PZ_UPPER_ARM][PZ_LEFT].body, 2);
+    ck_assert_int_eq(anatomy.part[PZ_CLAVICLE][PZ_LEFT].body, 0);
+    poise_model_destroy(model);
+    poise_builder_destroy(b);
 }
