@@ -248,6 +248,7 @@ TEST(what_is_not_understood_is_pointed_at)
     refuse("position elbow 1 2 3 4", "word 6: 4 is one number too many");
     refuse("position elbow 1 2 3 wieght 2", "did you mean \"weight\"?");
     refuse("position elbow 1 2 3 weight", "word 7: weight needs 1 number, but there are 0");
+    refuse("position elbow 1 2 3 weight 2 weight 3", "word 8: weight is given twice");
     refuse("position elbow 1 2 3 axis z", "word 6: a \"position\" goal has no axis");
     refuse("position elbow 1 2 3 tolerance -1", "word 7: a tolerance must not be negative");
     refuse("position elbow 1 2 3 huber 0", "word 7: huber needs a length > 0");

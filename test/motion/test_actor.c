@@ -1,4 +1,4 @@
-// A skeleton as retargeting sees it: which way is up, and where a collarbone is.
+// A skeleton as retargeting sees it: which way is up, where a collarbone is, and whether there is a head.
 #include "motion/anatomy.h"
 #include "motion/named_figures.h"
 #include "motion/retarget/actor.h"
@@ -68,4 +68,39 @@ TEST(a_collarbone_may_be_the_root)
     ck_assert_int_eq(anatomy.part[PZ_CLAVICLE][PZ_LEFT].body, 0);
     poise_model_destroy(model);
     poise_builder_destroy(b);
+}
+
+// What the arms hang from is no head. A body above it is, whatever its name.
+TEST(a_trunk_that_ends_at_the_arms_has_no_head)
+{
+    static const struct {
+        int above;
+        bool has_head;
+    } rows[] = {{0, false}, {1, true}, {2, false}};
+    for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
+        static const char *const names[] = {"LeftUpLeg",  "LeftLeg",  "LeftFoot",  "LeftArm",  "LeftForeArm",
+                                            "RightUpLeg", "RightLeg", "RightFoot", "RightArm", "RightForeArm"};
+        poise_builder *b;
+        poise_model *model;
+        pz_actor actor;
+        ck_assert_int_eq(poise_builder_create(NULL, &b, NULL), POISE_OK);
+        add_joint(b, "Hips", NULL, 0, 1, 0);
+        add_joint(b, "Trunk", "Hips", 0, 0.3, 0);
+        for (int k = 0; k < 10; ++k) {
+            bool is_arm = k % 5 >= 3, is_first = k % 5 == 0 || k % 5 == 3;
+            double x = is_first || is_arm ? (k < 5 ? 0.2 : -0.2) : 0;
+            add_joint(b, names[k], is_first ? (is_arm ? "Trunk" : "Hips") : names[k - 1], x, is_arm || is_first ? 0 : -0.4,
+                      0);
+        }
+        for (int k = 0; k < rows[i].above; ++k) {
+            add_joint(b, k == 0 ? "Bulb" : "Lamp", "Trunk", 0, 0.2, 0.1 * k);
+        }
+        ck_assert_int_eq(poise_model_create(b, NULL, &model, NULL), POISE_OK);
+        ck_assert_int_eq(pz_actor_open(model, NULL, POISE_UP_Y, NULL, NULL, &actor), POISE_OK);
+        ck_assert_int_eq(actor.roles.body[POISE_ROLE_HEAD],
+                         rows[i].has_head ? poise_model_find_body(model, "Bulb") : POISE_NONE);
+        pz_actor_close(&actor, NULL);
+        poise_model_destroy(model);
+        poise_builder_destroy(b);
+    }
 }

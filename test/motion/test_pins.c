@@ -1,6 +1,7 @@
 // Pins: goals that hold in their range to a nanometre, fade smoothly, and leave all other frames alone.
 #include "motion/contacts.h"
 #include "motion/edit_stage.h"
+#include "support/skeleton.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -325,6 +326,30 @@ TEST(a_turn_is_at_most_half_a_turn)
     ck_assert_double_eq_tol(clip->q[50], around, 1e-6);
     ck_assert_double_eq_tol(report.turn, 2 * 3.14159265358979 - around, 1e-6);
     ck_assert_int_eq(report.turn_dof, 0);
+}
+
+TEST(the_fastest_turns_before_and_after_are_said)
+{
+    poise_builder *b = new_builder();
+    add_plain(b, "hinge", NULL, POISE_JOINT_REVOLUTE);
+    poise_model *model = model_of(b);
+    poise_clip *clip;
+    poise_pin_report report;
+    double there = 1.5, fastest = 0;
+    ck_assert_int_eq(poise_clip_create(100, 1, 0.01, NULL, &clip, NULL), POISE_OK);
+    own_clip(clip);
+    for (int f = 0; f < 100; ++f) {
+        clip->q[f] = 0.005 * f;
+    }
+    poise_pin p = poise_pin_default();
+    p.goal = poise_goal_posture(&there, 1), p.from = 0.5, p.to = 0.6, p.fade_in = p.fade_out = 0.2;
+    ck_assert_int_eq(poise_clip_pin(model, &p, 1, NULL, clip, NULL, NULL, &report, NULL), POISE_OK);
+    for (int f = 1; f < 100; ++f) {
+        fastest = fmax(fastest, fabs(clip->q[f] - clip->q[f - 1]) / 0.01);
+    }
+    ck_assert_double_eq_tol(report.speed_before, 0.5, 1e-9);
+    ck_assert_double_eq_tol(report.speed_after, fastest, 1e-9);
+    ck_assert_double_gt(fastest, 1);
 }
 
 TEST(out_of_reach_is_said_with_frame_and_distance)

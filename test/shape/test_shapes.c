@@ -401,3 +401,29 @@ TEST(a_corner_is_fresh_in_the_first_triangle_that_has_it)
     }
     pz_mesh_marks_release(&marks);
 }
+
+// A cuboid far from the origin, askew: what covers it is hardly larger.
+TEST(a_shape_around_a_cuboid_lies_along_it_wherever_it_is)
+{
+    static const int faces[12][3] = {{0, 1, 3}, {0, 3, 2}, {4, 5, 7}, {4, 7, 6}, {0, 1, 5}, {0, 5, 4},
+                                     {2, 3, 7}, {2, 7, 6}, {0, 2, 6}, {0, 6, 4}, {1, 3, 7}, {1, 7, 5}};
+    const vec3 half = v3(0.05, 0.1, 0.4);
+    scene_random random = scene_random_make(5);
+    for (int i = 0; i < 20; ++i) {
+        poise_pose pose = {scene_random_rotation(&random), v3_scale(scene_random_direction(&random), i % 2 ? 10.0 : 0.0)};
+        vec3 corners[36];
+        poise_shape shape;
+        int count;
+        for (int k = 0; k < 36; ++k) {
+            int corner = faces[k / 3][k % 3];
+            corners[k] = poise_pose_transform(
+                pose, v3(corner & 1 ? half.x : -half.x, corner & 2 ? half.y : -half.y, corner & 4 ? half.z : -half.z));
+        }
+        ck_assert_int_eq(poise_shapes_fit(0, corners, 12, &shape, 1, &count, NULL), POISE_OK);
+        ck_assert_int_eq(count, 1);
+        vec3 h = shape.half;
+        double volume = 8 * h.x * h.y * h.z;
+        ck_assert_int_eq(shape.kind, POISE_SHAPE_BOX);
+        ck_assert_msg(volume < 1.3 * 8 * half.x * half.y * half.z, "%g %g %g", h.x, h.y, h.z);
+    }
+}

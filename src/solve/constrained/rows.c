@@ -266,21 +266,19 @@ static void take_constraint(sink *s, int index, const pz_placed *placed)
 
 // ---- All of them ---------------------------------------------------------------------------------------------------------
 
-static void place_shapes(const pz_constraints *c, const poise_kinematics *kin, int index, pz_placed *placed)
+static void place_and_take(sink *s, int index)
 {
-    const poise_constraint *given = &c->constraint[index];
+    const poise_constraint *given = &s->c->constraint[index];
     for (int i = 0; i < given->shape_count; ++i) {
-        placed[i] = pz_place(kin, &given->shapes[i]);
+        s->c->placed[i] = pz_place(s->kin, &given->shapes[i]);
     }
+    take_constraint(s, index, s->c->placed);
 }
 
 static void take_all(sink *s)
 {
-    pz_placed *placed = s->c->placed;
     for (int i = 0; i < s->c->count; ++i) {
-        place_shapes(s->c, s->kin, i, placed);
-        take_constraint(s, i, placed);
-        placed += s->c->constraint[i].shape_count;
+        place_and_take(s, i);
     }
 }
 
@@ -319,11 +317,8 @@ static sink asking(pz_constraints *c, const poise_kinematics *kin, double closur
 bool pz_constraints_hold(pz_constraints *c, const poise_kinematics *kin, double closure_tolerance)
 {
     sink s = asking(c, kin, closure_tolerance);
-    pz_placed *placed = c->placed;
     for (int i = 0; i < c->count && s.holds; ++i) {
-        place_shapes(c, kin, i, placed);
-        take_constraint(&s, i, placed);
-        placed += c->constraint[i].shape_count;
+        place_and_take(&s, i);
     }
     return s.holds;
 }
@@ -333,8 +328,7 @@ double pz_constraint_room(pz_constraints *c, const poise_kinematics *kin, int co
     pz_constraints as_is = *c;
     as_is.unit = 1.0;
     sink s = {.c = &as_is, .kin = kin, .farthest = INFINITY, .room = INFINITY, .clearance = -INFINITY};
-    place_shapes(c, kin, constraint, c->placed);
-    take_constraint(&s, constraint, c->placed);
+    place_and_take(&s, constraint);
     if (item) {
         *item = s.item;
     }

@@ -46,7 +46,7 @@ typedef struct pz_constraints {
     int count;
     int row_capacity, shape_capacity;
     double unit;       // of lengths in rows
-    pz_placed *placed; // shapes of all constraints, one after the other
+    pz_placed *placed; // shapes of the constraint that is looked at
     double *columns;   // 15 x nv: scratch
 } pz_constraints;
 
