@@ -22,7 +22,7 @@ static bool covers_recording(const poise_recording_problem *problem)
     for (int i = 0; i < problem->placement_count && problem->markers; ++i) {
         seen += poise_markers_find(problem->markers, problem->placements[i].label) >= 0;
     }
-    return seen > 0 && pz_places_cover(seen, problem->placement_count, problem->markers->count);
+    return problem->markers && pz_places_cover(seen, problem->placement_count, problem->markers->count);
 }
 
 poise_recording_problem poise_recording_of_files(const poise_file *skeleton, const poise_file *recording)

@@ -2,6 +2,8 @@
 #include "reference/two_task.h"
 #include "support/erik_chains.h"
 
+#include <poise/track.h>
+
 #define PI 3.14159265358979323846
 
 static const char *const skeletons[] = {"erik-a", "erik-b", "erik-c", "erik-d", "erik-e", "erik-f", "erik-g"};
@@ -336,6 +338,34 @@ TEST(a_step_that_would_be_too_long_is_damped)
     const double expected[5] = {0, 0.5 * e.x / (2 + lambda2), 0.5 * e.x / (2 + lambda2), 0.5 * e.z / (1 + lambda2), 0};
     for (int k = 0; k < 5; ++k) {
         ck_assert_double_eq_tol(q[k], expected[k], 1e-14);
+    }
+}
+
+// Only directions of segments count: in any unit of length a solve gives the same angles, to the last bit.
+TEST(the_unit_of_length_makes_no_difference)
+{
+    static const double units[] = {0x1p-30, 0x1p30};
+    scene_random random = scene_random_make(3);
+    for (int round = 0; round < 20; ++round) {
+        poise_model *model = chain_make(&random, CHAIN_GENERAL, 1 + round % 12), *scaled;
+        poise_erik_options options = chain_options(model);
+        double factors[CHAIN_MOST + 8], posture[CHAIN_MOST], one[CHAIN_MOST] = {0}, other[CHAIN_MOST] = {0};
+        ck_assert_int_le(poise_model_info(model).joints, (int)TEST_COUNT(factors));
+        for (size_t k = 0; k < TEST_COUNT(factors); ++k) {
+            factors[k] = units[round % 2];
+        }
+        ck_assert_int_eq(poise_model_rescale(model, factors, NULL, &scaled, NULL), POISE_OK);
+        rig r = rig_of(model, &options);
+        poise_vec3 *tip = &options.tip.position;
+        *tip = poise_vec3_make(tip->x * factors[0], tip->y * factors[0], tip->z * factors[0]);
+        rig t = rig_of(own_model(scaled), &options);
+        for (int i = 0; i < 10; ++i) {
+            scene_random_configuration(&random, model, posture);
+            poise_quat target = scene_random_rotation(&random);
+            solve(&r, posture, target, one);
+            solve(&t, posture, target, other);
+            ck_assert_mem_eq(one, other, (size_t)r.nq * sizeof *one);
+        }
     }
 }
 

@@ -299,6 +299,26 @@ TEST(markers_of_a_set_alone_are_on_bodies_of_the_model)
     ck_assert_int_eq(set->placements[1].body, poise_model_find_body(leg->model, "femur"));
 }
 
+// Markers and joints keep their places on a body that grows, along each axis by itself.
+TEST(what_is_on_a_body_grows_with_it)
+{
+    poise_body_scale scale = {"femur", {2, 3, 5}, 0};
+    poise_read_options options = io_options(POISE_FORMAT_OSIM, NULL);
+    options.body_scales = &scale, options.body_scale_count = 1;
+    poise_file *file = io_read_with(
+        "<OpenSimDocument><Model><BodySet><objects><Body name='ground'/><Body "
+        "name='femur'><Joint><WeldJoint><parent_body>ground"
+        "</parent_body></WeldJoint></Joint></Body><Body name='tibia'><Joint><WeldJoint><parent_body>femur</parent_body>"
+        "<location_in_parent>0.1 0.2 "
+        "0.3</location_in_parent></WeldJoint></Joint></Body></objects></BodySet><MarkerSet><objects>"
+        "<Marker name='KNEE'><body>femur</body><location>0.1 0.2 0.3</location></Marker></objects></MarkerSet></Model>"
+        "</OpenSimDocument>",
+        &options);
+    ck_assert_int_eq(file->placement_count, 1);
+    io_near(file->placements[0].local, (double[]){0.2, 0.6, 1.5}, 1e-14, "KNEE");
+    io_near(io_pose(file->model, NULL, "tibia").position, (double[]){0.2, 0.6, 1.5}, 1e-14, "tibia");
+}
+
 // ---- Words ---------------------------------------------------------------------------------------------------------------
 
 TEST_DATA(what_is_not_read_is_refused_by_name, "data/osim/zoo/subject1_abdbonepin.osim")

@@ -35,6 +35,10 @@ static const struct {
     {"KneeR", "right_thigh"},
     {"knee_r", "right_thigh"},
     {"RightKnee", "right_thigh"},
+    {"rightknee", "right_thigh"},
+    {"kneeright", "right_thigh"},
+    {"leftknee", "left_thigh"},
+    {"kneeleft", "left_thigh"},
     {"Anna:RKNE", "right_thigh"},
     {"R Knee Lat", "right_thigh"},
     {"r_knee_study", "right_thigh"}, // OpenCap

@@ -415,20 +415,20 @@ TEST(a_foot_whose_mass_is_below_its_ankle_points_forward)
 
 // ---- Trunks --------------------------------------------------------------------------------------------------------------
 
-// A figure with one joint between pelvis and chest, the pelvis hanging from the chest; or with three, and the other way round.
-static poise_model *figure_rooted_at(bool is_chest)
+// A figure with so many joints between pelvis and chest, at most three; with none the pelvis hangs from the chest.
+static poise_model *figure_with_trunk(int joints)
 {
+    static const char *const trunk[] = {"Spine", "Spine1", "Chest"};
     poise_builder *b;
     poise_model *model;
     ck_assert_int_eq(poise_builder_create(NULL, &b, NULL), POISE_OK);
-    if (is_chest) {
-        add_joint(b, "Chest", NULL, 0, 1.3, 0);
+    add_joint(b, joints == 0 ? "Chest" : "Hips", NULL, 0, joints == 0 ? 1.3 : 1, 0);
+    for (int k = 0; k < joints; ++k) {
+        const char *above = k == 0 ? "Hips" : trunk[3 - joints + k - 1];
+        add_joint(b, trunk[3 - joints + k], above, 0, 0.3 / joints, 0);
+    }
+    if (joints == 0) {
         add_joint(b, "Hips", "Chest", 0, -0.3, 0);
-    } else {
-        add_joint(b, "Hips", NULL, 0, 1, 0);
-        add_joint(b, "Spine", "Hips", 0, 0.1, 0);
-        add_joint(b, "Spine1", "Spine", 0, 0.1, 0);
-        add_joint(b, "Chest", "Spine1", 0, 0.1, 0);
     }
     add_joint(b, "Head", "Chest", 0, 0.2, 0);
     for (int side = 0; side < 2; ++side) {
@@ -452,39 +452,45 @@ static double angle_between(const poise_kinematics *kin, const poise_model *mode
     return poise_quat_angle(poise_quat_multiply(poise_quat_conjugate(a), b));
 }
 
-// An actor that bends at one joint says nothing of the joints that the target has there: each takes its share.
-TEST(a_spine_of_more_joints_than_the_actors_bends_all_along)
+// An actor that bends evenly, at one joint or at two, says nothing of more joints than it has: each takes its share.
+TEST_ROWS(a_spine_of_more_joints_than_the_actors_bends_all_along, 3)
 {
-    take t = {.model = figure_rooted_at(true)};
-    poise_model *robot = figure_rooted_at(false);
+    static const struct {
+        int joints;
+        bool has_pelvis;
+    } rows[] = {{0, true}, {0, false}, {2, true}};
+    take t = {.model = figure_with_trunk(rows[test_row].joints)};
+    poise_model *robot = figure_with_trunk(3);
     int nq = poise_model_info(t.model).nq;
     ck_assert_int_eq(poise_clip_create(FRAMES, nq, 1.0 / 60, NULL, &t.clip, NULL), POISE_OK);
     for (int f = 0; f < FRAMES; ++f) {
-        poise_model_neutral(t.model, t.clip->q + f * nq);
-        set_turn(t.model, "Hips", 0.9 * f / FRAMES, t.clip->q + f * nq);
-    }
-    for (int has_pelvis = 0; has_pelvis < 2; ++has_pelvis) {
-        poise_retarget_task task = task_of(&t, robot);
-        poise_role_map map = matched(&task);
-        poise_clip *made;
-        poise_kinematics *kin;
-        ck_assert_int_ge(map.role[POISE_ROLE_CHEST].from, 0);
-        ck_assert_int_ge(map.role[POISE_ROLE_PELVIS].from, 0);
-        map.role[POISE_ROLE_PELVIS].from = has_pelvis ? map.role[POISE_ROLE_PELVIS].from : POISE_NONE;
-        task.map = &map;
-        ck_assert_int_eq(poise_retarget(&task, NULL, &made, NULL, NULL, NULL), POISE_OK);
-        ck_assert_int_eq(poise_kinematics_create(robot, NULL, &kin, NULL), POISE_OK);
-        ck_assert_int_eq(poise_kinematics_update(kin, made->q + (FRAMES - 1) * made->nq, NULL), POISE_OK);
-        double whole = angle_between(kin, robot, "Hips", "Chest");
-        ck_assert_double_gt(whole, 0.5);
-        for (int k = 0; k < 3; ++k) {
-            static const char *const trunk[] = {"Hips", "Spine", "Spine1", "Chest"};
-            double share = angle_between(kin, robot, trunk[k], trunk[k + 1]);
-            ck_assert_msg(fabs(share - whole / 3) < 1e-3, "%s bends by %g of %g", trunk[k + 1], share, whole);
+        double *q = t.clip->q + f * nq, bend = 0.9 * f / FRAMES;
+        poise_model_neutral(t.model, q);
+        set_turn(t.model, rows[test_row].joints == 0 ? "Hips" : "Chest", rows[test_row].joints == 0 ? bend : bend / 2, q);
+        if (rows[test_row].joints == 2) {
+            set_turn(t.model, "Spine1", bend / 2, q);
         }
-        poise_kinematics_destroy(kin);
-        poise_clip_destroy(made);
     }
+    poise_retarget_task task = task_of(&t, robot);
+    poise_role_map map = matched(&task);
+    poise_clip *made;
+    poise_kinematics *kin;
+    ck_assert_int_ge(map.role[POISE_ROLE_CHEST].from, 0);
+    ck_assert_int_ge(map.role[POISE_ROLE_PELVIS].from, 0);
+    map.role[POISE_ROLE_PELVIS].from = rows[test_row].has_pelvis ? map.role[POISE_ROLE_PELVIS].from : POISE_NONE;
+    task.map = &map;
+    ck_assert_int_eq(poise_retarget(&task, NULL, &made, NULL, NULL, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(robot, NULL, &kin, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(kin, made->q + (FRAMES - 1) * made->nq, NULL), POISE_OK);
+    double whole = angle_between(kin, robot, "Hips", "Chest");
+    ck_assert_double_gt(whole, 0.5);
+    for (int k = 0; k < 3; ++k) {
+        static const char *const trunk[] = {"Hips", "Spine", "Spine1", "Chest"};
+        double share = angle_between(kin, robot, trunk[k], trunk[k + 1]);
+        ck_assert_msg(fabs(share - whole / 3) < 1e-3, "%s bends by %g of %g", trunk[k + 1], share, whole);
+    }
+    poise_kinematics_destroy(kin);
+    poise_clip_destroy(made);
     poise_model_destroy(robot);
     forget(&t);
 }
