@@ -426,3 +426,34 @@ TEST(the_size_of_a_pull_bounds_its_moments)
 }
 
 // ---- Refusals ------------------------------------------------------------------------------------------------------------
+
+// The best rotation about an axis across z has no part about z, and is no better than the best of all.
+TEST(the_best_swing_does_not_twist)
+{
+    scene_random random = scene_random_make(23);
+    for (int i = 0; i < 200; ++i) {
+        mat3 M = {random_vector(&random, 1.0), random_vector(&random, 1.0), random_vector(&random, 1.0)};
+        quat all, swing;
+        ck_assert(pz_best_quat(&M, 4, &all) && pz_best_quat(&M, 3, &swing));
+        ck_assert_double_eq(swing.z, 0.0);
+        ck_assert_double_eq_tol(swing.x * swing.x + swing.y * swing.y + swing.w * swing.w, 1.0, 1e-12);
+    }
+}
+
+TEST(a_ball_that_is_locked_stays)
+{
+    static const poise_joint_type types[] = {POISE_JOINT_BALL_QUATERNION, POISE_JOINT_BALL_EXPMAP};
+    scene_random random = scene_random_make(25);
+    for (int i = 0; i < 40; ++i) {
+        bench b;
+        bench_over(&b, single_joint(types[i % 2], INFINITY), i % 4 < 2 ? POISE_METHOD_CCD : POISE_METHOD_BWCD);
+        b.locked[0] = b.locked[1] = b.locked[2] = true;
+        poise_goal goal = bench_random_goal(&random, b.model, true);
+        double q[LARGEST], start[LARGEST];
+        poise_report report;
+        scene_random_configuration(&random, b.model, q);
+        memcpy(start, q, sizeof q);
+        ck_assert_int_eq(bench_solve(&b, &goal, 1, q, &report), POISE_OK);
+        ck_assert_mem_eq(q, start, (size_t)poise_model_info(b.model).nq * sizeof *q);
+    }
+}

@@ -534,20 +534,39 @@ TEST(where_a_hessian_is_indefinite_the_tree_finds_a_direction_of_negative_curvat
     ck_assert_int_gt(found, 50);
 }
 
+// A hinge that two others hang on, one of which carries a curve.
+static figure forked_figure(scene_random *random)
+{
+    static const char *const names[][2] = {{"a", NULL}, {"b", "a"}, {"c", "a"}, {"d", "c"}};
+    poise_builder *builder = new_builder();
+    for (int k = 0; k < 4; ++k) {
+        poise_joint joint = joint_of(names[k][0], names[k][1], k < 3 ? POISE_JOINT_REVOLUTE : POISE_JOINT_CURVE);
+        joint.axis = scene_random_direction(random);
+        joint.offset.position = random_vector(random, 0.5);
+        add(builder, &joint);
+    }
+    figure f = figure_of(model_of(builder));
+    scene_random_configuration(random, f.model, f.q);
+    update(&f);
+    return f;
+}
+
 // (H + lambda D) x = -g over the free dofs, with the others held at values of their own: up and down the tree or, where
 // joints follow others, by the dense matrix.
 TEST(a_step_solves_the_damped_system_around_held_dofs)
 {
     scene_random random = scene_random_make(18);
     for (int round = 0; round < 100; ++round) {
-        figure f = random_figure(&random, 2 + round % 6, round % 2 ? RANDOM_MIMICS : RANDOM_PLAIN);
+        figure f = round % 5 == 4 ? forked_figure(&random)
+                                  : random_figure(&random, 2 + round % 6, round % 2 ? RANDOM_MIMICS : RANDOM_PLAIN);
         int n = f.nv;
         poise_solver_options options = poise_solver_options_default();
         poise_solver *solver;
         ck_assert_int_eq(poise_solver_create(f.model, &options, NULL, &solver, NULL), POISE_OK);
-        poise_goal goal = poise_goal_position(poise_model_info(f.model).joints - 1, random_vector(&random, 1.0),
-                                              random_vector(&random, 0.3));
-        ck_assert_int_eq(poise_objective_set_goals(solver->at, &goal, 1, NULL), POISE_OK);
+        poise_goal goals[] = {poise_goal_position(poise_model_info(f.model).joints - 1, random_vector(&random, 1.0),
+                                                  random_vector(&random, 0.3)),
+                              poise_goal_position(1, random_vector(&random, 1.0), random_vector(&random, 0.3))};
+        ck_assert_int_eq(poise_objective_set_goals(solver->at, goals, round % 5 == 4 ? 2 : 1, NULL), POISE_OK);
         ck_assert_int_eq(poise_objective_evaluate(solver->at, f.q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
         pz_arena arena = pz_arena_counting();
         pz_tree_step_lay_out(solver, &arena);

@@ -483,7 +483,6 @@ static bool skip_instruction(parser *p)
 // <![CDATA[ ... ]]>
 static bool skip_raw_text(parser *p)
 {
-    p->text.at += 9;
     return skip_to(p, p->text.end, "]]>");
 }
 
