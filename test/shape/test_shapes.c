@@ -1,4 +1,5 @@
 // Distances of shapes against a search that shares no code, and their first derivatives against differences.
+#include "shape/cloud.h"
 #include "shape/mesh_marks.h"
 #include "support/shape_check.h"
 #include "support/skeleton.h"
@@ -425,5 +426,33 @@ TEST(a_shape_around_a_cuboid_lies_along_it_wherever_it_is)
         double volume = 8 * h.x * h.y * h.z;
         ck_assert_int_eq(shape.kind, POISE_SHAPE_BOX);
         ck_assert_msg(volume < 1.3 * 8 * half.x * half.y * half.z, "%g %g %g", h.x, h.y, h.z);
+    }
+}
+
+// The points of a cloud are spread evenly: a shape covers as large a share of them as of the room that they lie in.
+TEST(a_cloud_measures_volumes)
+{
+    static const double halves[][3] = {{0.5, 1.0, 1.5}, {1.5, 0.5, 1.0}, {1.0, 1.5, 0.5}, {1.0, 1.0, 1.0}};
+    static pz_outline cube;
+    static pz_cloud cloud;
+    for (int k = 0; k < PZ_DIRECTIONS; ++k) {
+        cube.corner[k] = v3(k & 1 ? 1 : -1, k & 2 ? 1 : -1, k & 4 ? 1 : -1);
+        cube.direction[k] = v3_normalize(cube.corner[k]);
+        cube.reach[k] = v3_dot(cube.direction[k], cube.corner[k]);
+    }
+    for (size_t i = 0; i < TEST_COUNT(halves); ++i) {
+        const double *h = halves[i];
+        poise_shape box = poise_shape_box(0, poise_pose_identity(), v3(h[0], h[1], h[2]));
+        pz_cloud_make(&cloud, &cube);
+        double room = cloud.side.x * cloud.side.y * cloud.side.z, covered = 0;
+        ck_assert_double_eq(pz_cloud_looseness(&cloud), 0);
+        pz_cloud_count(&cloud, &box, 1);
+        for (int k = 0; k < PZ_CLOUD_POINTS; ++k) {
+            covered += cloud.covers[k];
+        }
+        double share = covered / PZ_CLOUD_POINTS, volume = 8 * h[0] * h[1] * h[2] / room;
+        ck_assert_msg(fabs(share - volume) < 0.1 * volume, "%g, %g", share, volume);
+        pz_cloud_count(&cloud, &box, -1);
+        ck_assert_double_eq(pz_cloud_looseness(&cloud), 0);
     }
 }
