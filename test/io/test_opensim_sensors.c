@@ -92,6 +92,8 @@ TEST_DATA(a_swing_is_followed_to_the_minimum, "data/osim/imu")
     problem.sensor_count -= 1; // one that no body carries is a finding
     ck_assert_int_eq(poise_sensors_judge(&problem, rms, &thresholds, &verdict, findings, MOST + 1, NULL), POISE_OK);
     ck_assert(verdict.count == 1 && findings[0].kind == POISE_FINDING_LEFT_OUT);
+    ck_assert_int_eq(poise_sensors_judge(&problem, rms, &thresholds, &verdict, NULL, 0, NULL), POISE_OK); // or counted alone
+    ck_assert_int_eq(verdict.count, 1);
     problem.sensor_count += 1;
     ck_assert_int_eq(poise_sensors_judge(&problem, NULL, &thresholds, &verdict, NULL, 0, NULL), POISE_ERROR_ARGUMENT);
     test_own(release_clip, clip);

@@ -231,6 +231,32 @@ static void places_unknown(poise_recording_problem *p)
     p->fit = POISE_FIT_NONE;
 }
 
+static void first_place_unknown(poise_recording_problem *p)
+{
+    static poise_placement places[64];
+    ck_assert(p->placement_count > 0 && p->placement_count <= (int)TEST_COUNT(places));
+    memcpy(places, p->placements, (size_t)p->placement_count * sizeof *places);
+    places[0].local.y = NAN;
+    p->placements = places;
+    p->only_placements = true;
+    p->fit = POISE_FIT_NONE;
+}
+
+static void no_calibration_frames(poise_recording_problem *p)
+{
+    p->calibration_frames = 0;
+}
+
+static void negative_first(poise_recording_problem *p)
+{
+    p->first = -1;
+}
+
+static void no_pairs(poise_recording_problem *p)
+{
+    p->pair_count = 1;
+}
+
 static const struct {
     const char *name;
     void (*spoil)(poise_recording_problem *p);
@@ -243,6 +269,10 @@ static const struct {
     {"nothing", nothing_to_follow, POISE_ERROR_ARGUMENT, "markers"},
     {"labels", bad_labels, POISE_ERROR_FORMAT, ""},
     {"unknown places", places_unknown, POISE_ERROR_UNSUPPORTED, "are unknown"},
+    {"first place", first_place_unknown, POISE_ERROR_UNSUPPORTED, "are unknown"},
+    {"calibration", no_calibration_frames, POISE_ERROR_ARGUMENT, "calibration_frames"},
+    {"first frame", negative_first, POISE_ERROR_ARGUMENT, "negative"},
+    {"pairs", no_pairs, POISE_ERROR_ARGUMENT, ""},
 };
 
 TEST_ROWS(what_cannot_be_done_is_refused_with_the_reason, TEST_COUNT(refusals))

@@ -432,6 +432,30 @@ TEST_ROWS(a_rotation_vector_turns_on_through_half_a_turn, 3)
     ck_assert(changed);
 }
 
+// The same where it passes beside the axis that it is turned about: what it moves by across that axis changes its sign.
+TEST(a_rotation_vector_that_turns_over_goes_on_beside_its_axis)
+{
+    poise_builder *builder = new_builder();
+    add_plain(builder, "ball", NULL, POISE_JOINT_BALL_EXPMAP);
+    poise_solver_options options = poise_solver_options_default();
+    poise_solver *solver = solver_for(model_of(builder), &options);
+    double q[3] = {2.5, 0.5, 0}, v[3] = {1, 0, 0}, velocity[3] = {2, 2, 2}, acceleration[3] = {5, 5, 5};
+    poise_step_options limits = poise_step_options_default();
+    limits.velocity = velocity;
+    limits.acceleration = acceleration;
+    bool is_over = false;
+    for (int n = 0; n < 100 && !is_over; ++n) {
+        double x = 2.5 + 0.01 * (n + 1), angle = sqrt(x * x + 0.25);
+        poise_goal goal = poise_goal_orientation(0, poise_quat_from_axis_angle(poise_vec3_make(x, 0.5, 0), angle));
+        step(solver, &goal, 1, &limits, q, v, NULL);
+        is_over = q[0] < 0.0;
+    }
+    ck_assert(is_over);
+    double square = q[0] * q[0] + q[1] * q[1]; // of half a turn: the mirror image of its velocity
+    ck_assert_double_eq_tol(v[0], 2 * q[0] * q[0] / square - 1, 0.02);
+    ck_assert_double_eq_tol(v[1], 2 * q[0] * q[1] / square, 0.02);
+}
+
 // ---- The call ------------------------------------------------------------------------------------------------------------
 
 TEST(it_allocates_nothing_and_answers_questions)
