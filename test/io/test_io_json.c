@@ -197,6 +197,8 @@ static const io_case mistakes[] = {
     {MODEL(", \"type\": \"hinge\""), 3, "model.joints[1].type: \"hinge\" is not one of fixed, revolute"},
     {MODEL(",\n\"type\": \"revolute\", \"axis\": [0, 0, 0]"), 4,
      "model.joints[1].axis: zero length; give a direction such as [0, 0, 1]"},
+    {MODEL(", \"type\": \"curve\", \"curve\": {\"turns\": [{\"axis\": [0, 0, 1], \"sine\": [1]}]}"), 3,
+     "no function: give it a polynomial, a spline or lines"},
     {MODEL(", \"rotation\": [0, 0, 0, 0]"), 3, "rotation: zero length; give a quaternion"},
     {MODEL(", \"axis\": [0, 0]"), 3, "axis: 2 values instead of 3"},
     {MODEL(", \"axis\": [0, 0, \"z\"]"), 3, "axis[2]: a text instead of a number"},

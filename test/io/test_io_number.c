@@ -2,6 +2,7 @@
 #include "support/test_main.h"
 
 #include "io/io_core.h"
+#include "io/text/length_units.h"
 #include "io/text/number.h"
 
 #include <float.h>
@@ -402,5 +403,22 @@ TEST(degrees_of_a_file_are_written_as_they_were)
         significant(in, digits_in);
         significant(out, digits_out);
         REQUIRE(strcmp(digits_in, digits_out) == 0, "%s: %s", in, out);
+    }
+}
+
+// A unit is a word, wherever that ends: what follows in the file is no part of it.
+TEST(a_unit_of_length_is_known_by_its_word_alone)
+{
+    static const struct {
+        const char *text;
+        size_t length;
+        double metres;
+    } rows[] = {{"m", 1, 1},         {"mm", 2, 0.001}, {"metres", 6, 1},      {"Millimeter", 10, 0.001},
+                {"mill", 4, 0.001},  {"cm", 2, 0.01},  {"inches", 6, 0.0254}, {"inches", 2, 0.0254},
+                {"feet", 4, 0.3048}, {"feet", 1, 0},   {"metres", 2, 0},      {"centimetres", 2, 0},
+                {"furlong", 7, 0},   {"", 0, 0}};
+    for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
+        ck_assert_msg(pz_unit_metres((pz_word){rows[i].text, rows[i].length}) == rows[i].metres, "%.*s", (int)rows[i].length,
+                      rows[i].text);
     }
 }

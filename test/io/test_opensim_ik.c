@@ -142,3 +142,22 @@ TEST_DATA_ROWS(opensims_answers_are_met_at_no_higher_cost, TEST_COUNT(cases), "d
     ck_assert_msg(ours <= cases[test_row].cost * opensims, "%s: cost %.9g, OpenSim's %.9g", cases[test_row].answer, ours,
                   opensims);
 }
+
+TEST(a_setup_needs_no_markers)
+{
+    static const char text[] = "<InverseKinematicsTool><model_file>m.osim</model_file><IKTaskSet><objects><IKMarkerTask "
+                               "name=\"a\"/></objects></IKTaskSet></InverseKinematicsTool>";
+    poise_builder *builder = new_builder();
+    add_plain(builder, "hinge", NULL, POISE_JOINT_REVOLUTE);
+    poise_model *model = model_of(builder);
+    poise_ik_setup *setup = NULL;
+    poise_placement place = {"a", 0, {0, 0, 0}, 1};
+    double task = 7, weight = 7;
+    int none = 0, one = 1;
+    ck_assert_int_eq(poise_ik_setup_read(text, sizeof text - 1, NULL, &setup, NULL), POISE_OK);
+    test_own(release_setup, setup);
+    ck_assert_int_eq(poise_ik_setup_apply(setup, model, NULL, NULL, &none, &task, &weight, NULL), POISE_OK);
+    ck_assert(none == 0 && task == 0 && weight == 0);
+    ck_assert_int_eq(poise_ik_setup_apply(setup, model, NULL, NULL, &one, &task, &weight, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_ik_setup_apply(setup, model, NULL, &place, &one, &task, &weight, NULL), POISE_OK);
+}
