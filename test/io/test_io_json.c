@@ -131,6 +131,10 @@ TEST(a_callback_goal_is_left_out_with_a_warning)
     ck_assert(strstr(warnings[0].text, "function"));
     ck_assert(strstr(bytes, "\"goals\": []"));
     poise_bytes_release(NULL, bytes);
+    count = 0, warnings[0].text[0] = '\0'; // one without room is counted
+    ck_assert_int_eq(poise_write(&given, JSON, NULL, &bytes, &size, warnings, &count, &error), POISE_OK);
+    ck_assert(count == 1 && warnings[0].text[0] == '\0');
+    poise_bytes_release(NULL, bytes);
 }
 
 TEST(what_cannot_be_written_is_refused_with_a_reason)

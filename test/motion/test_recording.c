@@ -252,6 +252,9 @@ TEST(what_was_moved_is_measured_and_what_was_let_go_or_held_is_not)
     ck_assert_double_eq_tol(markers[5].worst, 0.01, 1e-9);
     ck_assert_double_eq_tol(markers[5].mean, 0.01 / (FRAMES - 2), 1e-9);
     ck_assert(sum.worst == markers[5].worst && sum.worst_frame == 2 && sum.worst_marker == 5);
+    double measured = (FRAMES - 1) * t.count - 2; // all but those of the frame that is held, and two others
+    ck_assert_double_eq_tol(sum.mean, 0.01 / measured, 1e-9);
+    ck_assert_double_eq_tol(sum.rms, 0.01 / sqrt(measured), 1e-9);
     ck_assert(sum.held == 1 && sum.outliers == 1 && sum.jumps == 0 && sum.most_iterations == 24 && sum.mean_iterations == 2);
     ck_assert(sum.before == 0 && sum.after == 0); // nobody is ever there: all frames count
     for (int f = 0; f < FRAMES; ++f) {

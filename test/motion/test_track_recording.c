@@ -23,7 +23,6 @@ static poise_recording_problem problem_of(const take *t)
     problem.markers = t->markers;
     problem.placements = t->placements;
     problem.placement_count = t->count;
-    problem.last = FRAMES - 1;
     return problem;
 }
 
