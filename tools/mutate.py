@@ -339,14 +339,23 @@ def run_with(sanitize, mutant, build, tests, timeout):
     return "survived", f"{len(tests)} suites"
 
 
+def has_line(path, text):
+    """Has a source this line, alone or with the one below it?"""
+    path = os.path.join(ROOT, path)
+    lines = [line.strip() for line in open(path, encoding="utf-8").read().split("\n")] if os.path.exists(path) else []
+    return text in lines or any(f"{one} {two}" == text for one, two in zip(lines, lines[1:]))
+
+
 def known_equal():
     path = os.path.join(ROOT, "tools", "mutants_equal.txt")
     known = set()
     if os.path.exists(path):
         for line in open(path, encoding="utf-8"):
-            parts = line.rstrip("\n").split(" | ")
+            parts = [part.strip() for part in line.split(" | ")]
             if len(parts) >= 4 and not line.startswith("#"):
-                known.add((parts[0], parts[1].strip(), parts[2].strip()))
+                known.add(tuple(parts[:3]))
+                if not has_line(parts[0], parts[1]):
+                    print(f"mutants_equal.txt: {parts[0]} no longer has \"{parts[1]}\"", file=sys.stderr)
     return known
 
 
