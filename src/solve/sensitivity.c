@@ -548,13 +548,21 @@ poise_status poise_sensitivity_forward(poise_sensitivity *sensitivity, const poi
     return status;
 }
 
-// The gradients of one POSE that is met: its weights and the limits do not matter.
-static void pose_gradients(const poise_sensitivity *s, const double *dL_dq, poise_goal_change *gradient, double *lower,
+static poise_status refuse_gradients(poise_error *error)
+{
+    return pz_error_set(error, POISE_ERROR_NUMERIC, "the gradients are too large to represent; make dL_dq smaller");
+}
+
+// The gradients of one POSE that is met: its weights and the limits do not matter. False: they are not finite.
+static bool pose_gradients(const poise_sensitivity *s, const double *dL_dq, poise_goal_change *gradient, double *lower,
                            double *upper)
 {
     double *posture = gradient->posture, g[PZ_POSE_ROWS];
     size_t bytes = (size_t)s->model->nv * sizeof *lower;
     pz_pose_backward(s, dL_dq, g);
+    if (!all_finite(g, PZ_POSE_ROWS)) {
+        return false;
+    }
     *gradient = (poise_goal_change){.translation = {g[0], g[1], g[2]}, .rotation = {g[3], g[4], g[5]}, .posture = posture};
     if (lower) {
         memset(lower, 0, bytes);
@@ -562,6 +570,46 @@ static void pose_gradients(const poise_sensitivity *s, const double *dL_dq, pois
     if (upper) {
         memset(upper, 0, bytes);
     }
+    return true;
+}
+
+#define TAME 1e50 // products of a few numbers below this do not overflow
+
+static bool is_tame(const double *x, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        if (!(fabs(x[i]) < TAME)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Are all gradients finite that x leads to? They are where everything in them is tame; otherwise they are tried.
+static bool gradients_are_finite(poise_sensitivity *s)
+{
+    size_t nv = (size_t)s->model->nv;
+    bool tame = is_tame(s->x, nv);
+    for (int k = 0; k < s->model->joint_count && tame; ++k) {
+        poise_pose pose = poise_kinematics_body_pose(&s->objective.kin, k);
+        tame = is_tame(&pose.position.x, 3);
+    }
+    for (int i = 0; i < s->objective.goal_count; ++i) {
+        const poise_goal *goal = &s->objective.goals[i];
+        bool is_plain = tame && is_tame(&goal->local.position.x, 3) && is_tame(&goal->target.position.x, 3) &&
+                        is_tame(&goal->weight, 1) && is_tame(&goal->rotation_weight, 1);
+        if (is_plain) {
+            continue;
+        }
+        poise_goal_change tried = {.posture = s->dq};
+        memset(s->dq, 0, nv * sizeof *s->dq);
+        pz_goal_backward(s, goal, &tried);
+        if (!all_finite(&tried.translation.x, 3) || !all_finite(&tried.rotation.x, 3) || !is_finite(tried.weight) ||
+            !is_finite(tried.rotation_weight) || !all_finite(s->dq, nv)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 poise_status poise_sensitivity_backward(poise_sensitivity *sensitivity, const double *dL_dq, poise_goal_change *gradients,
@@ -576,12 +624,14 @@ poise_status poise_sensitivity_backward(poise_sensitivity *sensitivity, const do
         return status;
     }
     if (s->way == PZ_WAY_POSE) {
-        pose_gradients(s, dL_dq, gradients, lower, upper);
-        return POISE_OK;
+        return pose_gradients(s, dL_dq, gradients, lower, upper) ? POISE_OK : refuse_gradients(error);
     }
     memcpy(s->x, dL_dq, (size_t)s->rows.nv * sizeof *s->x);
     solve(s, s->x);
     pz_move_bodies(s, s->x);
+    if (!gradients_are_finite(s)) {
+        return refuse_gradients(error);
+    }
     for (int i = 0; i < s->objective.goal_count; ++i) {
         pz_goal_backward(s, &s->objective.goals[i], &gradients[i]);
     }

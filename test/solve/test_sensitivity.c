@@ -630,3 +630,24 @@ TEST(what_makes_no_sense_is_refused)
     ck_assert_int_eq(poise_sensitivity_forward(s, &change, dq, &error), POISE_ERROR_NUMERIC);
     ck_assert_double_eq(dq[1], 7.0);
 }
+
+// A point on a line of the largest numbers, and a loss that grows as fast.
+TEST(gradients_that_are_too_large_to_represent_are_refused)
+{
+    figure f = planar_arm(INFINITY);
+    poise_sensitivity *s = sensitivity_of(f.model, 0);
+    poise_error error = {0};
+    poise_goal line = poise_goal_line(2, poise_vec3_make(1, 0, -1e200), poise_vec3_make(4, 0, 0), poise_vec3_make(0, 0, 1));
+    poise_goal pull = poise_goal_position(2, poise_vec3_make(1, 0, 0), poise_vec3_make(4, 0, 0));
+    const struct {
+        const poise_goal *goal;
+        double dL_dq;
+    } rows[] = {{&line, 1.0}, {&pull, DBL_MAX}};
+    for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
+        double q[3] = {0}, dL_dq[3] = {rows[i].dL_dq, rows[i].dL_dq, rows[i].dL_dq};
+        poise_goal_change change = {.weight = 7.0};
+        ck_assert_int_eq(poise_sensitivity_update(s, rows[i].goal, 1, q, true, &error), POISE_OK);
+        ck_assert_int_eq(poise_sensitivity_backward(s, dL_dq, &change, NULL, NULL, &error), POISE_ERROR_NUMERIC);
+        ck_assert_double_eq(change.weight, 7.0);
+    }
+}
