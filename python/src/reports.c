@@ -149,6 +149,29 @@ static int report_bool(PyObject *self)
 // ---- To other processes --------------------------------------------------------------------------------------------------
 
 // What report_restore takes.
+// The numbers of a report alone: addresses mean nothing in another process, and equal reports have equal pickles.
+static PyObject *report_bytes(const poise_report *report)
+{
+    poise_report plain = *report;
+    plain.reason = NULL;
+    return PyBytes_FromStringAndSize((const char *)&plain, (Py_ssize_t)sizeof plain);
+}
+
+static PyObject *error_bytes(const poise_goal_error *errors, int count)
+{
+    PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)((size_t)count * sizeof *errors));
+    char *to = bytes ? PyBytes_AsString(bytes) : NULL;
+    for (int i = 0; i < count && to; ++i) {
+        poise_goal_error plain;
+        memset(&plain, 0, sizeof plain); // with what lies between the members
+        plain.error = errors[i].error;
+        plain.unit = errors[i].unit;
+        plain.rotation_error = errors[i].rotation_error;
+        memcpy(to + (size_t)i * sizeof plain, &plain, sizeof plain);
+    }
+    return bytes;
+}
+
 static PyObject *report_reduce(PyObject *self, PyObject *unused)
 {
     (void)unused;
@@ -156,14 +179,17 @@ static PyObject *report_reduce(PyObject *self, PyObject *unused)
     PyObject *module = PyImport_ImportModule("poise._poise");
     PyObject *restore = module ? PyObject_GetAttrString(module, "restore_report") : NULL;
     PyObject *reason = restore ? report_reason(self, NULL) : NULL;
+    PyObject *plain = reason ? report_bytes(&r->report) : NULL;
+    PyObject *errors = plain ? error_bytes(r->errors, r->count) : NULL;
     PyObject *result = NULL;
-    if (reason) {
-        result = Py_BuildValue("N(y#y#iNNO)", restore, (const char *)&r->report, (Py_ssize_t)sizeof r->report,
-                               (const char *)r->errors, (Py_ssize_t)((size_t)r->count * sizeof *r->errors), (int)r->reached,
-                               or_none(r->nearest), or_none(r->blocking), reason);
+    if (errors) {
+        result = Py_BuildValue("N(OOiNNO)", restore, plain, errors, (int)r->reached, or_none(r->nearest),
+                               or_none(r->blocking), reason);
     } else {
         Py_DecRef(restore);
     }
+    Py_DecRef(errors);
+    Py_DecRef(plain);
     Py_DecRef(reason);
     Py_DecRef(module);
     return result;

@@ -5,6 +5,7 @@ import gc
 import os
 import pathlib
 import pickle
+import subprocess
 import sys
 
 import numpy as np
@@ -382,6 +383,14 @@ def test_reports_can_be_sent_to_other_processes(arm):
     for wrong in ((b"", b"", 1, None, None, ""), (bytes(3), b"x", 1, None, None, ""), (None,) * 6):
         with pytest.raises((TypeError, ValueError)):
             poise._poise.restore_report(*wrong)
+
+
+def test_equal_reports_have_equal_pickles_in_every_process():
+    code = "import pickle, poise, sys; goals = [poise.position('tip', [0.4, 0.1, 0.5]), poise.direction('tip', [0, 0, 1])]; " \
+        "report = poise.scene('arm7').solve(goals, errors=True)[1]; sys.stdout.buffer.write(pickle.dumps(report))"
+    path = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    first, second = (subprocess.run([sys.executable, "-c", code], env=path, capture_output=True, check=True).stdout for _ in range(2))
+    assert first == second and len(first) > 100
 
 
 def test_configurations_at_random(arm, humanoid):
