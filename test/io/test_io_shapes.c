@@ -467,9 +467,10 @@ TEST(a_collada_mesh_of_many_instances_is_no_larger_than_its_file_allows)
     enum { TRIANGLES = 500, INSTANCES = 500, ROOM = 20000 };
     char *text = malloc(ROOM);
     test_own(free, text);
-    int size = snprintf(text, ROOM,
-                        "<COLLADA><geometry id='G'><mesh><source id='P'><float_array>0 0 0 1 0 0 0 1 0</float_array></source>"
-                        "<vertices id='V'><input semantic='POSITION' source='#P'/></vertices><triangles>" PLAIN "<p>");
+    int size =
+        snprintf(text, ROOM,
+                 "<COLLADA><geometry id='G'><mesh><source id='P'><float_array>0 0 0 1 0 0 0 1 0</float_array></source>"
+                 "<vertices id='V'><input semantic='POSITION' source='#P'/></vertices><triangles>" PLAIN "<p>");
     for (int i = 0; i < TRIANGLES; ++i) {
         size += snprintf(text + size, ROOM - (size_t)size, "0 1 2 ");
     }

@@ -362,8 +362,8 @@ TEST_ROWS(programs_are_solved_to_where_no_direction_within_lowers_them, 4)
     ck_assert_int_eq(contradictions, 500);
 }
 
-// Every coordinate is pulled to its upper bound, and those in use at first are all the lower ones: more rows become active in
-// turn than there are places, and those that are not in use any more make room.
+// Every coordinate is pulled to its upper bound, and those in use at first are all the lower ones: more rows become active
+// in turn than there are places, and those that are not in use any more make room.
 TEST(rows_that_are_not_in_use_any_more_make_room_for_others)
 {
     scene_random random = scene_random_make(43);

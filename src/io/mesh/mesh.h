@@ -10,7 +10,7 @@
 typedef struct pz_cover {
     const char *name;
     poise_vec3 scale;
-    const char *why; // there is none; NULL: there is
+    const char *why;                   // there is none; NULL: there is
     poise_shape shapes[PZ_COVER_MOST]; // in the frame of the mesh
     int count;
     struct pz_cover *next;
