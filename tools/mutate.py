@@ -37,8 +37,8 @@ LIMITED = ["sh", "-c", 'ulimit -t "$0" && exec "$@"']
 WAIT = 20
 # The processor time of a program and of all that it starts, into a file.
 TIMED = ["bash", "-c", 'f=$0; "$@"; status=$?; times >"$f"; exit $status']
-# Memory that is handed out is full of these bytes: what a mutant no longer writes shows.
-GARBAGE = {"MALLOC_PERTURB_": "90", "ASAN_OPTIONS": "detect_leaks=0:max_malloc_fill_size=1000000000"}
+# Memory that is handed out is full of the byte 0x5a, whose numbers are large and positive: what a mutant no longer writes shows.
+GARBAGE = {"MALLOC_PERTURB_": "165", "ASAN_OPTIONS": "detect_leaks=0:max_malloc_fill_size=1000000000:malloc_fill_byte=90"}
 ENDED = (-signal.SIGXCPU, -signal.SIGKILL)
 # A header of formulas is compiled into every source that includes it, if these are so few.
 INCLUDERS = 8

@@ -354,6 +354,17 @@ TEST(one_shape_is_watched_against_one_obstacle)
     ck_assert(clearance->shape_count == 2 && clearance->pair_count == 1);
 }
 
+// URDF gives a box by its sides, along each axis by itself; Poise has halves of them.
+TEST(a_box_is_as_large_as_its_sides)
+{
+    poise_file *file =
+        io_read_text("<robot><link name='a'><collision><geometry><box size='0.2 0.4 0.6'/></geometry></collision>"
+                     "</link></robot>",
+                     POISE_FORMAT_URDF, NULL);
+    ck_assert(file->shape_count == 1 && file->shapes[0].kind == POISE_SHAPE_BOX);
+    io_near(file->shapes[0].half, (double[]){0.1, 0.2, 0.3}, 1e-15, "half");
+}
+
 // A floor alone has nothing to keep clear of it, nor has it with a wall; with something that a body carries it has.
 TEST(shapes_of_the_world_need_one_that_a_body_carries)
 {

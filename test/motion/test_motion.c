@@ -535,6 +535,13 @@ TEST(rescaling_from_an_unknown_scale_is_refused_and_changes_nothing)
     ck_assert_int_eq(poise_markers_rescale(markers, (poise_scale){-1.0, POISE_UP_Z}, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_markers_rescale(markers, (poise_scale){NAN, POISE_UP_Z}, NULL), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_markers_rescale(NULL, (poise_scale){1.0, POISE_UP_Z}, NULL), POISE_ERROR_ARGUMENT);
+    poise_error error;
+    markers->scale = (poise_scale){0.001, POISE_UP_UNKNOWN}; // what is missing is named
+    ck_assert_int_eq(poise_markers_rescale(markers, (poise_scale){1.0, POISE_UP_Z}, &error), POISE_ERROR_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(error.text, "upward axis"));
+    markers->scale = (poise_scale){0.0, POISE_UP_Y};
+    ck_assert_int_eq(poise_markers_rescale(markers, (poise_scale){1.0, POISE_UP_Z}, &error), POISE_ERROR_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(error.text, "unit"));
     ck_assert_double_eq(markers->position[2].z, 10.0);
     release_walk(markers);
 }

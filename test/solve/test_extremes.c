@@ -321,8 +321,8 @@ TEST(skeletons_of_any_depth_and_scale_keep_their_limits)
     }
 }
 
-// A hinge at its limit, and the goal just behind the other one: a restart finds it, and draws two long slides beside it anew. The
-// squares of their way are beyond all numbers, the way is not.
+// A hinge at its limit, and the goal just behind the other one: a restart finds it, and draws two long slides beside it
+// anew. The squares of their way are beyond all numbers, the way is not.
 TEST(a_way_is_reported_however_far_it_is)
 {
     poise_builder *builder = new_builder();
