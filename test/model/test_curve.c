@@ -115,3 +115,25 @@ REFUSES(limits_of_a_follower_by_function_are_refused, "cannot have limits",
         (joint.mimic = "a", joint.mimic_function = &curve.value[0], joint.lower[0] = -1))
 REFUSES(a_multiplier_beside_a_function_is_refused, "not both",
         (joint.mimic = "a", joint.mimic_function = &curve.value[0], joint.mimic_multiplier = 2))
+
+// A coordinate that slides by itself is a length, one that turns by itself an angle, whatever else it moves.
+TEST(the_unit_of_a_curve_is_that_of_what_it_moves_by_itself)
+{
+    static double itself[] = {1, 0}, twice[] = {2, 0};
+    static const struct {
+        int plain;
+        poise_unit unit;
+    } rows[] = {
+        {0, POISE_UNIT_ANGLE}, {2, POISE_UNIT_ANGLE}, {3, POISE_UNIT_LENGTH}, {5, POISE_UNIT_LENGTH}, {6, POISE_UNIT_NONE}};
+    for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
+        poise_curve curve = {0};
+        for (int k = 0; k < 6; ++k) {
+            curve.value[k] =
+                (poise_function){.kind = POISE_FUNCTION_POLYNOMIAL, .count = 2, .y = k == rows[i].plain ? itself : twice};
+        }
+        poise_joint joint = poise_joint_default();
+        joint.type = POISE_JOINT_CURVE;
+        joint.curve = &curve;
+        ck_assert_int_eq(poise_joint_coordinate(&joint, 0).unit, rows[i].unit);
+    }
+}
