@@ -134,3 +134,22 @@ TEST(a_joint_is_informed_by_what_those_below_cannot_explain)
     ck_assert_double_eq_tol(other, found, 1e-9 * found);
     free(x);
 }
+
+TEST(noise_is_finite_and_not_negative)
+{
+    static const struct {
+        double noise;
+        poise_status status;
+    } rows[] = {{0.0, POISE_OK},
+                {1.0, POISE_OK},
+                {-1.0, POISE_ERROR_ARGUMENT},
+                {INFINITY, POISE_ERROR_ARGUMENT},
+                {NAN, POISE_ERROR_ARGUMENT}};
+    poise_model *model = hinges(1);
+    for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
+        poise_sequence_options options = poise_sequence_options_default();
+        options.noise = rows[i].noise;
+        ck_assert_int_eq(pz_sequence_check(model, &options, NULL), rows[i].status);
+    }
+    poise_model_destroy(model);
+}
