@@ -1,5 +1,6 @@
 // How sure joint angles are, against sampled noise.
-#include "support/own.h"
+#include "motion/uncertainty.h"
+#include "support/skeleton.h"
 #include "support/test_main.h"
 
 #include <poise/verdict.h>
@@ -210,4 +211,31 @@ TEST(what_no_marker_sees_is_not_sure_at_all)
     free(deviation);
     free(frames);
     poise_markers_destroy(s.markers);
+}
+
+// Markers tell all of a joint above them and nothing of one below, however many frames there are.
+TEST(what_markers_tell_of_a_joint_is_a_share)
+{
+    enum { FRAMES = 5 };
+    const char *labels[] = {"A", "B"};
+    poise_builder *builder = new_builder();
+    add_plain(builder, "seen", NULL, POISE_JOINT_REVOLUTE);
+    add_plain(builder, "unseen", "seen", POISE_JOINT_REVOLUTE);
+    poise_track_problem problem = poise_track_problem_default();
+    poise_placement places[] = {{"A", 0, {1, 0, 0}, 1}, {"B", 0, {0, 1, 0}, 1}};
+    poise_markers *markers = NULL;
+    poise_clip *clip = NULL;
+    double told[2];
+    problem.model = model_of(builder);
+    ck_assert_int_eq(poise_markers_create(FRAMES, 2, 100.0, labels, NULL, &markers, NULL), POISE_OK);
+    own_markers(markers);
+    ck_assert_int_eq(poise_clip_create(FRAMES, 2, 0.01, NULL, &clip, NULL), POISE_OK);
+    own_clip(clip);
+    for (int f = 0; f < FRAMES; ++f) {
+        markers->position[2 * f] = places[0].local;
+        markers->position[2 * f + 1] = places[1].local;
+    }
+    problem.markers = markers, problem.placements = places, problem.placement_count = 2;
+    ck_assert_int_eq(pz_track_information(&problem, clip, NULL, 1, NULL, told, NULL), POISE_OK);
+    ck_assert_msg(told[0] > 0.9 && told[0] <= 1 && told[1] >= 0 && told[1] < 0.1, "%g %g", told[0], told[1]);
 }
