@@ -157,6 +157,9 @@ set(poise_sources
     src/motion/tracker.c
     src/motion/turns.c
     src/motion/track.c
+    src/motion/gaps/hidden.c
+    src/motion/gaps/bridge.c
+    src/motion/gaps/mend_gaps.c
     src/motion/track_ahead.c
     src/motion/track_measure.c
     src/motion/sequence_spline.c
@@ -211,6 +214,7 @@ set(poise_sources
     src/motion/findings.c
     src/motion/scaling_verdict.c
     src/motion/verdict/astray.c
+    src/motion/verdict/hidden_limbs.c
     src/motion/verdict/limb_turns.c
     src/motion/verdict/lost.c
     src/motion/verdict/swaps.c

@@ -88,7 +88,8 @@ void verdict_print(const poise_verdict *verdict, const poise_finding *findings, 
     for (int i = 0; i < verdict->count; ++i) {
         char text[256];
         poise_finding_kind kind = findings[i].kind;
-        if (findings[i].level != POISE_VERDICT_GOOD || kind == POISE_FINDING_UNMATCHED || kind == POISE_FINDING_APART) {
+        bool is_told = kind == POISE_FINDING_UNMATCHED || kind == POISE_FINDING_APART || kind == POISE_FINDING_HIDDEN;
+        if (findings[i].level != POISE_VERDICT_GOOD || is_told) {
             bool has_failed = findings[i].level == POISE_VERDICT_FAILED;
             poise_finding_describe(&findings[i], text, sizeof text - sizeof FAILED);
             text_make_printable(text);

@@ -464,7 +464,7 @@ static const app_option options[] = {
      .help = "beyond D a track is doubtful, beyond F failed; WHAT is miss (0.010,0.015 of the stature), given "
              "(0.012,0.024), far (0.024), places (0.7,1 deviations), moved (1.2,2.5), unequal (0.027,0.048), swapped (9), "
              "size (1.25,1.6), stretched (1.15,1.35), unseen (0.55,0.75), bare (0.6,0.9), held (0,0.5), let_go (0.2), lost "
-             "(0.2 s), astray (0.12), turned (0.2,0.5 rad) or absent (0)"},
+             "(0.2 s), hidden (0.5 s), astray (0.12), turned (0.2,0.5 rad) or absent (0)"},
     {"method", 0, OPTION_CHOICE, "NAME", .choices = METHODS_COMMON " ccd fabrik", .help = "solver for each frame (auto)"},
     {"calibrate", 0, OPTION_CHOICE, "WHAT", .choices = "none places uniform segments",
      .help = "fit marker positions (places), and the bones by one factor (uniform) or one each (segments); the default is "

@@ -184,6 +184,19 @@ static void angles_seen(const track_result *r, bool *seen)
     free(places);
 }
 
+// Which of them markers tell nothing of in which frames: frames x POISE_ANGLE_COUNT; NULL after one line on standard error.
+static bool *angles_hidden(const track_result *r)
+{
+    int frames = r->made->clip->frames;
+    bool *hidden = calloc((size_t)frames * POISE_ANGLE_COUNT + 1, sizeof *hidden);
+    if (!hidden || poise_joint_angles_hidden(r->made->model, r->made->hidden, frames, NULL, hidden, NULL) != POISE_OK) {
+        no_memory();
+        free(hidden);
+        hidden = NULL;
+    }
+    return hidden;
+}
+
 // One line on standard error for what is left empty.
 static void tell_empty(const char *name, const char *what, const char *names, int count)
 {
@@ -219,7 +232,9 @@ static void put_cell(FILE *stream, double degrees, bool is_empty, bool is_mot)
 bool track_write_angles(const track_result *r, const char *name)
 {
     double *angles = angles_of(r);
-    if (!angles) {
+    bool *hidden = angles ? angles_hidden(r) : NULL;
+    if (!angles || !hidden) {
+        free(angles);
         return false;
     }
     size_t length = strlen(name);
@@ -252,12 +267,14 @@ bool track_write_angles(const track_result *r, const char *name)
         fprintf(file.stream, "\n%.9g", r->made->clip->start_time + f * r->made->clip->frame_time);
         for (int i = 0; i < POISE_ANGLE_COUNT; ++i) {
             if (has_angle(angles, i)) {
-                put_cell(file.stream, angles[f * POISE_ANGLE_COUNT + i], !seen[i] || track_is_away(r, f), is_mot);
+                int at = f * POISE_ANGLE_COUNT + i;
+                put_cell(file.stream, angles[at], !seen[i] || hidden[at] || track_is_away(r, f), is_mot);
             }
         }
     }
     fputc('\n', file.stream);
     free(angles);
+    free(hidden);
     tell_empty(name, empty == 1 ? "angle is" : "angles are", unseen, empty);
     return text_close(&file, name);
 }
@@ -275,20 +292,49 @@ static bool carries_marker(const track_result *r, int body)
     return false;
 }
 
-// Gaps for the centres of joints that no marker sees.
+// Does a frame see a marker on this body or beyond it?
+static bool sees_marker(const track_result *r, int frame, int body)
+{
+    int end = body + poise_model_joint_info(r->made->model, body).subtree;
+    for (int i = 0; i < r->made->placement_count; ++i) {
+        const poise_placement *p = &r->made->placements[i];
+        bool is_beyond = p->weight > 0 && p->body >= body && p->body < end;
+        if (is_beyond && !isnan(r->made->distances[(size_t)frame * (size_t)r->made->placement_count + (size_t)i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Is a joint above this body, which carries it about, hidden in a frame, and no marker near that says where it is?
+static bool is_adrift(const track_result *r, int frame, int body)
+{
+    const bool *row = r->made->hidden + (size_t)frame * (size_t)poise_model_info(r->made->model).joints;
+    int carrier = poise_model_joint_info(r->made->model, body).parent;
+    for (int k = carrier; k >= 0; k = poise_model_joint_info(r->made->model, k).parent) {
+        if (row[k]) {
+            return !sees_marker(r, frame, carrier);
+        }
+    }
+    return false;
+}
+
+// Gaps for the centres of joints that no marker sees, and for others in frames in which none does.
 static void leave_gaps(const track_result *r, const char *name, const poise_placement *places, poise_markers *markers)
 {
     char unseen[100] = "";
     int empty = 0;
     for (int i = 0; i < markers->count; ++i) {
-        if (carries_marker(r, places[i].body)) {
-            continue;
-        }
+        bool is_seen = carries_marker(r, places[i].body);
         for (int f = 0; f < markers->frames; ++f) {
-            markers->position[(size_t)f * (size_t)markers->count + (size_t)i] = (poise_vec3){NAN, NAN, NAN};
+            if (!is_seen || is_adrift(r, f, places[i].body)) {
+                markers->position[(size_t)f * (size_t)markers->count + (size_t)i] = (poise_vec3){NAN, NAN, NAN};
+            }
         }
-        add_name(places[i].label, unseen, sizeof unseen);
-        empty += 1;
+        if (!is_seen) {
+            add_name(places[i].label, unseen, sizeof unseen);
+            empty += 1;
+        }
     }
     tell_empty(name, empty == 1 ? "centre is" : "centres are", unseen, empty);
 }
@@ -325,13 +371,15 @@ json_node *track_angles_as_json(const track_result *r)
     int frames = r->made->clip->frames, step = (frames + MOST - 1) / MOST;
     double *angles = calloc((size_t)frames * POISE_ANGLE_COUNT + 1, sizeof *angles), *curve = calloc(MOST, sizeof *curve);
     json_node *list = json_new(JSON_ARRAY);
-    bool seen[POISE_ANGLE_COUNT];
+    bool seen[POISE_ANGLE_COUNT], *hidden = angles_hidden(r);
     angles_seen(r, seen);
-    bool is_human = angles && curve && poise_joint_angles(r->made->model, r->made->clip, NULL, angles, NULL) == POISE_OK;
+    bool is_human =
+        angles && curve && hidden && poise_joint_angles(r->made->model, r->made->clip, NULL, angles, NULL) == POISE_OK;
     for (int i = 0; is_human && i < POISE_ANGLE_COUNT && frames > 0; ++i) {
         int count = 0;
         for (int f = 0; f < frames; f += step) {
-            curve[count++] = track_is_away(r, f) ? (double)NAN : angles[f * POISE_ANGLE_COUNT + i];
+            int at = f * POISE_ANGLE_COUNT + i;
+            curve[count++] = track_is_away(r, f) || hidden[at] ? (double)NAN : angles[at];
         }
         if (has_angle(angles, i) && seen[i]) {
             json_append(list, json_make("{s:s, s:i, s:o}", "name", poise_angle_name(i), "step", step, "values",
@@ -340,5 +388,6 @@ json_node *track_angles_as_json(const track_result *r)
     }
     free(curve);
     free(angles);
+    free(hidden);
     return list;
 }

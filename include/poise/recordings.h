@@ -124,6 +124,7 @@ typedef struct poise_recording_result {
     double *distances;                    // frames x placements: distance of a marker from its placement; NaN if not seen
     poise_marker_error *by_marker;        // by placement
     poise_track_summary summary;          // of all
+    bool *hidden;                         // frames x joints: no marker determines it in this frame (poise_track_hidden)
     double *deviation;                    // frames x nv: standard deviations (verdict.h); NULL: not requested
     poise_uncertainty_report uncertainty; // what the deviations are based on
     poise_verdict verdict;                // how far the result can be trusted

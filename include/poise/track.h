@@ -143,7 +143,10 @@ POISE_API poise_status poise_tracker_next(poise_tracker *tracker, const poise_ve
 // The recording is cut into chunks, which workers track on their own, each from a cold start a few frames ahead. Around a
 // seam both neighbours track and their poses are blended; if they found different poses, the later chunk is tracked again
 // from the end of the earlier one. So the answer does not depend on the number of workers. Frames before one that was found
-// afresh are tracked backwards from it, for as long as that follows the markers better.
+// afresh are tracked backwards from it, for as long as that follows the markers better. A limb that no marker sees for a
+// while (poise_track_hidden) goes smoothly from where it was to where it is found again; without a later frame that sees it,
+// and before the first one, it stays. poise_tracker_next, which does not know the future, lets it stay. Neither does so with
+// tasks.
 POISE_API poise_status poise_track(const poise_track_problem *problem, const poise_allocator *allocator, poise_clip **clip,
                                    poise_track_frame *frames, poise_error *error);
 
@@ -172,6 +175,14 @@ typedef struct poise_track_summary {
     int after;                                 // frames after the last with least_markers: the person has left
     int ahead;                                 // frames solved ahead
 } poise_track_summary;
+
+// Joints that are hidden in a frame: the markers seen there, without those ignored, tell far less of them than all markers of
+// the recording would. frames x joints flags; held frames have those of the frame before. Joints that no marker ever
+// determines do not count, nor does the root. What a track has there is a guess. `frames` may be NULL: none is held and
+// nothing ignored.
+POISE_API poise_status poise_track_hidden(const poise_track_problem *problem, const poise_clip *clip,
+                                          const poise_track_frame *frames, const poise_allocator *allocator, bool *hidden,
+                                          poise_error *error);
 
 // Was a marker at this distance ignored by the tracker in this frame?
 static inline bool poise_track_lets_go(const poise_track_frame *frame, double distance)
@@ -247,6 +258,11 @@ POISE_API poise_status poise_joint_angles(const poise_model *model, const poise_
 // placement with a weight > 0 is on a body beyond its joint.
 POISE_API poise_status poise_joint_angles_seen(const poise_model *model, const poise_placement *placements, int count,
                                                const poise_allocator *allocator, bool *seen, poise_error *error);
+
+// Which of these angles are hidden in each frame, by the joints that are (frames x joints flags of poise_track_hidden): frames
+// x POISE_ANGLE_COUNT flags.
+POISE_API poise_status poise_joint_angles_hidden(const poise_model *model, const bool *joints, int frames,
+                                                 const poise_allocator *allocator, bool *hidden, poise_error *error);
 
 // The joint centres of hips, knees, ankles, shoulders, elbows and wrists as placements for poise_markers_from_clip: RHJC,
 // RKJC, RAJC, RSJC, REJC, RWJC and their left counterparts. Returns how many there are; writes at most `capacity`.

@@ -251,6 +251,43 @@ poise_status poise_joint_angles_seen(const poise_model *model, const poise_place
     return POISE_OK;
 }
 
+// Is a joint between the two parts hidden? A clavicle does not count: the upper arm's own markers tell its angles to the
+// trunk.
+static bool hides(const clinic *c, const poise_model *model, const bool *joints, const joint_row *row, pz_side side)
+{
+    int from = row->proximal != PZ_PART_COUNT ? segment_of(c, row->proximal, side)->body : POISE_WORLD;
+    for (int k = segment_of(c, row->distal, side)->body; k >= 0 && k != from;) {
+        bool is_clavicle =
+            k == c->anatomy.part[PZ_CLAVICLE][PZ_LEFT].body || k == c->anatomy.part[PZ_CLAVICLE][PZ_RIGHT].body;
+        if (joints[k] && !is_clavicle) {
+            return true;
+        }
+        k = poise_model_joint_info(model, k).parent;
+    }
+    return false;
+}
+
+poise_status poise_joint_angles_hidden(const poise_model *model, const bool *joints, int frames,
+                                       const poise_allocator *allocator, bool *hidden, poise_error *error)
+{
+    if (!model || (frames > 0 && (!joints || !hidden))) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, joints and hidden must not be NULL");
+    }
+    clinic c = {.kin = NULL};
+    if (pz_anatomy_of(model, allocator, &c.anatomy) != POISE_OK) {
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    }
+    for (int f = 0; f < frames; ++f, joints += poise_model_info(model).joints) {
+        for (int r = 0; r < ROWS; ++r) {
+            for (int i = 0; i < sides_of(&rows[r]); ++i, hidden += 3) {
+                pz_side side = sides_of(&rows[r]) == 1 ? PZ_MIDDLE : i == 0 ? PZ_RIGHT : PZ_LEFT;
+                hidden[0] = hidden[1] = hidden[2] = hides(&c, model, joints, &rows[r], side);
+            }
+        }
+    }
+    return POISE_OK;
+}
+
 // ---- Centres -------------------------------------------------------------------------------------------------------------
 
 int poise_joint_centres(const poise_model *model, const poise_allocator *allocator, poise_placement *places, int capacity)

@@ -41,6 +41,8 @@ static const struct {
     [POISE_FINDING_LET_GO] = {"let_go", 0.2, NEVER, "@ contradicts the other markers in ~ % of the frames", 100, 0},
     [POISE_FINDING_LOST] = {"lost", 0.2, NEVER,
                             "@ has lost its markers for ~ s, frames < to >: they are up to ^ % of the stature away", 1, 2},
+    [POISE_FINDING_HIDDEN] = {"hidden", 0.5, NEVER,
+                              "markers tell nothing of @ for ~ s, frames < to >: its motion there is a guess", 1, 2},
     [POISE_FINDING_ASTRAY] = {"astray", 0.12, NEVER,
                               "@ has an unknown name, moves with & and is ~ % of the stature from the skeleton", 100, 0},
     [POISE_FINDING_TURNED] = {"turned", 0.2, 0.5, "sensors are ~ degrees from the orientations of their bodies (rms)",

@@ -10,7 +10,8 @@
 // tracked again, on from the one before.
 //
 // In the end, frames before one that was found afresh are tracked backwards from it, for as long as that is better: what
-// made the fresh start necessary began before it was noticed.
+// made the fresh start necessary began before it was noticed. And limbs that were hidden for a while go from where they were
+// to where they are found again (gaps/mend_gaps.c).
 #include "motion/track_chunks.h"
 #include "motion/turns.h"
 
@@ -48,9 +49,8 @@ void pz_track_see(const pz_track_chunks *r, int frame, poise_vec3 *seen)
     }
 }
 
-// Track one frame into q and *frame.
-static void next(const pz_track_chunks *r, poise_tracker *tracker, int worker, int number, double *q,
-                 poise_track_frame *frame)
+void pz_track_next(const pz_track_chunks *r, poise_tracker *tracker, int worker, int number, double *q,
+                   poise_track_frame *frame)
 {
     pz_track_see(r, number, r->seen[worker]);
     const poise_track_problem *p = &tracker->problem;
@@ -93,11 +93,11 @@ void pz_track_at(const pz_track_chunks *r, poise_tracker *tracker, int worker, i
     int frame = pz_track_frame_at(r, chunk, place), end = end_of(r, chunk);
     poise_track_frame skipped;
     if (place < lead_of(r, chunk)) {
-        next(r, tracker, worker, frame, r->q[worker], &skipped);
+        pz_track_next(r, tracker, worker, frame, r->q[worker], &skipped);
     } else if (frame < end) {
-        next(r, tracker, worker, frame, frame_q(r, frame), &r->frames[frame]);
+        pz_track_next(r, tracker, worker, frame, frame_q(r, frame), &r->frames[frame]);
     } else {
-        next(r, tracker, worker, frame, tail_q(r, chunk, frame - end), &r->tail[chunk * SEAM + frame - end]);
+        pz_track_next(r, tracker, worker, frame, tail_q(r, chunk, frame - end), &r->tail[chunk * SEAM + frame - end]);
     }
 }
 
@@ -154,8 +154,7 @@ static void go_part(const poise_tracker *t, const double *from, const double *to
     }
 }
 
-// How far a frame turned from the one before it, which may be more than is believed.
-static void tell_turn(const pz_track_chunks *r, int f)
+void pz_track_tell_turn(const pz_track_chunks *r, int f)
 {
     poise_tracker *t = r->trackers[0];
     poise_track_frame *frame = &r->frames[f];
@@ -179,12 +178,12 @@ static void blend(const pz_track_chunks *r, int chunk, int length)
         }
         pz_tracker_go_on_from(t, r->q[0]);
         poise_track_frame between;
-        next(r, t, 0, f, r->q[0], &between);
+        pz_track_next(r, t, 0, f, r->q[0], &between);
         if (between.rms <= WORSE * max2(r->tail[(chunk - 1) * SEAM + i].rms, r->frames[f].rms)) {
             memcpy(to, r->q[0], (size_t)r->nq * sizeof *to);
             r->frames[f] = between;
         }
-        tell_turn(r, f);
+        pz_track_tell_turn(r, f);
     }
 }
 
@@ -217,7 +216,7 @@ static void join(const pz_track_chunks *r, int chunk)
         go_on_after_seam(r, first);
         track_places(r, chunk, lead_of(r, chunk), 0);
     } else {
-        tell_turn(r, first);
+        pz_track_tell_turn(r, first);
         r->frames[first].flags |= POISE_TRACK_RESTARTED | POISE_TRACK_JUMP;
     }
 }
@@ -242,7 +241,7 @@ static int go_back_from(const pz_track_chunks *r, int found)
     int f = found - 1;
     for (; f >= 0 && r->refused[0].status == POISE_OK; --f) {
         poise_track_frame frame;
-        next(r, t, 0, f, r->q[0], &frame);
+        pz_track_next(r, t, 0, f, r->q[0], &frame);
         if (r->refused[0].status != POISE_OK || !is_better(&frame, &r->frames[f])) {
             break;
         }
@@ -250,7 +249,7 @@ static int go_back_from(const pz_track_chunks *r, int found)
         r->frames[f] = frame;
     }
     for (int i = f + 1 > 0 ? f + 1 : 1; i <= found && f + 1 < found; ++i) {
-        tell_turn(r, i);
+        pz_track_tell_turn(r, i);
     }
     return f + 1;
 }
@@ -346,6 +345,10 @@ static poise_status track_all(pz_track_chunks *r, const poise_track_problem *pro
     if (status == POISE_OK) {
         go_back(r);
         status = find_refusal(r, 1, error);
+    }
+    if (status == POISE_OK && !problem->task_weights) {
+        status = pz_track_mend_gaps(r, problem, allocator, error);
+        status = status == POISE_OK ? find_refusal(r, 1, error) : status;
     }
     return status;
 }

@@ -32,6 +32,17 @@ void pz_track_see(const pz_track_chunks *r, int frame, poise_vec3 *seen);
 // Track the frame at a place, on from what the tracker did last.
 void pz_track_at(const pz_track_chunks *r, poise_tracker *tracker, int worker, int chunk, int place);
 
+// Track a frame into q and *frame, on from what the tracker did last.
+void pz_track_next(const pz_track_chunks *r, poise_tracker *tracker, int worker, int number, double *q,
+                   poise_track_frame *frame);
+
+// Fill in how far a frame turned from the one before it, which may be more than is believed.
+void pz_track_tell_turn(const pz_track_chunks *r, int frame);
+
+// In the end, joints that no marker told anything of for a while go from where they were to where they are found again.
+poise_status pz_track_mend_gaps(const pz_track_chunks *r, const poise_track_problem *problem,
+                                const poise_allocator *allocator, poise_error *error);
+
 // All chunks from their cold starts to their ends, with frames solved ahead by problem->ahead.
 poise_status pz_track_chunks_ahead(pz_track_chunks *r, const poise_track_problem *problem, const poise_allocator *allocator,
                                    poise_error *error);

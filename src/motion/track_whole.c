@@ -9,6 +9,7 @@
 // first solve, and are ignored in a second one if they are then still farther than OUTLIER_NOISE times.
 //
 // Markers without noise were computed from a motion: with a knot in every frame and weights that fall they give it back.
+#include "motion/gaps/hidden.h"
 #include "motion/sequence_state.h"
 #include "motion/tracker.h"
 
@@ -43,6 +44,10 @@ typedef struct whole {
     double *neutral; // nq
     int *index;      // by placement: marker, or POISE_NONE
     bool *gone;      // frames x placements
+    bool *hidden;    // frames x joints: no marker tells anything of them (gaps/hidden.h)
+    double *rest;    // frames x nq: where joints rest; NULL, where none is hidden: in the neutral pose
+    double *weights; // nv: of hidden joints, and
+    double *pull;    // nv: those that count in a frame
     bool is_robust;  // markers that are far off pull with a constant force
     bool is_exact;   // markers without noise: every frame has a knot, and weights fall until they are met
     double huber, outlier, reach;
@@ -64,6 +69,19 @@ static bool *gone_at(const whole *w, int frame, int placement)
     return &w->gone[(size_t)frame * (size_t)w->problem->placement_count + (size_t)placement];
 }
 
+// Weights that pull hidden joints alone.
+static const double *pull_in(const whole *w, int frame)
+{
+    const bool *row = w->hidden + (size_t)frame * (size_t)w->model->joint_count;
+    for (int k = 0; k < w->model->joint_count; ++k) {
+        poise_joint_info info = poise_model_joint_info(w->model, k);
+        for (int v = info.v; v < info.v + info.nv; ++v) {
+            w->pull[v] = row[k] ? w->weights[v] : 0.0;
+        }
+    }
+    return w->pull;
+}
+
 // poise_sequence_goals: the markers of a frame that were seen and are not ignored.
 static const poise_goal *goals_of(void *user, int frame, int *count)
 {
@@ -83,10 +101,10 @@ static const poise_goal *goals_of(void *user, int frame, int *count)
             w->goals[n++].loss_scale = w->huber;
         }
     }
-    if (p->posture) {
+    if (p->posture || w->rest) {
         w->made[n] = POISE_NONE;
-        w->goals[n] = poise_goal_posture(w->neutral, 1.0);
-        w->goals[n++].q_weights = p->posture;
+        w->goals[n] = poise_goal_posture(w->rest ? w->rest + (size_t)frame * (size_t)w->model->nq : w->neutral, 1.0);
+        w->goals[n++].q_weights = p->posture ? p->posture : pull_in(w, frame);
     }
     *count = n;
     return w->goals;
@@ -172,6 +190,32 @@ static poise_status start(whole *w, poise_sequence_options *o, const poise_alloc
     poise_clip_destroy(tracked);
     poise_markers_destroy(few);
     return status;
+}
+
+// ---- Limbs that are hidden for a while -------------------------------------------------------------------------------------
+
+// Where hidden joints rest while nobody sees them: on the way from where they were to where they are found again. Others, and
+// all in frames that hide none, rest in the neutral pose.
+static poise_status find_rest(whole *w, double noise, const poise_clip *clip, const poise_allocator *allocator,
+                              poise_error *error)
+{
+    size_t frames = (size_t)clip->frames, nq = (size_t)clip->nq, nv = (size_t)w->model->nv;
+    bool any = false;
+    poise_status status = pz_find_hidden(w->problem, w->index, clip, NULL, allocator, w->hidden, &any, error);
+    if (status != POISE_OK || !any) {
+        return status;
+    }
+    w->rest = pz_allocate(allocator, (frames * nq + 2 * nv + 1) * sizeof *w->rest);
+    if (!w->rest) {
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    }
+    w->weights = w->rest + frames * nq;
+    w->pull = w->weights + nv;
+    for (size_t t = 0; t < frames; ++t) {
+        memcpy(w->rest + t * nq, w->neutral, nq * sizeof *w->rest);
+    }
+    status = poise_posture_weights(w->model, noise, w->weights, error);
+    return status == POISE_OK ? pz_bridge_hidden(w->model, clip, w->hidden, allocator, w->rest) : status;
 }
 
 // ---- Markers -------------------------------------------------------------------------------------------------------------
@@ -312,6 +356,7 @@ static void lay_out(whole *w, mat3 **before, pz_arena *arena)
     w->neutral = pz_arena_take(arena, (size_t)w->model->nq, sizeof(double));
     w->index = pz_arena_take(arena, count, sizeof *w->index);
     w->gone = pz_arena_take(arena, frames * count + 1, sizeof *w->gone);
+    w->hidden = pz_arena_take(arena, frames * (size_t)w->model->joint_count + 1, sizeof *w->hidden);
     *before = pz_arena_take(arena, (size_t)w->model->joint_count, sizeof **before);
 }
 
@@ -461,6 +506,7 @@ static poise_status track_whole(const poise_track_problem *problem, const poise_
     o.locked = o.locked ? o.locked : problem->solver.locked;
     o.use_limits = o.use_limits && problem->solver.use_limits;
     status = start(&w, &o, allocator, &made, error);
+    status = status == POISE_OK ? find_rest(&w, o.noise, made, allocator, error) : status;
     if (status == POISE_OK && made->frames > 0) {
         status = solve(&w, &o, made, allocator, &own, error);
         hold_ends(&w, made);
@@ -477,6 +523,7 @@ static poise_status track_whole(const poise_track_problem *problem, const poise_
     } else {
         poise_clip_destroy(made);
     }
+    pz_release(allocator, w.rest);
     pz_release(allocator, memory);
     return status;
 }

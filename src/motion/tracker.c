@@ -72,6 +72,8 @@ static poise_tracker *lay_out(const poise_tracker *plan, pz_arena *arena)
     made.goals = pz_arena_take(arena, count + 3, sizeof *made.goals);
     made.neutral = pz_arena_take(arena, (size_t)plan->model->nq, sizeof *made.neutral);
     made.posture = pz_arena_take(arena, plan->problem.posture ? (size_t)plan->model->nv : 0, sizeof *made.posture);
+    made.stay = pz_arena_take(arena, plan->problem.posture ? (size_t)plan->model->nq : 0, sizeof *made.stay);
+    made.in_view = pz_arena_take(arena, (size_t)plan->model->joint_count, sizeof *made.in_view);
     made.task_weights = pz_arena_take(arena, plan->problem.task_weights ? (size_t)plan->model->nv : 0, sizeof(double));
     made.sorted = pz_arena_take(arena, count, sizeof *made.sorted);
     made.q_start = pz_arena_take(arena, (size_t)plan->model->nq, sizeof *made.q_start);
@@ -200,6 +202,7 @@ poise_status poise_tracker_create(const poise_track_problem *problem, const pois
     if (problem->posture) {
         memcpy(t->posture, problem->posture, (size_t)t->model->nv * sizeof *t->posture);
     }
+    pz_tracker_rest(t, NULL, NULL);
     poise_tracker_reset(t, problem->q_start, NULL);
     *tracker = t;
     return POISE_OK;
@@ -279,9 +282,9 @@ static void solve(poise_tracker *t, poise_solver *solver, double calm, pz_track_
     if (calm > 0) {
         t->goals[count++] = poise_goal_smoothness(t->last.q, NULL, calm);
     }
-    if (t->problem.posture) {
-        t->goals[count] = poise_goal_posture(t->neutral, 1.0);
-        t->goals[count++].q_weights = t->posture;
+    if (t->pull) {
+        t->goals[count] = poise_goal_posture(t->rest, 1.0);
+        t->goals[count++].q_weights = t->pull;
     }
     if (t->problem.task_weights) {
         t->goals[count] = poise_goal_posture(t->task, weight_seen(t));
@@ -397,8 +400,8 @@ static void attempt(poise_tracker *t, bool is_cold, const double *q, double calm
     for (int i = 0; i < t->count; ++i) {
         t->goals[i].loss = POISE_LOSS_NONE;
     }
-    const pz_track_found *found = is_cold ? NULL : t->found;
-    t->found = NULL; // the first solve's alone
+    const pz_track_found *found = is_cold || t->rest != t->neutral ? NULL : t->found; // it was pulled to the neutral pose
+    t->found = NULL;                                                                  // the first solve's alone
     if (!take_found(t, found, pose)) {
         solve(t, is_cold ? t->cold : t->warm, calm, pose);
     }
@@ -510,6 +513,40 @@ static double calm_weight(const poise_tracker *t, int seen)
     return t->problem.smoothness + (seen < t->count && !t->problem.task_weights ? min2(ratio * ratio, most) : 0.0);
 }
 
+void pz_tracker_rest(poise_tracker *t, const double *rest, const double *pull)
+{
+    t->is_told = rest != NULL;
+    t->rest = rest ? rest : t->neutral;
+    t->pull = rest ? pull : t->problem.posture ? t->posture : NULL;
+}
+
+// A limb whose markers have all vanished stays where it was: it does not go to its rest posture.
+static void let_stay(poise_tracker *t, int seen)
+{
+    if (t->is_told || !t->pull) {
+        return;
+    }
+    t->rest = t->neutral;
+    if (seen == t->count || !t->has_last) {
+        return;
+    }
+    memset(t->in_view, 0, (size_t)t->model->joint_count * sizeof *t->in_view);
+    for (int i = 0; i < t->count; ++i) {
+        for (int k = t->placements[i].body; t->goals[i].weight > 0 && k >= 0 && !t->in_view[k];) {
+            t->in_view[k] = true;
+            k = poise_model_joint_info(t->model, k).parent;
+        }
+    }
+    memcpy(t->stay, t->neutral, (size_t)t->model->nq * sizeof *t->stay);
+    for (int k = 0; k < t->model->joint_count; ++k) {
+        poise_joint_info joint = poise_model_joint_info(t->model, k);
+        if (!t->in_view[k]) {
+            memcpy(t->stay + joint.q, t->last.q + joint.q, (size_t)joint.nq * sizeof *t->stay);
+            t->rest = t->stay;
+        }
+    }
+}
+
 // Where a frame begins: at the last one, or, where all that counts is the minimum, a step further on.
 static const double *start_of(poise_tracker *t)
 {
@@ -525,6 +562,7 @@ static void find_frame(poise_tracker *t, int seen)
 {
     poise_track_frame *frame = &t->now.frame;
     bool is_first = !t->has_last;
+    let_stay(t, seen);
     attempt(t, is_first, start_of(t), is_first ? 0.0 : calm_weight(t, seen), &t->now);
     frame->flags = is_first ? POISE_TRACK_RESTARTED : 0;
     frame->turn = 0.0;

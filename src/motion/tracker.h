@@ -34,6 +34,11 @@ struct poise_tracker {
     double *task_weights; // nv, or none
     double *neutral;      // nq: the neutral configuration, within the limits
     double *posture;      // nv: weights of staying near it; none without
+    double *stay;         // nq: the same, but what no marker of the frame sees stays where it was
+    bool *in_view;        // by joint: scratch of that
+    const double *rest;   // nq: where joints rest in this frame: one of the two, or as pz_tracker_rest says, and
+    const double *pull;   // nv, or none: weights of that
+    bool is_told;         // pz_tracker_rest has said it
     double *sorted;       // count: scratch of the median
     poise_solver *warm, *cold;
     poise_status status;    // of the current frame's solves: OK until one is refused, and
@@ -68,6 +73,10 @@ void pz_tracker_keep_limits(const poise_tracker *tracker, double *q);
 
 // poise_tracker_next from the pose q instead of the last one's, as if that had been found in the last frame.
 void pz_tracker_go_on_from(poise_tracker *tracker, const double *q);
+
+// From now on joints rest in the pose `rest` (nq), pulled there by the weights `pull` (nv); both stay valid. NULL: as usual
+// again.
+void pz_tracker_rest(poise_tracker *tracker, const double *rest, const double *pull);
 
 // The middle one of n > 0 numbers, which change places.
 double pz_middle_of(double *x, int n);

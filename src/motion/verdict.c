@@ -9,6 +9,7 @@
 #include "motion/marker_table.h"
 #include "motion/uncertainty.h"
 #include "motion/verdict/astray.h"
+#include "motion/verdict/hidden_limbs.h"
 #include "motion/verdict/limb_turns.h"
 #include "motion/verdict/lost.h"
 #include "motion/verdict/swaps.h"
@@ -291,6 +292,9 @@ poise_status poise_verdict_find(const poise_verdict_problem *problem, const pois
     double *by_frame = j.summary.distances;
     if (status == POISE_OK) {
         status = pz_weigh_lost(problem, by_frame, j.stature, allocator, &j.found, error);
+    }
+    if (status == POISE_OK) {
+        status = pz_weigh_hidden(problem, &j.summary, allocator, &j.found, error);
     }
     if (status == POISE_OK) {
         judge_places(&j);

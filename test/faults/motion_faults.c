@@ -216,6 +216,12 @@ static poise_status joint_angles_seen(const poise_allocator *a, poise_error *e)
     return poise_joint_angles_seen(stage.model, &place, 1, a, seen, e);
 }
 
+static poise_status joint_angles_hidden(const poise_allocator *a, poise_error *e)
+{
+    bool joints[NUMBERS] = {false}, hidden[POISE_ANGLE_COUNT];
+    return poise_joint_angles_hidden(stage.model, joints, 1, a, hidden, e);
+}
+
 // Says nothing but how many there are: none without memory.
 static poise_status joint_centres(const poise_allocator *a, poise_error *e)
 {
@@ -287,6 +293,7 @@ const fault_row motion_faults[] = {
     {"poise_clip_resample", clip_resample, false},
     {"poise_clip_trim", clip_trim, false},
     {"poise_joint_angles", joint_angles, false},
+    {"poise_joint_angles_hidden", joint_angles_hidden, false},
     {"poise_joint_angles_seen", joint_angles_seen, false},
     {"poise_joint_centres", joint_centres, true},
     {"poise_live_create", live_create, false},

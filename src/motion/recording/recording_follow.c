@@ -176,7 +176,9 @@ static poise_status track(const poise_recording_problem *problem, double *number
     }
     begin_stage(problem, POISE_STAGE_JUDGE, r->markers->frames);
     r->summary = (poise_track_summary){.distances = r->distances, .markers = r->by_marker};
-    return poise_track_measure(&track, r->clip, r->frames, pz_recording_memory(r), &r->summary, error);
+    status = poise_track_measure(&track, r->clip, r->frames, pz_recording_memory(r), &r->summary, error);
+    return status == POISE_OK ? poise_track_hidden(&track, r->clip, r->frames, pz_recording_memory(r), r->hidden, error)
+                              : status;
 }
 
 static poise_status take_arrays(const poise_recording_problem *problem, poise_recording_result *r, poise_error *error)
@@ -185,7 +187,9 @@ static poise_status take_arrays(const poise_recording_problem *problem, poise_re
     r->frames = pz_recording_take(r, frames, sizeof *r->frames, error);
     r->distances = r->frames ? pz_recording_take(r, frames * places, sizeof *r->distances, error) : NULL;
     r->by_marker = r->distances ? pz_recording_take(r, places, sizeof *r->by_marker, error) : NULL;
-    bool works = r->by_marker;
+    size_t joints = (size_t)poise_model_info(r->model).joints;
+    r->hidden = r->by_marker ? pz_recording_take(r, frames * joints, sizeof *r->hidden, error) : NULL;
+    bool works = r->hidden;
     if (works && problem->deviations) {
         size_t nv = (size_t)poise_model_info(r->model).nv;
         r->deviation = pz_recording_take(r, frames * nv, sizeof *r->deviation, error);

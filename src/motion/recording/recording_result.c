@@ -33,8 +33,9 @@ void poise_recording_destroy(poise_recording_result *result)
     if (!result) {
         return;
     }
-    void *arrays[] = {result->placements, result->priors,    result->unseen,    result->q_start,  result->frames,
-                      result->distances,  result->by_marker, result->deviation, result->findings, result->labels};
+    void *arrays[] = {result->placements, result->priors,    result->unseen,    result->q_start,
+                      result->frames,     result->distances, result->by_marker, result->deviation,
+                      result->findings,   result->labels,    result->hidden};
     poise_allocator own = result->allocator;
     const poise_allocator *allocator = result->has_allocator ? &own : NULL;
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; ++i) {
