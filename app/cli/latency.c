@@ -33,6 +33,12 @@ double latency_quantile(const latency *l, double share)
     return l->largest;
 }
 
+double sorted_quantile(const double *sorted, int count, double share)
+{
+    int rank = (int)ceil(share * count); // from 1
+    return sorted[rank < 1 ? 0 : rank > count ? count - 1 : rank - 1];
+}
+
 double cpu_seconds_now(void)
 {
     struct timespec t;

@@ -22,4 +22,7 @@ double latency_mean(const latency *l); // all are 0 when nothing was added
 // The time that a share of all (0 to 1) does not exceed.
 double latency_quantile(const latency *l, double share);
 
+// The same of times in ascending order, at least one.
+double sorted_quantile(const double *sorted, int count, double share);
+
 #endif

@@ -57,6 +57,8 @@ bool verdict_read_thresholds(const arguments *args, poise_thresholds *thresholds
 
 #define FAILED " (failed)" // after a finding
 
+enum { MOST_ALIKE = 5 }; // findings that differ in name and number only
+
 // ---- For people ----------------------------------------------------------------------------------------------------------
 
 // Names of one kind of finding, separated by commas.
@@ -79,6 +81,39 @@ static void print_names(const poise_verdict *verdict, const poise_finding *findi
     free(names.text);
 }
 
+// Is it printed as a line of its own?
+static bool is_reason(const poise_finding *f)
+{
+    bool is_told = f->kind == POISE_FINDING_UNMATCHED || f->kind == POISE_FINDING_APART || f->kind == POISE_FINDING_HIDDEN;
+    return is_told || f->level != POISE_VERDICT_GOOD;
+}
+
+// How many findings from `first` to `end` read like `f` but for the name and the number?
+static int count_like(const poise_finding *f, const poise_finding *findings, int first, int end)
+{
+    int count = 0;
+    for (int i = first; i < end; ++i) {
+        count += findings[i].kind == f->kind && findings[i].level == f->level;
+    }
+    return count;
+}
+
+// The finding of this index; of many that are alike the first few, then how many others there are.
+static void print_reason(const poise_verdict *verdict, const poise_finding *findings, int index, FILE *stream)
+{
+    const poise_finding *f = &findings[index];
+    char text[256];
+    int before = count_like(f, findings, 0, index), after = count_like(f, findings, index + 1, verdict->count);
+    if (before < MOST_ALIKE || before + after == MOST_ALIKE) {
+        poise_finding_describe(f, text, sizeof text - sizeof FAILED);
+        text_make_printable(text);
+        print_fact(stream, "", strcat(text, f->level == POISE_VERDICT_FAILED ? FAILED : ""), false);
+    } else if (before == MOST_ALIKE) {
+        snprintf(text, sizeof text, "and %d others likewise (--json lists them)", after + 1);
+        print_fact(stream, "", text, false);
+    }
+}
+
 void verdict_print(const poise_verdict *verdict, const poise_finding *findings, FILE *stream)
 {
     static const style styles[] = {STYLE_GOOD, STYLE_DOUBT, STYLE_BAD};
@@ -86,14 +121,8 @@ void verdict_print(const poise_verdict *verdict, const poise_finding *findings, 
     fprintf(stream, "  verdict     %s%s%s\n", is_styled ? style_code(styles[verdict->level]) : "",
             poise_verdict_name(verdict->level), is_styled ? style_code(STYLE_PLAIN) : "");
     for (int i = 0; i < verdict->count; ++i) {
-        char text[256];
-        poise_finding_kind kind = findings[i].kind;
-        bool is_told = kind == POISE_FINDING_UNMATCHED || kind == POISE_FINDING_APART || kind == POISE_FINDING_HIDDEN;
-        if (findings[i].level != POISE_VERDICT_GOOD || is_told) {
-            bool has_failed = findings[i].level == POISE_VERDICT_FAILED;
-            poise_finding_describe(&findings[i], text, sizeof text - sizeof FAILED);
-            text_make_printable(text);
-            print_fact(stream, "", strcat(text, has_failed ? FAILED : ""), false);
+        if (is_reason(&findings[i])) {
+            print_reason(verdict, findings, i, stream);
         }
     }
     print_names(verdict, findings, POISE_FINDING_JOINT, "unobserved", stream);

@@ -284,7 +284,7 @@ bool folder_make(const char *name)
     char path[PATH_MAX];
     if (snprintf(path, sizeof path, "%s", name) >= (int)sizeof path) {
         errno = ENAMETOOLONG;
-        return fail(name, "cannot be made");
+        return fail(name, "this folder cannot be created");
     }
     for (char *c = path + 1; *path && *c; ++c) {
         if (system_is_separator(*c)) {
@@ -294,10 +294,15 @@ bool folder_make(const char *name)
             *c = separator;
         }
     }
-    if (!system_make_folder(path) && system_path_kind(path, true) != PATH_FOLDER) {
-        return fail(name, "this folder cannot be created");
+    if (system_make_folder(path)) {
+        return true;
     }
-    return true;
+    int why = errno; // which the next call replaces
+    if (system_path_kind(path, true) == PATH_FOLDER) {
+        return true;
+    }
+    errno = why;
+    return fail(name, "this folder cannot be created");
 }
 
 bool path_join(char *path, size_t size, const char *folder, const char *name)

@@ -24,7 +24,7 @@ static void tally_times(demo_tally *t, double *times)
         t->mean_time += times[i] / t->count;
     }
     qsort(times, (size_t)t->count, sizeof *times, by_size);
-    t->p99 = times[(int)(0.99 * (t->count - 1))];
+    t->p99 = sorted_quantile(times, t->count, 0.99);
 }
 
 static void tally_error(demo_tally *t, double error, double total)

@@ -197,13 +197,25 @@ static bool is_at_limit(const track_result *r, int frame, int coordinate)
     return low < high && (q - low <= (isfinite(hair) ? hair : 1e-6) || high - q <= (isfinite(hair) ? hair : 1e-6));
 }
 
+// Append a name to a list if all of it fits.
+static bool append_name(char *names, size_t size, const char *name)
+{
+    size_t used = strlen(names);
+    const char *comma = used > 0 ? ", " : "";
+    if (used + strlen(comma) + strlen(name) >= size) {
+        return false;
+    }
+    snprintf(names + used, size - used, "%s%s", comma, name);
+    return true;
+}
+
 // Joints that markers would move beyond a limit in nearly all frames: the person does what the skeleton does not allow, or
 // the skeleton does not fit.
 static void note_limits(track_result *r)
 {
     poise_model_summary size = poise_model_info(r->made->model);
     char names[TRACK_NOTE_SIZE - 100] = "";
-    int count = 0, frames = r->made->clip->frames;
+    int dropped = 0, frames = r->made->clip->frames;
     for (int i = 0; i < size.nq; ++i) {
         poise_coordinate c = poise_model_coordinate(r->made->model, i);
         poise_joint_info joint = poise_model_joint_info(r->made->model, c.joint);
@@ -213,13 +225,14 @@ static void note_limits(track_result *r)
             at += is_at_limit(r, f, i);
         }
         if (frames >= LEAST_FRAMES && at >= AT_LIMIT * frames) {
-            size_t used = strlen(names);
-            snprintf(names + used, sizeof names - used, "%s%s%s%s", count > 0 ? ", " : "", joint.name, c.label[0] ? " " : "",
-                     c.label);
-            count += 1;
+            char name[128];
+            snprintf(name, sizeof name, "%s%s%s", joint.name, c.label[0] ? " " : "", c.label);
+            dropped += !append_name(names, sizeof names, name);
         }
     }
-    if (count > 0) {
+    if (dropped > 0) {
+        track_note(r, "at a limit in nearly all frames: %s and %d more; see poise info, --no-limits", names, dropped);
+    } else if (names[0]) {
         track_note(r, "at a limit in nearly all frames: %s; see poise info, --no-limits", names);
     }
 }

@@ -1,6 +1,7 @@
 // Following a recording: calibrating, tracking, measuring, writing.
 #include "track_parts.h"
 
+#include "cli/latency.h"
 #include "cli/scale_words.h"
 #include "cli/terminal.h"
 #include "cli/threads.h"
@@ -111,8 +112,8 @@ static bool measure_times(track_result *r, const watch *w)
         r->mean_time += r->seconds[f] / n;
     }
     qsort(sorted, (size_t)n, sizeof *sorted, by_size);
-    r->p50 = sorted[n / 2];
-    r->p99 = sorted[(int)(0.99 * (n - 1))];
+    r->p50 = sorted_quantile(sorted, n, 0.5);
+    r->p99 = sorted_quantile(sorted, n, 0.99);
     free(sorted);
     return true;
 }

@@ -156,6 +156,15 @@ TEST(quantiles_of_times_are_right_to_a_percent)
     ck_assert_double_eq_tol(latency_quantile(&l, 0.99), 9.9e-3, 9.9e-5);
     ck_assert_double_eq(latency_quantile(&l, 1), 1e-2); // never above the largest
     ck_assert_double_eq_tol(latency_mean(&l), 5.0005e-3, 1e-12);
+
+    const double few[] = {1, 2, 3}; // of a short recording p99 is the longest time
+    for (int n = 1; n <= 3; ++n) {
+        ck_assert_double_eq(sorted_quantile(few, n, 0.99), few[n - 1]);
+        ck_assert_double_le(sorted_quantile(few, n, 0.5), sorted_quantile(few, n, 0.99));
+    }
+    ck_assert_double_eq(sorted_quantile(few, 3, 0.5), 2);
+    ck_assert_double_eq(sorted_quantile(few, 3, 0), 1);
+    ck_assert_double_eq(sorted_quantile(few, 3, 1), 3);
     for (int i = 0; i < 100; ++i) { // out of range on either side
         latency_add(&l, scene_random_range(&random, -1, 1e5));
     }
