@@ -1,6 +1,7 @@
 // poise-bench: speed and accuracy of Poise. `poise-bench --help` lists suites and options.
 #define _POSIX_C_SOURCE 200809L
 
+#include "cli/json_output.h"
 #include "cli/whole_files.h"
 #include "draw_report.h"
 #include "suite.h"
@@ -230,6 +231,16 @@ static void print_suites(FILE *file, bool with_tables)
     fprintf(file, "  %-15s all of %s-*\n", DEVICE_SUITES, DEVICE_SUITES);
 }
 
+static bool print_suites_as_json(void)
+{
+    json_node *list = json_new(JSON_ARRAY);
+    for (int i = 0; i < SUITES; ++i) {
+        json_append(list, json_make("{s:s, s:s, s:s}", "name", suites[i].name, "summary", suites[i].summary, "tables",
+                                    suites[i].tables));
+    }
+    return json_print(json_make("{s:o}", "suites", list));
+}
+
 static void print_help(void)
 {
     printf("poise bench [SUITE...] [OPTION...]\n\n"
@@ -398,6 +409,9 @@ static int run(int count, char **words)
     if (bench_flag(&b, "--help")) {
         print_help();
         return 0;
+    }
+    if (bench_flag(&b, "--list") && bench_flag(&b, "--json")) {
+        return print_suites_as_json() ? 0 : 2;
     }
     if (bench_flag(&b, "--list")) {
         print_suites(stdout, true);

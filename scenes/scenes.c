@@ -93,6 +93,25 @@ static void fail(scene_builder *scene, poise_status status, const char *text)
     }
 }
 
+static const char *name_at(const void *user, int index)
+{
+    (void)user;
+    return scene_name(index);
+}
+
+// 'no scene is called "arm8"; did you mean "arm7"?'
+static void fail_by_name(scene_builder *scene, const char *name)
+{
+    const char *near = poise_nearest_name(name, name_at, NULL, scene_count());
+    const char *const parts[] = {"no scene is called \"", name, "\"", near ? "; did you mean \"" : "", near ? near : "",
+                                 near ? "\"?" : ""};
+    char text[POISE_ERROR_TEXT_SIZE] = "";
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i) {
+        strncat(text, parts[i], sizeof text - 1 - strlen(text));
+    }
+    fail(scene, POISE_ERROR_NOT_FOUND, text);
+}
+
 void scene_add_joint(scene_builder *scene, const poise_joint *joint)
 {
     if (scene->status == POISE_OK) {
@@ -130,7 +149,7 @@ poise_status scene_create(const char *name, const poise_allocator *allocator, po
     }
     void (*build)(scene_builder *, const char *) = find_build(name);
     if (!build) {
-        fail(&scene, POISE_ERROR_NOT_FOUND, "no scene has this name: see scene_name, or tree-<N> and chain-<N>");
+        fail_by_name(&scene, name);
         return scene.status;
     }
     poise_status status = poise_builder_create(allocator, &scene.builder, NULL);

@@ -164,8 +164,10 @@ bool aim_set(aim_settings *settings, const char *assignment)
     if (!found) {
         char names[512];
         list_settings(method, names, sizeof names);
-        complain("--set %s: %s; there are: %s", assignment, equals ? "the method has no such setting" : "has no value",
-                 names);
+        char name[64], hint[96];
+        snprintf(name, sizeof name, "%.*s", (int)size, assignment);
+        complain("--set %s: %s; there are: %s%s", assignment, equals ? "the method has no such setting" : "has no value",
+                 names, equals ? did_you_mean(names, name, hint, sizeof hint) : "");
     }
     return found;
 }

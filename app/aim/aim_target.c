@@ -335,6 +335,11 @@ static bool load_path(const char *name, const poise_file *model, int steps, aim_
         works = make_circle(name[6] ? name + 7 : "", model, steps, path);
     } else {
         file_bytes file;
+        char hint[96];
+        if (system_path_kind(name, true) == PATH_MISSING && *did_you_mean("circle", name, hint, sizeof hint)) {
+            complain("--path %s: there is no such file%s", name, hint);
+            return false;
+        }
         if (!file_read(name, &file)) {
             return false;
         }

@@ -72,11 +72,20 @@ static bool is_choice(const char *choices, const char *word)
     return false;
 }
 
+// Say which choices there are, and which of them is nearest to what was given.
+static void complain_of_choice(const app_command *command, const app_option *option, const char *text)
+{
+    char hint[96];
+    complain("%s: --%s \"%s\" is not one of: %s%s", command->name, option->name, text, option->choices,
+             did_you_mean(option->choices, text, hint, sizeof hint));
+}
+
 // Check a value against its option; false after a line on standard error.
 static bool check_value(const app_command *command, const app_option *option, given *g)
 {
-    if (option->kind == OPTION_CHOICE && !is_choice(option->choices, g->text)) {
-        complain("%s: --%s \"%s\" is not one of: %s", command->name, option->name, g->text, option->choices);
+    if (option->kind == OPTION_CHOICE && !is_choice(option->choices, g->text) &&
+        !(option->also && is_choice(option->also, g->text))) {
+        complain_of_choice(command, option, g->text);
         return false;
     }
     if (option->kind == OPTION_UNIT && !parse_unit(g->text, &g->number)) {
@@ -209,12 +218,13 @@ static bool check_count(const arguments *args)
         return true;
     }
     if (args->argument_count < command->least) {
-        complain("%s: an argument is missing; the form is: poise %s %s", command->name, command->name, command->synopsis);
+        complain("%s: missing argument; usage: poise %s %s", command->name, command->name, command->synopsis);
         return false;
     }
     if (command->most >= 0 && args->argument_count > command->most) {
-        complain("%s: \"%s\" is one argument too many; the form is: poise %s %s", command->name,
-                 args->argument[command->most], command->name, command->synopsis);
+        bool has_goal = find(command, "goal", strlen("goal"), 0) && option_given(args, "goal");
+        complain("%s: unexpected argument \"%s\"; usage: poise %s %s%s", command->name, args->argument[command->most],
+                 command->name, command->synopsis, has_goal ? "; put a goal in quotes: --goal \"position tip ...\"" : "");
         return false;
     }
     return true;
@@ -237,7 +247,7 @@ bool arguments_check_output(const arguments *args, const char *name, const char 
         return true;
     }
     if (extensions && !has_extension(name, extensions)) {
-        complain("%s: the extension is not that of a format that can be written; use one of %s", name, extensions);
+        complain("%s: no output format has this extension; use one of %s", name, extensions);
         return false;
     }
     for (int i = 0; i < args->argument_count + args->given_count; ++i) {

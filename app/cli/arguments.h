@@ -27,6 +27,7 @@ typedef struct app_option {
     const char *value;      // what help calls the value: "FILE"; NULL for flags
     const char *help;       // one sentence without a full stop, with the default where there is one
     const char *choices;    // words separated by spaces; of an output, its extensions
+    const char *also;       // choices that are accepted but not listed
     double lowest, highest; // of numbers and counts; both 0: any
     bool repeats;           // may be given more than once
 } app_option;

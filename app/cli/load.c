@@ -150,6 +150,10 @@ poise_file *load_file(const char *name, const load_options *options)
     if (strncmp(name, SCENE_PREFIX, strlen(SCENE_PREFIX)) == 0) {
         return load_scene(name + strlen(SCENE_PREFIX));
     }
+    if (strcmp(name, "scene") == 0 && system_path_kind(name, true) == PATH_MISSING) {
+        complain("scene: there is no such file; did you mean \"scene:\"? \"poise info scene:\" lists the scenes");
+        return NULL;
+    }
     file_bytes bytes;
     if (!file_read(name, &bytes)) {
         return NULL;
@@ -325,7 +329,7 @@ poise_format format_by_name(const char *name)
 {
     poise_format format = poise_format_detect(NULL, 0, name);
     if (format == POISE_FORMAT_UNKNOWN) {
-        complain("%s: the extension is not that of a format that can be written; use one of " WRITTEN_FILES, name);
+        complain("%s: no output format has this extension; use one of " WRITTEN_FILES, name);
     }
     return format;
 }

@@ -62,7 +62,9 @@ poise_file *load_motion_for(const char *name, const char *animation, const poise
 void name_of_motion(const poise_file *file, const char *path, char *name, size_t size);
 
 // Extensions of files that save_file writes.
-#define WRITTEN_FILES ".bvh .asf .amc .c3d .trc .mot .sto .gltf .glb .csv .json"
+#define WRITTEN_FILES     ".bvh .asf .amc .c3d .trc .mot .sto .gltf .glb .csv .json"
+#define WRITTEN_SKELETONS ".bvh .asf .gltf .glb .csv .json" // of these, those that can hold a skeleton
+#define WRITTEN_MOTIONS   ".bvh .amc .mot .sto .gltf .glb .csv .json"
 
 // Leave only the markers of one subject in a recording; NULL: all stay. False after one line on standard error.
 bool load_subject(const char *name, const char *subject, poise_file *file);

@@ -1,7 +1,10 @@
 // Numbers that users type.
 #include "parse_text.h"
 
+#include <poise/base.h>
+
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,4 +59,27 @@ int parse_numbers(const char *text, double *numbers, int capacity)
         count += 1;
         c += size;
     }
+}
+
+static const char *word_at(const void *words, int index)
+{
+    return ((char *const *)words)[index];
+}
+
+const char *did_you_mean(const char *words, const char *text, char *hint, size_t size)
+{
+    enum { MOST = 64 };
+    char copy[1024], *word[MOST];
+    int count = 0;
+    snprintf(copy, sizeof copy, "%s", words);
+    for (char *at = copy; *at && count < MOST; ++count) {
+        word[count] = at;
+        at += strcspn(at, " ");
+        if (*at) {
+            *at++ = '\0';
+        }
+    }
+    const char *near = poise_nearest_name(text, word_at, word, count);
+    snprintf(hint, size, "%s%s%s", near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    return hint;
 }

@@ -1,6 +1,7 @@
 // Verdicts of `poise track` and `poise scale`: their options, and how they are told.
 #include "verdict_text.h"
 
+#include "command.h"
 #include "memory.h"
 #include "system/system.h"
 #include "terminal.h"
@@ -15,11 +16,32 @@ poise_verdict_level verdict_level_by_name(const char *name)
     return name[0] == 'g' ? POISE_VERDICT_GOOD : name[0] == 'd' ? POISE_VERDICT_DOUBTFUL : POISE_VERDICT_FAILED;
 }
 
+// The help of --threshold, which lists what the command's verdict rests on: "WHAT is miss (0.010,0.015), far (0.024) ...".
+static const char *help_of_thresholds(const arguments *args)
+{
+    const app_option *option = arguments_command(args)->options;
+    while (strcmp(option->name, "threshold") != 0) {
+        ++option;
+    }
+    return option->help;
+}
+
+static bool is_listed(const char *help, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = strstr(help, name); at; at = strstr(at + 1, name)) {
+        if (at > help && at[-1] == ' ' && strncmp(at + length, " (", 2) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // "miss=0.02" or "miss=0.02,0.03". False after one line on standard error.
-static bool read_threshold(const char *text, poise_thresholds *thresholds)
+static bool read_threshold(const char *help, const char *text, poise_thresholds *thresholds)
 {
     const char *equals = strchr(text, '=');
-    char name[32] = "", known[256] = "", *end = NULL;
+    char name[32] = "", known[512] = "", hint[96], *end = NULL;
     if (equals && (size_t)(equals - text) < sizeof name) {
         snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
         double doubtful = strtod(equals + 1, &end), failed = -1;
@@ -29,7 +51,8 @@ static bool read_threshold(const char *text, poise_thresholds *thresholds)
             failed = strtod(second, &end);
             works = end > second;
         }
-        if (works && *end == '\0' && poise_thresholds_set(thresholds, name, doubtful, failed, NULL) == POISE_OK) {
+        if (works && *end == '\0' && is_listed(help, name) &&
+            poise_thresholds_set(thresholds, name, doubtful, failed, NULL) == POISE_OK) {
             return true;
         }
     }
@@ -37,11 +60,12 @@ static bool read_threshold(const char *text, poise_thresholds *thresholds)
         poise_thresholds scratch = *thresholds;
         const char *what = poise_finding_name((poise_finding_kind)i);
         size_t used = strlen(known);
-        if (poise_thresholds_set(&scratch, what, 0, -1, NULL) == POISE_OK) {
-            snprintf(known + used, sizeof known - used, " %s", what);
+        if (is_listed(help, what) && poise_thresholds_set(&scratch, what, 0, -1, NULL) == POISE_OK) {
+            snprintf(known + used, sizeof known - used, "%s%s", used > 0 ? " " : "", what);
         }
     }
-    complain("--threshold \"%s\" is not WHAT=NUMBER or WHAT=NUMBER,NUMBER with WHAT one of:%s", text, known);
+    complain("--threshold \"%s\" is not WHAT=NUMBER or WHAT=NUMBER,NUMBER with WHAT one of: %s%s", text, known,
+             is_listed(help, name) ? "" : did_you_mean(known, name, hint, sizeof hint));
     return false;
 }
 
@@ -50,7 +74,7 @@ bool verdict_read_thresholds(const arguments *args, poise_thresholds *thresholds
     bool works = true;
     const char *text;
     for (int i = 0; works && (text = option_text_at(args, "threshold", i)) != NULL; ++i) {
-        works = read_threshold(text, thresholds);
+        works = read_threshold(help_of_thresholds(args), text, thresholds);
     }
     return works;
 }

@@ -87,7 +87,7 @@ static void print_joints(const aim_job *job)
 
 static void print_errors(const aim_result *r)
 {
-    printf("  angle left   %.4f degrees (error %.4f)\n", r->angle * DEGREES, r->orientation);
+    printf("  off target   %.4f degrees (error %.4f)\n", r->angle * DEGREES, r->orientation);
     printf("  posture      error %.4f", r->posture);
     if (isfinite(r->shape)) {
         printf(", bends turned by %.2f degrees on average", r->shape * DEGREES);
@@ -99,7 +99,7 @@ static void print_path(const aim_job *job)
 {
     summary s = sum_up(job);
     printf("  reached      %d of %d targets\n", s.reached, job->path.count);
-    printf("  angle left   %.4f degrees mean, %.4f largest\n", s.angle * DEGREES, s.largest_angle * DEGREES);
+    printf("  off target   %.4f degrees mean, %.4f largest\n", s.angle * DEGREES, s.largest_angle * DEGREES);
     printf("  posture      error %.4f mean", s.posture);
     if (isfinite(s.shape)) {
         printf(", bends turned by %.2f degrees on average", s.shape * DEGREES);
@@ -270,7 +270,7 @@ bool aim_comparison_end(aim_comparison *c)
     } else {
         table_end(c->table, stdout);
         printf(
-            "\ndegrees: angle left; combined: that as an error, and 0.2 of the posture's;\nshape: mean turn of the bends, "
+            "\ndegrees: off target; combined: that as an error, and 0.2 of the posture's;\nshape: mean turn of the bends, "
             "degrees; steps of expressive: evaluations\n");
     }
     free(c);

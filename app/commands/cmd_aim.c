@@ -97,6 +97,9 @@ static app_exit run_one(const arguments *args, aim_job *job)
     works = works && (!output || aim_save_motion(job, output, option_number(args, "rate", 30)));
     works = works && (!picture || aim_save_picture(job, picture));
     works = works && (arguments_json(args) ? aim_print_json(job) : aim_print_text(job));
+    if (works && !arguments_json(args)) {
+        print_written((const char *[]){output, picture}, 2, stdout);
+    }
     if (works) {
         name_better_method(job);
     }
@@ -191,7 +194,8 @@ static const app_option options[] = {
      .help = "target orientation of the tip: a quaternion, or roll, pitch and yaw in degrees"},
     {"direction", 0, OPTION_TEXT, "X,Y,Z", .help = "target direction of the tip"},
     {"at", 0, OPTION_TEXT, "X,Y,Z", .help = "point the tip should face"},
-    {"path", 0, OPTION_FILE, "FILE", .help = "a sequence of targets from a file, or \"circle\", \"circle:TILT\""},
+    {"path", 0, OPTION_FILE, "FILE",
+     .help = "a sequence of targets from a file, or \"circle\", or \"circle:TILT\", TILT degrees from the vertical (60)"},
     {"steps", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 1000000, .help = "number of steps of a circle (120)"},
     {"method", 0, OPTION_CHOICE, "METHOD", .choices = "expressive erik two-task", .help = "solver (expressive)"},
     {"mode", 0, OPTION_CHOICE, "MODE", .choices = "metric shape",

@@ -76,11 +76,13 @@ static void assume(const job *j, poise_scale wanted, poise_scale *assumed)
 static bool change(job *j, const arguments *args)
 {
     int first = option_count(args, "from", 0), last = option_count(args, "to", -1);
+    if (option_given(args, "to") && last < first) {
+        complain("convert: --from %d is after --to %d", first, last);
+        return false;
+    }
     poise_edit edit = {
         .first = first,
-        .count = !option_given(args, "to") ? 0
-                 : last < first            ? last - first
-                                           : last - first + 1, // below 0 is refused
+        .count = option_given(args, "to") ? last - first + 1 : 0,
         .rate = option_given(args, "rate") ? option_number(args, "rate", 0) : 0,
         .assumed = {option_number(args, "from-unit", 0), up_of(option_text(args, "from-up", NULL))},
         .scale = {option_number(args, "unit", 0), up_of(option_text(args, "up", NULL))},
@@ -197,10 +199,20 @@ static bool write_skeleton(const job *j)
     return system_path_kind(path, true) != PATH_MISSING || save_skeleton_of(j->output, j->file, j->input);
 }
 
+static bool holds_markers(poise_format format)
+{
+    return format == POISE_FORMAT_C3D || format == POISE_FORMAT_TRC || format == POISE_FORMAT_JSON;
+}
+
 static bool write_output(job *j)
 {
     if (j->is_table) {
         return save_joint_table(j->file->model, j->file->clip, j->output);
+    }
+    if (!j->file->model && j->file->markers && !holds_markers(j->format)) {
+        complain("%s: holds markers only; fit a skeleton to them first: poise track SKELETON %s -o %s", j->input, j->input,
+                 j->output);
+        return false;
     }
     void *bytes;
     poise_error error = {0};
@@ -245,11 +257,6 @@ static bool holds_skeleton(poise_format format)
 {
     return format != POISE_FORMAT_AMC && format != POISE_FORMAT_MOT && format != POISE_FORMAT_C3D &&
            format != POISE_FORMAT_TRC;
-}
-
-static bool holds_markers(poise_format format)
-{
-    return format == POISE_FORMAT_C3D || format == POISE_FORMAT_TRC || format == POISE_FORMAT_JSON;
 }
 
 // Joints of the skeleton as OUT holds it: a Denavit-Hartenberg table has a row for each that moves.
@@ -319,7 +326,7 @@ static app_exit run(const arguments *args)
         complain("convert: standard output can take the file or --json, not both");
         return APP_BAD;
     }
-    if (!arguments_check_output(args, j.output, NULL)) {
+    if (!arguments_check_output(args, j.output, option_given(args, "to-format") ? NULL : WRITTEN_FILES)) {
         return APP_BAD;
     }
     load_options how = {

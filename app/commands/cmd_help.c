@@ -27,6 +27,12 @@ static const char *command_name(const void *user, int index)
 
 void complain_of_command(const char *name)
 {
+    if (name[0] == '-') {
+        char hint[96];
+        did_you_mean("--help --version", name, hint, sizeof hint);
+        complain("no option %s%s", name, hint[0] ? hint : "; try \"poise help\"");
+        return;
+    }
     int count = 0;
     while (app_commands[count]) {
         count += 1;
@@ -93,6 +99,10 @@ static app_exit run(const arguments *args)
         return APP_BAD;
     } else if (option_given(args, "manual")) {
         help_manual(stdout, command);
+    } else if (arguments_json(args) && topic) {
+        return json_print(json_make("{s:s, s:s, s:s}", "name", topic->name, "summary", topic->summary, "text", topic->text))
+                   ? APP_DONE
+                   : APP_BAD;
     } else if (arguments_json(args)) {
         return print_tables();
     } else if (command) {

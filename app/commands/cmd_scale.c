@@ -246,11 +246,11 @@ static app_exit run(const arguments *args)
 static const app_option options[] = {
     {"setup", 0, OPTION_FILE, "SETUP.xml", .help = "OpenSim's ScaleTool: measurements, manual scales, marker placement"},
     {"placements", 0, OPTION_FILE, "SET.xml", .help = "MarkerSet of the generic model (the setup's)"},
-    {"output", 'o', OPTION_OUTPUT, "FILE", .choices = WRITTEN_FILES,
+    {"output", 'o', OPTION_OUTPUT, "FILE", .choices = WRITTEN_SKELETONS,
      .help = "write the scaled skeleton with its marker positions"},
     {"scale-set", 0, OPTION_OUTPUT, "S.xml", .help = "write the factors as OpenSim's ScaleSet, for manualScale"},
     {"marker-set", 0, OPTION_OUTPUT, "M.xml", .help = "write the placed markers as OpenSim's MarkerSet"},
-    {"pose", 0, OPTION_OUTPUT, "P.mot", .choices = WRITTEN_FILES, .help = "write the static pose"},
+    {"pose", 0, OPTION_OUTPUT, "P.mot", .choices = WRITTEN_MOTIONS, .help = "write the static pose"},
     {"accept", 0, OPTION_CHOICE, "VERDICT", .choices = "good doubtful failed",
      .help = "worst verdict that still exits with 0 (good)"},
     {"threshold", 0, OPTION_TEXT, "WHAT=D[,F]", .repeats = true,

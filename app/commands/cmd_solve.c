@@ -385,6 +385,7 @@ static app_exit finish(solve_job *job, const arguments *args)
     }
     if (!output || strcmp(output, "-") != 0) {
         (job->path.name ? solve_print_path : solve_print_people)(job);
+        print_written((const char *[]){output, drawing}, 2, stdout);
     }
     return solve_exit(job);
 }
@@ -525,7 +526,7 @@ static const app_option options[] = {
     {"from", 0, OPTION_TEXT, "POSTURE",
      .help = "start: a posture by name, FILE@FRAME, or numbers in radians (\"0 -90 90 deg\": in degrees); the default is "
              "neutral"},
-    {"method", 0, OPTION_CHOICE, "METHOD", .choices = METHODS_COMMON " priority ccd bwcd fabrik",
+    {"method", 0, OPTION_CHOICE, "METHOD", .choices = METHODS_COMMON " priority ccd bwcd fabrik", .also = "newton_projected",
      .help = "solver; auto is the best of them, the others are for comparison"},
     {"limits", 0, OPTION_CHOICE, "on|off", .choices = "on off", .help = "respect the joint limits"},
     {"lock", 0, OPTION_TEXT, "JOINT", .repeats = true, .help = "hold this joint at its start value"},

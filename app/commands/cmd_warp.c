@@ -119,7 +119,7 @@ static void print_text(const char *name, const warp *w, const warp_figures *f)
            1 / w->clip->frame_time, w->end.name);
     print_verdict(w, f);
     printf("  reached      %d of %d frame%s, %d after the filter\n", f->reached, frames, frames == 1 ? "" : "s", f->kept);
-    printf("  angle left   %.3f degrees mean, %.3f largest, before the filter\n", f->answer, f->largest_answer);
+    printf("  off target   %.3f degrees mean, %.3f largest, before the filter\n", f->answer, f->largest_answer);
     printf("               %.3f degrees mean, %.3f largest, after it\n", f->shown, f->largest_shown);
     printf("  jumps        %d answers move a joint by more than 20 degrees\n", f->jumps);
     printf("  fastest      %s, %.3f per second, after the filter\n", f->fastest_joint[0] ? f->fastest_joint : "none",
@@ -201,6 +201,7 @@ static app_exit run_warp(const arguments *args, const poise_file *model, const p
             status = is_missed(&w, &f) ? APP_MISSED : APP_DONE;
             if (!arguments_json(args)) {
                 print_text(arguments_at(args, 1), &w, &f);
+                print_written(&output, 1, stdout);
             } else if (!print_json(arguments_at(args, 1), &w, &f)) {
                 status = APP_BAD;
             }
@@ -226,10 +227,12 @@ static const app_option options[] = {
     {"orientation", 0, OPTION_TEXT, "X,Y,Z,W",
      .help = "target orientation of the tip: a quaternion, or roll, pitch and yaw in degrees"},
     {"path", 0, OPTION_FILE, "FILE",
-     .help = "a moving target: a sequence from a file, spread over the motion, or \"circle\", \"circle:TILT\""},
+     .help = "a moving target: a sequence from a file, spread over the motion, or \"circle\", or \"circle:TILT\", TILT "
+             "degrees from the vertical (60)"},
     {"steps", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 1000000, .help = "number of steps of a circle (120)"},
     {"filter", 'f', OPTION_TEXT, "LIMITS",
-     .help = "motor limits, such as \"velocity=2 acceleration=10 jerk=100\" (the default), or \"off\""},
+     .help = "motor limits, such as \"velocity=2 acceleration=10 jerk=100\" (the default), or \"off\"; the word optimal "
+             "(the default: in the least time) or nutty (smoothed, as in the paper) chooses the filter"},
     {"rate", 'r', OPTION_NUMBER, "HZ", .lowest = 1e-3, .highest = 1e6,
      .help = "frames per second of the output (as the motion)"},
     {"method", 0, OPTION_CHOICE, "METHOD", .choices = "expressive erik",

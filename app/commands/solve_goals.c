@@ -106,6 +106,13 @@ bool solve_set_goal(solve_job *job, int goal, const char *text, int line)
     return works;
 }
 
+// The first tool, or the last body of a model without tools.
+static const char *name_of_end(const poise_model *model)
+{
+    poise_model_summary size = poise_model_info(model);
+    return size.tools > 0 ? poise_model_tool_info(model, 0).name : poise_model_joint_info(model, size.joints - 1).body;
+}
+
 bool solve_collect_goals(solve_job *job, const arguments *args)
 {
     const char *text, *file = option_text(args, "goals", NULL);
@@ -130,6 +137,6 @@ bool solve_collect_goals(solve_job *job, const arguments *args)
         return add_from_json(job, job->name, job->file);
     }
     complain("solve: no goals; give some, such as --goal \"position %s 0.4 0.1 0.3\" (\"poise help goals\")",
-             poise_model_joint_info(job->model, poise_model_info(job->model).joints - 1).body);
+             name_of_end(job->model));
     return false;
 }

@@ -104,6 +104,24 @@ static bool add_row(solve_path *path, const char *tip, const path_layout *layout
     return true;
 }
 
+// Name the first word of a line that is no number.
+static void complain_of_word(const char *name, int line, char *text)
+{
+    for (char *at = text + strspn(text, " ,"); *at; at += strspn(at, " ,")) {
+        size_t length = strcspn(at, " ,");
+        char after = at[length];
+        double value;
+        at[length] = '\0';
+        if (!parse_number(at, &value)) {
+            complain("%s:%d: \"%s\" is not a number", name, line, at);
+            return;
+        }
+        at += length;
+        *at = after;
+    }
+    complain("%s:%d: more than %d numbers", name, line, MOST_COLUMNS);
+}
+
 static bool read_line(solve_path *path, const char *tip, path_layout *layout, char *text, int line)
 {
     double numbers[MOST_COLUMNS];
@@ -127,8 +145,11 @@ static bool read_line(solve_path *path, const char *tip, path_layout *layout, ch
         return false;
     }
     if (count != layout->count) {
-        complain(count < 0 ? "%s:%d: something that is no number" : "%s:%d: %d numbers, where lines before have %d",
-                 path->name, line, count, layout->count);
+        if (count < 0) {
+            complain_of_word(path->name, line, text);
+        } else {
+            complain("%s:%d: %d numbers, where lines before have %d", path->name, line, count, layout->count);
+        }
         return false;
     }
     return add_row(path, tip, layout, numbers, line);
@@ -142,7 +163,7 @@ static const char *tip_of(const solve_job *job, const arguments *args)
         tip = poise_model_tool_info(job->model, 0).name;
     }
     if (!tip) {
-        complain("solve: --path: --tip says which body or tool follows it");
+        complain("solve: --path needs --tip NAME, the body or tool that follows it");
     }
     return tip;
 }

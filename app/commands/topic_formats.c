@@ -4,10 +4,10 @@
 const app_topic topic_formats = {
     .name = "formats",
     .summary = "file formats that can be read and written",
-    .text = "A file's format is told by its content and, where that says nothing, by its name. What is written goes by the "
-            "name's ending. \"-\" is standard input or output.\n"
+    .text = "A file's format is recognised by its content, or else by its name. Output formats follow the file "
+            "extension. \"-\" is standard input or output.\n"
             "\n"
-            "  ending       format              read                 write\n"
+            "  extension    format              read                 write\n"
             "  .urdf        URDF                skeleton             -\n"
             "  .mjcf .xml   MJCF (MuJoCo)       skeleton             -\n"
             "  .bvh         BVH                 skeleton, motion     skeleton, motion\n"

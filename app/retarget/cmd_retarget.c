@@ -51,8 +51,12 @@ static bool choose_frames(retarget_job *j, const arguments *args)
     poise_clip *clip = j->motion->clip;
     int first = option_count(args, "first", 0), last = option_count(args, "last", clip->frames - 1);
     double rate = option_number(args, "rate", 0);
-    if (clip->frames == 0 || first > last || first >= clip->frames) {
-        complain("%s: has %d frames; --first %d --last %d is outside that range", j->motion_name, clip->frames, first, last);
+    if (clip->frames == 0 || first >= clip->frames) {
+        complain("%s: has %d frames, so --first %d is beyond its end", j->motion_name, clip->frames, first);
+        return false;
+    }
+    if (first > last) {
+        complain("retarget: --first %d is after --last %d", first, last);
         return false;
     }
     if (last >= clip->frames) {
@@ -289,7 +293,8 @@ static app_exit run(const arguments *args)
 static const app_option options[] = {
     {"output", 'o', OPTION_OUTPUT, "OUT", .choices = WRITTEN_FILES,
      .help = "write the motion; .csv has one row of joint values per frame"},
-    {"report", 0, OPTION_OUTPUT, "R.html", .help = "write a page with both figures side by side, contacts and figures"},
+    {"report", 0, OPTION_OUTPUT, "R.html", .choices = ".html .htm",
+     .help = "write a page with both figures side by side, contacts and figures"},
     {"picture", 0, OPTION_OUTPUT, "P.svg", .choices = ".svg", .help = "draw poses of both figures side by side"},
     {"map", 0, OPTION_FILE, "FILE", .help = "which body plays which role, in the format of --write-map (found by name)"},
     {"write-map", 0, OPTION_OUTPUT, "FILE", .help = "write the map of bodies to roles, for editing"},

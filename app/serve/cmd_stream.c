@@ -244,7 +244,8 @@ static const app_option options[] = {
     {"motion", 0, OPTION_FILE, "FILE", .help = "animation to play: its pose at each tick is the posture to hold"},
     {"loop", .help = "repeat the animation"},
     {"filter", 'f', OPTION_TEXT, "LIMITS",
-     .help = "motor limits, such as \"velocity=2 acceleration=10 jerk=100\" (the default), or \"off\""},
+     .help = "motor limits, such as \"velocity=2 acceleration=10 jerk=100\" (the default), or \"off\"; the word optimal "
+             "(the default: in the least time) or nutty (smoothed, as in the paper) chooses the filter"},
     {"method", 0, OPTION_CHOICE, "METHOD", .choices = "expressive erik solve step",
      .help = "expressive; erik, for a chain of hinges; solve, the ordinary solver with a slight preference for the "
              "posture; step, one control step per tick within the velocity and acceleration limits of --filter "

@@ -372,7 +372,7 @@ static bool check_use(const arguments *args)
 {
     bool list = option_given(args, "jobs-from");
     if (!list && arguments_count(args) < 2) {
-        complain("track: an argument is missing; the form is: poise track MODEL MARKERS_OR_MOTION");
+        complain("track: missing argument; usage: poise track MODEL MARKERS_OR_MOTION");
         return false;
     }
     if (!list && ranks_current()->size > 1) {
@@ -396,7 +396,7 @@ static bool check_use(const arguments *args)
         return false;
     }
     const char *report = option_text(args, "report", NULL); // of a list, a folder
-    if (report && !list && !arguments_check_output(args, report, NULL)) {
+    if (report && !list && !arguments_check_output(args, report, ".html .htm")) {
         return false;
     }
     if (option_given(args, "output") && strcmp(option_text(args, "output", ""), "-") == 0 && arguments_json(args)) {
@@ -452,7 +452,7 @@ static app_exit run(const arguments *args)
 static const app_option options[] = {
     {"output", 'o', OPTION_OUTPUT, "OUT", .choices = WRITTEN_FILES, .help = "write the motion"},
     {"report", 0, OPTION_FILE, "R.html", .help = "write a page with errors by frame and by marker, and playback"},
-    {"save-model", 0, OPTION_OUTPUT, "FILE", .choices = WRITTEN_FILES,
+    {"save-model", 0, OPTION_OUTPUT, "FILE", .choices = WRITTEN_SKELETONS,
      .help = "write the fitted skeleton with its marker positions"},
     {"deviations", 0, OPTION_OUTPUT, "FILE.csv",
      .help = "write the standard deviation of every joint angle in every frame, in degrees"},
@@ -464,8 +464,11 @@ static const app_option options[] = {
      .help = "beyond D a track is doubtful, beyond F failed; WHAT is miss (0.010,0.015 of the stature), given "
              "(0.012,0.024), far (0.024), places (0.7,1 deviations), moved (1.2,2.5), unequal (0.027,0.048), swapped (9), "
              "size (1.25,1.6), stretched (1.15,1.35), unseen (0.55,0.75), bare (0.6,0.9), held (0,0.5), let_go (0.2), lost "
-             "(0.2 s), hidden (0.5 s), astray (0.12), turned (0.2,0.5 rad) or absent (0)"},
-    {"method", 0, OPTION_CHOICE, "NAME", .choices = METHODS_COMMON " ccd fabrik", .help = "solver for each frame (auto)"},
+             "(0.2 s), hidden (0.5 s), astray (0.12), turned (0.2,0.5 rad) or absent (0); if a motion is followed, also "
+             "bones (0.2,0.6 rad) and "
+             "limb (0.5,1.2 rad); with --velocity and --acceleration, late (0.05,0.5 of the frames)"},
+    {"method", 0, OPTION_CHOICE, "NAME", .choices = METHODS_COMMON " ccd fabrik", .also = "newton_projected",
+     .help = "solver for each frame (auto)"},
     {"calibrate", 0, OPTION_CHOICE, "WHAT", .choices = "none places uniform segments",
      .help = "fit marker positions (places), and the bones by one factor (uniform) or one each (segments); the default is "
              "places if some are unknown"},

@@ -116,14 +116,29 @@ static bool take_files(const track_request *request, track_result *r)
 
 // ---- All together --------------------------------------------------------------------------------------------------------
 
+// Are the frames that --first and --last ask for there? False after one line on standard error.
+static bool check_frames(const track_result *r, int frames)
+{
+    const poise_recording_problem *p = &r->problem;
+    if (p->last >= 0 && p->first > p->last) {
+        complain("track: --first %d is after --last %d", p->first, p->last);
+        return false;
+    }
+    bool is_late = p->first >= frames;
+    if (is_late || p->last >= frames) {
+        complain("%s: has frames 0 to %d, so --%s %d is beyond its end", r->source_name, frames - 1,
+                 is_late ? "first" : "last", is_late ? p->first : p->last);
+        return false;
+    }
+    return true;
+}
+
 static bool match(const track_request *request, track_result *r)
 {
     poise_error error = {0};
     const poise_recording_problem *p = &r->problem;
-    int frames = p->markers ? p->markers->frames : p->clip->frames, last = p->last < 0 ? frames - 1 : p->last;
-    if (frames > 0 && (last >= frames || p->first > last)) {
-        complain("%s: has frames 0 to %d; --first %d --last %d is outside that range", r->source_name, frames - 1, p->first,
-                 last);
+    int frames = p->markers ? p->markers->frames : p->clip->frames;
+    if (frames > 0 && !check_frames(r, frames)) {
         return false;
     }
     switch (poise_recording_match(p, NULL, &r->made, &error)) {

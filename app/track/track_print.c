@@ -138,7 +138,16 @@ static void print_whole(const track_result *r, FILE *stream)
     fprintf(stream, "  whole clip  noise %.3g %s a direction; %d window%s, at most %d iterations%s\n", w->noise * per, unit,
             w->windows, w->windows == 1 ? "" : "s", w->most_iterations, w->converged ? "" : ", not all converged");
     if (w->velocity > 0 || w->acceleration > 0) {
-        fprintf(stream, "  limits      velocity %.4f, acceleration %.4f of what is allowed\n", w->velocity, w->acceleration);
+        const char *comma = "";
+        fputs("  limits     ", stream);
+        if (r->problem.velocity > 0) {
+            fprintf(stream, " velocity %.4f", w->velocity);
+            comma = ",";
+        }
+        if (r->problem.acceleration > 0) {
+            fprintf(stream, "%s acceleration %.4f", comma, w->acceleration);
+        }
+        fputs(" of what is allowed\n", stream);
     }
 }
 

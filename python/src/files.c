@@ -372,7 +372,7 @@ static PyObject *scene(PyObject *module, PyObject *name)
     }
     poise_status status = scene_create(text, NULL, &model, &error);
     if (status == POISE_ERROR_NOT_FOUND) {
-        return PyErr_Format(error_type, "no scene is called \"%s\"; poise.scenes() lists them", text);
+        return PyErr_Format(error_type, "%s%s", error.text, strchr(error.text, ';') ? "" : "; poise.scenes() lists them");
     }
     return status == POISE_OK ? model_wrap(model) : raise_refusal(&error);
 }

@@ -126,9 +126,9 @@ void pz_warn_of_losses(const poise_file *file, pz_output *output, const char *fo
         add_loss(&losses, limits == 1 ? "the limits of %d coordinate" : "the limits of %d coordinates", limits);
     }
     if (losses.text[0]) {
-        pz_output_warn(output, "%s has no place for %s", format, losses.text);
+        pz_output_warn(output, "%s cannot store %s", format, losses.text);
     }
     if (file->clip && file->clip->start_time != 0) {
-        pz_output_warn(output, "%s has no place for the start time of %g s", format, file->clip->start_time);
+        pz_output_warn(output, "%s cannot store the start time of %g s", format, file->clip->start_time);
     }
 }

@@ -28,8 +28,12 @@ static poise_status trim(poise_file *file, int first, int count, poise_error *er
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "holds no frames to choose from");
     }
     int last = count > 0 ? first + (count - 1) : count < 0 ? first + count : frames - 1;
-    if (first < 0 || last < first || last >= frames) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "frames %d to %d are not in it, only 0 to %d", first, last,
+    if (first >= frames || last >= frames) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "has frames 0 to %d, so frame %d is beyond its end", frames - 1,
+                            first >= frames ? first : last);
+    }
+    if (first < 0 || last < first) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "frames %d to %d are no range; it has frames 0 to %d", first, last,
                             frames - 1);
     }
     count = last - first + 1;

@@ -192,7 +192,7 @@ static poise_status start(whole *w, poise_sequence_options *o, const poise_alloc
     return status;
 }
 
-// ---- Limbs that are hidden for a while -------------------------------------------------------------------------------------
+// ---- Limbs that are hidden for a while -----------------------------------------------------------------------------------
 
 // Where hidden joints rest while nobody sees them: on the way from where they were to where they are found again. Others, and
 // all in frames that hide none, rest in the neutral pose.

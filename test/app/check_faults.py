@@ -60,16 +60,18 @@ def check_full_disk(folder):
     with small_disk(folder, "64k") as place:
         jobs = [["convert", "scene:humanoid/walk", "out.json"],
                 ["track", "scene:humanoid", "scene:humanoid/punch", "--last", "40", "-o", "out.json"],
-                ["track", "scene:humanoid", "scene:humanoid/punch", "--last", "40", "--report", "out.json"]]
+                ["track", "scene:humanoid", "scene:humanoid/punch", "--last", "40", "--report", "out.html"]]
         for words in jobs if place else []:
-            with open(os.path.join(place, "out.json"), "w", encoding="utf-8") as file:
+            name = words[-1]
+            with open(os.path.join(place, name), "w", encoding="utf-8") as file:
                 file.write("old")
             done = run(*words, folder=place)
             check(f"{words}: a full disk is told", is_told(done, "No space left"))
-            with open(os.path.join(place, "out.json"), encoding="utf-8") as file:
+            with open(os.path.join(place, name), encoding="utf-8") as file:
                 check(f"{words}: what was there stays", file.read() == "old")
-            left = [name for name in os.listdir(place) if name != "out.json"]
+            left = [other for other in os.listdir(place) if other != name]
             check(f"{words}: nothing is left behind, but {left}", not left)
+            os.remove(os.path.join(place, name))
 
 
 def check_full_disk_of_results(folder):

@@ -107,8 +107,8 @@ TEST(help_needs_no_arguments)
 
 TEST(wrong_use_is_refused_with_the_reason)
 {
-    refuse("", "an argument is missing");
-    refuse("a|b|c", "\"c\" is one argument too many");
+    refuse("", "missing argument; usage: poise try ONE [TWO]");
+    refuse("a|b|c", "unexpected argument \"c\"");
     refuse("a|--cuont|3", "did you mean --count?");
     refuse("a|--zzzzzzzz", "no option --zzzzzzzz; try");
     refuse("a|-z", "no option -z");

@@ -152,7 +152,7 @@ TEST(frames_that_are_not_there_and_scales_that_are_not_known_are_refused)
     poise_error error;
     poise_file *file = load_scene("humanoid/walk");
     ck_assert(!edited(file, (poise_edit){.count = file->clip->frames + 1}, &error));
-    ck_assert_ptr_nonnull(strstr(error.text, "frames 0 to 132 are not in it, only 0 to 131"));
+    ck_assert_ptr_nonnull(strstr(error.text, "has frames 0 to 131, so frame 132 is beyond its end"));
     ck_assert(!edited(file, (poise_edit){.first = 50, .count = -30}, &error));
     ck_assert_ptr_nonnull(strstr(error.text, "frames 50 to 20"));
     ck_assert(!edited(file, (poise_edit){.rate = NAN}, &error));

@@ -375,7 +375,7 @@ test('a file is edited as it is read', () => {
     assert.equal(file.clip?.frames, 6);
     assert.deepEqual(file.scale, { metres: 0.01, up: 'z' });
     assert.ok(file.model?.joints.every((joint) => !['free', 'ball_quaternion'].includes(joint.type)));
-    assert.throws(() => poise.read(bytes, { name, edit: { first: 30 } }), /frames 30 to 20 are not in it, only 0 to 20/);
+    assert.throws(() => poise.read(bytes, { name, edit: { first: 30 } }), /has frames 0 to 20, so frame 30 is beyond its end/);
 });
 
 test('a filter has modes', () => {
