@@ -49,7 +49,7 @@ export interface ReadOptions {
     positions?: 'decide' | 'replace' | 'add';
     /** glTF: which of the animations becomes the clip. [0] */
     animation?: number;
-    /** URDF, MJCF: a free root instead of one fixed to the world. [false] */
+    /** URDF, MJCF: a free root instead of one fixed to the world; glTF: the same for a skin that no animation moves. [false] */
     floating?: boolean;
     /** URDF, MJCF: load collision meshes and cover them with shapes, which takes up to seconds. [false] */
     meshes?: boolean;

@@ -18,7 +18,7 @@ import { Collisions } from './collisions.js';
 import { followRecording } from './recording/follow_recording.js';
 import { clipOf, firstCounted, type MarkerNumbers, markerNumbers, markersOf, type TrackedAnswer } from './recording/recording_job.js';
 import { errorOf, reasonsOf } from './recording/track_session.js';
-import { baseName, choicesOf, extension, fileSets, notShown, type Wish } from './loading/file_sets.js';
+import { baseName, choicesOf, extension, fileSets, movesRoot, notShown, type Wish } from './loading/file_sets.js';
 import { KINDS, plain } from './plain_words.js';
 import { Session } from './session.js';
 import type { Stage } from './stage.js';
@@ -83,7 +83,7 @@ export async function openFiles(poise: Poise, files: readonly DroppedFile[], cur
   const failures: unknown[] = [];
   for (const way of sets.ways.filter((list) => list.length > 0)) {
     try {
-      const opened = await openAll(new Opening(poise, files, current, work, wish.animation ?? 0), way);
+      const opened = await openAll(new Opening(poise, files, current, work, { ...wish, floating: wish.floating ?? way.some(movesRoot) }), way);
       const choices = choicesOf(sets, way, wish.animation ?? 0);
       opened.session.stage.choices = choices;
       opened.notes.unshift(...(wish.robot || wish.motion ? [] : notShown(choices)));
@@ -143,7 +143,7 @@ class Opening {
     readonly files: readonly DroppedFile[],
     readonly current: Session | null,
     readonly work: Work,
-    readonly animation: number,
+    readonly wish: Wish,
   ) {}
 
   async add(file: DroppedFile): Promise<void> {
@@ -219,7 +219,7 @@ class Opening {
       return found?.bytes ?? null;
     };
     try {
-      return this.poise.read(file.bytes, { name: file.name, animation: this.animation, load, ...(model ? { model } : {}) });
+      return this.poise.read(file.bytes, { name: file.name, animation: this.wish.animation ?? 0, floating: this.wish.floating ?? false, load, ...(model ? { model } : {}) });
     } catch (error) {
       throw this.#named(file.name, error);
     }

@@ -239,7 +239,7 @@ export class Opener {
       const { table, words, isDoubtful } = await retarget(session, follower, this.begin());
       const [motion, skeleton] = [session.stage.title, follower.title].map((name) => name.replace(/\.[^.]*$/, ''));
       const file = { name: `${motion} on ${skeleton}.csv`, bytes: table };
-      await (follower.scene === null ? this.#openFiles(follower.files, follower.find) : this.openScene(follower.scene));
+      await (follower.scene === null ? this.#openFiles(follower.files, follower.find, follower.wish) : this.openScene(follower.scene));
       await this.#openFiles([file], this.#find);
       app.notify([words, ...more].join('\n'), !isDoubtful && more.length === 0);
     } catch (error) {

@@ -100,7 +100,7 @@ test('a motion with a skeleton of its own is put on what stood there before it, 
     await page.getByLabel('Time', { exact: true }).fill('0.5');
     await until(page, () => globalThis.studio.settled());
     const bodies = await probe(page, 'bodies');
-    const unit = Math.hypot(...bodies.head.map((x, k) => x - bodies.neck[k])); // a BVH does not say its own, and a GLB without a free root stays in its place
+    const unit = Math.hypot(...bodies.head.map((x, k) => x - bodies.neck[k])); // a BVH does not say its own
     return ['left', 'right'].map((side) => (bodies[`${side}_hand`] ?? bodies[`${side}_wrist`]).map((x, k) => (x - bodies.neck[k]) / unit));
   };
   const follows = async (actor) => {
@@ -121,9 +121,22 @@ test('a motion with a skeleton of its own is put on what stood there before it, 
   await drop(page, motion);
   assert.equal(await page.getByRole('button', { name: /^Put this motion on/ }).count(), 0);
 
+  const way = async () => { // of the neck along the ground, by its length
+    const places = [];
+    for (const time of ['0.1', '0.9']) {
+      await page.getByLabel('Time', { exact: true }).fill(time);
+      await until(page, () => globalThis.studio.settled());
+      places.push(await probe(page, 'bodies'));
+    }
+    const [{ head, neck }, { neck: end }] = places;
+    return Math.hypot(...end.map((x, k) => x - neck[k])) / Math.hypot(...head.map((x, k) => x - neck[k]));
+  };
+  const walked = await way();
   await dropped(page, [character, motion]);
   await follows(actor);
   assert.equal(await probe(page, 'title'), 'walk on dancer');
+  const followed = await way(); // though nothing in its file moves its root
+  assert.ok(walked > 0.3 && Math.abs(followed / walked - 1) < 0.1, `${followed} of ${walked}`);
 
   await page.getByLabel('Scene', { exact: true }).selectOption('arm6');
   const zip = zipSync({ 'pack/urdf/dancer.glb': new Uint8Array(character.bytes), 'pack/README.md': strToU8('# Dancer') });

@@ -8,6 +8,8 @@ export interface Wish {
   robot?: string;
   motion?: string;
   animation?: number;
+  /** The skeleton moves as a whole, also where its file fixes it in place. */
+  floating?: boolean;
 }
 
 /** Files to read one after the other, the likeliest first: where one fails, the next is tried. */
@@ -36,6 +38,9 @@ const beginningOf = ({ bytes }: NamedFile): string => new TextDecoder().decode(b
 
 /** It moves a skeleton that it does not hold, or is a recording of markers. */
 const isMotion = (file: NamedFile): boolean => ['amc', 'mot', 'c3d', 'trc'].includes(extension(file.name)) || (extension(file.name) === 'csv' && /^\W*time\s*,/i.test(beginningOf(file)));
+
+/** A table of joint values that moves the root of its skeleton, which may be fixed in the file of that. */
+export const movesRoot = (file: NamedFile): boolean => isMotion(file) && /(?:^|,)([^,]+)\/tx,\1\/ty,\1\/tz,\1\/qx,/.test(new TextDecoder().decode(file.bytes.subarray(0, 4000)).split('\n')[0]!);
 
 /** An XML that begins like a robot; others belong to one, such as sets of markers. */
 const isRobot = ({ bytes }: NamedFile): boolean => /<(mujoco|robot|OpenSimDocument)\b/.test(new TextDecoder().decode(bytes)) && !/<(MarkerSet|ScaleTool|InverseKinematicsTool|IKTaskSet)\b/.test(new TextDecoder().decode(bytes.subarray(0, 2000)));

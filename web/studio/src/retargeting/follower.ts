@@ -1,7 +1,9 @@
 /** A skeleton that stood on the stage before a motion came, and can take it over. */
+import type { Poise } from 'poise-ik';
 import type { Find } from '../body/named_files.js';
 import { beside, type Work } from '../beside.js';
-import type { DroppedFile } from '../open_files.js';
+import type { Wish } from '../loading/file_sets.js';
+import { type DroppedFile, openFiles } from '../open_files.js';
 import { reasonsOf } from '../recording/track_session.js';
 import type { Session } from '../session.js';
 import { counted } from '../status.js';
@@ -16,11 +18,15 @@ export interface Follower {
   scene: string | null;
   files: DroppedFile[];
   find: Find;
+  /** Which of the files it is. */
+  wish: Wish;
   /** As poise JSON. */
   skeleton: Uint8Array;
 }
 
 const isFigure = ({ hasSkeleton, model }: Session): boolean => hasSkeleton && model.joints.length >= LEAST_JOINTS;
+
+const skeletonOf = ({ poise, model, stage }: Session): Uint8Array => poise.write({ model, scale: stage.scale, clip: stage.clip }, 'json').bytes;
 
 /** Of files that were dropped together: a motion with a skeleton of its own, which would hide the character or robot beside it, and the others. Of several motions the first; a motion inside a folder belongs to that. */
 export function motionAmong(files: DroppedFile[]): { motion: DroppedFile | null; skeleton: DroppedFile[]; left: DroppedFile[] } {
@@ -31,22 +37,35 @@ export function motionAmong(files: DroppedFile[]): { motion: DroppedFile | null;
 }
 
 /** Whether what stands there could move like what comes: null, if not. */
-export function followerOf(before: Session | null, coming: Session, opened: Pick<Follower, 'scene' | 'files' | 'find'>): Follower | null {
+export function followerOf(before: Session | null, coming: Session, opened: Omit<Follower, 'title' | 'wish' | 'skeleton'>): Follower | null {
   if (!before || !coming.motion || !isFigure(before) || !isFigure(coming)) {
     return null;
   }
-  const { poise, model, stage } = before;
-  const { bytes } = poise.write({ model, scale: stage.scale, clip: stage.clip }, 'json');
+  const { model, stage } = before;
+  const isFixed = opened.scene === null && stage.file !== undefined && !stage.markers && !model.joints.some(({ type }) => type.startsWith('free'));
+  const wish = { ...(stage.choices ? { robot: stage.choices.robot, animation: stage.choices.animation } : {}), ...(isFixed ? { floating: true } : {}) };
   const file = stage.file?.slice(stage.file.lastIndexOf('/') + 1);
-  return { ...opened, title: file ?? (stage.markers && opened.scene === null ? `the body of ${stage.title}` : stage.title), skeleton: bytes };
+  return { ...opened, title: file ?? (stage.markers && opened.scene === null ? `the body of ${stage.title}` : stage.title), wish, skeleton: skeletonOf(before) };
+}
+
+/** Its skeleton with a root that is free, as `poise retarget` has it, also where its file fixes it in place. */
+async function freed(poise: Poise, { files, wish, skeleton }: Follower, work: Work): Promise<Uint8Array> {
+  if (!wish.floating) {
+    return skeleton;
+  }
+  const { session } = await openFiles(poise, files, null, work, wish);
+  const bytes = skeletonOf(session);
+  session.dispose();
+  return bytes;
 }
 
 /** The motion on the stage as joint values of the follower, and how well that went. */
 export async function retarget({ poise, model, stage, motion }: Session, follower: Follower, work: Work): Promise<{ table: Uint8Array; words: string; isDoubtful: boolean }> {
   work.progress(`Putting the motion on ${follower.title}`, null);
-  const job: RetargetJob = { compiled: poise.compiled, skeleton: follower.skeleton, motion: poise.write({ model, scale: stage.scale, clip: motion }, 'json').bytes };
-  const { table, roles, verdict, findings } = await beside<RetargetAnswer>('retarget_worker.js', job, work);
+  const job: RetargetJob = { compiled: poise.compiled, skeleton: await freed(poise, follower, work), motion: poise.write({ model, scale: stage.scale, clip: motion }, 'json').bytes };
+  const { table, roles, inPlace, verdict, findings } = await beside<RetargetAnswer>('retarget_worker.js', job, work);
   const against = reasonsOf(findings).slice(0, MOST_REASONS).map((text) => `- ${text}`);
   const doubt = verdict === 'good' ? [] : [`The motion is ${verdict === 'failed' ? 'wrong' : 'doubtful'} there:`, ...against];
-  return { table, words: [`${stage.title} on ${follower.title}: ${counted(roles, 'part')} of the body follow.`, ...doubt].join('\n'), isDoubtful: verdict !== 'good' };
+  const fixed = inPlace ? ['Its root cannot move: it stays in its place, and its feet may slide or hang in the air.'] : [];
+  return { table, words: [`${stage.title} on ${follower.title}: ${counted(roles, 'part')} of the body follow.`, ...fixed, ...doubt].join('\n'), isDoubtful: inPlace || verdict !== 'good' };
 }

@@ -15,6 +15,8 @@ export interface RetargetAnswer {
   table: Uint8Array;
   /** Parts of the body that both have. */
   roles: number;
+  /** The skeleton cannot move as a whole. */
+  inPlace: boolean;
   verdict: VerdictLevel;
   findings: Finding[];
 }

@@ -7,7 +7,7 @@ import type { RetargetAnswer, RetargetJob } from './retarget_job.js';
 function retarget(poise: Poise, job: RetargetJob): RetargetAnswer {
   const [motion, skeleton] = [job.motion, job.skeleton].map((bytes) => poise.read(bytes, { format: 'json' }));
   const { clip, outcome, verdict, findings } = retargetMotion(motion!, skeleton!);
-  return { kind: 'retargeted', table: jointTable(skeleton!.model!, clip), roles: outcome.roles, verdict, findings };
+  return { kind: 'retargeted', table: jointTable(skeleton!.model!, clip), roles: outcome.roles, inPlace: outcome.inPlace, verdict, findings };
 }
 
 addEventListener('message', ({ data }: MessageEvent<RetargetJob>) => {
