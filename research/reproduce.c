@@ -1,26 +1,22 @@
 // What the experiments share: takes, threads, and how they say what they found.
-#define _POSIX_C_SOURCE 200809L
-
 #include "reproduce.h"
 
 #include "cli/memory.h"
 #include "cli/ranks_seam.h"
 #include "cli/terminal.h"
 #include "cli/threads.h"
+#include "system/system.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define COLUMNS 80
 
 double reproduce_now(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+    return (double)system_thread_nanoseconds();
 }
 
 // ---- Saying --------------------------------------------------------------------------------------------------------------

@@ -1,8 +1,9 @@
 // A latency histogram.
 #include "latency.h"
 
+#include "system/system.h"
+
 #include <math.h>
-#include <time.h>
 
 static const double shortest = 1e-8, step = 0.01; // box i holds times up to shortest * exp(step * i)
 
@@ -41,7 +42,5 @@ double sorted_quantile(const double *sorted, int count, double share)
 
 double cpu_seconds_now(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return 1e-9 * (double)system_thread_nanoseconds();
 }

@@ -14,7 +14,7 @@ typedef struct latency {
 
 void latency_add(latency *l, double seconds);
 
-// Seconds of CPU time that this thread has used: what work costs, however busy the machine is.
+// Seconds of CPU time that this thread has used (system_thread_nanoseconds).
 double cpu_seconds_now(void);
 
 double latency_mean(const latency *l); // all are 0 when nothing was added

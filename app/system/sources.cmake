@@ -1,7 +1,12 @@
-# What calls the system: system_sources (system.h, sockets.h), and the libraries that they need.
+# What calls the system: system_sources (system.h, sockets.h), and the libraries that they need. program_sources are those of
+# every program beside its main.
+set(program_sources)
 if(WIN32)
+    enable_language(RC)
     set(system_sources system_windows.c sockets_windows.c)
     set(system_libraries -lws2_32 -lwinmm -ladvapi32 -lshell32)
+    set(program_sources ${CMAKE_CURRENT_LIST_DIR}/program_windows.rc)
+    set_source_files_properties(${program_sources} PROPERTIES OBJECT_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/poise.manifest)
 elseif(APPLE)
     set(system_sources system_posix.c system_macos.c sockets_posix.c)
 else()

@@ -52,6 +52,10 @@ void system_die_of(int number);
 // Nanoseconds since some moment in the past; never goes back.
 int64_t system_nanoseconds(void);
 
+// Nanoseconds of processor time that this thread has used: what work costs, however busy the machine is. On Windows, which
+// counts that in steps of 16 milliseconds, of time.
+int64_t system_thread_nanoseconds(void);
+
 // Sleep until system_nanoseconds() is `when`, or an interrupt sets *stop.
 void system_sleep_until(int64_t when, const volatile sig_atomic_t *stop);
 

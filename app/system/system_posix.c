@@ -77,11 +77,21 @@ void system_die_of(int number)
     raise(number);
 }
 
-int64_t system_nanoseconds(void)
+static int64_t nanoseconds_of(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int64_t system_nanoseconds(void)
+{
+    return nanoseconds_of(CLOCK_MONOTONIC);
+}
+
+int64_t system_thread_nanoseconds(void)
+{
+    return nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 // ---- Files ---------------------------------------------------------------------------------------------------------------

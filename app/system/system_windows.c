@@ -163,6 +163,11 @@ int64_t system_nanoseconds(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+int64_t system_thread_nanoseconds(void)
+{
+    return system_nanoseconds();
+}
+
 // In pieces of a tenth of a second at most, because nothing interrupts a sleep; the last millisecond is waited for awake.
 void system_sleep_until(int64_t when, const volatile sig_atomic_t *stop)
 {

@@ -10,7 +10,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define DEGREES (180 / 3.14159265358979323846)
 
@@ -36,17 +35,10 @@ typedef struct watch {
     double begin_spent, spent;  // the same of the calling thread's processor time
 } watch;
 
-static double thread_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void watched_piece(void *argument, int piece, int worker)
 {
     watch *w = argument;
-    w->stamp[worker] = thread_seconds();
+    w->stamp[worker] = cpu_seconds_now();
     w->run(w->work, piece, worker);
 }
 
@@ -57,13 +49,13 @@ static void run_watched(void *user, int count, poise_piece run, void *work)
     w->run = run;
     w->work = work;
     threads_run(&w->threads, count, watched_piece, w);
-    w->stamp[0] = thread_seconds();
+    w->stamp[0] = cpu_seconds_now();
 }
 
 static void on_frame(void *user, int frame, int worker)
 {
     watch *w = user;
-    double now = thread_seconds();
+    double now = cpu_seconds_now();
     long long spent = (long long)(1e9 * (now - w->stamp[worker])) + 1;
     w->stamp[worker] = now;
     bool is_new = atomic_fetch_add(&w->nanoseconds[frame], spent) == 0;
@@ -85,10 +77,10 @@ static void on_stage(void *user, poise_recording_stage stage, int frames)
     } else if (stage == POISE_STAGE_TRACK) {
         progress_start("tracking", "frames", frames);
         w->begin = now;
-        w->begin_spent = thread_seconds();
+        w->begin_spent = cpu_seconds_now();
     } else {
         w->wall = now - w->begin;
-        w->spent = thread_seconds() - w->begin_spent;
+        w->spent = cpu_seconds_now() - w->begin_spent;
     }
 }
 
