@@ -1,6 +1,6 @@
 # The few commands of the README. Everything else: CMakeLists.txt and CMakePresets.json.
 PREFIX ?= /usr/local
-JOBS   ?= $(shell nproc)
+JOBS   ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 
 configure = tools/configure.sh $(2) --preset $(1)
 # once more, when packages may have been added since

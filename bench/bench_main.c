@@ -1,7 +1,7 @@
 // poise-bench: speed and accuracy of Poise. `poise-bench --help` lists suites and options.
-#define _POSIX_C_SOURCE 200809L
-
 #include "cli/json_output.h"
+#include "cli/terminal.h"
+#include "cli/threads.h"
 #include "cli/whole_files.h"
 #include "draw_report.h"
 #include "suite.h"
@@ -10,7 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 // Suites of a CUDA device are of folder cuda/; a program without it names them and says why they do not run.
 #ifdef POISE_HAS_CUDA
@@ -162,8 +161,8 @@ bool bench_flag(const bench *b, const char *option)
 
 int bench_threads(const bench *b)
 {
-    int cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    cores = cores < 1 ? 1 : cores > 8 ? 8 : cores;
+    int cores = threads_available();
+    cores = cores > 8 ? 8 : cores;
     return bench_number(b, "--threads", cores, cores);
 }
 
@@ -203,14 +202,14 @@ bool bench_takes(const bench *b, poise_method method)
 
 static void clear_progress(void)
 {
-    if (isatty(STDERR_FILENO)) {
+    if (is_terminal(stderr)) {
         fprintf(stderr, "\r%78s\r", "");
     }
 }
 
 void bench_progress(const bench *b, const char *what)
 {
-    if (isatty(STDERR_FILENO)) {
+    if (is_terminal(stderr)) {
         char line[96];
         snprintf(line, sizeof line, "suite %d of %d: %s%s%.40s ...", b->number, b->count, b->suite, *what ? ", " : "", what);
         fprintf(stderr, "\r%-78.78s", line);

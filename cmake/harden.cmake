@@ -11,6 +11,7 @@ if(POISE_HARDEN AND NOT POISE_SANITIZE AND NOT POISE_COVERAGE AND NOT MINGW) # t
     include(CheckPIESupported)
     check_pie_supported()
     set(release $<CONFIG:Release,RelWithDebInfo,MinSizeRel>)
+    set(CMAKE_REQUIRED_FLAGS -Werror) # what a compiler accepts and does not use, it warns of
     foreach(flag -fstack-protector-strong -fstack-clash-protection -fcf-protection)
         string(MAKE_C_IDENTIFIER "POISE_HAS${flag}" has)
         check_c_compiler_flag(${flag} ${has})
@@ -18,6 +19,7 @@ if(POISE_HARDEN AND NOT POISE_SANITIZE AND NOT POISE_COVERAGE AND NOT MINGW) # t
             target_compile_options(poise_harden INTERFACE $<$<AND:${release},$<COMPILE_LANGUAGE:C>>:${flag}>)
         endif()
     endforeach()
+    unset(CMAKE_REQUIRED_FLAGS)
     foreach(flag -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
         string(MAKE_C_IDENTIFIER "POISE_HAS${flag}" has)
         check_linker_flag(C ${flag} ${has})

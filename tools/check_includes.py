@@ -25,7 +25,7 @@ NAMES = {
                "stderr stdin fflush fseek ftell rewind sscanf fscanf perror FILE getc fgetc remove rename getline setvbuf fileno "
                "vprintf tmpfile EOF popen pclose fdopen setbuf ferror feof",
     "stdlib.h": "malloc calloc realloc free exit abort atoi atof strtol strtod strtoul strtoll strtoull qsort bsearch getenv rand "
-                "EXIT_SUCCESS EXIT_FAILURE abs labs llabs mkstemp setenv unsetenv system realpath _Exit div posix_memalign "
+                "EXIT_SUCCESS EXIT_FAILURE abs labs llabs mkstemp setenv unsetenv system realpath _Exit div posix_memalign arc4random_buf "
                 "aligned_alloc mkdtemp strtof atexit atol",
     "float.h": "DBL_MAX DBL_MIN DBL_EPSILON FLT_MAX FLT_MIN FLT_EPSILON DBL_TRUE_MIN DBL_DIG DBL_MANT_DIG LDBL_EPSILON "
                "LDBL_MANT_DIG DBL_MAX_EXP FLT_EVAL_METHOD FLT_TRUE_MIN",

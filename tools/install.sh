@@ -25,7 +25,8 @@ rm -f "$build/install_manifest.txt"
 mv -f "$build/installed.new" "$build/installed.txt"
 
 [ -z "$root" ] || exit 0
-folder=$(dirname "$(grep '/libpoise\.so$' "$build/installed.txt")")
+library=$(grep '/libpoise\.so$' "$build/installed.txt") || exit 0 # macOS
+folder=$(dirname "$library")
 PATH=$PATH:/usr/sbin:/sbin # which root may lack after su
 if [ "$(id -u)" -eq 0 ] && ldconfig -v -N 2>/dev/null | grep -q "^$folder:"; then
     ldconfig

@@ -1,6 +1,4 @@
 // Batches of pose goals on arms: the bits of single solves, whatever the lanes, the order, the sizes and the workers.
-//
-// The linker sends malloc, calloc and realloc of this program and of the library to the __wrap_ functions below.
 #include "support/allocations.h"
 #include <math.h>
 #include <pthread.h>

@@ -1,6 +1,4 @@
 // Batches of marker problems: every answer has the bits that poise_solve gives on its own.
-//
-// The linker sends malloc, calloc and realloc of this program and of the library to the __wrap_ functions below.
 #include "model/packed_model.h"
 #include "support/allocations.h"
 #include "support/random_model.h"

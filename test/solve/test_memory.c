@@ -1,7 +1,6 @@
 // Memory: allocations that fail, memory handed in, no allocation where none is promised, one model in two threads.
-//
-// The linker sends malloc, calloc, realloc and free of this program and of the library to the __wrap_ functions below.
 #include "goal/objective_state.h"
+#include "support/allocations.h"
 #include "support/meter.h"
 #include "support/random_goals.h"
 #include "support/skeleton.h"
@@ -306,37 +305,28 @@ static void count_call(void)
     }
 }
 
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void __real_free(void *memory);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-void __wrap_free(void *memory);
-
-void *__wrap_malloc(size_t size)
+void *WRAPPED(malloc)(size_t size)
 {
     count_call();
-    return __real_malloc(size);
+    return GENUINE(malloc)(size);
 }
 
-void *__wrap_calloc(size_t count, size_t size)
+void *WRAPPED(calloc)(size_t count, size_t size)
 {
     count_call();
-    return __real_calloc(count, size);
+    return GENUINE(calloc)(count, size);
 }
 
-void *__wrap_realloc(void *memory, size_t size)
+void *WRAPPED(realloc)(void *memory, size_t size)
 {
     count_call();
-    return __real_realloc(memory, size);
+    return GENUINE(realloc)(memory, size);
 }
 
-void __wrap_free(void *memory)
+void WRAPPED(free)(void *memory)
 {
     count_call();
-    __real_free(memory);
+    GENUINE(free)(memory);
 }
 
 // Room for the answers of every call.
