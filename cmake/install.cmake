@@ -4,7 +4,8 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS poise_static poise_shared EXPORT PoiseTargets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}) # libraries of Windows
 install(DIRECTORY include/poise DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
     FILES_MATCHING PATTERN "*.h" PATTERN io.h EXCLUDE PATTERN opensim.h EXCLUDE PATTERN cuda.h EXCLUDE)
 
@@ -22,7 +23,8 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/poise.pc DESTINATION ${CMAKE_INSTALL_L
 if(POISE_BUILD_IO)
     install(TARGETS poise_io_static poise_io_shared EXPORT PoiseIoTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
     install(FILES include/poise/io.h include/poise/opensim.h include/poise/poise.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/poise)
     install(EXPORT PoiseIoTargets NAMESPACE Poise:: DESTINATION ${package_dir})
     configure_file(cmake/poise_io.pc.in poise_io.pc @ONLY)

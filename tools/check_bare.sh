@@ -36,7 +36,7 @@ clean_up() {
     for mounted in dev/pts proc; do
         ! mountpoint -q "$bare/$mounted" || umount "$bare/$mounted"
     done
-    rm -rf "$place"
+    rm -rf --one-file-system "$place" # whatever is still mounted
 }
 trap clean_up EXIT
 base=${BASE:-$place/base}

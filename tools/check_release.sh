@@ -16,7 +16,7 @@ place=$(mktemp -d)
 bare=$place/bare
 clean_up() {
     ! mountpoint -q "$bare/proc" || umount "$bare/proc"
-    rm -rf "$place"
+    rm -rf --one-file-system "$place" # whatever is still mounted
 }
 trap clean_up EXIT
 base=${BASE:-$place/base}
@@ -86,9 +86,29 @@ arm64() {
         by_emulator "$place/arm64" qemu-aarch64-static -L /usr/aarch64-linux-gnu usr/bin/poise
 }
 
+# a program of the user's over the C library of this machine, with the libraries of the static tarball
+musl_library() {
+    local folder
+    mkdir "$place/musl" && tar -C "$place/musl" -xzf "$release"/poise-*-linux-"$(uname -m)".tar.gz && folder=$(echo "$place"/musl/*) &&
+        cc -I"$folder/include" test/install/main.c "$folder/lib/libpoise.a" -lm -o "$place/musl/static" && "$place/musl/static" &&
+        cc -I"$folder/include" test/install/io.c -L"$folder/lib" -lpoise_io -lpoise -lm -o "$place/musl/shared" &&
+        LD_LIBRARY_PATH=$folder/lib "$place/musl/shared"
+}
+
+# a program of the user's, with the static library and with that of Windows, which it finds beside itself
+windows_library() { # FOLDER
+    local cc=x86_64-w64-mingw32-gcc-posix
+    $cc -I"$1/include" test/install/main.c "$1/lib/libpoise.a" -o "$1/bin/with_static.exe" && wine "$1/bin/with_static.exe" &&
+        $cc -I"$1/include" test/install/main.c "$1/lib/libpoise.dll.a" -o "$1/bin/with_dll.exe" && wine "$1/bin/with_dll.exe" &&
+        $cc -I"$1/include" test/install/io.c "$1/lib/libpoise_io.dll.a" "$1/lib/libpoise.dll.a" -o "$1/bin/io_with_dll.exe" &&
+        wine "$1/bin/io_with_dll.exe"
+}
+
 windows() {
+    local folder
+    export WINEDEBUG=-all
     mkdir "$place/windows" && (cd "$place/windows" && cmake -E tar xf "$release"/poise-*-windows-x86_64.zip) &&
-        WINEDEBUG=-all by_emulator "$(echo "$place"/windows/*)" wine bin/poise.exe
+        folder=$(echo "$place"/windows/*) && by_emulator "$folder" wine bin/poise.exe && windows_library "$folder"
 }
 
 # what is served from a bare system is read from here
@@ -104,6 +124,7 @@ check musl inside "cd /release
     $try
     test -f /release/poise-*-linux-*/share/poise/studio/index.html
     ln -s poise-*-linux-*/ unpacked"
+check "musl lib" musl_library
 check "musl view" served_inside /release/unpacked/bin/poise
 if command -v lintian >/dev/null; then
     check lintian lintian --fail-on error "$release"/*.deb

@@ -37,7 +37,28 @@ build() {
 # tree SYSTEM NAME: what is installed, as a folder to pack
 tree() {
     rm -rf "${work:?}/$2" "$work/tree" && mkdir "$work/tree" &&
-        cmake --install "$work/$1" --prefix "$work/tree/$2" --strip >"$work/$1.log" && cp LICENSE CHANGELOG.md "$work/tree/$2/"
+        cmake --install "$work/$1" --prefix "$work/tree/$2" --strip >"$work/$1.log" && cp LICENSE CHANGELOG.md "$work/tree/$2/" &&
+        first_words "$1" >"$work/tree/$2/README.txt"
+}
+
+# first_words SYSTEM: for whoever unpacks an archive
+first_words() {
+    local poise=bin/poise line=cat
+    [ "$1" != windows ] || { poise='bin\poise.exe' && line='sed s/$/\r/'; }
+    $line <<END
+Poise $version: inverse kinematics with exact second derivatives
+
+Nothing needs to be installed: the programs run from this folder, wherever it is.
+
+  $poise demo            four jobs on its own scenes
+  $poise help            the commands; $poise help solve: one of them
+  $poise view            the studio, in the browser
+
+  include, lib           the C library, static and shared, with a CMake package and pkg-config files
+  share                  the studio, manual pages, completions for bash and zsh
+
+LICENSE has the licence (MIT), CHANGELOG.md what changed.
+END
 }
 
 package() {
