@@ -50,14 +50,15 @@ Poise $version: inverse kinematics with exact second derivatives
 
 Nothing needs to be installed: the programs run from this folder, wherever it is.
 
-  $poise demo            four jobs on its own scenes
-  $poise help            the commands; $poise help solve: one of them
-  $poise view            the studio, in the browser
+  $poise demo
+      four jobs on its own scenes
+  $poise help
+      the commands
+  $poise view
+      the studio, in the browser
 
-  include, lib           the C library, static and shared, with a CMake package and pkg-config files
-  share                  the studio, manual pages, completions for bash and zsh
-
-LICENSE has the licence (MIT), CHANGELOG.md what changed.
+include and lib hold the C library, static and shared, with a CMake package and pkg-config files; share holds the studio, manual
+pages, and completions for bash and zsh. LICENSE is the licence, CHANGELOG.md says what changed.
 END
 }
 
