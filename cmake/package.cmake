@@ -32,7 +32,7 @@ endif()
 # what Debian wants in every package: licence, changelog, compressed manual pages (cmake/debian.cmake)
 set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/debian.cmake)
 set(CPACK_POISE_SOURCE ${PROJECT_SOURCE_DIR})
-# which package a program needs that links the libraries; CPack would make that too, and scripts beside it that the trigger replaces
+# which package a program needs that links the libraries, and what the system does after it came or went
 set(debian ${PROJECT_BINARY_DIR}/debian)
 set(soversion ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 file(WRITE ${debian}/shlibs "libpoise ${soversion} poise (>= ${PROJECT_VERSION})\nlibpoise_io ${soversion} poise (>= ${PROJECT_VERSION})\n")

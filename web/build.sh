@@ -10,7 +10,7 @@ mkdir -p $work
 ../tools/configure.sh $work -S . -B $work >/dev/null
 cmake --build $work --target poise golden golden_suite speed -j "${JOBS:-$(nproc)}" >$work.log || { cat $work.log; exit 1; }
 mkdir -p dist
-cp $work/poise.wasm dist/poise.wasm
+install -m 644 $work/poise.wasm dist/poise.wasm
 gzip -9 -n -c dist/poise.wasm > dist/poise.wasm.gz
 cp ../LICENSE LICENSE # npm packs no file from outside
 
