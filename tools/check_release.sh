@@ -81,8 +81,16 @@ by_emulator() { # FOLDER, then what runs the program
     (cd "$folder" && POISE="$*" sh -euc "$try" && serves "$@")
 }
 
+# the C library that the package asks for is the one that its programs need
+asks_for_its_library() { # PACKAGE FOLDER
+    local needed
+    needed=$(aarch64-linux-gnu-objdump -T "$2"/usr/bin/* "$2"/usr/lib/*.so | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -n 1)
+    dpkg-deb -f "$1" Depends | grep -F "libc6 (>= ${needed#GLIBC_})" || { echo "its programs need $needed" && return 1; }
+}
+
 arm64() {
     mkdir "$place/arm64" && dpkg-deb -x "$release"/poise_*_arm64.deb "$place/arm64" &&
+        asks_for_its_library "$release"/poise_*_arm64.deb "$place/arm64" &&
         by_emulator "$place/arm64" qemu-aarch64-static -L /usr/aarch64-linux-gnu usr/bin/poise
 }
 
