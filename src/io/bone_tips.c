@@ -2,6 +2,7 @@
 
 #include "base/letters.h"
 
+#include <math.h>
 #include <string.h>
 
 // "<body>.tip" and nothing but digits behind it.
@@ -55,6 +56,44 @@ bool pz_tip_is_child(const poise_model *model, int joint, poise_vec3 tip)
         }
     }
     return false;
+}
+
+static double length_of(poise_vec3 v)
+{
+    return sqrt(v.x * v.x + v.y * v.y + v.z * v.z);
+}
+
+// The bone above, of some length, in the frame of the body.
+static poise_vec3 bone_above(const poise_model *model, int body)
+{
+    poise_quat turn = poise_pose_identity().rotation; // from the frame in question to the body's
+    for (int k = body; poise_model_joint_info(model, k).parent >= 0; k = poise_model_joint_info(model, k).parent) {
+        poise_pose offset = poise_model_joint_info(model, k).given->offset;
+        poise_quat r = offset.rotation;
+        turn = poise_quat_multiply(turn, (poise_quat){-r.x, -r.y, -r.z, r.w});
+        if (length_of(offset.position) > 0) {
+            return poise_quat_rotate(turn, offset.position);
+        }
+    }
+    return poise_vec3_make(0, 0, 0);
+}
+
+poise_vec3 pz_leaf_end(const poise_model *model, int body)
+{
+    const double share = 0.3; // of a bone, what a hand is to a forearm
+    poise_vec3 end = poise_vec3_make(0, 0, 0);
+    for (int t = 0; t < poise_model_info(model).tools; ++t) {
+        poise_tool_info tool = poise_model_tool_info(model, t);
+        end = tool.body == body && length_of(tool.pose.position) > length_of(end) ? tool.pose.position : end;
+    }
+    const poise_joint *joint = poise_model_joint_info(model, body).given;
+    double times = 1;
+    if (!(length_of(end) > 0)) {
+        bool has_mass = joint->mass > 0 && length_of(joint->mass_center) > 0;
+        times = has_mass ? 2 : share;
+        end = has_mass ? joint->mass_center : bone_above(model, body);
+    }
+    return poise_vec3_make(times * end.x, times * end.y, times * end.z);
 }
 
 void pz_put_name(pz_output *output, const char *name, const char *bad)

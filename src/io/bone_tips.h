@@ -18,6 +18,10 @@ bool pz_tips_find(pz_pool *pool, const poise_model *model, pz_tips *tips);
 // Is the tip of a bone where its child begins?
 bool pz_tip_is_child(const poise_model *model, int joint, poise_vec3 tip);
 
+// Where the bone of a body ends that has no tip and on which nothing hangs: at its farthest tool, else at twice the way to
+// its centre of mass, else a share of the bone above further on. 0 where nothing tells.
+poise_vec3 pz_leaf_end(const poise_model *model, int body);
+
 // A name in one line, without control characters, without spaces at its ends, and without the characters of `bad`: '_'
 // stands for those.
 void pz_put_name(pz_output *output, const char *name, const char *bad);

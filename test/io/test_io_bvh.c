@@ -515,3 +515,75 @@ TEST(a_turned_skeleton_keeps_its_numbers)
     poise_vec3 tip = poise_model_tool_info(again->model, 0).pose.position;
     ck_assert_double_eq(tip.x, -4.5); // that was y
 }
+
+// Rest rotations have no place in the hierarchy: a frame holds them.
+TEST(a_skeleton_without_a_motion_keeps_its_neutral_pose)
+{
+    static const char *const names[] = {"base", "tilted", "wrist"};
+    poise_file file = {.model = build_other_joints()};
+    io_write_warns(&file, BVH, "there is no motion: its one frame is the neutral pose");
+    io_bytes text = io_write(&file, BVH, -1);
+    poise_file *again = io_read(text.bytes, text.size, BVH, NULL);
+    ck_assert_int_eq(again->clip->frames, 1);
+    ck_assert_int_eq(poise_clip_create(1, poise_model_info(file.model).nq, 0.1, NULL, &file.clip, NULL), POISE_OK);
+    poise_model_neutral(file.model, file.clip->q);
+    for (int k = 0; k < 3; ++k) {
+        poise_vec3 p = io_place(file.model, file.clip, 0, names[k]);
+        const double expected[3] = {p.x, p.y, p.z};
+        io_near(io_place(again->model, again->clip, 0, names[k]), expected, 1e-13, names[k]);
+    }
+    poise_clip_destroy(file.clip);
+    poise_model_destroy(file.model);
+}
+
+// A chain of three bodies from the root, each one further along x; the last has a tool, a mass, or nothing.
+static poise_model *build_chain(const char *tool, double mass, double turn)
+{
+    poise_builder *builder;
+    poise_model *model;
+    static const char *const names[] = {"upper", "lower", "hand"};
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
+    for (int k = 0; k < 3; ++k) {
+        poise_joint joint = poise_joint_default();
+        joint.name = names[k];
+        joint.parent = k > 0 ? names[k - 1] : NULL;
+        joint.type = POISE_JOINT_BALL_QUATERNION;
+        joint.offset.position = poise_vec3_make(k == 1 ? 3 : k == 2 ? 2 : 0, 0, 0);
+        joint.offset.rotation = poise_quat_from_axis_angle(poise_vec3_make(0, 0, 1), k == 2 ? turn : 0);
+        joint.mass = k == 2 ? mass : 0;
+        joint.mass_center = poise_vec3_make(0.4, 0, 0.1);
+        ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    }
+    poise_tool near = {.name = "palm", .body = "hand", .pose = poise_pose_identity()}, far = near;
+    near.pose.position = poise_vec3_make(0.1, 0, 0);
+    far.name = "finger", far.pose.position = poise_vec3_make(0, 0.9, 0);
+    if (tool) {
+        ck_assert_int_eq(poise_builder_add_tool(builder, &near, NULL), POISE_OK);
+        ck_assert_int_eq(poise_builder_add_tool(builder, &far, NULL), POISE_OK);
+    }
+    ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
+    poise_builder_destroy(builder);
+    return model;
+}
+
+// Its farthest tool, twice the way to its centre of mass, or a share of the bone above, in its own frame.
+TEST(a_body_on_which_nothing_hangs_gets_an_end_site)
+{
+    static const struct {
+        const char *tool;
+        double mass, turn, end[3];
+    } cases[] = {{"finger", 1, 0, {0, 0.9, 0}},
+                 {NULL, 1, 0, {0.8, 0, 0.2}},
+                 {NULL, 0, 0, {0.6, 0, 0}},
+                 {NULL, 0, 1.57079632679489662, {0, -0.6, 0}}};
+    for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
+        poise_file file = {.model = build_chain(cases[i].tool, cases[i].mass, cases[i].turn)};
+        io_bytes text = io_write(&file, BVH, -1);
+        poise_file *again = io_read(text.bytes, text.size, BVH, NULL);
+        ck_assert_int_eq(poise_model_info(again->model).tools, 1);
+        poise_tool_info tip = poise_model_tool_info(again->model, 0);
+        ck_assert_str_eq(tip.name, "hand.tip");
+        io_near(tip.pose.position, cases[i].end, 1e-15, "end");
+        poise_model_destroy(file.model);
+    }
+}

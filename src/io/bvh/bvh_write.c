@@ -370,19 +370,29 @@ static bool looks_like_holder(const writing *w, int joint)
            strncmp(name, below, length) == 0 && strcmp(name + length, BVH_OFFSET_SUFFIX) == 0;
 }
 
+static void put_site(writing *w, poise_vec3 place, int depth)
+{
+    double offset[3];
+    turn(w, place, offset);
+    open_block(w->output, depth, "End Site", "", "");
+    put_offset(w->output, depth + 1, offset);
+    begin_line(w->output, depth);
+    pz_put(w->output, "}\n");
+}
+
+// Every joint on which nothing hangs gets one: the grammar asks for it, and other programs take from it how long a head or
+// a hand is. A file that was read without stays without.
 static void put_sites(writing *w, int joint, int depth)
 {
-    for (int t = w->tips.first[joint]; t >= 0; t = w->tips.next[t]) {
+    int first = w->tips.first[joint];
+    for (int t = first; t >= 0; t = w->tips.next[t]) {
         poise_vec3 p = poise_model_tool_info(w->model, t).pose.position;
-        double offset[3];
-        turn(w, p, offset);
-        if (t == w->tips.first[joint] && pz_tip_is_child(w->model, joint, p)) {
-            continue;
+        if (t != first || !pz_tip_is_child(w->model, joint, p)) {
+            put_site(w, p, depth);
         }
-        open_block(w->output, depth, "End Site", "", "");
-        put_offset(w->output, depth + 1, offset);
-        begin_line(w->output, depth);
-        pz_put(w->output, "}\n");
+    }
+    if (first < 0 && poise_model_joint_info(w->model, joint).subtree == 1 && w->file->format != POISE_FORMAT_BVH) {
+        put_site(w, pz_leaf_end(w->model, joint), depth);
     }
 }
 
@@ -518,16 +528,16 @@ static int count_limits(const writing *w)
     return limits;
 }
 
-poise_status pz_write_bvh(const poise_file *file, pz_output *output)
+// `is_neutral`: the clip was made of the neutral pose; that is said if anything turns in it.
+static poise_status write_clip(const poise_file *file, bool is_neutral, pz_output *output)
 {
-    poise_status status = pz_check_model(file, output, "BVH");
-    if (status != POISE_OK) {
-        return status;
-    }
     writing w = {.file = file, .model = file->model, .output = output, .pool = {.allocator = output->allocator}};
     w.turns = file->scale.up == POISE_UP_UNKNOWN ? 0 : ((int)POISE_UP_Y - (int)file->scale.up + 3) % 3;
-    status = plan_all(&w);
+    poise_status status = plan_all(&w);
     if (status == POISE_OK) {
+        if (is_neutral && w.kinematics) {
+            pz_output_warn(output, "there is no motion: its one frame is the neutral pose");
+        }
         pz_warn_of_losses(file, output, "BVH", &w.tips, count_limits(&w));
         status = put_hierarchy(&w);
     }
@@ -536,5 +546,25 @@ poise_status pz_write_bvh(const poise_file *file, pz_output *output)
     }
     poise_kinematics_destroy(w.kinematics);
     pz_pool_release(&w.pool);
+    return status;
+}
+
+// A skeleton without a motion: one frame holds its neutral pose, whose rotations the hierarchy has no place for. A file that
+// was read without frames stays without.
+poise_status pz_write_bvh(const poise_file *file, pz_output *output)
+{
+    poise_status status = pz_check_model(file, output, "BVH");
+    bool is_posed = (file->clip && file->clip->frames > 0) || file->format == POISE_FORMAT_BVH;
+    if (status != POISE_OK || is_posed) {
+        return status == POISE_OK ? write_clip(file, false, output) : status;
+    }
+    poise_file posed = *file;
+    status =
+        poise_clip_create(1, poise_model_info(file->model).nq, 1.0 / 30.0, output->allocator, &posed.clip, output->error);
+    if (status == POISE_OK) {
+        poise_model_neutral(file->model, posed.clip->q);
+        status = write_clip(&posed, true, output);
+        poise_clip_destroy(posed.clip);
+    }
     return status;
 }
