@@ -348,3 +348,16 @@ TEST(a_longer_bone_keeps_its_mesh_and_another_skeleton_does_not)
     io_write_warns(&mixed, GLTF, "left out: 1 mesh, 1 material; the skeleton is another one");
     poise_model_destroy(other);
 }
+
+// What makes a VRM animation one is an extension of the document, beside nodes and an animation.
+TEST(extensions_of_a_document_are_kept_and_their_loss_is_said)
+{
+    poise_file *file =
+        read_or_fail("{\"asset\": {\"version\": \"2.0\"}, \"extensionsUsed\": [\"VRMC_vrm_animation\"], \"extensions\": "
+                     "{\"VRMC_vrm_animation\": {\"humanoid\": {\"humanBones\": {\"hips\": {\"node\": 0}}}}}, \"nodes\": "
+                     "[{\"name\": \"x\"}]}");
+    io_bytes text = io_write(file, GLTF, 0);
+    ck_assert_int_eq(times_in((const char *)text.bytes, "\"VRMC_vrm_animation\""), 2);
+    ck_assert_int_eq(times_in((const char *)text.bytes, "\"humanBones\""), 1);
+    io_write_warns(file, POISE_FORMAT_BVH, "left out: 1 extension");
+}

@@ -184,7 +184,9 @@ poise_status pz_gltf_carry(pz_gltf *gltf, const char *text, size_t size)
     pz_input *input = gltf->input;
     int meshes = count_of(gltf, "meshes"), animations = count_of(gltf, "animations");
     int materials = count_of(gltf, "materials"), cameras = count_of(gltf, "cameras");
-    if (!input->file->model || (meshes == 0 && animations <= 1 && materials == 0 && cameras == 0)) {
+    const pz_json_value *extensions = pz_json_find(gltf->root.value, "extensions"); // such as what makes a VRM one
+    int extended = extensions ? (int)extensions->count : 0;
+    if (!input->file->model || (meshes == 0 && animations <= 1 && materials == 0 && cameras == 0 && extended == 0)) {
         return POISE_OK;
     }
     poise_carried *carried = pz_pool_take(&input->kept, 1, sizeof *carried);
@@ -212,6 +214,7 @@ poise_status pz_gltf_carry(pz_gltf *gltf, const char *text, size_t size)
     pz_carried_say(&said, materials, "material");
     pz_carried_say(&said, cameras, "camera");
     pz_carried_say(&said, animations - 1, "other animation");
+    pz_carried_say(&said, extended, "extension");
     carried->text = pz_pool_copy(&input->kept, said.text, strlen(said.text));
     input->file->carried = carried;
     return carried->text ? POISE_OK : pz_input_no_memory(input);
