@@ -246,6 +246,7 @@ static bool join(const arguments *args, edit_job *job)
         works = poise_clip_loop(job->file->model, job->file->clip, blend, edit_up(job), NULL, &made, &error) == POISE_OK;
         if (works) {
             replace_clip(job, made);
+            poise_clip_repeated(job->file->model, made, edit_up(job), NULL, &job->travel, NULL);
             if (blend > 0.25 * length) {
                 warn("%s: the blend of %g s takes %.0f %% of a clip of %g s; --blend sets a shorter one", job->input, blend,
                      100 * blend / length, length);

@@ -15,6 +15,7 @@ typedef struct edit_job {
     poise_clip *before;            // as it was when pins and feet began: what the picture shows
     double metres;                 // of a unit of length; 0: not known
     poise_mirror_report mirror;    // --mirror
+    poise_clip_travel travel;      // --loop: from one repetition to the next
     poise_feet_report feet_before; // --clean-feet: as they were,
     poise_feet_report feet_after;  // and as they are
     int foot_pins;                 // contacts that are pinned; the last of the results

@@ -5,6 +5,7 @@
 #include "cli/terminal.h"
 #include "edit/edit_parts.h"
 
+#include <math.h>
 #include <stdio.h>
 
 // A length in millimetres, or metres from one metre on, where the unit is known, else as it is.
@@ -157,6 +158,21 @@ static void print_mirror(const edit_job *job)
     }
 }
 
+#define TURNS 0.02 // radians: a loop that turns by more is said to
+
+// A loop whose next repetition begins elsewhere: that is part of the motion, and players differ in what they do with it.
+static void print_travel(const edit_job *job)
+{
+    char length[48];
+    put_length(job, job->travel.length, length);
+    if (fabs(job->travel.turn) > TURNS) {
+        print_line(stdout, 2,
+                   "loop: each repetition turns by %.1f degrees about %s and ends %s from where it began; a player that "
+                   "starts again in the same place snaps back by that much",
+                   job->travel.turn * DEGREES_PER_RADIAN, up_name(edit_up(job)), length);
+    }
+}
+
 poise_up edit_up(const edit_job *job)
 {
     poise_figure figure = {.up = POISE_UP_UNKNOWN};
@@ -171,6 +187,7 @@ bool edit_print_text(const edit_job *job, const char *const files[], int count)
     if (job->mirror.pairs > 0) {
         print_mirror(job);
     }
+    print_travel(job);
     for (int i = 0; job->results && i < job->pins->count; ++i) {
         print_pin(job, i);
     }
@@ -205,12 +222,12 @@ bool edit_print_json(const edit_job *job, const char *output)
         json_append(pins, json_of_pin(job, i));
     }
     json_node *o = json_make(
-        "{s:o, s:o, s:i, s:i, s:i, s:i, s:f, s:i, s:f, s:i, s:[f, f], s:[f, f], s:o, s:f, s:o}", "input",
+        "{s:o, s:o, s:i, s:i, s:i, s:i, s:f, s:i, s:f, s:i, s:[f, f], s:[f, f], s:o, s:f, s:f, s:f, s:o}", "input",
         json_from_text(job->input), "output", json_from_text(output), "frames", job->before->frames, "changed", r->frames,
         "missed", r->missed, "kept_feet", r->kept, "kept_length", r->kept_length, "limits_widened", r->widened,
         "largest_turn", r->turn, "foot_contacts", job->foot_pins, "skate_before", job->feet_before.skate_mean,
         job->feet_before.skate_worst, "skate_after", job->feet_after.skate_mean, job->feet_after.skate_worst, "snap_frame",
         r->frames > 0 && r->snap_frame >= 0 ? json_from_integer(r->snap_frame) : json_new(JSON_NULL), "jolt", r->jolt,
-        "pins", pins);
+        "loop_turn", job->travel.turn, "loop_travel", job->travel.length, "pins", pins);
     return json_print(o);
 }

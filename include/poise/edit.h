@@ -62,7 +62,7 @@ POISE_API poise_pin poise_pin_default(void);
 typedef struct poise_pin_options {
     const bool *locked;        // NULL: nv flags: degrees of freedom that no pin may move
     bool keep_feet;            // true: feet of a human skeleton that are not pinned stay on their path
-    double position_tolerance; // 0: larger errors of a pin count as missed; 0: 1e-6 m, by `metres`
+    double position_tolerance; // 0: larger errors of a pin count as missed; 0: 1e-6 m, for SHIFT 1e-4 m, by `metres`
     double rotation_tolerance; // 1e-6: the same in radians
     double metres;             // 0: metres per length unit; 0: estimated from the size of the skeleton
 } poise_pin_options;
@@ -170,6 +170,16 @@ POISE_API poise_status poise_clip_append(const poise_model *model, const poise_c
 // shorter by that much. Its last frame is followed by its first, apart from the travel of the root.
 POISE_API poise_status poise_clip_loop(const poise_model *model, const poise_clip *clip, double blend, poise_up up,
                                        const poise_allocator *allocator, poise_clip **looped, poise_error *error);
+
+// Where a clip that is repeated goes: the next repetition begins turned by this much, and moved.
+typedef struct poise_clip_travel {
+    double turn;   // about the upward axis, radians, from -pi to pi
+    double length; // along the ground, from the beginning of one repetition to that of the next, in length units
+} poise_clip_travel;
+
+// Where it goes. The frame after the last one moves on from it as the second does from the first.
+POISE_API poise_status poise_clip_repeated(const poise_model *model, const poise_clip *clip, poise_up up,
+                                           const poise_allocator *allocator, poise_clip_travel *travel, poise_error *error);
 
 // A new clip that runs backwards.
 POISE_API poise_status poise_clip_reverse(const poise_clip *clip, const poise_allocator *allocator, poise_clip **reversed,

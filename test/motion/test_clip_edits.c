@@ -161,3 +161,35 @@ TEST(a_loop_ends_where_it_begins)
     ck_assert_double_lt(seam, open);
     ck_assert_mem_eq(row(loop, 30), row(s.clip, 30), (size_t)(FRAMES - 60) * (size_t)s.nq * sizeof(double));
 }
+
+// A body that turns by a degree in each frame and goes on along a circle.
+TEST(what_a_repetition_turns_and_travels_is_said)
+{
+    const double degree = 3.14159265358979323846 / 180, radius = 2;
+    poise_builder *builder;
+    poise_model *model;
+    poise_clip *clip;
+    poise_clip_travel travel;
+    poise_joint joint = poise_joint_default();
+    joint.name = "hips";
+    joint.type = POISE_JOINT_FREE;
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
+    ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
+    poise_builder_destroy(builder);
+    own_model(model);
+    ck_assert_int_eq(poise_clip_create(90, 7, 0.01, NULL, &clip, NULL), POISE_OK);
+    own_clip(clip);
+    for (int sign = -1; sign <= 1; sign += 2) {
+        for (int f = 0; f < 90; ++f) {
+            double angle = sign * f * degree, *q = clip->q + (size_t)f * 7;
+            q[0] = radius * cos(angle), q[1] = 0.9 + 0.1 * sin(4 * angle), q[2] = -radius * sin(angle);
+            q[3] = q[5] = 0, q[4] = sin(angle / 2), q[6] = cos(angle / 2);
+        }
+        ck_assert_int_eq(poise_clip_repeated(model, clip, POISE_UP_Y, NULL, &travel, NULL), POISE_OK);
+        ck_assert_double_eq_tol(travel.turn, sign * 90 * degree, 1e-12);
+        ck_assert_double_eq_tol(travel.length, radius * sqrt(2), 1e-12);
+    }
+    ck_assert_int_eq(poise_clip_repeated(model, clip, POISE_UP_UNKNOWN, NULL, &travel, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_clip_repeated(model, clip, POISE_UP_Y, NULL, NULL, NULL), POISE_ERROR_ARGUMENT);
+}

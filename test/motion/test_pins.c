@@ -434,6 +434,35 @@ TEST(feet_stay_where_they_stand)
     }
 }
 
+// 0.05 mm is nothing for a foot that rests; for a pin of the user's it is not what was asked for.
+TEST(a_foot_misses_by_what_is_felt_and_a_pin_by_a_micrometre)
+{
+    static const double off[] = {5e-5, 5e-4};
+    for (int i = 0; i < 4; ++i) {
+        stage s = open_walk();
+        let_skate(&s);
+        bool *locked = calloc((size_t)s.nv, sizeof *locked);
+        poise_pin_options options = poise_pin_options_default();
+        poise_pin pin = poise_pin_default();
+        int foot = poise_model_find_body(s.model, "left_foot");
+        for (int k = 0; k < s.nv; ++k) {
+            locked[k] = true;
+        }
+        ck_assert_int_eq(poise_kinematics_update(s.kin, row(s.clip, 50), NULL), POISE_OK);
+        poise_vec3 place = poise_kinematics_point(s.kin, foot, poise_vec3_make(0, 0, 0));
+        place.y += off[i / 2];
+        pin.goal = poise_goal_position(foot, poise_vec3_make(0, 0, 0), place);
+        pin.target = i % 2 == 0 ? POISE_PIN_SHIFT : POISE_PIN_GIVEN;
+        pin.from = pin.to = 50.0 / RATE;
+        options.locked = locked;
+        options.metres = 1;
+        ck_assert_int_eq(poise_clip_pin(s.model, &pin, 1, &options, s.clip, NULL, s.result, &s.report, NULL), POISE_OK);
+        ck_assert_double_eq_tol(s.result[0].worst_length, off[i / 2], 1e-12);
+        ck_assert_int_eq(s.result[0].missed, i == 0 ? 0 : 1);
+        free(locked);
+    }
+}
+
 TEST(a_short_gap_in_a_contact_is_closed_and_its_end_stays)
 {
     enum { LONG = 50 };

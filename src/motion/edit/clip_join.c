@@ -6,6 +6,7 @@
 // without a jump.
 #include "base/error.h"
 #include "kin/put_rotation.h"
+#include "math/trig.h"
 #include "motion/clip.h"
 #include "motion/edit/editor.h"
 #include "motion/edit/goal_mix.h"
@@ -216,5 +217,37 @@ poise_status poise_clip_loop(const poise_model *model, const poise_clip *clip, d
         return status;
     }
     *made = whole;
+    return POISE_OK;
+}
+
+// The frame after the last one is taken to move on from it as the second moves on from the first.
+poise_status poise_clip_repeated(const poise_model *model, const poise_clip *clip, poise_up up,
+                                 const poise_allocator *allocator, poise_clip_travel *travel, poise_error *error)
+{
+    poise_status status = check(model, clip, clip, 0.0, 1, up, error);
+    if (status != POISE_OK || !travel) {
+        return status != POISE_OK ? status : pz_error_set(error, POISE_ERROR_ARGUMENT, "travel must not be NULL");
+    }
+    poise_kinematics *kin = NULL;
+    int frames[] = {0, least(1, clip->frames - 1), clip->frames - 1};
+    poise_pose pose[3];
+    pz_moving_root root = pz_moving_root_of(model, clip, NULL);
+    status = poise_kinematics_create(model, allocator, &kin, error);
+    for (int i = 0; i < 3 && status == POISE_OK; ++i) {
+        status = poise_kinematics_update(kin, row(clip, frames[i]), error);
+        pose[i] = status == POISE_OK ? poise_kinematics_body_pose(kin, root.last) : poise_pose_identity();
+    }
+    poise_kinematics_destroy(kin);
+    if (status != POISE_OK) {
+        return status;
+    }
+    vec3 axis = vector_of(up);
+    poise_pose step = poise_pose_multiply(poise_pose_inverse(pose[0]), pose[1]);
+    poise_pose next = poise_pose_multiply(pose[2], step);
+    quat turn = align(next, pose[0], axis).turn;
+    vec3 way = v3_sub(next.position, pose[0].position);
+    double sign = turn.w < 0.0 ? -1.0 : 1.0;
+    travel->turn = 2.0 * poise_atan2(sign * v3_dot(quat_vec(turn), axis), sign * turn.w);
+    travel->length = v3_norm(v3_mad(way, -v3_dot(way, axis), axis));
     return POISE_OK;
 }

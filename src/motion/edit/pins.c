@@ -47,7 +47,8 @@ typedef struct plan {
 typedef struct job {
     pz_editor editor;
     const poise_pin_options *options;
-    plan *plans; // by `from`
+    double foot_tolerance; // of SHIFT pins
+    plan *plans;           // by `from`
     int count;
     int stretch_first, stretch_end; // frames around the current one that pins move
     double *mixed;                  // nq
@@ -441,7 +442,7 @@ static poise_status judge_frame(job *j, const plan *p, int frame, poise_pin_resu
     }
     widen(&before, &r->before_length, &r->before_angle);
     widen(&miss, &length, &angle);
-    double tolerance = j->options->position_tolerance;
+    double tolerance = p->pin->target == POISE_PIN_SHIFT ? j->foot_tolerance : j->options->position_tolerance;
     bool is_worse = length > r->worst_length || (length == r->worst_length && angle > r->worst_angle);
     r->missed += length > tolerance || angle > j->options->rotation_tolerance;
     r->worst_frame = is_worse && (length > tolerance || angle > j->options->rotation_tolerance) ? frame : r->worst_frame;
@@ -663,6 +664,7 @@ poise_status pz_clip_pin(const poise_model *model, const poise_pin *pins, int co
         return status;
     }
     double metres = own.metres > 0 ? own.metres : METRE / j.editor.size;
+    j.foot_tolerance = own.position_tolerance > 0 ? own.position_tolerance : 1e-4 / metres;
     own.position_tolerance = own.position_tolerance > 0 ? own.position_tolerance : 1e-6 / metres;
     pz_arena counting = pz_arena_counting();
     pz_owned owned = {0};
