@@ -541,7 +541,7 @@ static const app_option options[] = {
     {"source-unit", 0, OPTION_UNIT, "UNIT", .help = "the same of the recording"},
     {"source-up", 0, OPTION_CHOICE, "AXIS", .choices = "x y z", .help = "the same of the recording"},
     {"subject", 0, OPTION_TEXT, "NAME", .help = "person to track, if the recording has several (the only complete one)"},
-    {"floating", .help = "URDF, MJCF: leave the root free"},
+    {"floating", .help = "URDF, MJCF: leave the root free; that of a glTF character always is"},
     {"jobs-from", 0, OPTION_FILE, "LIST", .help = "file with one job MODEL MARKERS OUT per line"},
     {"force", .help = "with --jobs-from: redo jobs whose OUT exists"},
     {0},

@@ -5,6 +5,7 @@
 #include "cli/whole_files.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 track_request track_request_default(void)
 {
@@ -169,14 +170,43 @@ static bool match(const track_request *request, track_result *r)
     return false;
 }
 
-bool track_load(const track_request *request, track_result *r)
+// Can a skeleton leave its place? Some joint slides that carries most of it.
+static bool can_travel(const poise_model *model)
 {
-    *r = (track_result){.model_name = request->model, .source_name = request->source, .places_name = request->placements};
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
+        poise_joint_info joint = poise_model_joint_info(model, k);
+        for (int i = 0; i < joint.nq && 2 * joint.subtree >= poise_model_info(model).joints; ++i) {
+            if (poise_model_coordinate(model, joint.q + i).unit == POISE_UNIT_LENGTH) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// The skeleton. A character whose file has no animation that moves its root could not follow a person who walks: its root is
+// left free, as --floating leaves it.
+static bool load_skeleton(const track_request *request, track_result *r)
+{
     bool avoids = request->kept && (option_given(request->kept, "avoid") || option_given(request->kept, "obstacle"));
     load_options options = {
         .floating = request->floating, .meshes = avoids || request->has_floor, .holds_loops = track_holds_loops(request)};
     r->skeleton = load_model(request->model, &options);
-    if (!r->skeleton) {
+    bool is_character = r->skeleton && (r->skeleton->format == POISE_FORMAT_GLTF || r->skeleton->format == POISE_FORMAT_GLB);
+    if (!is_character || options.floating || can_travel(r->skeleton->model) || strcmp(request->model, "-") == 0) {
+        return r->skeleton != NULL;
+    }
+    poise_file_destroy(r->skeleton);
+    options.floating = options.quiet = true; // its warnings were printed
+    r->skeleton = load_model(request->model, &options);
+    r->freed = r->skeleton && can_travel(r->skeleton->model);
+    return r->skeleton != NULL;
+}
+
+bool track_load(const track_request *request, track_result *r)
+{
+    *r = (track_result){.model_name = request->model, .source_name = request->source, .places_name = request->placements};
+    if (!load_skeleton(request, r)) {
         return false;
     }
     if (!load_any(request->source, request->source_model, NULL, &r->source, &r->other)) {

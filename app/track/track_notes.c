@@ -165,6 +165,9 @@ void track_note_matched(track_result *r)
         note_scale(r);
         note_places(r);
     }
+    if (r->freed) {
+        track_note(r, "no animation of %s moves its root, which is left free here", path_base(r->model_name));
+    }
     if (r->untasked > 0) {
         track_note(r, "%d of %d markers have no task and are ignored", r->untasked, r->untasked + m->placement_count);
     }

@@ -66,6 +66,7 @@ typedef struct track_clearance {
 typedef struct track_result {
     const char *model_name, *source_name, *places_name;
     poise_file *skeleton, *source, *other, *places; // as read
+    bool freed;                                     // the root of the skeleton, which no animation of its file moves
     char *labels;                                   // the user's table of names
     poise_recording_problem problem;                // as it was done; of the request and the files
     poise_recording_result *made;
