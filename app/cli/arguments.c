@@ -145,9 +145,7 @@ static void complain_of_option(const app_command *command, const char *word, siz
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)length, word);
     const char *near = length > 2 ? poise_nearest_name(name + 2, option_name, command, count) : NULL;
-    if (strcmp(name, "-o") == 0 && strcmp(command->name, "convert") == 0) {
-        complain("convert: no option -o; the output is the second argument: poise convert IN OUT");
-    } else if (near) {
+    if (near) {
         complain("%s: no option %s; did you mean --%s?", command->name, name, near);
     } else {
         complain("%s: no option %s; try \"poise help %s\"", command->name, name, command->name);

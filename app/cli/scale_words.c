@@ -9,20 +9,19 @@ const char *up_name(poise_up up)
     return names[up];
 }
 
+poise_up up_by_name(const char *name)
+{
+    char axis = name ? name[0] : '\0';
+    return axis == 'x' ? POISE_UP_X : axis == 'y' ? POISE_UP_Y : axis == 'z' ? POISE_UP_Z : POISE_UP_UNKNOWN;
+}
+
 const char *unit_name(double metres, char text[32])
 {
-    static const struct {
-        double metres;
-        const char *name;
-    } units[] = {{1, "metres"},          {0.1, "decimetres"}, {0.01, "centimetres"},
-                 {0.001, "millimetres"}, {0.0254, "inches"},  {0.3048, "feet"}};
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; ++i) {
-        if (units[i].metres == metres) {
-            return units[i].name;
-        }
+    const char *name = poise_unit_name(metres);
+    if (!name) {
+        snprintf(text, 32, "units of %.4g m", metres);
     }
-    snprintf(text, 32, "units of %.4g m", metres);
-    return text;
+    return name ? name : text;
 }
 
 bool is_no_person(const poise_figure *figure, double metres)

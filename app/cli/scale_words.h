@@ -7,6 +7,9 @@
 // "x", "y", "z"; NULL for an axis that is not known.
 const char *up_name(poise_up up);
 
+// The axis of that name; UNKNOWN for NULL and anything else.
+poise_up up_by_name(const char *name);
+
 // "centimetres", or "units of 0.0564 m", which goes to `text`.
 const char *unit_name(double metres, char text[32]);
 

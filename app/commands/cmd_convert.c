@@ -27,11 +27,6 @@ typedef struct job {
 
 // ---- Changes -------------------------------------------------------------------------------------------------------------
 
-static poise_up up_of(const char *name)
-{
-    return !name ? POISE_UP_UNKNOWN : name[0] == 'x' ? POISE_UP_X : name[0] == 'y' ? POISE_UP_Y : POISE_UP_Z;
-}
-
 // An AMC or MOT and its skeleton become one.
 static void join_skeleton(job *j)
 {
@@ -56,7 +51,7 @@ static void assume(const job *j, poise_scale wanted, poise_scale *assumed)
     if (markers) {
         poise_markers_figure(markers, &f, NULL);
     } else if (j->file->model) {
-        poise_model_figure(j->file->model, &f, NULL);
+        poise_clip_figure(j->file->model, j->file->clip, &f, NULL);
     }
     if (said.metres > 0 && !(assumed->metres > 0) && is_no_person(&f, said.metres)) {
         warn("%s: in its units of %g m the person is %.3g m tall; in %s it would be %.3g m", j->input, said.metres,
@@ -84,8 +79,8 @@ static bool change(job *j, const arguments *args)
         .first = first,
         .count = option_given(args, "to") ? last - first + 1 : 0,
         .rate = option_given(args, "rate") ? option_number(args, "rate", 0) : 0,
-        .assumed = {option_number(args, "from-unit", 0), up_of(option_text(args, "from-up", NULL))},
-        .scale = {option_number(args, "unit", 0), up_of(option_text(args, "up", NULL))},
+        .assumed = {option_number(args, "from-unit", 0), up_by_name(option_text(args, "from-up", NULL))},
+        .scale = {option_number(args, "unit", 0), up_by_name(option_text(args, "up", NULL))},
         .euler = j->format == POISE_FORMAT_ASF || j->format == POISE_FORMAT_AMC,
     };
     assume(j, edit.scale, &edit.assumed);
@@ -313,10 +308,25 @@ static app_exit print_machine(const job *j)
 
 // ---- The command ---------------------------------------------------------------------------------------------------------
 
+// OUT, or -o OUT as other commands have it. NULL after one line on standard error.
+static const char *output_of(const arguments *args)
+{
+    const char *given = option_text(args, "output", NULL);
+    if ((given != NULL) == (arguments_count(args) == 2)) {
+        complain(given ? "convert: writes one file: give OUT or -o OUT, not both"
+                       : "convert: an argument is missing; the form is: poise convert IN OUT");
+        return NULL;
+    }
+    return given ? given : arguments_at(args, 1);
+}
+
 static app_exit run(const arguments *args)
 {
     static job j; // the losses are large
-    j = (job){.input = arguments_at(args, 0), .output = arguments_at(args, 1)};
+    j = (job){.input = arguments_at(args, 0), .output = output_of(args)};
+    if (!j.output) {
+        return APP_BAD;
+    }
     j.format = choose_format(j.output, option_text(args, "to-format", NULL));
     bool to_stdout = strcmp(j.output, "-") == 0;
     if (j.format == POISE_FORMAT_UNKNOWN) {
@@ -364,6 +374,7 @@ static app_exit run(const arguments *args)
 }
 
 static const app_option options[] = {
+    {"output", 'o', OPTION_OUTPUT, "OUT", .help = "the same as OUT after IN"},
     {"to-format", 0, OPTION_CHOICE, "FORMAT", .choices = "bvh asf amc c3d trc mot gltf glb dh json",
      .help = "output format, whatever the extension of OUT; required when OUT is -"},
     {"tip", 0, OPTION_TEXT, "NAME", .help = "Denavit-Hartenberg table: the body or tool at the end of the chain"},
@@ -394,7 +405,7 @@ static const app_example examples[] = {
 const app_command cmd_convert = {
     .name = "convert",
     .synopsis = "IN OUT",
-    .least = 2,
+    .least = 1,
     .most = 2,
     .summary = "convert between file formats and report what is lost",
     .description =

@@ -1,6 +1,7 @@
 // poise edit: goals over time, and other changes to a motion.
 #include "cli/load.h"
 #include "cli/memory.h"
+#include "cli/scale_words.h"
 #include "cli/terminal.h"
 #include "cli/whole_files.h"
 #include "commands.h"
@@ -295,6 +296,15 @@ static void join_skeleton(edit_job *job)
     }
 }
 
+// What the file does not say of its unit and upward axis: as --from-unit and --from-up have it.
+static void complete_scale(const arguments *args, edit_job *job)
+{
+    const char *up = option_text(args, "from-up", NULL);
+    poise_scale *scale = &job->file->scale;
+    scale->metres = scale->metres > 0 ? scale->metres : option_number(args, "from-unit", 0);
+    scale->up = scale->up != POISE_UP_UNKNOWN || !up ? scale->up : up_by_name(up);
+}
+
 static void measure_unit(edit_job *job)
 {
     poise_figure figure = {.metres = 0};
@@ -346,6 +356,7 @@ static app_exit run(const arguments *args)
         return status;
     }
     join_skeleton(&job);
+    complete_scale(args, &job);
     measure_unit(&job);
     bool works =
         load_can_choose(animation, job.file, job.input) && mirror(args, &job) && change_time(args, &job) && join(args, &job);
@@ -381,6 +392,9 @@ static const app_option options[] = {
     {"free-feet", .help = "let pins move the feet; by default those of a human skeleton stay on their path"},
     {"model", 'm', OPTION_FILE, "FILE", .help = "skeleton of an AMC or MOT file"},
     {"animation", 0, OPTION_TEXT, "WHICH", .help = "glTF: which animation, by its name or counted from 0"},
+    {"from-unit", 0, OPTION_UNIT, "UNIT", .help = "unit of length of CLIP, for formats that do not state it, such as BVH"},
+    {"from-up", 0, OPTION_CHOICE, "AXIS", .choices = "x y z",
+     .help = "upward axis of CLIP, for formats that do not state it"},
     {"output", 'o', OPTION_OUTPUT, "FILE", .choices = WRITTEN_FILES, .help = "write the motion"},
     {"report", 0, OPTION_OUTPUT, "R.html", .choices = ".html .htm",
      .help = "write a page that plays the motion before and after, with the pins"},

@@ -1,6 +1,7 @@
 // poise retarget: a motion on another skeleton.
 #include "cli/load.h"
 #include "cli/save_table.h"
+#include "cli/scale_words.h"
 #include "cli/terminal.h"
 #include "cli/verdict_text.h"
 #include "cli/whole_files.h"
@@ -13,11 +14,6 @@
 #include <string.h>
 
 // ---- Reading -------------------------------------------------------------------------------------------------------------
-
-static poise_up up_by_name(const char *name)
-{
-    return name[0] == 'x' ? POISE_UP_X : name[0] == 'y' ? POISE_UP_Y : name[0] == 'z' ? POISE_UP_Z : POISE_UP_UNKNOWN;
-}
 
 static bool load_source(retarget_job *j, const arguments *args)
 {
@@ -91,6 +87,8 @@ static bool load_target(retarget_job *j, const arguments *args)
     load_options options = {.floating = !option_given(args, "fixed")};
     j->target = load_model(j->model_name, &options);
     if (j->target) {
+        poise_scale *scale = &j->target->scale;
+        scale->metres = scale->metres > 0 ? scale->metres : option_number(args, "unit", 0);
         poise_figure figure = {.metres = 0};
         poise_model_figure(j->target->model, &figure, NULL);
         j->metres = j->target->scale.metres > 0 ? j->target->scale.metres : figure.metres;
@@ -314,6 +312,7 @@ static const app_option options[] = {
     {"source-model", 0, OPTION_FILE, "FILE",
      .help = "the skeleton that an AMC or MOT moves, or that follows markers (" RETARGET_ACTOR ")"},
     {"source-up", 0, OPTION_CHOICE, "AXIS", .choices = "x y z", .help = "upward axis of the motion"},
+    {"unit", 0, OPTION_UNIT, "UNIT", .help = "unit of length of MODEL, for formats that do not state it, such as BVH"},
     {"up", 0, OPTION_CHOICE, "AXIS", .choices = "x y z", .help = "upward axis of MODEL"},
     {"fixed", .help = "URDF, MJCF: fix the root to the world instead of leaving it free"},
     {"accept", 0, OPTION_CHOICE, "VERDICT", .choices = "good doubtful failed",

@@ -1,6 +1,7 @@
 // poise track: a whole clip, from markers or another skeleton's motion.
 #include "cli/method_names.h"
 #include "cli/ranks_seam.h"
+#include "cli/scale_words.h"
 #include "cli/terminal.h"
 #include "cli/threads.h"
 #include "cli/verdict_text.h"
@@ -33,11 +34,6 @@ static poise_fit fit_by_name(const char *name)
         ++i;
     }
     return (poise_fit)i;
-}
-
-static poise_up up_by_name(const char *name)
-{
-    return name[0] == 'x' ? POISE_UP_X : name[0] == 'y' ? POISE_UP_Y : name[0] == 'z' ? POISE_UP_Z : POISE_UP_UNKNOWN;
 }
 
 // How to track, as the command line says.

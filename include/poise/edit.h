@@ -159,6 +159,11 @@ POISE_API poise_status poise_clip_mirror(const poise_model *model, const poise_c
 // legs were recognised by name, or out of memory.
 POISE_API poise_up poise_clip_up(const poise_model *model, const poise_clip *clip);
 
+// The figure of a skeleton, as poise_model_figure finds it. If it does not stand in its neutral pose, the upward axis is the
+// one along which it stands in most of the clip; `clip` may be NULL.
+POISE_API poise_status poise_clip_figure(const poise_model *model, const poise_clip *clip, poise_figure *figure,
+                                         poise_error *error);
+
 // A new clip: `clip` followed by `next`, blended over the last and first `blend` seconds. `next` is turned about the upward
 // axis and moved along the ground so that root and heading agree in the middle of the blend, and resampled to the frame
 // time of `clip`. UNSUPPORTED: the root cannot be moved that way.

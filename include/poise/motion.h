@@ -24,6 +24,9 @@ typedef struct poise_scale {
     poise_up up;   // the axis that points upwards
 } poise_scale;
 
+// "centimetres" for 0.01; NULL for a unit without a name.
+POISE_API const char *poise_unit_name(double metres);
+
 // ---- Clips ---------------------------------------------------------------------------------------------------------------
 
 // A motion: a configuration for every frame.

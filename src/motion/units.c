@@ -7,6 +7,23 @@
 
 #define PAIRS 3 // distances of named markers that tell a size
 
+// ---- Names ---------------------------------------------------------------------------------------------------------------
+
+const char *poise_unit_name(double metres)
+{
+    static const struct {
+        double metres;
+        const char *name;
+    } units[] = {{1, "metres"},          {0.1, "decimetres"}, {0.01, "centimetres"},
+                 {0.001, "millimetres"}, {0.0254, "inches"},  {0.3048, "feet"}};
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; ++i) {
+        if (units[i].metres == metres) {
+            return units[i].name;
+        }
+    }
+    return NULL;
+}
+
 // ---- Sizes ---------------------------------------------------------------------------------------------------------------
 
 typedef struct box {

@@ -167,3 +167,39 @@ TEST(frames_that_are_not_there_and_scales_that_are_not_known_are_refused)
     ck_assert(edited(file, (poise_edit){.rate = 12}, &error) && file->clip->frames == 2 && file->markers->frames == 2);
     poise_file_destroy(file);
 }
+
+// glTF is in metres with y up. What a file does not say of its own unit and axis is taken from the figure in it, and said.
+TEST(a_file_that_says_nothing_of_its_size_becomes_a_person_in_gltf)
+{
+    static const poise_scale scales[] = {
+        {1, POISE_UP_Y}, {0.01, POISE_UP_Z}, {0.0254, POISE_UP_X}, {0.0254 / 0.45, POISE_UP_Y}};
+    static const char *const said[] = {"metres, y up", "centimetres, z up", "inches, x up", "units of 0.0564444 m, y up"};
+    poise_file *original = load_scene("humanoid/walk");
+    places before = places_of(original);
+    for (int i = 0; i < 4; ++i) {
+        poise_file *file = load_scene("humanoid/walk"), *again = NULL;
+        ck_assert(edited(file, (poise_edit){.scale = scales[i]}, NULL));
+        file->scale = (poise_scale){0};
+        void *bytes;
+        size_t size;
+        poise_warning warnings[4];
+        int count = 4;
+        ck_assert_int_eq(poise_write(file, POISE_FORMAT_GLB, NULL, &bytes, &size, warnings, &count, NULL), POISE_OK);
+        bool is_said = false;
+        for (int k = 0; k < count && k < 4; ++k) {
+            is_said = is_said || (strstr(warnings[k].text, said[i]) && strstr(warnings[k].text, "from the figure"));
+        }
+        ck_assert_msg(is_said, "%s: %s", said[i], warnings[0].text);
+        ck_assert_int_eq(poise_read(bytes, size, NULL, NULL, &again, NULL), POISE_OK);
+        places after = places_of(again);
+        double place, angle;
+        compare(&before, &after, 1, poise_pose_identity().rotation, &place, &angle);
+        ck_assert_msg(place < 1e-5 && angle < 1e-5, "%s: off by %g m and %g rad", said[i], place, angle);
+        free(after.pose);
+        poise_bytes_release(NULL, bytes);
+        poise_file_destroy(again);
+        poise_file_destroy(file);
+    }
+    free(before.pose);
+    poise_file_destroy(original);
+}

@@ -246,6 +246,26 @@ TEST(up_is_where_the_figure_stands)
     ck_assert_int_eq(poise_clip_up(s.model, NULL), POISE_UP_UNKNOWN);
 }
 
+// Its neutral pose lies along x, and its lengths are centimetres.
+TEST(a_figure_in_a_clip_stands_as_it_does_there)
+{
+    stage s = open_walk();
+    poise_figure lying, standing;
+    ck_assert_int_eq(poise_clip_figure(s.model, NULL, &lying, NULL), POISE_OK);
+    ck_assert_int_eq(poise_clip_figure(s.model, s.clip, &standing, NULL), POISE_OK);
+    ck_assert_int_ne(lying.up, POISE_UP_Y);
+    ck_assert_int_eq(standing.up, POISE_UP_Y);
+    ck_assert(!standing.is_upside_down && standing.is_named);
+    ck_assert_double_eq(standing.metres, 0.01);
+    ck_assert_double_eq(standing.height, lying.height);
+    ck_assert_str_eq(poise_unit_name(standing.metres), "centimetres");
+    ck_assert_ptr_null(poise_unit_name(0.0254 / 0.45));
+    poise_clip other = *s.clip;
+    other.nq -= 1;
+    ck_assert_int_eq(poise_clip_figure(s.model, &other, &standing, NULL), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_clip_figure(NULL, s.clip, &standing, NULL), POISE_ERROR_ARGUMENT);
+}
+
 // The figure stands, and slides sideways at 15 cm/s: its feet rest in all frames, whichever way its neutral pose lies.
 TEST(feet_rest_by_the_height_that_the_clip_has)
 {

@@ -33,6 +33,7 @@ typedef struct pz_gltf_writing {
     pz_json_writer writer;
     pz_output binary;   // the buffer
     double metres;      // for a unit of length
+    poise_up up;        // of the model's world
     double start;       // of the animation, seconds
     bool *moves;        // 2 x joints: does the clip change the translation, the rotation of the node?
     int channels;       // of the animation

@@ -6,6 +6,8 @@
 #include "io/gltf/gltf_document.h"
 #include "io/local_pose.h"
 
+#include <poise/edit.h>
+
 #include <float.h>
 #include <string.h>
 
@@ -27,10 +29,10 @@ poise_pose pz_gltf_node_transform(const document *doc, int k, const double *q)
     poise_pose local = is_curve ? poise_model_curve_pose(doc->model, k, *whose) : pz_local_pose(&joint, at);
     vec3 p = v3_scale(local.position, doc->metres);
     if (poise_model_joint_info(doc->model, k).parent == POISE_WORLD) {
-        if (doc->file->scale.up == POISE_UP_Z) { // x y z become z x y
+        if (doc->up == POISE_UP_Z) { // x y z become z x y
             p = v3(p.y, p.z, p.x);
             local.rotation = quat_mul((quat){-0.5, -0.5, -0.5, 0.5}, local.rotation);
-        } else if (doc->file->scale.up == POISE_UP_X) {
+        } else if (doc->up == POISE_UP_X) {
             p = v3(p.z, p.x, p.y);
             local.rotation = quat_mul((quat){0.5, 0.5, 0.5, 0.5}, local.rotation);
         }
@@ -516,18 +518,42 @@ static poise_status check_file(const poise_file *file, pz_output *output)
     if (status != POISE_OK) {
         return status;
     }
-    if (file->scale.metres == 0) {
-        pz_output_warn(output, "the unit of length is unknown; metres assumed");
-    }
     if (file->markers) {
         pz_output_warn(output, "glTF holds no markers; left out");
     }
     return POISE_OK;
 }
 
+// The unit and the upward axis of the model. What the file does not say is taken from the figure, with a word.
+static poise_scale scale_of(const poise_file *file, pz_output *output)
+{
+    poise_scale scale = file->scale;
+    poise_figure figure = {.metres = 0};
+    bool needs_unit = !(scale.metres > 0), needs_up = scale.up == POISE_UP_UNKNOWN;
+    if (needs_unit || needs_up) {
+        poise_clip_figure(file->model, file->clip, &figure, NULL);
+    }
+    bool has_unit = needs_unit && figure.metres > 0;
+    bool has_up = needs_up && figure.up != POISE_UP_UNKNOWN && !figure.is_upside_down;
+    const char *up = !has_up ? "" : figure.up == POISE_UP_X ? ", x up" : figure.up == POISE_UP_Y ? ", y up" : ", z up";
+    if (has_unit && poise_unit_name(figure.metres)) {
+        pz_output_warn(output, "%s%s assumed from the figure", poise_unit_name(figure.metres), up);
+    } else if (has_unit) {
+        pz_output_warn(output, "units of %g m%s assumed from the figure", figure.metres, up);
+    } else if (needs_unit) {
+        pz_output_warn(output, "the unit of length is unknown; metres%s assumed", up);
+    } else if (has_up && figure.up != POISE_UP_Y) {
+        pz_output_warn(output, "%s assumed from the figure", up + 2);
+    }
+    scale.metres = has_unit ? figure.metres : needs_unit ? 1.0 : scale.metres;
+    scale.up = has_up ? figure.up : scale.up;
+    return scale;
+}
+
 static poise_status write_document(const poise_file *file, pz_output *output, bool embed, pz_output *binary)
 {
     poise_status status = check_file(file, output);
+    poise_scale scale = status == POISE_OK ? scale_of(file, output) : file->scale;
     double start = 0;
     status = status == POISE_OK && file->clip ? check_times(file->clip, output, &start) : status;
     if (status != POISE_OK) {
@@ -539,7 +565,8 @@ static poise_status write_document(const poise_file *file, pz_output *output, bo
                     .writer = {.output = output},
                     .binary = {.allocator = output->allocator},
                     .start = start,
-                    .metres = file->scale.metres > 0 ? file->scale.metres : 1.0};
+                    .metres = scale.metres,
+                    .up = scale.up};
     status = put_document(&doc, &pool, embed);
     pz_pool_release(&pool);
     *binary = doc.binary;

@@ -1,17 +1,51 @@
-// Which way up a figure stands in a clip.
+// Which way up a figure stands in a clip, and how tall it is.
 #include <poise/edit.h>
 
+#include "base/error.h"
 #include "motion/retarget/actor.h"
+
+// How a figure stands.
+typedef struct stance {
+    poise_up up;         // the axis of trunk and legs; UNKNOWN: no legs, or out of memory
+    bool is_upside_down; // its head is at the lower end
+    bool is_standing;    // trunk up, legs down: in the neutral pose, else in some frame of the clip
+} stance;
+
+// In most of a clip; `clip` NULL: in the neutral pose.
+static stance stance_of(const poise_model *model, const poise_clip *clip)
+{
+    pz_actor actor;
+    stance s = {.up = POISE_UP_UNKNOWN};
+    if (pz_actor_open(model, clip, POISE_UP_UNKNOWN, NULL, NULL, &actor) == POISE_OK && actor.leg > 0) {
+        s.up = (poise_up)((int)POISE_UP_X + actor.axis);
+        s.is_upside_down = actor.up.x + actor.up.y + actor.up.z < 0;
+        s.is_standing = actor.is_standing;
+    }
+    pz_actor_close(&actor, NULL);
+    return s;
+}
 
 poise_up poise_clip_up(const poise_model *model, const poise_clip *clip)
 {
-    pz_actor actor;
-    if (!model || !clip || clip->nq != poise_model_info(model).nq) {
-        return POISE_UP_UNKNOWN;
+    bool fits = model && clip && clip->nq == poise_model_info(model).nq;
+    return fits ? stance_of(model, clip).up : POISE_UP_UNKNOWN;
+}
+
+poise_status poise_clip_figure(const poise_model *model, const poise_clip *clip, poise_figure *figure, poise_error *error)
+{
+    poise_status status = poise_model_figure(model, figure, error);
+    if (status != POISE_OK || !clip || clip->frames == 0) {
+        return status;
     }
-    poise_status status = pz_actor_open(model, clip, POISE_UP_UNKNOWN, NULL, NULL, &actor);
-    bool stands = status == POISE_OK && actor.leg > 0;
-    poise_up up = stands ? (poise_up)((int)POISE_UP_X + actor.axis) : POISE_UP_UNKNOWN;
-    pz_actor_close(&actor, NULL);
-    return up;
+    if (clip->nq != poise_model_info(model).nq) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "the clip has %d numbers per frame, but the model has %d", clip->nq,
+                            poise_model_info(model).nq);
+    }
+    bool is_told = !figure->is_named || (figure->up != POISE_UP_UNKNOWN && stance_of(model, NULL).is_standing);
+    stance s = is_told ? (stance){.up = POISE_UP_UNKNOWN} : stance_of(model, clip);
+    if (s.up != POISE_UP_UNKNOWN) {
+        figure->up = s.up;
+        figure->is_upside_down = s.is_upside_down;
+    }
+    return POISE_OK;
 }
