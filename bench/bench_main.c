@@ -180,15 +180,15 @@ static bool has_word(const char *list, const char *word, size_t length)
     return false;
 }
 
-bool bench_asks_for(const bench *b, const char *table)
+bool bench_asks_for(const bench *b, const char *name)
 {
     const char *tables = given(b, "--tables");
-    return tables && has_word(tables, table, strlen(table));
+    return tables && has_word(tables, name, strlen(name));
 }
 
-bool bench_wants(const bench *b, const char *table)
+bool bench_wants(const bench *b, const char *name)
 {
-    return !given(b, "--tables") || bench_asks_for(b, table);
+    return !given(b, "--tables") || bench_asks_for(b, name);
 }
 
 bool bench_takes(const bench *b, poise_method method)
@@ -333,15 +333,15 @@ static void check_tables(struct bench_values *v)
 {
     const char *tables = v->text[find_option("--tables")];
     for (const char *word = tables; word && *word;) {
-        char table[64];
+        char name[64];
         size_t length = strcspn(word, ",");
         bool is_known = false;
-        snprintf(table, sizeof table, "%.*s", (int)length, word);
+        snprintf(name, sizeof name, "%.*s", (int)length, word);
         for (int i = 0; i < SUITES; ++i) {
-            is_known = is_known || (v->is_chosen[i] && has_word(suites[i].tables, table, strlen(table)));
+            is_known = is_known || (v->is_chosen[i] && has_word(suites[i].tables, name, strlen(name)));
         }
         if (!is_known) {
-            refuse("there is no table \"%s\" in these suites; poise bench --list names them", table);
+            refuse("there is no table \"%s\" in these suites; poise bench --list names them", name);
         }
         word += length;
         word += strspn(word, ",");
@@ -363,10 +363,10 @@ static void check_skeletons(const struct bench_values *v)
 static bench_report *begin_report(const bench *b)
 {
     bench_machine machine = bench_machine_now();
-    report_style style = bench_flag(b, "--json")       ? REPORT_JSON
-                         : bench_flag(b, "--markdown") ? REPORT_MARKDOWN
-                                                       : REPORT_TABLES;
-    bench_report *r = report_create(style, &machine);
+    report_style form = bench_flag(b, "--json")       ? REPORT_JSON
+                        : bench_flag(b, "--markdown") ? REPORT_MARKDOWN
+                                                      : REPORT_TABLES;
+    bench_report *r = report_create(form, &machine);
     for (size_t i = 0; i < sizeof peers / sizeof peers[0]; ++i) {
         report_peer(r, peers[i].name, peers[i].package, peers[i].is_built, b->with_peers);
     }

@@ -176,10 +176,10 @@ typedef struct poise_track_summary {
     int ahead;                                 // frames solved ahead
 } poise_track_summary;
 
-// Joints that are hidden in a frame: the markers seen there, without those ignored, tell far less of them than all markers of
-// the recording would. frames x joints flags; held frames have those of the frame before. Joints that no marker ever
-// determines do not count, nor does the root. What a track has there is a guess. `frames` may be NULL: none is held and
-// nothing ignored.
+// Joints that are hidden in a frame: the markers seen there, without those ignored, tell far less of them than all
+// markers of the recording would. frames x joints flags; held frames have those of the frame before. Joints that no
+// marker ever determines do not count, nor does the root. What a track has there is a guess. `frames` may be NULL: none
+// is held and nothing ignored.
 POISE_API poise_status poise_track_hidden(const poise_track_problem *problem, const poise_clip *clip,
                                           const poise_track_frame *frames, const poise_allocator *allocator, bool *hidden,
                                           poise_error *error);
@@ -259,8 +259,8 @@ POISE_API poise_status poise_joint_angles(const poise_model *model, const poise_
 POISE_API poise_status poise_joint_angles_seen(const poise_model *model, const poise_placement *placements, int count,
                                                const poise_allocator *allocator, bool *seen, poise_error *error);
 
-// Which of these angles are hidden in each frame, by the joints that are (frames x joints flags of poise_track_hidden): frames
-// x POISE_ANGLE_COUNT flags.
+// Which of these angles are hidden in each frame, by the joints that are (frames x joints flags of poise_track_hidden):
+// frames x POISE_ANGLE_COUNT flags.
 POISE_API poise_status poise_joint_angles_hidden(const poise_model *model, const bool *joints, int frames,
                                                  const poise_allocator *allocator, bool *hidden, poise_error *error);
 

@@ -194,8 +194,8 @@ static poise_status start(whole *w, poise_sequence_options *o, const poise_alloc
 
 // ---- Limbs that are hidden for a while -----------------------------------------------------------------------------------
 
-// Where hidden joints rest while nobody sees them: on the way from where they were to where they are found again. Others, and
-// all in frames that hide none, rest in the neutral pose.
+// Where hidden joints rest while nobody sees them: on the way from where they were to where they are found again. Others,
+// and all in frames that hide none, rest in the neutral pose.
 static poise_status find_rest(whole *w, double noise, const poise_clip *clip, const poise_allocator *allocator,
                               poise_error *error)
 {

@@ -1,7 +1,7 @@
 // Limbs that were hidden for a while in a recording that has been tracked frame by frame. Each frame in which a joint is
-// hidden (hidden.c) is solved once more, from a pose in which hidden joints are where a smooth way leads them (bridge.c), and
-// pulled to that pose as far as markers leave it open. Joints that these tell nothing of are then on that way, and those they
-// tell something of between.
+// hidden (hidden.c) is solved once more, from a pose in which hidden joints are where a smooth way leads them (bridge.c),
+// and pulled to that pose as far as markers leave it open. Joints that these tell nothing of are then on that way, and
+// those they tell something of between.
 #include "motion/gaps/hidden.h"
 #include "motion/track_chunks.h"
 #include "motion/turns.h"
