@@ -214,10 +214,13 @@ set(poise_sources
     src/motion/findings.c
     src/motion/scaling_verdict.c
     src/motion/verdict/astray.c
+    src/motion/verdict/blocked.c
     src/motion/verdict/hidden_limbs.c
     src/motion/verdict/limb_turns.c
     src/motion/verdict/lost.c
+    src/motion/verdict/snapped.c
     src/motion/verdict/swaps.c
+    src/motion/verdict/traded.c
     src/motion/verdict.c
     src/motion/recording/recording_result.c
     src/motion/recording/recording_match.c

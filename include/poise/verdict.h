@@ -75,6 +75,11 @@ typedef enum poise_finding_kind {
                              // the longest time in seconds
     POISE_FINDING_HIDDEN,    // a limb that no marker sees for a while (poise_track_hidden), by its first joint: the longest
                              // time in seconds
+    POISE_FINDING_BLOCKED,   // a joint that stays at a limit while a marker beyond it is far off, which it is not without
+                             // limits: distance relative to stature
+    POISE_FINDING_SNAPPED,   // a body turns from one frame to the next, against those it hangs on, and not so before or
+                             // after: angle, radians
+    POISE_FINDING_TRADED,    // two markers leap to each other's place from one frame to the next: how often
     POISE_FINDING_ASTRAY,    // a marker of unknown name moves with another but is far from all bones: mean distance relative
                              // to stature
     POISE_FINDING_TURNED,    // error of sensors against the orientations of their bodies: root mean square, radians
@@ -115,9 +120,10 @@ typedef struct poise_thresholds {
 
 // miss 0.010, 0.015; given 0.012, 0.024; far 0.024; places 0.7, 1; moved 1.2, 2.5; unequal 0.027, 0.048; swapped 9; size
 // 1.25, 1.6; stretched 1.15, 1.35; sides 1.1, 1.25; unseen 0.55, 0.75; bare 0.6, 0.9; held 0, 0.5; let_go 0.2; lost 0.2;
-// hidden 0.5; astray 0.12; turned 0.2, 0.5; absent 0; unmatched 0, 1; pose 0; bones 0.2, 0.6; hips 0.08, 0.3; skate 0.02,
-// 0.3; sunk 0.0025, 0.06; jumped 0, 0.1; late 0.05, 0.5; limb 0.5, 1.2; reversed 0; slipped 0.3, 3; released 0.1; apart
-// never; tipped 0.05; buried 0.03; fixed 0; unplanted 0.3; aside 0.1. Without a second number: never failed.
+// hidden 0.5; blocked 0.03; snapped 0.8; traded 0; astray 0.12; turned 0.2, 0.5; absent 0; unmatched 0, 1; pose 0; bones
+// 0.2, 0.6; hips 0.08, 0.3; skate 0.02, 0.3; sunk 0.0025, 0.06; jumped 0, 0.1; late 0.05, 0.5; limb 0.5, 1.2; reversed 0;
+// slipped 0.3, 3; released 0.1; apart never; tipped 0.05; buried 0.03; fixed 0; unplanted 0.3; aside 0.1. Without a second
+// number: never failed.
 POISE_API poise_thresholds poise_thresholds_default(void);
 
 // Set the thresholds of a finding by its name, such as "moved". A negative `failed` keeps the current one, or `doubtful` if
@@ -133,8 +139,8 @@ typedef struct poise_finding {
     const char *name;          // of the marker, joint or bone; NULL: none. Points into the model or the markers
     const char *other;         // of a second one; NULL: none
     double value;              // as above
-    int first, last;           // LOST, HIDDEN: frames; else 0
-    double distance;           // LOST: of the farthest marker, relative to stature; else 0
+    int first, last;           // LOST, HIDDEN, BLOCKED, SNAPPED: frames; TRADED: the first time; else 0
+    double distance;           // LOST: of the farthest marker, relative to stature; BLOCKED: without limits; else 0
 } poise_finding;
 
 // What to judge. Fill with poise_verdict_problem_default(), set track and clip, and of the others what you have.

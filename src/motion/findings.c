@@ -43,6 +43,17 @@ static const struct {
                             "@ has lost its markers for ~ s, frames < to >: they are up to ^ % of the stature away", 1, 2},
     [POISE_FINDING_HIDDEN] = {"hidden", 0.5, NEVER,
                               "markers tell nothing of @ for ~ s, frames < to >: its motion there is a guess", 1, 2},
+    [POISE_FINDING_BLOCKED] = {"blocked", 0.03, NEVER,
+                               "@ stays at a limit in frames < to > while a marker beyond it is ~ % of the stature off; "
+                               "without limits (--no-limits) it is ^ % off",
+                               100, 0},
+    [POISE_FINDING_SNAPPED] = {"snapped", 0.8, NEVER, "@ turns by ~ degrees from frame < to >, and not so before or after",
+                               57.29577951308232, 0},
+    [POISE_FINDING_TRADED] =
+        {"traded", 0, NEVER,
+         "@ and & leap to each other's place in frame < (~ times in all): their names are swapped for a "
+         "while",
+         1, 0},
     [POISE_FINDING_ASTRAY] = {"astray", 0.12, NEVER,
                               "@ has an unknown name, moves with & and is ~ % of the stature from the skeleton", 100, 0},
     [POISE_FINDING_TURNED] = {"turned", 0.2, 0.5, "sensors are ~ degrees from the orientations of their bodies (rms)",

@@ -9,10 +9,13 @@
 #include "motion/marker_table.h"
 #include "motion/uncertainty.h"
 #include "motion/verdict/astray.h"
+#include "motion/verdict/blocked.h"
 #include "motion/verdict/hidden_limbs.h"
 #include "motion/verdict/limb_turns.h"
 #include "motion/verdict/lost.h"
+#include "motion/verdict/snapped.h"
 #include "motion/verdict/swaps.h"
+#include "motion/verdict/traded.h"
 
 #define TOLD  0.4   // of a degree of freedom: what markers tell less of is not seen; two joints may share what is
 #define SURE  0.020 // of the stature: places that deviate by less are compared from side to side
@@ -260,6 +263,21 @@ static poise_status prepare(judging *j, const poise_allocator *allocator, poise_
     return status;
 }
 
+// Limbs that go elsewhere for a while: their markers are ignored, not there, out of reach, or confused.
+static poise_status judge_limbs(judging *j, const poise_allocator *allocator, poise_error *error)
+{
+    const poise_verdict_problem *p = j->problem;
+    const double *distances = j->summary.distances;
+    poise_status status = pz_weigh_lost(p, distances, j->stature, allocator, &j->found, error);
+    status = status == POISE_OK ? pz_weigh_hidden(p, &j->summary, allocator, &j->found, error) : status;
+    if (p->from_motion || status != POISE_OK) {
+        return status;
+    }
+    status = pz_weigh_blocked(p, distances, j->stature, allocator, &j->found, error);
+    status = status == POISE_OK ? pz_weigh_snapped(p, allocator, &j->found, error) : status;
+    return status == POISE_OK ? pz_weigh_traded(p, j->stature, allocator, &j->found, error) : status;
+}
+
 poise_status poise_verdict_find(const poise_verdict_problem *problem, const poise_allocator *allocator,
                                 poise_verdict *verdict, poise_finding *findings, int capacity, poise_error *error)
 {
@@ -291,10 +309,7 @@ poise_status poise_verdict_find(const poise_verdict_problem *problem, const pois
     }
     double *by_frame = j.summary.distances;
     if (status == POISE_OK) {
-        status = pz_weigh_lost(problem, by_frame, j.stature, allocator, &j.found, error);
-    }
-    if (status == POISE_OK) {
-        status = pz_weigh_hidden(problem, &j.summary, allocator, &j.found, error);
+        status = judge_limbs(&j, allocator, error);
     }
     if (status == POISE_OK) {
         judge_places(&j);
