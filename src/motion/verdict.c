@@ -275,7 +275,7 @@ static poise_status judge_limbs(judging *j, const poise_allocator *allocator, po
     }
     status = pz_weigh_blocked(p, distances, j->stature, allocator, &j->found, error);
     status = status == POISE_OK ? pz_weigh_snapped(p, allocator, &j->found, error) : status;
-    return status == POISE_OK ? pz_weigh_traded(p, j->stature, allocator, &j->found, error) : status;
+    return status == POISE_OK ? pz_weigh_traded(p, distances, j->stature, allocator, &j->found, error) : status;
 }
 
 poise_status poise_verdict_find(const poise_verdict_problem *problem, const poise_allocator *allocator,

@@ -1,7 +1,7 @@
 // Bodies that turn from one frame to the next as none does: a fast motion is fast in the frames before and after, too, while
 // a forearm whose markers were confused, or that was found afresh elsewhere, turns in one frame alone. Rotations are
 // compared, not angles, and of bodies that carry markers, each against the next one above it that does: what lies between
-// may turn as it likes.
+// may turn as it likes. With few frames a second people do turn that far from one to the next.
 #include "motion/verdict/snapped.h"
 
 #include "base/arena.h"
@@ -9,7 +9,8 @@
 #include "math/scalar.h"
 #include "math/trig.h"
 
-#define ALONE 0.5 // of the turn: what the frames before and after turn by at most
+#define ALONE 0.5  // of the turn: what the frames before and after turn by at most
+#define RATE  25.0 // frames a second, at least
 
 typedef struct snapping {
     const poise_verdict_problem *problem;
@@ -79,6 +80,9 @@ poise_status pz_weigh_snapped(const poise_verdict_problem *problem, const poise_
 {
     const poise_track_problem *track = problem->track;
     snapping s = {.problem = problem};
+    if (track->markers->rate < RATE) {
+        return POISE_OK;
+    }
     poise_status status = poise_kinematics_create(track->model, allocator, &s.kin, error);
     for (int k = 0; status == POISE_OK && k < poise_model_info(track->model).joints; ++k) {
         if (carries(track, k)) {

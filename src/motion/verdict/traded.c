@@ -1,6 +1,8 @@
 // Markers that trade names within a take, as the two of a wrist do when a labelling program confuses them: from one frame to
 // the next each leaps to where the other was. No motion of a body does that. Both may have been out of sight for a moment.
 //
+// Markers that tracking ignores, before or after, do no harm and do not count.
+//
 // Of markers on one limb the motion of both together is taken off first, by which a fast hand would hide the trade. Hands
 // that cross do change places, so markers on different limbs must meet the places themselves.
 #include "motion/verdict/traded.h"
@@ -41,6 +43,23 @@ static bool trades(const poise_model *model, const sight *a, const sight *b, dou
     return moved > leap && off < NEAR * moved && v3_norm(both) < moved;
 }
 
+// Were both ignored in the frames in which they were seen last, or are they now?
+static bool are_ignored(const poise_verdict_problem *problem, const double *distances, int a, int b, const sight *sights,
+                        int now)
+{
+    int at[2][2] = {{sights[a].frame, sights[b].frame}, {now, now}}, both[2] = {a, b};
+    bool is_any = false;
+    for (int i = 0; i < 2 && problem->frames; ++i) {
+        bool are_both = true;
+        for (int k = 0; k < 2; ++k) {
+            double d = distances[(size_t)at[i][k] * (size_t)problem->track->placement_count + (size_t)both[k]];
+            are_both = are_both && poise_track_lets_go(&problem->frames[at[i][k]], d);
+        }
+        is_any = is_any || are_both;
+    }
+    return is_any;
+}
+
 // The current frame of all markers.
 static void look(const poise_markers *m, int frame, int count, sight *sights)
 {
@@ -55,7 +74,8 @@ static void look(const poise_markers *m, int frame, int count, sight *sights)
     }
 }
 
-static void count_trades(const poise_verdict_problem *problem, double leap, sight *sights, poise_finding *pairs)
+static void count_trades(const poise_verdict_problem *problem, const double *distances, double leap, sight *sights,
+                         poise_finding *pairs)
 {
     const poise_track_problem *track = problem->track;
     int count = track->placement_count, most = (int)(SHORT * track->markers->rate) + 1;
@@ -66,7 +86,8 @@ static void count_trades(const poise_verdict_problem *problem, double leap, sigh
             bool is_recent = a->is_seen && a->frame >= 0 && f - a->frame <= most;
             for (int k = 0; k < i; ++k, ++pair) {
                 const sight *b = &sights[k];
-                if (is_recent && b->is_seen && b->frame >= 0 && f - b->frame <= most && trades(track->model, a, b, leap)) {
+                if (is_recent && b->is_seen && b->frame >= 0 && f - b->frame <= most && trades(track->model, a, b, leap) &&
+                    !are_ignored(problem, distances, i, k, sights, f)) {
                     poise_finding *p = &pairs[pair];
                     p->first = p->value > 0 ? p->first : f;
                     p->value += 1;
@@ -76,8 +97,8 @@ static void count_trades(const poise_verdict_problem *problem, double leap, sigh
     }
 }
 
-poise_status pz_weigh_traded(const poise_verdict_problem *problem, double stature, const poise_allocator *allocator,
-                             pz_findings *found, poise_error *error)
+poise_status pz_weigh_traded(const poise_verdict_problem *problem, const double *distances, double stature,
+                             const poise_allocator *allocator, pz_findings *found, poise_error *error)
 {
     const poise_track_problem *track = problem->track;
     size_t count = (size_t)track->placement_count;
@@ -98,7 +119,7 @@ poise_status pz_weigh_traded(const poise_verdict_problem *problem, double statur
                 .kind = POISE_FINDING_TRADED, .name = track->placements[k].label, .other = track->placements[i].label};
         }
     }
-    count_trades(problem, LEAP * stature, sights, pairs);
+    count_trades(problem, distances, LEAP * stature, sights, pairs);
     for (size_t pair = 0; pair < count * (count - (count > 0)) / 2; ++pair) {
         poise_verdict_weigh(found->thresholds, pairs[pair], false, &found->verdict, found->list, found->capacity);
     }
