@@ -1,7 +1,7 @@
 // Joint limits that keep a limb from its markers: a thrower's shoulder turns farther than most do, the skeleton's does not,
 // and its elbow is left behind. A joint that stays at a limit while a marker beyond it is far off may do so for another
-// reason, as a marker that is wrong; so the frame is solved again without limits. If the marker is then much nearer the limit
-// was in the way.
+// reason, as a marker that is wrong; so the frame is solved again without limits. If the marker is then much nearer the
+// limit was in the way.
 #include "motion/verdict/blocked.h"
 
 #include "base/arena.h"

@@ -1,7 +1,7 @@
 // Markers that trade names within a take, as the two of a wrist do when a labelling program confuses them: from one frame to
 // the next each leaps to where the other was. No motion of a body does that. Both may have been out of sight for a moment.
 //
-// Markers that tracking ignores, before or after, do no harm and do not count.
+// Markers that tracking ignores while they are swapped do no harm and do not count.
 //
 // Of markers on one limb the motion of both together is taken off first, by which a fast hand would hide the trade. Hands
 // that cross do change places, so markers on different limbs must meet the places themselves.
@@ -11,9 +11,12 @@
 #include "base/error.h"
 #include "math/vec3.h"
 
+#include <string.h>
+
 #define LEAP  0.02 // of the stature: what both move by at least
 #define NEAR  0.25 // of that: how near each comes to where the other was
 #define SHORT 0.1  // seconds: a longer gap tells nothing
+#define HARM  0.25 // of the frames with swapped names: if they are followed in more, it does harm
 
 typedef struct sight {
     int marker; // or POISE_NONE
@@ -21,8 +24,14 @@ typedef struct sight {
     int frame;  // in which it was seen last, before the current one; -1: never
     vec3 there; // where
     vec3 now;   // in the current frame, if it is
-    bool is_seen;
+    bool is_seen, is_followed;
 } sight;
+
+// What is known of a pair.
+typedef struct pair {
+    int trades, first;     // how many, and the frame of the first
+    int swapped, followed; // frames with swapped names, and those of them in which one is followed
+} pair;
 
 // Is one body the other, or not more than two joints beyond it?
 static bool is_one_limb(const poise_model *model, int a, int b)
@@ -43,26 +52,12 @@ static bool trades(const poise_model *model, const sight *a, const sight *b, dou
     return moved > leap && off < NEAR * moved && v3_norm(both) < moved;
 }
 
-// Were both ignored in the frames in which they were seen last, or are they now?
-static bool are_ignored(const poise_verdict_problem *problem, const double *distances, int a, int b, const sight *sights,
-                        int now)
-{
-    int at[2][2] = {{sights[a].frame, sights[b].frame}, {now, now}}, both[2] = {a, b};
-    bool is_any = false;
-    for (int i = 0; i < 2 && problem->frames; ++i) {
-        bool are_both = true;
-        for (int k = 0; k < 2; ++k) {
-            double d = distances[(size_t)at[i][k] * (size_t)problem->track->placement_count + (size_t)both[k]];
-            are_both = are_both && poise_track_lets_go(&problem->frames[at[i][k]], d);
-        }
-        is_any = is_any || are_both;
-    }
-    return is_any;
-}
-
 // The current frame of all markers.
-static void look(const poise_markers *m, int frame, int count, sight *sights)
+static void look(const poise_verdict_problem *problem, const double *distances, int frame, sight *sights)
 {
+    const poise_markers *m = problem->track->markers;
+    int count = problem->track->placement_count;
+    const double *row = distances + (size_t)frame * (size_t)count;
     for (int i = 0; i < count; ++i) {
         sight *s = &sights[i];
         if (s->is_seen) {
@@ -70,29 +65,46 @@ static void look(const poise_markers *m, int frame, int count, sight *sights)
             s->frame = frame - 1;
         }
         s->is_seen = s->marker >= 0 && poise_markers_seen(m, frame, s->marker);
+        s->is_followed = s->is_seen && !(problem->frames && poise_track_lets_go(&problem->frames[frame], row[i]));
         s->now = s->is_seen ? m->position[(size_t)frame * (size_t)m->count + (size_t)s->marker] : s->now;
     }
 }
 
 static void count_trades(const poise_verdict_problem *problem, const double *distances, double leap, sight *sights,
-                         poise_finding *pairs)
+                         pair *pairs)
 {
     const poise_track_problem *track = problem->track;
-    int count = track->placement_count, most = (int)(SHORT * track->markers->rate) + 1;
+    int most = (int)(SHORT * track->markers->rate) + 1;
     for (int f = 0; f < track->markers->frames; ++f) {
-        look(track->markers, f, count, sights);
-        for (int i = 0, pair = 0; i < count; ++i) {
+        look(problem, distances, f, sights);
+        pair *p = pairs;
+        for (int i = 0; i < track->placement_count; ++i) {
             const sight *a = &sights[i];
             bool is_recent = a->is_seen && a->frame >= 0 && f - a->frame <= most;
-            for (int k = 0; k < i; ++k, ++pair) {
+            for (int k = 0; k < i; ++k, ++p) {
                 const sight *b = &sights[k];
-                if (is_recent && b->is_seen && b->frame >= 0 && f - b->frame <= most && trades(track->model, a, b, leap) &&
-                    !are_ignored(problem, distances, i, k, sights, f)) {
-                    poise_finding *p = &pairs[pair];
-                    p->first = p->value > 0 ? p->first : f;
-                    p->value += 1;
+                bool are_recent = is_recent && b->is_seen && b->frame >= 0 && f - b->frame <= most;
+                if (are_recent && trades(track->model, a, b, leap)) {
+                    p->first = p->trades > 0 ? p->first : f;
+                    p->trades += 1;
                 }
+                p->swapped += p->trades % 2;
+                p->followed += p->trades % 2 == 1 && (a->is_followed || b->is_followed);
             }
+        }
+    }
+}
+
+static void weigh(const poise_track_problem *track, const pair *p, pz_findings *found)
+{
+    for (int i = 0; i < track->placement_count; ++i) {
+        for (int k = 0; k < i; ++k, ++p) {
+            poise_finding f = {.kind = POISE_FINDING_TRADED,
+                               .name = track->placements[k].label,
+                               .other = track->placements[i].label,
+                               .value = p->followed > HARM * p->swapped ? p->trades : 0.0,
+                               .first = p->first};
+            poise_verdict_weigh(found->thresholds, f, false, &found->verdict, found->list, found->capacity);
         }
     }
 }
@@ -103,27 +115,20 @@ poise_status pz_weigh_traded(const poise_verdict_problem *problem, const double 
     const poise_track_problem *track = problem->track;
     size_t count = (size_t)track->placement_count;
     sight *sights = pz_allocate(allocator, (count + 1) * sizeof *sights);
-    poise_finding *pairs = pz_allocate(allocator, (count * count / 2 + 1) * sizeof *pairs);
-    if (!sights || !pairs) {
-        pz_release(allocator, pairs);
-        pz_release(allocator, sights);
-        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
-    }
-    for (size_t i = 0, pair = 0; i < count; ++i) {
-        const char *label = track->placements[i].label;
-        sights[i] = (sight){.marker = label ? poise_markers_find(track->markers, label) : POISE_NONE,
-                            .body = track->placements[i].body,
-                            .frame = -1};
-        for (size_t k = 0; k < i; ++k) {
-            pairs[pair++] = (poise_finding){
-                .kind = POISE_FINDING_TRADED, .name = track->placements[k].label, .other = track->placements[i].label};
+    size_t bytes = (count * count / 2 + 1) * sizeof(pair);
+    pair *pairs = pz_allocate(allocator, bytes);
+    poise_status status = sights && pairs ? POISE_OK : pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    if (status == POISE_OK) {
+        for (size_t i = 0; i < count; ++i) {
+            const char *label = track->placements[i].label;
+            int marker = label ? poise_markers_find(track->markers, label) : POISE_NONE;
+            sights[i] = (sight){.marker = marker, .body = track->placements[i].body, .frame = -1};
         }
-    }
-    count_trades(problem, distances, LEAP * stature, sights, pairs);
-    for (size_t pair = 0; pair < count * (count - (count > 0)) / 2; ++pair) {
-        poise_verdict_weigh(found->thresholds, pairs[pair], false, &found->verdict, found->list, found->capacity);
+        memset(pairs, 0, bytes);
+        count_trades(problem, distances, LEAP * stature, sights, pairs);
+        weigh(track, pairs, found);
     }
     pz_release(allocator, pairs);
     pz_release(allocator, sights);
-    return POISE_OK;
+    return status;
 }
