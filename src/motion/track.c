@@ -289,9 +289,7 @@ static void lay_out(pz_track_chunks *r, int workers, pz_arena *arena)
     }
     r->tail_q = pz_arena_take(arena, chunks * SEAM, nq * sizeof *r->tail_q);
     r->tail = pz_arena_take(arena, chunks * SEAM, sizeof *r->tail);
-    if (!r->frames) {
-        r->frames = pz_arena_take(arena, (size_t)r->markers->frames, sizeof *r->frames);
-    }
+    r->frames = pz_arena_take(arena, (size_t)r->markers->frames, sizeof *r->frames);
 }
 
 // Has a worker refused a frame?
@@ -388,8 +386,7 @@ poise_status poise_track(const poise_track_problem *problem, const poise_allocat
                          .q_start = problem->q_start,
                          .count = problem->placement_count,
                          .nq = problem->model->nq,
-                         .chunk = problem->chunk,
-                         .frames = frames};
+                         .chunk = problem->chunk};
     if (problem->constraint_count > 0) { // one chunk: a blend at a seam need not hold them
         r.chunk = markers->frames > 0 ? markers->frames : 1;
     }
@@ -411,6 +408,9 @@ poise_status poise_track(const poise_track_problem *problem, const poise_allocat
     status = status == POISE_OK ? track_all(&r, problem, allocator, error) : status;
     if (status == POISE_OK) {
         *clip = r.clip;
+        if (frames) {
+            memcpy(frames, r.frames, (size_t)markers->frames * sizeof *frames);
+        }
     } else {
         poise_clip_destroy(r.clip);
     }

@@ -173,6 +173,16 @@ static poise_status track_measure(const poise_allocator *a, poise_error *e)
     return status;
 }
 
+static poise_status track_hidden(const poise_allocator *a, poise_error *e)
+{
+    poise_track_problem problem = tracking();
+    bool *hidden = malloc((size_t)stage.clip->frames * (size_t)poise_model_info(stage.model).joints);
+    ck_assert_ptr_nonnull(hidden);
+    poise_status status = poise_track_hidden(&problem, stage.clip, NULL, a, hidden, e);
+    free(hidden);
+    return status;
+}
+
 static poise_status track_uncertainty(const poise_allocator *a, poise_error *e)
 {
     poise_track_problem problem = tracking();
@@ -309,6 +319,7 @@ const fault_row motion_faults[] = {
     {"poise_sequence_solve", sequence_solve, false},
     {"poise_track", track, false},
     {"poise_track_live", track_live, false},
+    {"poise_track_hidden", track_hidden, false},
     {"poise_track_measure", track_measure, false},
     {"poise_track_recording", track_recording, false},
     {"poise_track_uncertainty", track_uncertainty, false},
