@@ -2,7 +2,7 @@
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 
-configure = tools/configure.sh $(2) --preset $(1)
+configure = tools/configure.sh $(2) --preset $(1) $(3)
 # once more, when packages may have been added since
 refresh   = cmake $(1) >/dev/null
 
@@ -12,13 +12,14 @@ MAKEFLAGS += --no-print-directory
 	fuzz nightly release
 
 all:
-	@$(call configure,release,build)
+	@$(call configure,release,build,--log-level=NOTICE)
+	@cmake build | grep 'Left out:' || true
 	cmake --build build -j $(JOBS)
 
 # the tool alone
 demo:
 	@tools/setup.sh tool
-	@$(call configure,release,build)
+	@$(call configure,release,build,--log-level=NOTICE)
 	cmake --build build -j $(JOBS) --target poise
 	build/bin/poise demo
 
@@ -58,11 +59,10 @@ nightly: all
 	tools/nightly.sh
 
 format:
-	tools/check_format.sh --fix
+	tools/check_format.sh --fix || test $$? -eq 77
 
 reference:
-	tools/check_reference.sh build/reference
-	@echo "open build/reference/html/index.html"
+	@tools/check_reference.sh build/reference && echo "open build/reference/html/index.html" || test $$? -eq 77
 
 web:
 	@tools/setup.sh web
@@ -93,6 +93,7 @@ package:
 	cmake --build build -j $(JOBS) --target installed
 	web/build.sh && web/studio/build.sh "$(CURDIR)/build/studio" || test $$? -eq 77
 	cd build && cpack
+	@test -f build/studio/index.html || echo "The package has been built WITHOUT the studio; the line \"skipped: ...\" above says why."
 
 # all files that are given to users, in build/release
 release:

@@ -13,6 +13,7 @@ else()
     endif()
 endif()
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "inverse kinematics with exact second derivatives")
+# without the studio, cmake/package_parts.cmake says so when the package is made
 set(CPACK_PACKAGE_DESCRIPTION "From a skeleton and goals for its bodies to joint angles, within limits,
 in microseconds: a tool, a C library and a browser studio, for robots,
 characters and motion capture.")
@@ -39,5 +40,7 @@ file(WRITE ${debian}/shlibs "libpoise ${soversion} poise (>= ${PROJECT_VERSION})
 file(WRITE ${debian}/triggers "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${debian}/shlibs ${debian}/triggers)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_SOURCE_DIR}/cmake/package_parts.cmake)
+set(CPACK_POISE_STUDIO ${PROJECT_BINARY_DIR}/studio)
 set(CPACK_CMAKE_GENERATOR Ninja) # of Makefiles CPack would build everything first, tests included
 include(CPack)

@@ -1,10 +1,13 @@
-# cmake -DMANIFEST=<build>/installed.txt -P uninstall.cmake: remove the files listed there (tools/install.sh), the folders of
-# Poise that are empty then, and the list.
+# cmake -DMANIFEST=<build>/installed.txt -P uninstall.cmake: remove the files listed there (tools/install.sh), then the folders
+# that were made for them or are Poise's own, if they are empty, and the list.
 if(NOT EXISTS ${MANIFEST})
     message(STATUS "Nothing to remove: make install has installed nothing from this build")
     return()
 endif()
 file(STRINGS ${MANIFEST} files)
+set(made ${files})
+list(FILTER made INCLUDE REGEX "/$")
+list(FILTER files EXCLUDE REGEX "/$")
 set(folders)
 foreach(file ${files})
     if(EXISTS ${file} OR IS_SYMLINK ${file})
@@ -30,5 +33,12 @@ foreach(folder ${folders})
         file(REMOVE_RECURSE ${folder})
         get_filename_component(folder ${folder} DIRECTORY)
     endwhile()
+endforeach()
+list(SORT made ORDER DESCENDING)
+foreach(folder ${made})
+    file(GLOB rest ${folder}*)
+    if(IS_DIRECTORY ${folder} AND NOT rest)
+        file(REMOVE_RECURSE ${folder})
+    endif()
 endforeach()
 file(REMOVE ${MANIFEST})

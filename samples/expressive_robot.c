@@ -9,7 +9,7 @@
 // The two rates are not tied to each other: where a solve comes late the filter goes on. Prints what a few ticks send, and
 // exits with 0 when no limit was broken and the end looked where it should.
 #include <poise/poise.h>
-#include <scenes/scenes.h>
+#include <scenes/scenes.h> // built-in robots of this repository, not installed; your own comes from a file (poise/io.h)
 
 #include <math.h>
 #include <stdio.h>

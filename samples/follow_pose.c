@@ -3,7 +3,7 @@
 // The hand starts elsewhere: it goes to the path as fast as velocities and accelerations allow, joins it, and stays on it.
 // Prints where it is every tenth of a second, and how long a step takes; exits with 0 when it ends on the path.
 #include <poise/poise.h>
-#include <scenes/scenes.h>
+#include <scenes/scenes.h> // built-in robots of this repository, not installed; your own comes from a file (poise/io.h)
 
 #include <math.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@ if [ -f "$build/build.ninja" ] || [ -f "$build/Makefile" ]; then
     if [ "$place" -ef "$build" ]; then
         exit 0
     fi
-    echo "$build was configured as $place: once more"
+    echo "$build was configured in $place; configuring it again"
 fi
 if ! command -v cmake >/dev/null || ! { command -v "${CC:-cc}" || command -v gcc || command -v clang; } >/dev/null; then
     echo "CMake or a C compiler is missing: make demo installs them, or apt-get install cmake gcc libc6-dev" >&2

@@ -92,7 +92,7 @@ cannot() {
 command -v apt-get >/dev/null || cannot "this is not Debian or Ubuntu" "install by other means what these packages hold:"
 as_root=""
 if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null || cannot "neither root nor sudo" "ask an administrator for apt-get install"
+    command -v sudo >/dev/null || cannot "you are not root and there is no sudo" "ask an administrator to run: apt-get install"
     as_root="sudo"
 fi
 export DEBIAN_FRONTEND=noninteractive
@@ -123,6 +123,6 @@ install() {
 echo "setup: installing$missing"
 exec 3>&1
 if ! install >"$log" 2>&1; then
-    tail -n 20 "$log"
-    cannot "apt-get failed" "missing:"
+    tail -n 5 "$log"
+    cannot "apt-get failed (is there a network?)" "missing:"
 fi

@@ -31,8 +31,9 @@ static bool find_studio(const char *given, char *folder, size_t size)
     if (find_beside_program(places, folder, size)) {
         return true;
     }
-    complain("view: the studio is missing; \"make web\" builds it or says what it needs, the Debian package contains it, "
-             "and --studio gives its folder");
+    complain(
+        "view: this installation has no studio; in a clone of Poise, \"make web install\" builds and installs it, or says "
+        "what it needs; --studio FOLDER gives one that is elsewhere");
     return false;
 }
 

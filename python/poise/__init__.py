@@ -92,9 +92,9 @@ def _configuration(self: Model, values: Mapping[str, float], q: Any = None) -> N
     out = self.neutral() if q is None else np.array(q, dtype=np.float64)
     places = {name: i for i, name in enumerate(self.coordinates)}
     if not hasattr(values, "items"):
-        raise TypeError(f"values: a dictionary of coordinates and numbers is wanted, not {values!r}")
+        raise TypeError(f"values: expected a dictionary of coordinates and numbers, got {values!r}")
     if out.shape != (self.nq,):
-        raise ValueError(f"q: {self.nq} numbers are wanted, not an array of shape {out.shape}")
+        raise ValueError(f"q: expected {self.nq} numbers, got an array of shape {out.shape}")
     for name, value in values.items():
         if name not in places:
             raise Error(f'no coordinate is called "{name}"{_did_you_mean(name, places)}')

@@ -19,7 +19,7 @@ _IDENTITY = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 def _vector(value: Any, what: str) -> NDArray[np.float64]:
     v = np.asarray(value, dtype=np.float64)
     if v.shape != (3,) or not np.isfinite(v).all():
-        raise ValueError(f"{what}: three finite numbers are wanted, not {value!r}")
+        raise ValueError(f"{what}: expected three finite numbers, got {value!r}")
     return v
 
 

@@ -22,7 +22,7 @@ _MOST_WARNINGS = 5
 def number_of_axis(up: str) -> int:
     """1 to 3 for "x", "y", "z", and 0 for the axis that nobody knows, ""."""
     if up not in _UP:
-        raise ValueError(f"up={up!r}: 'x', 'y', 'z' or '' is wanted")
+        raise ValueError(f"up={up!r}: expected 'x', 'y', 'z' or ''")
     return _UP.index(up)
 
 
@@ -63,7 +63,7 @@ class Clip:
     def resampled(self, model: _poise.Model, rate: float) -> Clip:
         """The same motion with `rate` frames a second, in between as `at` has them."""
         if not rate > 0:
-            raise ValueError(f"rate={rate!r}: frames a second, > 0, are wanted")
+            raise ValueError(f"rate={rate!r}: expected frames a second, > 0")
         made, _ = _poise.change_clip(model, (self.q, self.frame_time, self.start_time), "resample", None, 1 / rate, 0)
         return Clip(*made)
 
@@ -91,7 +91,7 @@ class Markers:
         self.up = up
         number_of_axis(up)
         if self.positions.shape[1:] != (len(self.labels), 3) or not self.rate > 0:
-            raise ValueError("markers: positions of shape (frames, len(labels), 3) and a rate > 0 are wanted")
+            raise ValueError("markers: expected positions of shape (frames, len(labels), 3) and a rate > 0")
 
     @property
     def times(self) -> NDArray[np.float64]:
@@ -104,7 +104,7 @@ class Markers:
     def resampled(self, rate: float) -> Markers:
         """The same recording with `rate` frames a second, in between on straight lines, a gap beside every gap."""
         if not rate > 0:
-            raise ValueError(f"rate={rate!r}: frames a second, > 0, are wanted")
+            raise ValueError(f"rate={rate!r}: expected frames a second, > 0")
         labels, positions, made, start, metres, up = _poise.resample_markers(self._parts(), float(rate))
         return Markers(labels, positions, made, start, metres, _UP[up])
 
@@ -233,18 +233,18 @@ def dh(rows: Iterable[Sequence[float] | Mapping[str, Any]], *, convention: str =
     """
     columns = ("a", "alpha", "d", "theta", "lower", "upper")
     if convention not in ("classic", "modified"):
-        raise ValueError(f"convention={convention!r}: 'classic' or 'modified' is wanted")
+        raise ValueError(f"convention={convention!r}: expected 'classic' or 'modified'")
     unit, lines = "_deg" if degrees else "_rad", []
     for i, row in enumerate(rows, 1):
         given: dict[str, Any] = dict(row) if isinstance(row, Mapping) else dict(zip(columns, row)) if len(row) in (4, 6) else {"": None}
         odd = [name for name in given if name not in (*columns, "name", "type")] + [name for name in columns[:4] if name not in given]
         if odd:
-            raise ValueError(f"row {i}: a, alpha, d, theta, and lower, upper or none, are wanted, not {row!r}")
+            raise ValueError(f"row {i}: expected a, alpha, d, theta, and lower, upper or none, got {row!r}")
         kind, name = given.get("type", "revolute"), str(given.get("name", f"q{i}"))
         try:
             numbers = [None if given.get(column) is None else float(given[column]) for column in columns]
         except (TypeError, ValueError):
-            raise ValueError(f"row {i}: numbers are wanted, not {row!r}") from None
+            raise ValueError(f"row {i}: expected numbers, got {row!r}") from None
         cells = ["" if number is None or math.isinf(number) else repr(number) for number in numbers]
         if any(mark in name for mark in ',;\t\n"'):
             raise ValueError(f"row {i}: the name {name!r} has a separator in it")

@@ -74,7 +74,7 @@ def _parts(source: Any, what: str) -> tuple[_poise.Model, Clip, str]:
     elif isinstance(source, (tuple, list)) and len(source) == 2:
         (model, clip), up = source, ""
     else:
-        raise TypeError(f"{what}: a file with a motion, its path, or (model, clip) is wanted, not {source!r}")
+        raise TypeError(f"{what}: expected a file with a motion, its path, or (model, clip), got {source!r}")
     if clip is None and isinstance(source, File) and source.markers is not None:
         raise _poise.Error(f"{what}: there are markers, and no motion; poise.track(skeleton, markers) makes one: (track.model, track.clip)")
     if model is None or clip is None:

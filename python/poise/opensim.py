@@ -123,7 +123,7 @@ def track_sensors(
     """
     skeleton = model if isinstance(model, File) else read(model)
     if skeleton.model is None or not skeleton.postures:
-        raise _poise.Error("model: a skeleton with a posture to begin with, as OpenSim's have it, is wanted")
+        raise _poise.Error("model: expected a skeleton with a posture to begin with, as OpenSim's have it")
     words = _bytes(setup)
     named = _poise.sensor_file(words) if calibration is None else ""
     upright = calibration if calibration is not None else _beside(setup, named) if named else None

@@ -101,7 +101,7 @@ def _skeleton(model: _poise.Model | File, metres: float, up: str) -> File:
             raise _poise.Error("there is no skeleton in this file; give one to be moved")
         return model
     if not isinstance(model, _poise.Model):
-        raise TypeError(f"model: a poise.Model, a file or its path is wanted, not {model!r}")
+        raise TypeError(f"model: expected a poise.Model, a file or its path, got {model!r}")
     parts: dict[str, Any] = dict(format="unknown", title=None, model=model, clip=None, markers=None, postures={}, placements={}, warnings=[])
     return File({**parts, "metres": metres, "up": number_of_axis(up)})
 
@@ -116,7 +116,7 @@ def _followed(recording: Any, metres: float, up: str) -> tuple[Markers | None, F
         source = _skeleton(moving, metres, up)
         source.clip = clip
     if not isinstance(source, File):
-        raise TypeError(f"recording: poise.Markers, a file, its path, or (model, clip) is wanted, not {source!r}")
+        raise TypeError(f"recording: expected poise.Markers, a file, its path, or (model, clip), got {source!r}")
     if source.markers is None and (source.clip is None or source.model is None):
         raise _poise.Error("there is nothing to follow: neither markers, nor a motion with its skeleton")
     return (source.markers, None) if source.markers is not None else (None, source)
@@ -153,7 +153,7 @@ def track(
     markers, motion = _followed(recording, source_metres, source_up)
     places: Mapping[str, Any] = cast(Any, skeleton.placements if placements is None else placements)
     if not isinstance(places, Mapping):
-        raise TypeError(f"placements: a dictionary, label -> (body, point, weight), is wanted, not {places!r}")
+        raise TypeError(f"placements: expected a dictionary, label -> (body, point, weight), got {places!r}")
     rows = tuple((label, _body(skeleton.model, body), tuple(point), weight) for label, (body, point, weight) in places.items())
     marked = moved = None
     if markers is not None:

@@ -291,7 +291,7 @@ def _check(goal: _poise.Goal, targets: Any, what: str, nq: int) -> None:
     if not isinstance(targets, torch.Tensor) or tuple(targets.shape[1:]) not in shapes:
         given = f"of shape {tuple(targets.shape)}" if isinstance(targets, torch.Tensor) else f"but {type(targets)}"
         wanted = " or ".join("(N, " + ", ".join(map(str, shape)) + ")" for shape in shapes)
-        raise ValueError(f"{what}: a tensor of shape {wanted} is wanted for a {goal.kind} goal, not one {given}")
+        raise ValueError(f"{what}: expected a tensor of shape {wanted} for a {goal.kind} goal, got one {given}")
 
 
 def solve(
@@ -317,7 +317,7 @@ def solve(
     listed: Sequence[Any] = goals if several else [goals]
     tensors: Sequence[Any] = targets if several else [targets]
     if several and (not isinstance(targets, (list, tuple)) or len(targets) != len(listed) or all(t is None for t in targets)):
-        raise ValueError(f"targets: a list of {len(listed)} tensors is wanted, one for each goal; None keeps the goal's own, but not of all")
+        raise ValueError(f"targets: expected a list of {len(listed)} tensors, one for each goal; None keeps the goal's own, but not of all")
     made = [_goal_of(goal, t) for goal, t in zip(listed, tensors)]
     moved = [i for i, t in enumerate(tensors) if t is not None]
     for i in moved:
@@ -325,9 +325,9 @@ def solve(
     inputs = [tensors[i] for i in moved] + ([] if weights is None else [weights])
     count = len(inputs[0])
     if any(len(tensors[i]) != count for i in moved):
-        raise ValueError(f"targets: as many rows are wanted of each, not {[len(tensors[i]) for i in moved]}")
+        raise ValueError(f"targets: expected the same number of rows for each, got {[len(tensors[i]) for i in moved]}")
     if weights is not None and tuple(weights.shape) not in ((len(listed),), (count, len(listed))):
-        raise ValueError(f"weights: a tensor of shape ({len(listed)},) or ({count}, {len(listed)}) is wanted, not {tuple(weights.shape)}")
+        raise ValueError(f"weights: expected a tensor of shape ({len(listed)},) or ({count}, {len(listed)}), got {tuple(weights.shape)}")
     body = made[0][1] if not several and weights is None else None
     p = _Problem(model, [goal for goal, _ in made], body, moved, weights is not None, q, options, [])
     answers: torch.Tensor = _Solve.apply(p, *inputs)

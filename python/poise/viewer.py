@@ -97,7 +97,7 @@ class Viewer:
         """Show the configuration `q`."""
         q = np.asarray(q, dtype=np.float64)
         if q.shape != (self.model.nq,) or not np.isfinite(q).all():
-            raise ValueError(f"q: {self.model.nq} finite numbers are wanted, not an array of shape {q.shape}")
+            raise ValueError(f"q: expected {self.model.nq} finite numbers, got an array of shape {q.shape}")
         self._send({"q": q.tolist()})
 
     def play(self, motion: Any, rate: float | None = None) -> None:

@@ -79,7 +79,7 @@ static void refuse(PyObject *object, const char *what)
 {
     PyObject *type, *reason, *trace;
     PyErr_Fetch(&type, &reason, &trace);
-    PyErr_Format(PyExc_TypeError, reason ? "%s: numbers are wanted, not %R: %S" : "%s: numbers are wanted, not %R", what,
+    PyErr_Format(PyExc_TypeError, reason ? "%s: expected numbers, got %R: %S" : "%s: expected numbers, got %R", what,
                  (PyObject *)Py_TYPE(object), reason);
     Py_DecRef(type);
     Py_DecRef(reason);
@@ -99,7 +99,7 @@ bool numbers_take(numbers *array, PyObject *object, const char *what)
     bool found = look(array, copy, 0);
     Py_DecRef(copy); // the view holds it
     if (!found) {
-        PyErr_Format(PyExc_ValueError, "%s: an array of at most %d axes is wanted", what, (int)NUMBERS_MOST_AXES);
+        PyErr_Format(PyExc_ValueError, "%s: expected an array of at most %d axes", what, (int)NUMBERS_MOST_AXES);
     }
     return found;
 }
@@ -110,7 +110,7 @@ bool numbers_take_count(numbers *array, PyObject *object, const char *what, Py_s
         return false;
     }
     if (array->count != count) {
-        PyErr_Format(PyExc_ValueError, "%s: %zd numbers are wanted, not %zd", what, count, array->count);
+        PyErr_Format(PyExc_ValueError, "%s: expected %zd numbers, got %zd", what, count, array->count);
         numbers_release(array);
         return false;
     }
@@ -123,7 +123,7 @@ bool numbers_take_rows(numbers *array, PyObject *object, const char *what, Py_ss
         return false;
     }
     if (array->axes < 1 || array->axes > 2 || array->shape[array->axes - 1] != width) {
-        PyErr_Format(PyExc_ValueError, "%s: %zd numbers are wanted, or rows of as many", what, width);
+        PyErr_Format(PyExc_ValueError, "%s: expected %zd numbers, or rows of as many", what, width);
         numbers_release(array);
         return false;
     }

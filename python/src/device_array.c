@@ -52,7 +52,7 @@ static bool open_capsule(device_view *view, PyObject *capsule, const char *what)
     void *held = PyCapsule_GetPointer(capsule, capsule_name[view->is_versioned]);
     const dl_versioned *versioned = view->is_versioned ? held : NULL;
     if (versioned && versioned->major != 1) {
-        PyErr_Format(PyExc_BufferError, "%s: an array of DLPack 1 is wanted, not %d", what, (int)versioned->major);
+        PyErr_Format(PyExc_BufferError, "%s: expected an array of DLPack 1, got %d", what, (int)versioned->major);
         return false;
     }
     if (PyCapsule_SetName(capsule, used_name[view->is_versioned]) != 0) {
@@ -75,12 +75,12 @@ static const char *type_name(dl_type type)
 static bool is_fit(const dl_tensor *t, const char *what)
 {
     if (t->device.kind != DL_CUDA && t->device.kind != DL_CUDA_MANAGED) {
-        PyErr_Format(PyExc_ValueError, "%s: memory of a CUDA device is wanted", what);
+        PyErr_Format(PyExc_ValueError, "%s: expected memory of a CUDA device", what);
     } else if (t->type.kind != DL_FLOAT || t->type.lanes != 1 || (t->type.bits != 32 && t->type.bits != 64)) {
-        PyErr_Format(PyExc_TypeError, "%s: float32 or float64 is wanted on a device, not %s%d", what, type_name(t->type),
+        PyErr_Format(PyExc_TypeError, "%s: expected float32 or float64 on a device, got %s%d", what, type_name(t->type),
                      (int)t->type.bits);
     } else if (t->axes < 1 || t->axes > MOST_AXES) {
-        PyErr_Format(PyExc_ValueError, "%s: an array of 1 to %d axes is wanted, not of %d", what, (int)MOST_AXES,
+        PyErr_Format(PyExc_ValueError, "%s: expected an array of 1 to %d axes, got one of %d", what, (int)MOST_AXES,
                      (int)t->axes);
     } else {
         return true;
@@ -147,7 +147,7 @@ bool device_view_is_writable(const device_view *view, const char *what)
     } else if (t->type.bits != 64) {
         PyErr_Format(PyExc_TypeError, "%s: answers are float64, and so must be the array", what);
     } else if (!is_dense) {
-        PyErr_Format(PyExc_ValueError, "%s: an array in C order, without gaps, is wanted", what);
+        PyErr_Format(PyExc_ValueError, "%s: expected an array in C order, without gaps", what);
     } else {
         return true;
     }

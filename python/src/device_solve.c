@@ -140,7 +140,7 @@ static bool take_targets(device_arrays *a, PyObject *targets)
     if ((t->axes == 2 && t->shape[1] == 7) || (t->axes == 3 && t->shape[1] == 4 && t->shape[2] == 4)) {
         return true;
     }
-    PyErr_SetString(PyExc_ValueError, "targets: an array of shape (N, 4, 4) or (N, 7) is wanted");
+    PyErr_SetString(PyExc_ValueError, "targets: expected an array of shape (N, 4, 4) or (N, 7)");
     return false;
 }
 
@@ -148,7 +148,7 @@ static bool take_targets(device_arrays *a, PyObject *targets)
 static bool take_rows(device_arrays *a, device_view *view, PyObject *object, int nq, bool may_be_one, const char *what)
 {
     if (!device_holds(object)) {
-        PyErr_Format(PyExc_TypeError, "%s: the targets are on a device, and so must be %s: its array on cuda:%d is wanted",
+        PyErr_Format(PyExc_TypeError, "%s: the targets are on a device, and so must be %s: expected its array on cuda:%d",
                      what, what, (int)a->targets.tensor.device.number);
         return false;
     }
@@ -160,7 +160,7 @@ static bool take_rows(device_arrays *a, device_view *view, PyObject *object, int
         ((t->axes == 1 && may_be_one) || (t->axes == 2 && (t->shape[0] == a->count || (may_be_one && t->shape[0] == 1))))) {
         return true;
     }
-    PyErr_Format(PyExc_ValueError, "%s: an array of shape (%zd, %d)%s is wanted", what, (Py_ssize_t)a->count, nq,
+    PyErr_Format(PyExc_ValueError, "%s: expected an array of shape (%zd, %d)%s", what, (Py_ssize_t)a->count, nq,
                  may_be_one ? " or of one row" : "");
     return false;
 }

@@ -272,7 +272,7 @@ poise_markers *markers_in(PyObject *given)
     }
     if (positions.axes != 3 || positions.shape[2] != 3 || positions.shape[1] != PyTuple_Size(labels) ||
         positions.shape[0] > INT_MAX || up < 0 || up > 3) {
-        PyErr_SetString(PyExc_ValueError, "markers: positions (frames, markers, 3) and as many labels are wanted");
+        PyErr_SetString(PyExc_ValueError, "markers: expected positions (frames, markers, 3) and as many labels");
     } else {
         markers = markers_fill(labels, &positions, rate);
     }

@@ -28,7 +28,7 @@ static bool rotation_take(PyObject *object, const char *what, poise_quat *rotati
         ok = pose_from_numbers(matrix, 16, what, &pose);
         *rotation = pose.rotation;
     } else {
-        PyErr_Format(PyExc_ValueError, "%s: a (3, 3) matrix or a quaternion x y z w is wanted", what);
+        PyErr_Format(PyExc_ValueError, "%s: expected a (3, 3) matrix or a quaternion x y z w", what);
     }
     numbers_release(&array);
     return ok;
@@ -47,7 +47,7 @@ static bool vector_take(PyObject *object, const char *what, poise_vec3 *out)
 static bool set_name(PyObject **place, PyObject *value, const char *what)
 {
     if (!PyUnicode_Check(value) && !PyLong_Check(value)) {
-        PyErr_Format(PyExc_TypeError, "%s: a name or an index is wanted, not %R", what, (PyObject *)Py_TYPE(value));
+        PyErr_Format(PyExc_TypeError, "%s: expected a name or an index, got %R", what, (PyObject *)Py_TYPE(value));
         return false;
     }
     Py_IncRef(value);
@@ -166,7 +166,7 @@ static bool set_weights(goal_object *g, PyObject *value)
 static bool set_function(goal_object *g, PyObject *value)
 {
     if (!PyCallable_Check(value)) {
-        PyErr_Format(PyExc_TypeError, "function: something to call with a pose is wanted, not %R", value);
+        PyErr_Format(PyExc_TypeError, "function: expected something to call with a pose, got %R", value);
         return false;
     }
     Py_IncRef(value);
@@ -460,7 +460,7 @@ static bool rows_suit(const numbers *targets, poise_goal_kind kind)
                  : bit & KIND(POSTURE)     ? width > 0
                                            : width == 3;
     if (!suits) {
-        PyErr_Format(PyExc_ValueError, "targets of a %s goal: an array of shape %s is wanted", poise_goal_kind_name(kind),
+        PyErr_Format(PyExc_ValueError, "targets of a %s goal: expected an array of shape %s", poise_goal_kind_name(kind),
                      bit & FRAMED              ? "(N, 4, 4) or (N, 7)"
                      : bit & KIND(ORIENTATION) ? "(N, 3, 3) or (N, 4)"
                      : bit & KIND(POSTURE)     ? "(N, nq)"

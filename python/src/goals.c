@@ -154,7 +154,7 @@ static bool check_arrays(const goal_object *g, const model_object *model)
     for (int i = 0; i < GOAL_ARRAYS; ++i) {
         Py_ssize_t wanted = i < 2 ? model->info.nq : model->info.nv;
         if (g->has_array[i] && g->arrays[i].count != wanted) {
-            PyErr_Format(PyExc_ValueError, "%s of a %s goal: %zd numbers are wanted, not %zd", names[i],
+            PyErr_Format(PyExc_ValueError, "%s of a %s goal: expected %zd numbers, got %zd", names[i],
                          poise_goal_kind_name(g->goal.kind), wanted, g->arrays[i].count);
             return false;
         }
@@ -185,7 +185,7 @@ static bool resolve(poise_goal *out, const goal_object *g, const model_object *m
 static bool take_one(poise_goal *out, const model_object *model, PyObject *object)
 {
     if (Py_TYPE(object) != goal_type) {
-        PyErr_Format(PyExc_TypeError, "a goal is wanted, such as poise.pose(...), not %R", (PyObject *)Py_TYPE(object));
+        PyErr_Format(PyExc_TypeError, "expected a goal, such as poise.pose(...), got %R", (PyObject *)Py_TYPE(object));
         return false;
     }
     return resolve(out, (const goal_object *)object, model);
@@ -222,7 +222,7 @@ static bool take_sequence(goal_array *array, const model_object *model, PyObject
         return false; // what an iterator raised
     }
     if (count < 0 || count > INT_MAX / 2) {
-        PyErr_Format(PyExc_TypeError, "goals: a goal or a list of goals is wanted, not %R", (PyObject *)Py_TYPE(goals));
+        PyErr_Format(PyExc_TypeError, "goals: expected a goal or a list of goals, got %R", (PyObject *)Py_TYPE(goals));
         return false;
     }
     if (count > (Py_ssize_t)(sizeof array->few / sizeof *array->few)) {

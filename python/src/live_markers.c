@@ -66,7 +66,7 @@ static bool take_limits(PyObject *given, const char *what, double *out, int nv)
     }
     for (int i = 0; ok && i < nv; ++i) {
         if (!(out[i] > 0)) {
-            PyErr_Format(PyExc_ValueError, "%s: numbers > 0 are wanted, not %R", what, given);
+            PyErr_Format(PyExc_ValueError, "%s: expected numbers > 0, got %R", what, given);
             ok = false;
         }
     }
@@ -226,7 +226,7 @@ static bool take_place(PyObject *given, const model_object *m, poise_placement *
     PyObject *row = PyUnicode_Check(given) ? NULL : PySequence_Tuple(given);
     bool is_row = row && PyTuple_Size(row) == 3;
     if (!is_row) {
-        PyErr_Format(PyExc_TypeError, "placements: rows of (body, (x, y, z), weight) are wanted, not %R", given);
+        PyErr_Format(PyExc_TypeError, "placements: expected rows of (body, (x, y, z), weight), got %R", given);
     }
     *place = (poise_placement){.label = "", .weight = is_row ? PyFloat_AsDouble(PyTuple_GetItem(row, 2)) : 0.0};
     bool ok = is_row && !PyErr_Occurred() && model_body(m, PyTuple_GetItem(row, 0), &place->body, &tool) &&

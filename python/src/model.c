@@ -39,7 +39,7 @@ PyObject *model_wrap_file(poise_file **file)
 model_object *model_of(PyObject *object)
 {
     if (Py_TYPE(object) != model_type) {
-        PyErr_Format(PyExc_TypeError, "a poise.Model is wanted, not %R", (PyObject *)Py_TYPE(object));
+        PyErr_Format(PyExc_TypeError, "expected a poise.Model, got %R", (PyObject *)Py_TYPE(object));
         return NULL;
     }
     return (model_object *)object;
@@ -60,7 +60,7 @@ bool model_body(const model_object *model, PyObject *name, int *body, poise_pose
     }
     const char *text = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     if (!text) {
-        PyErr_Format(PyExc_TypeError, "body: a name or an index is wanted, not %R", (PyObject *)Py_TYPE(name));
+        PyErr_Format(PyExc_TypeError, "body: expected a name or an index, got %R", (PyObject *)Py_TYPE(name));
         return false;
     }
     poise_error error = {.status = POISE_ERROR_NOT_FOUND};

@@ -352,7 +352,7 @@ static bool take_starts(work *w, PyObject *start, numbers *given)
         return false;
     }
     if (given->count != nq && given->count != w->count * nq) {
-        PyErr_Format(PyExc_ValueError, "q: %d numbers, or %zd rows of as many, are wanted, not %zd", nq, w->count,
+        PyErr_Format(PyExc_ValueError, "q: expected %d numbers, or %zd rows of as many, got %zd", nq, w->count,
                      given->count);
         numbers_release(given);
         return false;

@@ -69,7 +69,7 @@ static bool rows_fit(const numbers *array, Py_ssize_t rows, int width, const cha
     if (array->axes == 2 && array->shape[0] == rows && array->shape[1] == width) {
         return true;
     }
-    PyErr_Format(PyExc_ValueError, "%s: an array of shape (%zd, %d) is wanted", what, rows, width);
+    PyErr_Format(PyExc_ValueError, "%s: expected an array of shape (%zd, %d)", what, rows, width);
     return false;
 }
 
@@ -295,8 +295,8 @@ static bool take_problems(goal_rows *g, PyObject *problems, Py_ssize_t count, bo
         g->each = g->taken == 0 ? array->count : g->each;
         g->taken += 1;
         if (array->count != g->each) {
-            PyErr_Format(PyExc_ValueError, "problem %d has %d goals, and the first %d: as many are wanted", g->taken - 1,
-                         array->count, g->each);
+            PyErr_Format(PyExc_ValueError, "problem %d has %d goals, but the first has %d", g->taken - 1, array->count,
+                         g->each);
             return false;
         }
     }

@@ -284,7 +284,7 @@ static int hessian_kind(PyObject *name)
     if (text && strcmp(text, "gauss_newton") == 0) {
         return POISE_HESSIAN_GAUSS_NEWTON;
     }
-    PyErr_Format(PyExc_ValueError, "hessian=%R: \"exact\", \"gauss_newton\" or None is wanted", name);
+    PyErr_Format(PyExc_ValueError, "hessian=%R: expected \"exact\", \"gauss_newton\" or None", name);
     return -1;
 }
 

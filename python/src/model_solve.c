@@ -103,7 +103,7 @@ static bool lock_joint(const model_object *m, PyObject *name, bool *flags)
 {
     const char *text = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     if (!text) {
-        PyErr_Format(PyExc_TypeError, "locked: names of joints are wanted, not %R", name);
+        PyErr_Format(PyExc_TypeError, "locked: expected names of joints, got %R", name);
         return false;
     }
     poise_error error = {.status = POISE_ERROR_NOT_FOUND};
@@ -126,7 +126,7 @@ bool locked_take(const bool **locked, const model_object *m, PyObject *given)
     Py_ssize_t count = PyUnicode_Check(given) ? -1 : PySequence_Size(given);
     if (count < 0) {
         PyErr_Clear();
-        PyErr_Format(PyExc_TypeError, "locked: a list of joints' names is wanted, not %R", given);
+        PyErr_Format(PyExc_TypeError, "locked: expected a list of joints' names, got %R", given);
         return false;
     }
     bool *flags = count > 0 ? PyMem_Calloc((size_t)m->info.nv + 1, sizeof *flags) : NULL;

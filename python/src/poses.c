@@ -14,7 +14,7 @@ bool pose_from_numbers(const double *n, int count, const char *what, poise_pose 
         return true;
     }
     if (count != 16) {
-        PyErr_Format(PyExc_ValueError, "%s: a (4, 4) matrix or 7 numbers, x y z and a quaternion x y z w, are wanted", what);
+        PyErr_Format(PyExc_ValueError, "%s: expected a (4, 4) matrix or 7 numbers, x y z and a quaternion x y z w", what);
         return false;
     }
     poise_pose given;
@@ -41,7 +41,7 @@ bool poses_have_shape(const numbers *targets)
 {
     bool matrices = targets->axes == 3 && targets->shape[1] == 4 && targets->shape[2] == 4;
     if (!matrices && !(targets->axes == 2 && targets->shape[1] == 7)) {
-        PyErr_SetString(PyExc_ValueError, "targets: an array of shape (N, 4, 4) or (N, 7) is wanted; of one pose T[None]");
+        PyErr_SetString(PyExc_ValueError, "targets: expected an array of shape (N, 4, 4) or (N, 7); of one pose T[None]");
         return false;
     }
     return true;

@@ -150,7 +150,7 @@ def test_refusals_say_what_and_where(tmp_path, arm):
     assert refusal.value.status == "format" and refusal.value.line >= 1 and "line" in str(refusal.value)
     with pytest.raises(poise.Error, match="did you mean"):
         arm.solve(poise.position(arm.bodies[-1] + "x", (0, 0, 0)))
-    with pytest.raises(TypeError, match="body: a name or an index is wanted, not <class 'list'>"):
+    with pytest.raises(TypeError, match="body: expected a name or an index, got <class 'list'>"):
         arm.jacobian(arm.neutral(), [0.1] * 7)
     with pytest.raises(TypeError, match='did you mean "restarts"'):
         arm.solve("posture neutral", restart=3)
@@ -469,7 +469,7 @@ def test_arrays_that_are_no_numbers_are_refused_by_dtype(arm):
         (None, "<class 'NoneType'>$"),
         ("zero", "<class 'str'>$"),
     ):
-        with pytest.raises(TypeError, match=f"^q: numbers are wanted, not .*{reason}"):
+        with pytest.raises(TypeError, match=f"^q: expected numbers, got .*{reason}"):
             arm.fk(wrong)
 
 

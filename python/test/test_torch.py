@@ -207,7 +207,7 @@ def test_what_is_wrong_is_said(problem):
     T = torch.tensor(poses)
     for call, words in (
         (lambda: poise.torch.solve(arm, "tip", T[0]), "not one of shape"),
-        (lambda: poise.torch.solve(arm, "tip", poses), "a tensor of shape .* is wanted for a pose goal"),
+        (lambda: poise.torch.solve(arm, "tip", poses), "expected a tensor of shape .* for a pose goal"),
         (lambda: poise.torch.solve(arm, ["tip", "tip"], [T]), "a list of 2 tensors"),
         (lambda: poise.torch.solve(arm, ["tip", "tip"], [None, None]), "but not of all"),
         (lambda: poise.torch.solve(arm, ["tip", "tip"], [T, T[:1]]), "as many rows"),
