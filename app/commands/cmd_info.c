@@ -437,7 +437,7 @@ static app_exit list_scenes(bool json)
 // A row of the table with its part and numbers below those of the others; what is none as it is.
 static void print_marker_row(const char *text, size_t length)
 {
-    enum { TAIL = 7 }; // words behind the names
+    enum { TAIL = 7, NAMES = 38 }; // words behind the names, columns of the names
     size_t at[TAIL], names = length;
     bool is_row = length > 0 && *text != '#' && strncmp(text, "set ", 4) != 0 && strncmp(text, "stiff ", 6) != 0;
     for (int i = TAIL - 1; is_row && i >= 0; --i) {
@@ -452,6 +452,22 @@ static void print_marker_row(const char *text, size_t length)
         return;
     }
     static const int width[TAIL] = {9, 6, 4, 5, 6, 4, 0};
+    while (is_terminal(stdout) && names > NAMES) { // as many as fit; the last of them stand beside the numbers
+        size_t fit = NAMES;
+        while (fit > 0 && text[fit] != ' ') {
+            --fit;
+        }
+        if (fit == 0) {
+            break;
+        }
+        printf("%.*s\n", (int)fit, text);
+        text += fit + 1;
+        length -= fit + 1;
+        names -= fit + 1;
+        for (int i = 0; i < TAIL; ++i) {
+            at[i] -= fit + 1;
+        }
+    }
     printf("%-38.*s ", (int)names, text);
     for (int i = 0; i < TAIL; ++i) {
         size_t end = i + 1 < TAIL ? at[i + 1] - 1 : length;

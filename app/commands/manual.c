@@ -27,6 +27,19 @@ static void put_text(FILE *stream, const char *text, size_t size)
     }
 }
 
+// Columns before the lines from here on that are set as they are, such that the longest fits into 80.
+static int margin_of(const char *text)
+{
+    enum { USUAL = 9, LINE = 79 };
+    size_t longest = 0;
+    for (; *text == ' ' || *text == '\n'; text += *text == '\n') {
+        size_t size = strcspn(text, "\n");
+        longest = size > longest ? size : longest;
+        text += size;
+    }
+    return longest + USUAL <= LINE ? USUAL : longest < LINE ? LINE - (int)longest : 0;
+}
+
 // Paragraphs as print_wrapped takes them; lines that begin with a space are set as they are.
 static void put_paragraphs(FILE *stream, const char *text)
 {
@@ -35,7 +48,11 @@ static void put_paragraphs(FILE *stream, const char *text)
         size_t size = strcspn(text, "\n");
         bool kept = text[0] == ' ';
         if (kept != example && size > 0) {
-            fputs(kept ? ".PP\n.nf\n.RS 2\n" : ".RE\n.fi\n.PP\n", stream);
+            if (kept) {
+                fprintf(stream, ".PP\n.nf\n.in %dn\n", margin_of(text));
+            } else {
+                fputs(".in\n.fi\n.PP\n", stream);
+            }
             example = kept;
         }
         if (size == 0 && !example) {
@@ -46,7 +63,7 @@ static void put_paragraphs(FILE *stream, const char *text)
         }
         text += size;
     }
-    fputs(example ? ".RE\n.fi\n" : "", stream);
+    fputs(example ? ".in\n.fi\n" : "", stream);
 }
 
 static void put_line(FILE *stream, const char *text)
