@@ -461,7 +461,8 @@ static const app_option options[] = {
              "(0.012,0.024), far (0.024), places (0.7,1 deviations), moved (1.2,2.5), unequal (0.027,0.048), swapped (9), "
              "size (1.25,1.6), stretched (1.15,1.35), unseen (0.55,0.75), bare (0.6,0.9), held (0,0.5), let_go (0.2), lost "
              "(0.2 s), hidden (0.5 s), blocked (0.03 of the stature), snapped (0.8 rad), traded (0), astray (0.12), turned "
-             "(0.2,0.5 rad) or absent (0); if a motion is followed, also bones (0.2,0.6 rad) and limb (0.5,1.2 rad); with --velocity and --acceleration, late (0.05,0.5 of the frames)"},
+             "(0.2,0.5 rad) or absent (0); if a motion is followed, also bones (0.14,0.42 rad) and limb (0.3,0.72 rad); "
+             "with --velocity and --acceleration, late (0.05,0.5 of the frames)"},
     {"method", 0, OPTION_CHOICE, "NAME", .choices = METHODS_COMMON " ccd fabrik", .also = "newton_projected",
      .help = "solver for each frame (auto)"},
     {"calibrate", 0, OPTION_CHOICE, "WHAT", .choices = "none places uniform segments",

@@ -69,7 +69,7 @@ static const char *type_name(dl_type type)
     static const char *const names[] = {
         [DL_INTEGER] = "int", [DL_UNSIGNED] = "uint", [DL_FLOAT] = "float", [DL_COMPLEX] = "complex", [DL_BOOL] = "bool"};
     const char *name = type.kind < sizeof names / sizeof *names ? names[type.kind] : NULL;
-    return name ? name : "of another kind";
+    return name ? name : "unknown";
 }
 
 static bool is_fit(const dl_tensor *t, const char *what)

@@ -418,7 +418,7 @@ def test_transforms_of_other_libraries_are_poses(arm):
     assert (arm.solve(poise.pose("tip", se3))[0] == q).all()
     turned = arm.solve(poise.orientation("tip", Transform(T[:3, :3])))[1]
     assert turned.reached
-    with pytest.raises(TypeError, match="not <class 'list'>: .*inhomogeneous"):
+    with pytest.raises(TypeError, match="got <class 'list'>: .*inhomogeneous"):
         arm.fk([[1, 2], [3]])
 
 

@@ -83,7 +83,7 @@ def test_paths_will_do(tmp_path):
     for wrong in (lambda: poise.retarget(body, body), lambda: poise.edit(3), lambda: poise.track(body, [1])):
         with pytest.raises(TypeError, match="expected .*, got"):
             wrong()
-    with pytest.raises(poise.Error, match='"arm8"; poise.scenes'):
+    with pytest.raises(poise.Error, match='"arm8"; did you mean "arm6"'):
         poise.scene("arm8")
 
 

@@ -329,7 +329,7 @@ def test_functions_are_called_by_all_that_solve(arm):
 
     calls = (arm.solve, lambda g: arm.solve_batch([g] * 40), lambda g: arm.evaluate(g, zeros), lambda g: arm.sensitivity(g, zeros),
              lambda g: poise.Control(arm).step(g, zeros, zeros, 0.01))
-    for function, error, words in ((fails, KeyError, "of mine"), (lambda T: 3, TypeError, "energy, gradient"), (lambda T: (1, [1, 2]), ValueError, "gradient: 6")):
+    for function, error, words in ((fails, KeyError, "of mine"), (lambda T: 3, TypeError, "energy, gradient"), (lambda T: (1, [1, 2]), ValueError, "gradient: expected 6")):
         for call in calls:
             with pytest.raises(error, match=words):
                 call(poise.callback("tip", function))

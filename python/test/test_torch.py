@@ -206,7 +206,7 @@ def test_what_is_wrong_is_said(problem):
     arm, q, poses = problem
     T = torch.tensor(poses)
     for call, words in (
-        (lambda: poise.torch.solve(arm, "tip", T[0]), "not one of shape"),
+        (lambda: poise.torch.solve(arm, "tip", T[0]), "got one of shape"),
         (lambda: poise.torch.solve(arm, "tip", poses), "expected a tensor of shape .* for a pose goal"),
         (lambda: poise.torch.solve(arm, ["tip", "tip"], [T]), "a list of 2 tensors"),
         (lambda: poise.torch.solve(arm, ["tip", "tip"], [None, None]), "but not of all"),
