@@ -107,7 +107,8 @@ static void fail_by_name(scene_builder *scene, const char *name)
                                  near ? "\"?" : ""};
     char text[POISE_ERROR_TEXT_SIZE] = "";
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i) {
-        strncat(text, parts[i], sizeof text - 1 - strlen(text));
+        size_t used = strlen(text);
+        strncpy(text + used, parts[i], sizeof text - 1 - used);
     }
     fail(scene, POISE_ERROR_NOT_FOUND, text);
 }

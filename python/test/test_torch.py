@@ -211,7 +211,7 @@ def test_what_is_wrong_is_said(problem):
         (lambda: poise.torch.solve(arm, ["tip", "tip"], [T]), "a list of 2 tensors"),
         (lambda: poise.torch.solve(arm, ["tip", "tip"], [None, None]), "but not of all"),
         (lambda: poise.torch.solve(arm, ["tip", "tip"], [T, T[:1]]), "same number of rows"),
-        (lambda: poise.torch.solve(arm, "tip", T, weights=torch.ones(3)), "weights: a tensor of shape"),
+        (lambda: poise.torch.solve(arm, "tip", T, weights=torch.ones(3)), "weights: expected a tensor of shape"),
         (lambda: poise.torch.solve(arm, "tpi", T), "did you mean"),
         (lambda: poise.torch.solve(arm, ["tpi"], [T]), "did you mean"),
     ):
