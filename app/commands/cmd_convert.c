@@ -314,7 +314,7 @@ static const char *output_of(const arguments *args)
     const char *given = option_text(args, "output", NULL);
     if ((given != NULL) == (arguments_count(args) == 2)) {
         complain(given ? "convert: writes one file: give OUT or -o OUT, not both"
-                       : "convert: an argument is missing; the form is: poise convert IN OUT");
+                       : "convert: missing argument; usage: poise convert IN OUT");
         return NULL;
     }
     return given ? given : arguments_at(args, 1);
