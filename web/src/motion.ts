@@ -4,7 +4,7 @@ import type { Address, Module } from './module.js';
 import type { Model } from './model.js';
 import type { Poise } from './poise.js';
 import { getStruct, getStructs, newStruct, newStructs, setStruct } from './structs.js';
-import { WORLD, type Numbers, type Scale, type Up } from './values.js';
+import { ups, WORLD, type Numbers, type Scale, type Up } from './values.js';
 
 interface ClipStruct {
     frames: number;
@@ -83,6 +83,11 @@ export class Clip extends Handle {
     sample(model: Model, time: number): Float64Array {
         const { module } = this;
         return module.filled(this.nq, (q) => module.run('poise_clip_sample', this.address, model.address, time, q));
+    }
+
+    /** The axis along which a figure stands in most of the clip; unknown: no legs were recognised by name. */
+    up(model: Model): Up {
+        return ups[this.module.call('poise_clip_up', model.address, this.address)] ?? 'unknown';
     }
 
     /** A new clip of frames first, first + 1, ... */

@@ -1,6 +1,7 @@
 /** What the user does with goals: add, remove, nudge, and pull on the skeleton itself. */
 import { identityPose, type Vec3 } from 'poise-ik';
 import type { App } from './app.js';
+import { beginFlight, type Flight, flightWords } from './flight.js';
 import type { Session } from './session.js';
 import { compose } from './spatial.js';
 import { type GoalKind, likelyEnd } from './targets.js';
@@ -10,14 +11,31 @@ const TURN = Math.PI / 36; // of a goal by one key
 export class GoalActions {
   #pulling: { index: number; from: Vec3; position: Vec3 } | null = null;
 
+  #flight: Flight | null = null; // of the drag that goes on
+  #told: Session | null = null;
+
   constructor(readonly app: App) {}
 
   /** The handle of a goal was dragged. */
   drag(index: number, done: boolean): void {
-    this.app.session?.edited(index, done);
+    const { session } = this.app;
+    this.#flight ??= session && beginFlight(session);
+    session?.edited(index, done);
     this.app.touch();
     if (done) {
       this.app.commit();
+      this.#tellOfFlight(index);
+    }
+  }
+
+  /** The skeleton has gone to the goal as a whole, which is rarely meant: once for each stage. */
+  #tellOfFlight(index: number): void {
+    const { session } = this.app;
+    const words = session && this.#flight && flightWords(session, this.#flight, index);
+    this.#flight = null;
+    if (words && this.#told !== session) {
+      this.#told = session;
+      this.app.notify(words, true);
     }
   }
 

@@ -55,7 +55,7 @@ function plainDial(session: Session, joint: Joint, place: number): Dial {
   const at = joint.q + place;
   const { label, unit } = model.coordinates[at]!;
   const name = label ? `${joint.name}, ${label}` : joint.name;
-  return { name, label, unit, lower: model.lower[at]!, upper: model.upper[at]!, get: () => session.q[at]!, set: (value) => session.pose((q) => (q[at] = value)) };
+  return { name, label, unit, lower: model.lower[at]!, upper: model.upper[at]!, get: () => session.q[at]!, set: (value) => session.pose((q) => (q[at] = value), joint.index) };
 }
 
 function dialsOf(session: Session, joint: Joint): Dial[] {
@@ -136,7 +136,7 @@ export class JointsSection {
       if (asked !== '' && Number.isFinite(Number(asked))) {
         set(Number(asked) / (dial.unit === 'angle' ? DEGREES : 1));
         this.app.commit();
-        this.#tellOfLimits(dial, asked);
+        this.#tellOfLimits(session, dial, asked);
       }
       number.value = shown(dial, dial.get()); // also where nothing was written
     });
@@ -154,10 +154,15 @@ export class JointsSection {
     );
   }
 
-  /** Where limits did not let a dial go where it was asked to. */
-  #tellOfLimits(dial: Dial, asked: string): void {
+  /** Where limits, or loops of the skeleton, did not let a dial go where it was asked to. */
+  #tellOfLimits(session: Session, dial: Dial, asked: string): void {
     const [is, unit] = [shown(dial, dial.get()), dial.unit === 'angle' ? '°' : ''];
     if (Math.abs(Number(asked) - Number(is)) > (dial.unit === 'angle' ? 0.06 : 6e-4)) { // it is shown rounded
+      const value = Number(asked) / (dial.unit === 'angle' ? DEGREES : 1);
+      if (session.loops && value >= dial.lower && value <= dial.upper) {
+        this.app.notify(`${dial.name}: the closed loops of this skeleton keep it at ${is}${unit}, and not at ${asked}${unit}.`, true);
+        return;
+      }
       const ends = [dial.lower, dial.upper].every(Number.isFinite) ? ` It goes from ${shown(dial, dial.lower)} to ${shown(dial, dial.upper)}${unit}.` : '';
       this.app.notify(`${dial.name}: ${asked}${unit} is beyond its limits, it stands at ${is}${unit}.${ends}`, true);
     }

@@ -141,6 +141,12 @@ function isTaken(event: KeyboardEvent): boolean {
 }
 
 export function listenToKeys(app: App): void {
+  addEventListener('click', (event) => {
+    const pressed = event.detail > 0 ? (event.target as HTMLElement).closest<HTMLElement>('button, summary') : null;
+    if (pressed && !pressed.closest('dialog')) {
+      pressed.blur(); // by the pointer: Space plays, and does not press it again
+    }
+  });
   addEventListener('keydown', (event) => {
     const key = isTaken(event) ? undefined : keys.find(({ match }) => match(event));
     if (key) {

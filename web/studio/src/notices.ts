@@ -27,6 +27,11 @@ export class Notices {
     }
   }
 
+  /** The words that are shown. */
+  get words(): string {
+    return this.root.hidden ? '' : (this.root.firstChild?.textContent ?? '');
+  }
+
   /** Where the words are on the page; null: nowhere. */
   get box(): DOMRect | null {
     return this.root.hidden ? null : this.root.getBoundingClientRect();

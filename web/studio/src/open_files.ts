@@ -11,6 +11,7 @@ import {
   type Up,
   type Warning,
 } from 'poise-ik';
+import { animationsIn } from './body/gltf_names.js';
 import { findNamed, type NamedFile } from './body/named_files.js';
 import type { RobotFile } from './body/mesh_shapes_job.js';
 import type { Work } from './beside.js';
@@ -18,7 +19,7 @@ import { Collisions } from './collisions.js';
 import { followRecording } from './recording/follow_recording.js';
 import { clipOf, firstCounted, type MarkerNumbers, markerNumbers, markersOf, type TrackedAnswer } from './recording/recording_job.js';
 import { errorOf, reasonsOf } from './recording/track_session.js';
-import { baseName, choicesOf, extension, fileSets, movesRoot, notShown, type Wish } from './loading/file_sets.js';
+import { baseName, choicesOf, extension, fileSets, misnamed, movesRoot, notShown, unknownAmong, type Wish } from './loading/file_sets.js';
 import { KINDS, plain } from './plain_words.js';
 import { Session } from './session.js';
 import type { Stage } from './stage.js';
@@ -55,10 +56,14 @@ const stem = (name: string): string => baseName(name).replace(/\.[^.]*$/, '');
 /** A place in a file, for people. */
 const placeIn = (name: string, line: number): string => (line > 0 ? `${baseName(name)}, line ${line}` : baseName(name));
 
-/** Where a file does not say it: as the figure in it stands, or as its format has it by custom. A free skeleton that is flat in y, at rest and as it moves, lies in z. */
+/** Where a file does not say it: as the figure in it stands, as it moves where joints that move along leave the neutral pose without bones, or as its format has it by custom. A free skeleton that is flat in y, at rest and as it moves, lies in z. */
 function guessUp(format: string, model: Model, clip: Clip | null): Up {
   if (!['bvh', 'asf', 'gltf', 'glb'].includes(format)) {
     return 'z';
+  }
+  const moved = model.joints.some(({ parent, type }) => parent >= 0 && type.startsWith('free')) ? (clip?.up(model) ?? 'unknown') : 'unknown';
+  if (moved !== 'unknown') {
+    return moved;
   }
   const { up, isUpsideDown } = model.figure();
   if (up !== 'unknown' && !isUpsideDown) {
@@ -77,17 +82,30 @@ function guessUp(format: string, model: Model, clip: Clip | null): Up {
   return isFree && isFlat(model.neutral()) && (!clip || isFlat(clip.frame(0))) ? 'z' : 'y';
 }
 
+/** Without extensions of glTF that matter to meshes alone, which are drawn by other means. */
+function withoutDrawn(warnings: readonly Warning[], { bytes }: DroppedFile): Warning[] {
+  const drawn = /the extension (EXT_texture_webp|KHR_mesh_quantization|KHR_texture_transform|(EXT|KHR)_meshopt_compression) is/;
+  const isOfMotion = (text: string) => text.includes('meshopt') && animationsIn(bytes).length > 0;
+  const words = (text: string) => (isOfMotion(text) ? 'its motion is compressed (EXT_meshopt_compression), which Poise does not read: export it without compression' : text);
+  return warnings.filter(({ text }) => !drawn.test(text) || isOfMotion(text)).map((warning) => ({ ...warning, text: words(warning.text) }));
+}
+
 /** Open files that belong together: one with a skeleton, others with motions or markers of it. Throws when it cannot be done. */
 export async function openFiles(poise: Poise, files: readonly DroppedFile[], current: Session | null, work: Work, wish: Wish = {}): Promise<Opened> {
   const sets = fileSets(files, wish);
   const failures: unknown[] = [];
-  for (const way of sets.ways.filter((list) => list.length > 0)) {
+  const ways = sets.ways.filter((list) => list.length > 0);
+  const lenient = ways.filter((list) => list.length > 1); // where none is whole: without what is broken in it
+  for (const [i, way] of [...ways, ...lenient].entries()) {
     try {
-      const opened = await openAll(new Opening(poise, files, current, work, { ...wish, floating: wish.floating ?? way.some(movesRoot) }), way);
-      const choices = choicesOf(sets, way, wish.animation ?? 0);
+      const opened = await openAll(i >= ways.length, new Opening(poise, files, current, work, { ...wish, floating: wish.floating ?? way.some(movesRoot) }), way);
+      const choices = choicesOf(sets, way, opened.robot?.format ?? '', wish.animation ?? 0);
       opened.session.stage.choices = choices;
       opened.notes.unshift(...(wish.robot || wish.motion ? [] : notShown(choices)));
-      opened.notes.push(...(files.every(({ name }) => !name.includes('/')) ? failures.map((error) => (error instanceof Error ? error.message : String(error))) : []));
+      const broken = [...(files.every(({ name }) => !name.includes('/')) ? failures : []), ...opened.failures].map((error) => (error instanceof Error ? error.message : String(error)));
+      const unknown = unknownAmong(files);
+      opened.notes.unshift(...new Set(broken), ...(unknown.length > 0 ? [`Not opened: ${unknown.join(', ')}. The studio reads ${KINDS}.`] : []));
+      opened.isDoubtful ||= broken.length > 0;
       return opened;
     } catch (error) {
       work.signal.throwIfAborted();
@@ -101,12 +119,20 @@ export async function openFiles(poise: Poise, files: readonly DroppedFile[], cur
   throw failures[0] ?? new Error(unread);
 }
 
-async function openAll(opening: Opening, list: readonly DroppedFile[]): Promise<Opened> {
+/** One after the other; a lenient look passes over files that fail, but for the first. */
+async function openAll(isLenient: boolean, opening: Opening, list: readonly DroppedFile[]): Promise<Opened & { failures: unknown[] }> {
   try {
-    for (const file of list) {
-      await opening.add(file);
+    const failures: unknown[] = [];
+    for (const [i, file] of list.entries()) {
+      await opening.add(file).catch((error: unknown) => {
+        opening.work.signal.throwIfAborted();
+        if (i === 0 || !isLenient) {
+          throw error;
+        }
+        failures.push(error);
+      });
     }
-    return opening.finish();
+    return { ...opening.finish(), failures };
   } catch (error) {
     opening.dispose();
     throw error;
@@ -161,7 +187,8 @@ class Opening {
     }
     const parts = [content.model, content.clip, content.markers, content.carried];
     parts.forEach((part) => part && this.#owned.add(part));
-    this.#warn(file.name, content.warnings, content.warningsDropped);
+    this.#notes.push(...[misnamed(file.name, content.format)].filter(Boolean));
+    this.#warn(file.name, withoutDrawn(content.warnings, file), content.warningsDropped);
     this.#stage = await this.#merge(file.name, content);
   }
 

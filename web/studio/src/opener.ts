@@ -202,7 +202,11 @@ export class Opener {
     const { app } = this;
     const { motion, skeleton, left } = motionAmong(files);
     const isOpen = await this.#openFiles(skeleton);
-    if (!motion || !isOpen) {
+    if (!motion || this.#work?.signal.aborted) {
+      return;
+    }
+    if (!isOpen || this.app.session?.stage.file === undefined) { // the skeleton is broken
+      await this.#openRest(isOpen, motion, left);
       return;
     }
     const { title, file, choices } = app.session!.stage;
@@ -215,6 +219,17 @@ export class Opener {
       await this.retarget(notOpened);
     } else {
       app.notices.remark(`${file ?? title} cannot move like ${motion.name}, which is shown alone: one of them has too few joints.`, ...notOpened);
+    }
+  }
+
+  /** What was dropped with a skeleton that cannot be read: a motion, unless a recording is on the stage by now. */
+  async #openRest(isOpen: boolean, motion: DroppedFile, left: readonly DroppedFile[]): Promise<void> {
+    const { notices } = this.app;
+    const told = notices.words;
+    const isShown = !isOpen && (await this.#openFiles([motion]));
+    const others = [...(isShown ? [] : [motion]), ...left].map(({ name }) => name);
+    if (isShown || others.length > 0) {
+      notices.say([told, ...(isShown ? [`${motion.name} is on the stage alone.`] : []), ...(others.length > 0 ? [`Not opened: ${others.join(', ')}.`] : [])].join('\n'));
     }
   }
 
@@ -343,7 +358,8 @@ export class Opener {
       }
     } catch (error) {
       console.info(error);
-      app.notices.remark(`The meshes of this file cannot be drawn: ${error instanceof Error ? error.message : String(error)}`);
+      const packed = /DRACOLoader/.test(String(error)) ? 'they are compressed with Draco (KHR_draco_mesh_compression). Export it without compression; the bones work as they are.' : null;
+      app.notices.remark(`The meshes of this file cannot be drawn: ${packed ?? (error instanceof Error ? error.message : String(error))}`);
     }
   }
 

@@ -10,7 +10,7 @@ import { gapsOf } from './marker_gaps.js';
 import { kindsFor, type SaveKind } from './saving.js';
 import type { Session } from './session.js';
 import { counted, length } from './status.js';
-import type { Target } from './targets.js';
+import { goalName, type Target } from './targets.js';
 
 const methodNames: Record<Method, string> = {
   auto: 'Auto (exact Newton)',
@@ -40,7 +40,6 @@ const saveLabels: Partial<Record<SaveKind, string>> = {
   amc: 'Save the motion as AMC, for the skeleton in an ASF',
   mot: 'Save the motion as MOT',
 };
-const kindNames = { position: 'Reach', pose: 'Pose', aim: 'Look at', pin: 'Pin' } as const;
 
 /** What a control is called: the same before and after the panel is made anew. */
 function keyOf(control: Element | null): string {
@@ -235,7 +234,7 @@ export class Panel {
       'li',
       { className: chosen ? 'chosen' : '' },
       on,
-      button(`Select the goal of ${name}`, () => app.selectTarget(index), `${kindNames[target.kind]} ${name}`, { className: 'name' }),
+      button(`Select the goal of ${name}`, () => app.selectTarget(index), goalName(session.model, target), { className: 'name' }),
       button(`Remove the goal of ${name} (Delete)`, () => app.goals.remove(index), '×'),
       element('div', { className: 'weight' }, element('span', { 'aria-hidden': true }, 'weight'), weight, shown),
     );

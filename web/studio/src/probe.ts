@@ -24,6 +24,7 @@ export function probeOf(app: App) {
     rests: () => app.loop.isAtRest,
     graphics: () => ({ ...app.viewport.renderer.info.memory, drawn: app.viewport.renderer.info.render.frame }),
     look: () => ({ look: app.viewport.look, meshes: app.viewport.meshCount, pictures: app.viewport.pictureCount, box: app.viewport.bodyBox }),
+    bones: () => app.viewport.bonesDrawn,
     showsBones: () => app.viewport.showsBones,
     ground: () => app.viewport.ground,
     size: () => app.session?.size(),

@@ -41,6 +41,7 @@ import type { MeshShapes } from './body/mesh_shapes_job.js';
 import type { Collisions } from './collisions.js';
 import { type Hindrance, hindranceOf, unhindered } from './missing/hindrance.js';
 import { placeAt, withKey } from './keyframes.js';
+import { closeAround } from './loop_closing.js';
 import { MarkerFollower } from './marker_follower.js';
 import { placeOf } from './baking/places.js';
 import { diagonal, distance, pointsOf } from './spatial.js';
@@ -264,11 +265,14 @@ export class Session {
     this.#stale = true;
   }
 
-  /** Numbers of q as the user sets them, within limits. Goals go along with their bodies; a motion waits. */
-  pose(change: (q: Float64Array) => void): void {
+  /** Numbers of q as the user sets them, within limits; of one joint, the others close the loops. Goals go along with their bodies; a motion waits. */
+  pose(change: (q: Float64Array) => void, joint = -1): void {
     const away = this.targets.map(({ body, local, position }) => distance(this.kinematics.point(body, local.position), position));
     change(this.q);
     this.model.clamp(this.q);
+    if (this.loops && joint >= 0) {
+      closeAround(this, joint);
+    }
     this.posture.set(this.q);
     this.kinematics.update(this.q);
     this.targets.forEach((target, i) => {

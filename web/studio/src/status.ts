@@ -1,6 +1,8 @@
 /** How the last frame went, in a few words. */
+import type { GoalError } from 'poise-ik';
 import { Held } from './recording/recording_job.js';
 import type { Session } from './session.js';
+import { goalName } from './targets.js';
 
 /** good: as wanted; fair: as near as it gets; poor: not where it should be; idle: nothing to do. */
 export type Tone = 'good' | 'fair' | 'poor' | 'idle';
@@ -34,15 +36,23 @@ export function length(value: number, metres: number): string {
   return mm >= 1000 ? `${(mm / 1000).toFixed(2)} m` : mm >= 0.1 ? `${brief(mm)} mm` : '< 0.1 mm';
 }
 
+/** Of several goals, which one is as far off as that: its name, with a colon. */
+function whose({ active, last, model, pulled }: Session, isIt: (error: GoalError) => boolean): string {
+  const target = active.length > 1 ? active[last.errors.findIndex(isIt)] : undefined;
+  return target && target !== pulled ? `${goalName(model, target)}: ` : '';
+}
+
 /** What the user's goals are short of. */
 function missing(session: Session): string[] {
   const { last, stage } = session;
   const words: string[] = [];
+  const far = whose(session, ({ unit, error }) => unit === 'length' && error === last.length);
+  const turned = whose(session, ({ unit, error, rotationError }) => (unit === 'angle' ? error : rotationError) === last.angle);
   if (last.length > SMALL) {
-    words.push(`${length(last.length, stage.scale.metres)} away`);
+    words.push(`${far}${length(last.length, stage.scale.metres)} away`);
   }
   if (last.angle > 100 * SMALL) {
-    words.push(`${brief(DEGREES * last.angle)}° off`);
+    words.push(`${words.length > 0 && turned === far ? '' : turned}${brief(DEGREES * last.angle)}° off`);
   }
   const { joints } = session.hindrance;
   if (joints.length > 0) {
@@ -110,6 +120,11 @@ function openLoop(session: Session): string {
   return `loop open by ${by}: ${session.loopName(open.loop)}${why}`;
 }
 
+/** What moves the skeleton, where no goal does. */
+function motionWords({ baked, stage: { clip, markers, motion } }: Session): string {
+  return baked ? 'with the goals baked in' : motion !== undefined ? `motion: ${motion}` : clip || markers ? 'as recorded' : 'no goal acts';
+}
+
 function outcomeOf(session: Session): { text: string; tone: Tone } {
   const { last, stage, followMarkers } = session;
   if (session.byHand) {
@@ -119,7 +134,7 @@ function outcomeOf(session: Session): { text: string; tone: Tone } {
     return following(session, []);
   }
   if (last.outcome === '') {
-    return say('idle', !session.hasSkeleton ? counted(stage.markers?.count ?? 0, 'marker') : session.plays ? 'plays as recorded' : session.duration > 0 ? 'as recorded' : 'no goals');
+    return say('idle', !session.hasSkeleton ? counted(stage.markers?.count ?? 0, 'marker') : session.duration > 0 ? motionWords(session) : 'no goals');
   }
   if (last.outcome === 'budget') {
     return say('fair', 'still on its way', ...missing(session), ...effort(session));

@@ -20,6 +20,11 @@ export interface Target {
   keys?: Key[];
 }
 
+const kindNames = { position: 'Reach', pose: 'Pose', aim: 'Look at', pin: 'Pin' } as const;
+
+/** What the panel calls it. */
+export const goalName = (model: Model, { kind, body }: Pick<Target, 'kind' | 'body'>): string => `${kindNames[kind]} ${model.joints[body]?.body ?? ''}`;
+
 /** As the engine takes it. */
 export function goalOf(target: Target): Goal {
   const extras = { weight: target.weight };

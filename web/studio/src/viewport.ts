@@ -323,6 +323,10 @@ export class Viewport {
     return this.#figure?.group.visible ?? false;
   }
 
+  get bonesDrawn(): number {
+    return this.#figure?.bones ?? 0;
+  }
+
   #showFigure(): void {
     if (this.#figure) {
       this.#figure.group.visible = (this.#session?.hasSkeleton ?? false) && (this.look !== 'solid' || (this.#body?.isSparse ?? false));

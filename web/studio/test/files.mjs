@@ -198,6 +198,45 @@ test('words name what the studio has, not the options of the command', on('?scen
   assert.ok(bad && /Names of bodies tell which part they are/.test(text) && !text.includes('--'), text);
 }));
 
+test('one broken file among several is named, and the others open', on('?scene=arm6', {}, async (page) => {
+  const [walk, kick, dancer] = [...make('scene:humanoid/walk', 'walk.bvh'), ...make('scene:humanoid/kick', 'kick.c3d'), ...make('scene:humanoid', 'dancer.glb')];
+  const cut = { name: 'cut.glb', bytes: dancer.bytes.subarray(0, 500) };
+  await drop(page, cut, walk);
+  await isShown(page, 'walk', true);
+  await said(page, /^cut\.glb: /);
+  await drop(page, cut, kick, { name: 'notes.txt', bytes: Buffer.from('a shopping list') });
+  await isShown(page, 'kick', true);
+  await said(page, /^cut\.glb: .*\nNot opened: notes\.txt\./);
+  await drop(page, dancer, { name: 'broken.c3d', bytes: Buffer.from('\u0002P and then nothing') });
+  await isShown(page, 'humanoid', false);
+  await said(page, /^broken\.c3d/);
+}));
+
+test('a file with the wrong ending is read as what it is, and that is said', on('?scene=arm6', {}, async (page) => {
+  const [{ bytes }] = make('scene:humanoid/walk', 'walk.bvh');
+  await drop(page, { name: 'renamed.glb', bytes });
+  await isShown(page, 'renamed.glb', true);
+  await said(page, /renamed\.glb is no GLB: it holds BVH, and is read as that\./);
+}));
+
+test('bones join joints that move along, and the motion of such a file tells which way is up', on('?scene=arm6', {}, async (page) => {
+  const names = ['Hips', 'Spine', 'Head', 'LeftUpLeg', 'LeftLeg', 'LeftFoot', 'RightUpLeg', 'RightLeg', 'RightFoot'];
+  const at = [[0, 90, 0], [0, 30, 0], [0, 30, 0], [10, -5, 0], [0, -40, 0], [0, -40, 0], [-10, -5, 0], [0, -40, 0], [0, -40, 0]];
+  const children = { Hips: ['Spine', 'LeftUpLeg', 'RightUpLeg'], Spine: ['Head'], LeftUpLeg: ['LeftLeg'], LeftLeg: ['LeftFoot'], RightUpLeg: ['RightLeg'], RightLeg: ['RightFoot'] };
+  const order = [];
+  const joint = (name, head = 'JOINT') => { // along x, as no one stands
+    order.push(name);
+    const inner = (children[name] ?? []).map((child) => joint(child)).join('') || 'End Site\n{\nOFFSET 5 0 0\n}\n';
+    return `${head} ${name}\n{\nOFFSET 20 0 0\nCHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation\n${inner}}\n`;
+  };
+  const tree = joint('Hips', 'ROOT');
+  const row = order.map((name) => [...at[names.indexOf(name)], 0, 0, 0].join(' ')).join(' ');
+  await drop(page, { name: 'six.bvh', bytes: Buffer.from(`HIERARCHY\n${tree}MOTION\nFrames: 3\nFrame Time: 0.1\n${row}\n${row}\n${row}\n`) });
+  await isShown(page, 'six', true);
+  assert.equal(await page.getByLabel('Upwards', { exact: true }).inputValue(), 'y');
+  assert.ok((await probe(page, 'bones')) >= names.length - 1);
+}));
+
 async function dropAndHear(page, name, text) {
   await drop(page, { name, bytes: Buffer.from(text) });
   return notice(page);

@@ -56,6 +56,27 @@ test('a target that no limit keeps away is out of reach; a limit is named where 
   assert.match((await saidOf([0.6, 0, 0.2])).text, /^reached/);
 }));
 
+test('of several goals the one that is missed is named', on('?scene=arm7', {}, async (page) => {
+  await drop(page, { name: 'digger.urdf', bytes: Buffer.from(digger) });
+  await page.getByLabel('Pick boom').or(page.getByLabel('Pick elbow')).first().waitFor({ state: 'attached' });
+  await page.keyboard.press('j');
+  await page.keyboard.press('p');
+  await probe(page, 'moveGoal', 0, [0.2, 0, 0.6]);
+  await atRest(page);
+  const text = await page.locator('.status').textContent();
+  assert.match(text, / · (Reach|Pose|Pin) \w+: [\d.]+ mm away/);
+}));
+
+const crawler = `<mujoco model="crawler"><worldbody><body name="trunk" pos="0 0 1"><freejoint name="base"/><geom size="0.2"/>
+<body name="thigh" pos="0.2 0 0"><joint name="hip" axis="0 1 0"/><geom size="0.1"/><body name="foot" pos="0 0 -0.5"><joint name="knee" axis="0 1 0"/><geom size="0.1"/></body></body></body></worldbody></mujoco>`;
+
+test('a free root that goes to a goal as a whole is told, and how to hold it', on('?scene=arm7', {}, async (page) => {
+  await drop(page, { name: 'crawler.xml', bytes: Buffer.from(crawler) });
+  const [x, y, z] = await target(page);
+  await probe(page, 'moveGoal', 0, [x, y, z + 0.5]);
+  await said(page, /^trunk is free, and the whole skeleton moved along\. Lock base in the panel, or pin a foot \(P\)/);
+}));
+
 // two links; some targets are met with the elbow on one side only
 const hook = `<robot name="hook"><link name="base"/><link name="upper"/><link name="fore"/><link name="tool"/>
 <joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 0 1"/><limit lower="-1.75" upper="1.75" effort="1" velocity="1"/></joint>

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { atRest, drop, LONG, on, poise, probe, until } from './browser.mjs';
+import { atRest, drop, LONG, on, poise, probe, said, until } from './browser.mjs';
 import { fourBar } from './four_bar.mjs';
 
 /** How far the loop of the four-bar is open. */
@@ -25,6 +25,26 @@ async function move(page, position) {
   await page.waitForTimeout(200); // the words come a little later
   return { text: await page.locator('.status').textContent(), tone: await page.locator('.status').getAttribute('data-tone'), gap: gapOf((await probe(page, 'state')).q) };
 }
+
+test('a joint that is set by hand stays there, and the others close the loop; where none can, that is said', on('?scene=arm7', {}, async (page) => {
+  await drop(page, { name: 'four-bar.xml', bytes: Buffer.from(fourBar) });
+  await page.evaluate(() => document.querySelectorAll('aside details').forEach((details) => (details.open = true)));
+  const set = async (name, degrees) => {
+    await page.getByLabel(`${name}, value`).fill(String(degrees));
+    await page.getByLabel(`${name}, value`).press('Enter');
+    await atRest(page);
+    const { q } = await probe(page, 'state');
+    assert.ok(gapOf(q) < 1e-6, `open by ${gapOf(q)}`);
+    return q.map((x) => (x * 180) / Math.PI);
+  };
+  for (const degrees of [20, -15, 35]) {
+    const [drive] = await set('drive', degrees);
+    assert.ok(Math.abs(drive - degrees) < 1e-6, `${drive} instead of ${degrees}`);
+  }
+  const [, , swing] = await set('swing', 170); // beyond what the crank lets it
+  assert.ok(Math.abs(swing - 170) > 1);
+  await said(page, /^swing: the closed loops of this skeleton keep it at -?[\d.]+°, and not at 170°\./);
+}));
 
 test('loops of a file are closed in every answer, and kept by a file that is saved', { timeout: LONG }, on('?scene=arm7', {}, async (page) => {
   await drop(page, { name: 'four-bar.xml', bytes: Buffer.from(fourBar) });

@@ -20,6 +20,16 @@ test('W and E are in step with the panel', on('?scene=arm7', {}, async (page) =>
   assert.equal(await page.getByLabel('Move the goal (W)').getAttribute('aria-pressed'), 'true');
 }));
 
+test('Space plays, and does not press the button again that was clicked last', on('?scene=humanoid/walk', {}, async (page) => {
+  const play = page.getByLabel('Play or pause (space)');
+  const before = await play.textContent();
+  await page.getByLabel('Dark or light (D)').click();
+  const theme = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  await page.keyboard.press(' ');
+  assert.notEqual(await play.textContent(), before);
+  assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), theme);
+}));
+
 for (const [scene, up] of [['arm7', 2], ['lamp', 1]]) {
   test(`the arrow up moves a goal of ${scene} upwards`, on(`?scene=${scene}`, {}, async (page) => {
     const before = (await probe(page, 'state')).targets[0].position;

@@ -123,6 +123,13 @@ for (const [width, height] of [[390, 844], [360, 640], [844, 390], [1024, 768]])
   }));
 }
 
+test('a panel that was hidden in a narrow window comes back in a wide one', on('?scene=arm7', { viewport: { width: 390, height: 844 } }, async (page) => {
+  assert.ok(await page.locator('aside').isHidden());
+  await page.setViewportSize({ width: 1280, height: 720 });
+  await page.getByLabel('Show or hide the panel').click();
+  assert.ok(await page.locator('aside').isVisible());
+}));
+
 test('a phone shows stage and menu without scrolling sideways, and goals can be dragged by a finger', async () => {
   const { page, finish, context } = await open('?scene=arm7', { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 });
   const { width, overflow } = await page.evaluate(() => ({ width: document.querySelector('canvas.stage').clientWidth, overflow: document.documentElement.scrollWidth }));

@@ -16,6 +16,7 @@ import { holdOf } from './hold.js';
 import { jumpIn } from './jumps.js';
 
 const PATIENCE = 40; // milliseconds of work between two looks at the page
+const EXACT = 1e-6; // of the size: less is not worth a number
 const SEEN = 1e-4; // metres and radians: smaller misses are not worth a word
 const DEGREES = 180 / Math.PI;
 
@@ -121,6 +122,12 @@ function missing(session: Session, misses: readonly Miss[]): string {
   return `${worst.name} does not reach its goal: it is ${parts.filter(Boolean).join(' and ')} at worst, in ${momentOf(worst.frame, motion?.frameTime ?? frameTime)}${more}.`;
 }
 
+/** How well all goals are met. */
+function metWords(session: Session, worst: number): string {
+  const { metres } = session.stage.scale;
+  return metres > 0 ? `They are met to ${length(worst, metres)}.` : worst < EXACT * session.size() ? 'They are met.' : `They are met to ${brief(worst)} length units of the file.`;
+}
+
 /** The motion with the goals in it. */
 export async function bake(session: Session, work: Work): Promise<Baked> {
   const { motion, model } = session;
@@ -133,6 +140,6 @@ export async function bake(session: Session, work: Work): Promise<Baked> {
   ].filter(Boolean);
   const worst = Math.max(0, ...misses.map((miss) => miss.length));
   const head = 'The goals are part of the motion now, and rest.';
-  const words = doubts.length > 0 ? `${head} The result is doubtful:\n${doubts.join('\n')}` : `${head} They are met to ${session.stage.scale.metres > 0 ? length(worst, session.stage.scale.metres) : brief(worst)}.`;
+  const words = doubts.length > 0 ? `${head} The result is doubtful:\n${doubts.join('\n')}` : `${head} ${metWords(session, worst)}`;
   return { clip, words, isDoubtful: doubts.length > 0 };
 }

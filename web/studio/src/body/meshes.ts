@@ -109,7 +109,11 @@ export async function parseGltf(bytes: Uint8Array, find: Find): Promise<GLTF> {
   const { GLTFLoader } = await import('three/addons/loaders/GLTFLoader.js');
   const { manager, release } = await managerFor(bytes[0] === 0x7b ? textOf(bytes) : '', find);
   try {
-    return await new GLTFLoader(manager).parseAsync(bufferOf(bytes), '');
+    const loader = new GLTFLoader(manager);
+    if (textOf(bytes).includes('_meshopt_compression"')) {
+      loader.setMeshoptDecoder((await import('three/addons/libs/meshopt_decoder.module.js')).MeshoptDecoder);
+    }
+    return await loader.parseAsync(bufferOf(bytes), '');
   } finally {
     release();
   }

@@ -91,7 +91,8 @@ function sideBySide(files: readonly NamedFile[], wish: Wish): FileSets {
   const chosen = motionOf(motions, wish);
   const wanted = skeletons.filter(({ name }) => name === wish.robot);
   const ways = (wanted.length > 0 ? wanted : skeletons).map((skeleton) => [skeleton, ...rest, ...chosen]);
-  return { ways: ways.length > 0 ? ways : [[...rest, ...chosen]], robots: skeletons.map(({ name }) => name), motions: motions.map(({ name }) => name) };
+  const alone = chosen.filter(({ name }) => ['c3d', 'trc'].includes(extension(name))); // need no skeleton
+  return { ways: wanted.length > 0 ? ways : ways.length > 0 ? [...ways, alone] : [[...rest, ...chosen]], robots: skeletons.map(({ name }) => name), motions: motions.map(({ name }) => name) };
 }
 
 /** What may be the robot of a folder, the likeliest first: near the top, a scene before others. Fragments fail, and the next is tried. */
@@ -115,12 +116,25 @@ function ofFolder(files: readonly NamedFile[], wish: Wish): FileSets {
 export const fileSets = (files: readonly NamedFile[], wish: Wish): FileSets => (files.every(isLoose) ? sideBySide(files, wish) : ofFolder(files, wish));
 
 /** What else could be shown: robots of the same kind, and those that were dropped by themselves. */
-export function choicesOf({ robots, motions }: FileSets, way: readonly NamedFile[], animation: number): Choices {
+export function choicesOf({ robots, motions }: FileSets, way: readonly NamedFile[], format: string, animation: number): Choices {
   const [shown] = way;
   const kind = extension(shown!.name);
   const others = robots.filter((name) => !name.includes('/') || extension(name) === kind);
   const motion = way.find(({ name }) => motions.includes(name))?.name ?? '';
-  return { robots: others, robot: shown!.name, motions, motion, animations: /^(gltf|glb)$/.test(kind) ? animationsIn(shown!.bytes) : [], animation };
+  return { robots: others, robot: shown!.name, motions, motion, animations: /^(gltf|glb)$/.test(format) ? animationsIn(shown!.bytes) : [], animation };
+}
+
+/** What meshes and their looks are made of: a skeleton names it, or it is of no use. */
+const parts = ['stl', 'obj', 'mtl', 'dae', 'ply', 'vtp', 'msh', 'bin', 'png', 'jpg', 'jpeg', 'webp', 'bmp', 'tga', 'gif', 'ktx2', 'xacro'];
+
+/** Of files that were dropped side by side, those of kinds that are not read. */
+export const unknownAmong = (files: readonly NamedFile[]): string[] => (files.length > 1 && files.every(isLoose) ? files.map(({ name }) => name).filter((name) => ![...order, ...parts, 'vrm', 'srdf'].includes(extension(name))) : []);
+
+/** It is not what its name says. */
+export function misnamed(name: string, format: string): string {
+  const kind = extension(name);
+  const isKnown = ['bvh', 'glb', 'gltf', 'urdf', 'asf', 'amc', 'c3d', 'trc'].includes(kind) && !(kind === 'gltf' && format === 'glb') && !(kind === 'glb' && format === 'gltf');
+  return isKnown && kind !== format ? `${baseName(name)} is no ${kind.toUpperCase()}: it holds ${format.toUpperCase()}, and is read as that.` : '';
 }
 
 const MOST_NAMED = 4;

@@ -1,6 +1,7 @@
 /** The skeleton as shapes: a bone from each body to the next, a ball for each joint, a cap for each tool. */
 import type { Joint, Model } from 'poise-ik';
 import * as THREE from 'three';
+import { canMove } from '../targets.js';
 
 /** A part that can be picked. */
 export interface Part {
@@ -32,8 +33,8 @@ function isAfloat(model: Model, { index, type, parent, q }: Joint, size: number)
   return type === 'prismatic' && parent >= 0 && isSlide(index) && !(model.upper[q]! - model.lower[q]! < size);
 }
 
-/** It moves freely against the body above: no bone joins them. */
-const isFree = (type: string): boolean => type.startsWith('free') || type === 'translation';
+/** It moves freely against what stands still: no bone joins them. */
+const isFree = (model: Model, { type, parent }: Joint): boolean => (type.startsWith('free') || type === 'translation') && !canMove(model, parent);
 
 export class Figure {
   readonly group = new THREE.Group();
@@ -57,7 +58,7 @@ export class Figure {
     for (const joint of model.joints) {
       if (isAfloat(model, joint, size)) {
         this.#bare.add(joint.parent);
-      } else if (joint.parent >= 0 && !isFree(joint.type)) {
+      } else if (joint.parent >= 0 && !isFree(model, joint)) {
         this.#links.push({ body: joint.parent, child: joint.index, tool: -1 });
       }
     }
@@ -79,6 +80,11 @@ export class Figure {
       mesh.castShadow = true;
       this.group.add(mesh);
     }
+  }
+
+  /** Bones that are drawn. */
+  get bones(): number {
+    return this.#links.length;
   }
 
   /** Colours of a theme. */
