@@ -11,7 +11,7 @@ import { History } from './history.js';
 import { Live } from './live.js';
 import { type KeptStage, KeptStages } from './loading/kept_stages.js';
 import { type DroppedFile, type Opened, openFiles } from './open_files.js';
-import type { Wish } from './loading/file_sets.js';
+import { unknownAmong, type Wish } from './loading/file_sets.js';
 import type { Work } from './beside.js';
 import { plain } from './plain_words.js';
 import { type Follower, followerOf, motionAmong, retarget } from './retargeting/follower.js';
@@ -206,7 +206,7 @@ export class Opener {
       return;
     }
     if (!isOpen || this.app.session?.stage.file === undefined) { // the skeleton is broken
-      await this.#openRest(isOpen, motion, left);
+      await this.#openRest(isOpen, motion, isOpen ? left.map(({ name }) => name) : [...left.map(({ name }) => name), ...unknownAmong(files)]);
       return;
     }
     const { title, file, choices } = app.session!.stage;
@@ -223,11 +223,11 @@ export class Opener {
   }
 
   /** What was dropped with a skeleton that cannot be read: a motion, unless a recording is on the stage by now. */
-  async #openRest(isOpen: boolean, motion: DroppedFile, left: readonly DroppedFile[]): Promise<void> {
+  async #openRest(isOpen: boolean, motion: DroppedFile, left: readonly string[]): Promise<void> {
     const { notices } = this.app;
     const told = notices.words;
     const isShown = !isOpen && (await this.#openFiles([motion]));
-    const others = [...(isShown ? [] : [motion]), ...left].map(({ name }) => name);
+    const others = [...(isShown ? [] : [motion.name]), ...left];
     if (isShown || others.length > 0) {
       notices.say([told, ...(isShown ? [`${motion.name} is on the stage alone.`] : []), ...(others.length > 0 ? [`Not opened: ${others.join(', ')}.`] : [])].join('\n'));
     }

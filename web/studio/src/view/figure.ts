@@ -33,8 +33,11 @@ function isAfloat(model: Model, { index, type, parent, q }: Joint, size: number)
   return type === 'prismatic' && parent >= 0 && isSlide(index) && !(model.upper[q]! - model.lower[q]! < size);
 }
 
-/** It moves freely against what stands still: no bone joins them. */
-const isFree = (model: Model, { type, parent }: Joint): boolean => (type.startsWith('free') || type === 'translation') && !canMove(model, parent);
+/** It moves freely against what stands still, or against a root that carries nothing else, a place on the ground: no bone joins them. */
+function isFree(model: Model, { type, parent }: Joint): boolean {
+  const carriesAll = model.joints[parent]?.parent === -1 && model.joints.filter((joint) => joint.parent === parent).length === 1;
+  return (type.startsWith('free') || type === 'translation') && (carriesAll || !canMove(model, parent));
+}
 
 export class Figure {
   readonly group = new THREE.Group();
