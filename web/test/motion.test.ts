@@ -106,6 +106,15 @@ test('a motion that is brought onto a character joins its animations, under its 
     assert.ok(text.includes('"nod"') && text.includes('"wave"') && two.carried?.meshes === 1);
 });
 
+test('a clip tells which way up its figure stands', () => {
+    using scene = poise.scene('humanoid');
+    using clip = motionOf(scene, 'walk').clip;
+    assert.equal(clip.up(scene.model), scale.up);
+    using arm = poise.scene('arm7');
+    using still = ik.Clip.create(poise, [arm.model.neutral()], 1);
+    assert.equal(still.up(arm.model), 'unknown');
+});
+
 test('clips are mirrored, reversed, slowed, joined, looped, and cleaned of feet that skate', () => {
     using scene = poise.scene('humanoid');
     const walk = motionOf(scene, 'walk');
