@@ -1,7 +1,7 @@
 /** What the user does with goals: add, remove, nudge, and pull on the skeleton itself. */
 import { identityPose, type Vec3 } from 'poise-ik';
 import type { App } from './app.js';
-import { beginFlight, type Flight, flightWords } from './flight.js';
+import { beginFlight, type Flight, flightWords } from './posing/flight.js';
 import type { Session } from './session.js';
 import { compose } from './spatial.js';
 import { type GoalKind, likelyEnd } from './targets.js';

@@ -41,7 +41,7 @@ import type { MeshShapes } from './body/mesh_shapes_job.js';
 import type { Collisions } from './collisions.js';
 import { type Hindrance, hindranceOf, unhindered } from './missing/hindrance.js';
 import { placeAt, withKey } from './keyframes.js';
-import { closeAround } from './loop_closing.js';
+import { closeAround } from './posing/loop_closing.js';
 import { MarkerFollower } from './marker_follower.js';
 import { placeOf } from './baking/places.js';
 import { diagonal, distance, pointsOf } from './spatial.js';

@@ -211,6 +211,7 @@ test('goals baked over a part of a clip make no joint jump; where they are out o
   };
   const near = await part('ArrowUp', 6);
   assert.match(near.text, /They are met to [<\d]/);
+  assert.match(near.text, /met to [^e]* length units\./); // which the file does not name
   const [before, after] = [jump(rows(walk)), jump(rows(await save(page, 'BVH')))];
   assert.ok(after < 2 * before + 15, `${after} degrees from one frame to the next, and ${before} before`);
   const far = await part('ArrowUp', 60);

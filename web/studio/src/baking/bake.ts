@@ -16,7 +16,7 @@ import { holdOf } from './hold.js';
 import { jumpIn } from './jumps.js';
 
 const PATIENCE = 40; // milliseconds of work between two looks at the page
-const EXACT = 1e-6; // of the size: less is not worth a number
+const EXACT = 1e-5; // of the size: less is not worth a number
 const SEEN = 1e-4; // metres and radians: smaller misses are not worth a word
 const DEGREES = 180 / Math.PI;
 
@@ -125,7 +125,8 @@ function missing(session: Session, misses: readonly Miss[]): string {
 /** How well all goals are met. */
 function metWords(session: Session, worst: number): string {
   const { metres } = session.stage.scale;
-  return metres > 0 ? `They are met to ${length(worst, metres)}.` : worst < EXACT * session.size() ? 'They are met.' : `They are met to ${brief(worst)} length units of the file.`;
+  const least = EXACT * session.size();
+  return `They are met to ${metres > 0 ? length(worst, metres) : `${worst < least ? `< ${brief(least)}` : brief(worst)} length units`}.`;
 }
 
 /** The motion with the goals in it. */

@@ -1,6 +1,6 @@
 /** A joint of a skeleton with loops is set by hand: the others go along, so that the loops stay closed. */
 import { goals as make, Solver } from 'poise-ik';
-import type { Session } from './session.js';
+import type { Session } from '../session.js';
 
 const ITERATIONS = 100;
 

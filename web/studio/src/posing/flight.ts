@@ -1,7 +1,7 @@
 /** A skeleton whose root is free goes to a goal as a whole, where nothing holds it: its limbs have no reason to bend. */
 import type { Vec3 } from 'poise-ik';
-import type { Session } from './session.js';
-import { distance } from './spatial.js';
+import type { Session } from '../session.js';
+import { distance } from '../spatial.js';
 
 const FAR = 0.02; // of the size: shorter ways are not worth a word
 const MOST = 0.5; // of the goal's way, by the root
