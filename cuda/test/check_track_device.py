@@ -75,7 +75,7 @@ with tempfile.TemporaryDirectory() as folder:
     compare(LONG, "with seams")
     one = run(device_program, "scene:humanoid", CLIPS[0], "--device", "cuda", "-o", "one.json")
     solved = re.search(r"(\d+) of 132 frames solved on the (host|NVIDIA)", one.stdout)
-    check(solved and int(solved[1]) >= 110, "a single clip says who solved it: the device all but those with outliers (117)")
+    check(solved and int(solved[1]) >= 45, "a single clip says who solved it: the device all but those with outliers or a hidden limb (51)")
     held = run(device_program, "scene:humanoid", CLIPS[0], "--device", "cuda", "--floor", "-1", "-o", "floor.json")
     check("solved on the processors: what every frame keeps to" in held.stderr, "constraints are held on the processors")
     method = run(device_program, "scene:humanoid", CLIPS[0], "--device", "cuda", "--method", "bfgs", "-o", "bfgs.json")

@@ -43,7 +43,7 @@ static const struct {
                             "@ has lost its markers for ~ s, frames < to >: they are up to ^ % of the stature away", 1, 2},
     [POISE_FINDING_HIDDEN] = {"hidden", 0.5, NEVER,
                               "markers tell nothing of @ for ~ s, frames < to >: its motion there is a guess", 1, 2},
-    [POISE_FINDING_BLOCKED] = {"blocked", 0.03, NEVER,
+    [POISE_FINDING_BLOCKED] = {"blocked", 0.045, NEVER,
                                "@ stays at a limit in frames < to > while a marker beyond it is ~ % of the stature off; "
                                "without limits (--no-limits) it is ^ % off",
                                100, 0},

@@ -54,14 +54,18 @@ MAKES(clip_append, poise_clip, poise_clip_destroy,
 
 MAKES(clip_loop, poise_clip, poise_clip_destroy, poise_clip_loop(stage.model, stage.clip, 0.04, POISE_UP_Y, a, &made, e))
 
+static poise_status clip_repeated(const poise_allocator *a, poise_error *e)
+{
+    poise_clip_travel travel = {.turn = -7};
+    poise_status status = poise_clip_repeated(stage.model, stage.clip, POISE_UP_Y, a, &travel, e);
+    ck_assert_int_eq(status == POISE_OK, travel.turn != -7);
+    return status;
+}
+
 const fault_row edit_faults[] = {
-    {"poise_clip_append", clip_append, false},
-    {"poise_clip_loop", clip_loop, false},
-    {"poise_clip_mirror", clip_mirror, false},
-    {"poise_clip_pin", clip_pin, false},
-    {"poise_clip_reverse", clip_reverse, false},
-    {"poise_clip_speed", clip_speed, false},
-    {"poise_feet_pins", feet_pins, false},
-    {"poise_pin_list_create", pin_list_create, false},
-    {NULL, NULL, false},
+    {"poise_clip_append", clip_append, false},         {"poise_clip_loop", clip_loop, false},
+    {"poise_clip_mirror", clip_mirror, false},         {"poise_clip_pin", clip_pin, false},
+    {"poise_clip_repeated", clip_repeated, false},     {"poise_clip_reverse", clip_reverse, false},
+    {"poise_clip_speed", clip_speed, false},           {"poise_feet_pins", feet_pins, false},
+    {"poise_pin_list_create", pin_list_create, false}, {NULL, NULL, false},
 };
