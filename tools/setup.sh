@@ -21,7 +21,7 @@ for_package="file=file dpkg-shlibdeps=dpkg-dev"
 for_python="python3-dev python3-numpy"
 for_test="ninja=ninja-build python3=python3 c++=g++ pkg-config=pkg-config libexpat1-dev libjansson-dev
     liblapack-dev liblapacke-dev $for_python python3-pytest $for_package"
-for_web="clang=clang wasm-ld=lld node=nodejs npm=npm"
+for_web="clang=clang wasm-ld=lld node=nodejs npm=npm zopfli=zopfli"
 for_cross="aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu,libc6-dev-arm64-cross qemu-aarch64-static=qemu-user-static
     musl-gcc=musl-tools"
 for_all="clang-format=clang-format clang-tidy=clang-tidy libclang-rt-14-dev cppcheck=cppcheck doxygen=doxygen groff=groff
