@@ -24,7 +24,7 @@ dpkg-deb -f "$package" Depends
 # the description promises the studio if and only if it is in there
 if [ -f "$build/studio/index.html" ]; then has_studio=1; else has_studio=0; fi
 test "$(dpkg-deb -f "$package" Description | grep -c studio || true)" -eq $has_studio
-test "$(dpkg-deb -c "$package" | grep -c 'share/poise/studio/index.html' || true)" -eq $has_studio
+test "$(dpkg-deb -c "$package" | grep -c 'share/poise/studio/index.html$' || true)" -eq $has_studio
 dpkg-deb -x "$package" "$place/root"
 
 # only what is in the package, but for the libraries that it depends on

@@ -5,7 +5,7 @@ import { GoalSet, readGoals, type Goal } from './goals.js';
 import type { Address, Module } from './module.js';
 import { Model } from './model.js';
 import { Clip, Markers } from './motion.js';
-import { getStruct, getStructs, layoutOf, memberAt, newStruct, newStructs, setStruct } from './structs.js';
+import { getStruct, getStructs, layoutOf, newStruct, newStructs, setStruct } from './structs.js';
 import { placementsIn, type Placement } from './track.js';
 import { formats, type Format, type Numbers, type Scale } from './values.js';
 
@@ -88,6 +88,8 @@ export interface PoiseFile {
 
 /** What to write: any of the parts of a file. */
 export interface FileContent {
+    /** Where it was read from: a BVH that had no End Sites is written without them. */
+    format?: Format;
     model?: Model | null;
     clip?: Clip | null;
     markers?: Markers | null;
@@ -243,12 +245,11 @@ export function writeFile(module: Module, content: FileContent, format: Format):
         return module.scoped((keep) => {
             const warnings = keep(newStructs(module, 'poise_warning', WARNINGS));
             const [sizeAt, countAt] = [keep(module.allocate(4)), keep(module.ints([WARNINGS]))];
-            const file = fileIn(module, content, format, keep);
+            const file = fileIn(module, content, content.format ?? 'unknown', keep);
             setStruct(module, 'poise_file', file, {}, {
                 goals: goals.length ? goals.address : 0, goalCount: goals.length,
             });
-            const code = module.data.getInt32(memberAt(module, 'poise_file', file, 'format'), true);
-            const bytes = keep(module.make('poise_write', [file, code], [sizeAt, warnings, countAt]));
+            const bytes = keep(module.make('poise_write', [file, formats.indexOf(format)], [sizeAt, warnings, countAt]));
             const [size, count] = [module.data.getUint32(sizeAt, true), module.data.getInt32(countAt, true)];
             return {
                 bytes: module.bytes.slice(bytes, bytes + size),

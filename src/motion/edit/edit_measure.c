@@ -4,7 +4,8 @@
 #include "math/scalar.h"
 #include "math/so3.h"
 
-#define SNAP      0.25  // radians from frame to frame that an edit must not add
+#define SNAP      0.25  // radians from frame to frame that an edit must not add all of a sudden, and
+#define FLIP      0.8   // not at all
 #define JOLT      0.012 // of the skeleton's size: likewise of a jolt
 #define JOLT_NEAR 2     // frames around in which a jolt of the original counts for an edit's
 
@@ -19,6 +20,19 @@ static bool turns(const pz_editor *e, int dof)
     return !pz_axis_slides(e->model, e->model->dof_axis[dof]);
 }
 
+// Does a degree of freedom turn by so much in frame f alone? One that gathers speed over several frames does not snap,
+// unless it turns by more than FLIP.
+static bool is_sudden(pz_editor *e, int f, int dof, double turn)
+{
+    double *way = e->jacobian + 2 * e->model->nv, around = 0.0;
+    for (int g = f - 1; g <= f + 1; g += 2) {
+        if (g > 0 && g < e->clip->frames && turn_between(e, pz_editor_frame(e, g), way, NULL) == POISE_OK) {
+            around = max2(around, fabs(way[dof]));
+        }
+    }
+    return turn > 2.0 * around || turn > FLIP;
+}
+
 static void measure_step(pz_editor *e, int f, poise_pin_report *r)
 {
     double rate = 1.0 / e->clip->frame_time, *before = e->jacobian, *after = e->jacobian + e->model->nv;
@@ -26,7 +40,8 @@ static void measure_step(pz_editor *e, int f, poise_pin_report *r)
         if (turns(e, i)) {
             r->speed_before = max2(r->speed_before, fabs(before[i]) * rate);
             r->speed_after = max2(r->speed_after, fabs(after[i]) * rate);
-            if (fabs(after[i]) > max2(SNAP, 2.0 * fabs(before[i])) && r->snap_frame == POISE_NONE) {
+            if (r->snap_frame == POISE_NONE && fabs(after[i]) > max2(SNAP, 2.0 * fabs(before[i])) &&
+                is_sudden(e, f, i, fabs(after[i]))) {
                 r->snap_frame = f;
                 r->snap_dof = i;
             }
