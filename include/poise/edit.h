@@ -99,11 +99,11 @@ typedef struct poise_pin_report {
     double speed_after;  // the same after the edit
     int snap_frame;      // where a joint turns by more than a quarter of a radian between two frames, twice as much as
                          // before and as in the frames around, or by 0.8; or where a body jolts; POISE_NONE: nowhere
-    int snap_dof;   // which joint; POISE_NONE: a body jolts
-    int jolt_body;  // which body; POISE_NONE: none
-    double jolt;    // what the edit adds to the jolt |x(f+1) - 2 x(f) + x(f-1)| of a foot that a SHIFT pin holds, in
-                    // length units; more than 1.2 % of the skeleton's size counts (2 cm of a person)
-    int iterations; // of all frames
+    int snap_dof;        // which joint; POISE_NONE: a body jolts
+    int jolt_body;       // which body; POISE_NONE: none
+    double jolt;         // what the edit adds to the jolt |x(f+1) - 2 x(f) + x(f-1)| of a foot that a SHIFT pin holds, in
+                         // length units; more than 1.2 % of the skeleton's size counts (2 cm of a person)
+    int iterations;      // of all frames
 } poise_pin_report;
 
 // Apply pins to a clip. Pins of one point of a body follow each other, positions and poses alike: if the next begins before
