@@ -575,29 +575,31 @@ static bool pose_gradients(const poise_sensitivity *s, const double *dL_dq, pois
 
 #define TAME 1e50 // products of a few numbers below this do not overflow
 
-static bool is_tame(const double *x, size_t count)
+static bool is_tame(double x)
 {
-    for (size_t i = 0; i < count; ++i) {
-        if (!(fabs(x[i]) < TAME)) {
-            return false;
-        }
-    }
-    return true;
+    return fabs(x) < TAME;
+}
+
+static bool is_tame3(vec3 x)
+{
+    return is_tame(x.x) && is_tame(x.y) && is_tame(x.z);
 }
 
 // Are all gradients finite that x leads to? They are where everything in them is tame; otherwise they are tried.
 static bool gradients_are_finite(poise_sensitivity *s)
 {
     size_t nv = (size_t)s->model->nv;
-    bool tame = is_tame(s->x, nv);
+    bool tame = is_tame3(s->objective.kin.origin);
+    for (size_t i = 0; i < nv && tame; ++i) {
+        tame = is_tame(s->x[i]);
+    }
     for (int k = 0; k < s->model->joint_count && tame; ++k) {
-        poise_pose pose = poise_kinematics_body_pose(&s->objective.kin, k);
-        tame = is_tame(&pose.position.x, 3);
+        tame = is_tame3(s->objective.kin.p[k]);
     }
     for (int i = 0; i < s->objective.goal_count; ++i) {
         const poise_goal *goal = &s->objective.goals[i];
-        bool is_plain = tame && is_tame(&goal->local.position.x, 3) && is_tame(&goal->target.position.x, 3) &&
-                        is_tame(&goal->weight, 1) && is_tame(&goal->rotation_weight, 1);
+        bool is_plain = tame && is_tame3(goal->local.position) && is_tame3(goal->target.position) && is_tame(goal->weight) &&
+                        is_tame(goal->rotation_weight);
         if (is_plain) {
             continue;
         }

@@ -42,7 +42,10 @@ poise_status poise_clip_figure(const poise_model *model, const poise_clip *clip,
                             poise_model_info(model).nq);
     }
     bool is_told = !figure->is_named || (figure->up != POISE_UP_UNKNOWN && stance_of(model, NULL).is_standing);
-    stance s = is_told ? (stance){.up = POISE_UP_UNKNOWN} : stance_of(model, clip);
+    if (is_told) {
+        return POISE_OK;
+    }
+    stance s = stance_of(model, clip);
     if (s.up != POISE_UP_UNKNOWN) {
         figure->up = s.up;
         figure->is_upside_down = s.is_upside_down;
