@@ -554,9 +554,11 @@ static poise_status write_clip(const poise_file *file, bool is_neutral, pz_outpu
 poise_status pz_write_bvh(const poise_file *file, pz_output *output)
 {
     poise_status status = pz_check_model(file, output, "BVH");
-    bool is_posed = (file->clip && file->clip->frames > 0) || file->format == POISE_FORMAT_BVH;
-    if (status != POISE_OK || is_posed) {
-        return status == POISE_OK ? write_clip(file, false, output) : status;
+    if (status != POISE_OK) {
+        return status;
+    }
+    if ((file->clip && file->clip->frames > 0) || file->format == POISE_FORMAT_BVH) {
+        return write_clip(file, false, output);
     }
     poise_file posed = *file;
     status =
