@@ -8,7 +8,8 @@ import { after, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
-const HELD = 0.05; // metres, of a person: what smoothing in time adds where goals hold in full; the worst here is 0.045, an elbow
+const HELD = 0.02; // metres, of a person: what smoothing in time adds where goals hold in full; the worst here is 0.0195
+const ALWAYS = 0.05; // the same near the end of a clip, where they hold throughout; the worst here is 0.045, an elbow
 const FADED = 0.03; // the same where they fade; the worst here is 0.029
 
 const home = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -55,7 +56,7 @@ test('what is shown of a motion with goals is what is baked, but for smoothing i
         session.kinematics.update(baked.clip.frame(frame));
         const [pose, share] = shown[i];
         const off = farthest(pose, standing(session)) / metre;
-        assert.ok(off < (share === 1 ? HELD : FADED), `${name} ${way}, frame ${frame}, share ${share}: ${(1000 * off).toFixed(1)} mm`);
+        assert.ok(off < (share < 1 ? FADED : range ? HELD : ALWAYS), `${name} ${way}, frame ${frame}, share ${share}: ${(1000 * off).toFixed(1)} mm`);
       });
       baked.dispose();
       session.release();
