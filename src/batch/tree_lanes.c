@@ -551,16 +551,13 @@ static bool judge(pz_tree_lanes *t, int lane)
         at->cost = trial.after;
         return true;
     }
-    bool is_stuck = pz_is_stuck(&trial, at->damping);
-    double size = is_stuck ? size_at(t, lane) : 0.0;
-    if (is_stuck && !(pz_is_flat(&trial) && size <= PZ_LARGE && pz_is_resolved(at->report.gradient, size, at->cost))) {
-        // the gradient may tell
+    if (pz_is_stuck(&trial, at->damping)) {
+        // whether that is closest or stalled, the gradient tells
         hand_over(t, lane);
         return false;
     }
-    at->stage = is_stuck || at->iterations_left == 0 ? LAST : AGAIN;
-    at->report.outcome = is_stuck ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_BUDGET;
-    at->report.reason = is_stuck ? pz_why_closest(at->problem->goals, at->problem->goal_count) : at->report.reason;
+    at->stage = at->iterations_left == 0 ? LAST : AGAIN;
+    at->report.outcome = POISE_OUTCOME_BUDGET;
     return false;
 }
 

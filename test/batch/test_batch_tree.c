@@ -493,6 +493,37 @@ TEST(numbers_that_overflow_have_the_bits_of_single_solves)
     }
 }
 
+// Beside such a distance no move changes the cost: whether the gradient proves anything decides between closest and stalled.
+TEST(hinges_under_targets_out_of_sight_end_as_single_solves_do)
+{
+    static const double distances[] = {1e13, 1e14, 1e16, 1e17, 1e20, 1e30, 1e80, 1e93, 1e100, 1e140};
+    static const double angles[] = {1e-3, 0.02, 0.3, 1.0, 1.5, 2.0, 3.0};
+    enum { DISTANCES = sizeof distances / sizeof *distances, ANGLES = sizeof angles / sizeof *angles };
+    poise_builder *builder;
+    poise_joint hinge = poise_joint_default();
+    bunch b;
+    hinge.name = "hinge";
+    hinge.type = POISE_JOINT_REVOLUTE;
+    poise_model *model;
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
+    ck_assert_int_eq(poise_builder_add_joint(builder, &hinge, NULL), POISE_OK);
+    ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
+    poise_builder_destroy(builder);
+    b = make_bunch(model, DISTANCES * ANGLES);
+    for (int i = 0; i < b.count; ++i) {
+        double r = distances[i / ANGLES], t = angles[i % ANGLES];
+        poise_goal *goal = b.goals + (size_t)i * MOST_MARKERS;
+        *goal = poise_goal_position(0, poise_vec3_make(1, 0, 0), poise_vec3_make(r * cos(t), r * sin(t), 0));
+        b.problems[i] = (poise_problem){.goals = goal, .goal_count = 1, .q = b.q + (size_t)i * (size_t)b.nq};
+    }
+    poise_batch_options options = poise_batch_options_default();
+    check(&b, &options, true);
+    ck_assert_int_gt(outcomes(&b, POISE_OUTCOME_STALLED), 0);
+    ck_assert_int_gt(outcomes(&b, POISE_OUTCOME_CLOSEST), 0);
+    poise_model_destroy(model);
+    free_bunch(&b);
+}
+
 TEST(batches_of_any_size_have_the_bits_of_single_solves)
 {
     static const int sizes[] = {0, 1, 3, 255, 256, 257, 600}, widths[] = {0, 2, 4, 8};
