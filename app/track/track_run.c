@@ -77,7 +77,7 @@ static void on_stage(void *user, poise_recording_stage stage, int frames)
     } else if (stage == POISE_STAGE_TRACK) {
         progress_start("tracking", "frames", frames);
         w->begin = now;
-        w->begin_spent = cpu_seconds_now();
+        w->begin_spent = w->stamp[0] = cpu_seconds_now();
     } else {
         w->wall = now - w->begin;
         w->spent = cpu_seconds_now() - w->begin_spent;

@@ -118,7 +118,8 @@ POISE_API void poise_live_destroy(poise_live *live); // NULL is allowed
 POISE_API poise_status poise_live_next(poise_live *live, const poise_vec3 *seen, double *q, int *frame,
                                        poise_track_frame *record, poise_error *error);
 
-// Track a whole recording as a live tracker would; `frames` (may be NULL) as in poise_track.
+// Track a whole recording as a live tracker would; `frames` (may be NULL) as in poise_track. Calls problem->on_frame when
+// the work that a frame brings as it arrives is done.
 POISE_API poise_status poise_track_live(const poise_track_problem *problem, const poise_sequence_options *options, int lag,
                                         const poise_allocator *allocator, poise_clip **clip, poise_track_frame *frames,
                                         poise_error *error);

@@ -163,6 +163,28 @@ TEST_ROWS(live_tracking_comes_near_to_the_whole, (int)TEST_COUNT(rows))
     ck_assert_double_le(last, 0.7 * whole + 0.3 * single);
 }
 
+static void expect_next(void *user, int frame, int worker)
+{
+    int *announced = user;
+    ck_assert(frame == *announced && worker == 0);
+    *announced += 1;
+}
+
+TEST(every_frame_of_live_tracking_is_announced_once_in_order)
+{
+    take t;
+    int announced = 0;
+    scene_recording how = scene_recording_noisy();
+    record(&t, "humanoid", "walk", &how);
+    t.problem.on_frame = expect_next;
+    t.problem.user = &announced;
+    poise_sequence_options o = poise_sequence_options_default();
+    poise_clip *clip = NULL;
+    ck_assert_int_eq(poise_track_live(&t.problem, &o, 12, NULL, &clip, NULL, NULL), POISE_OK);
+    own_clip(clip);
+    ck_assert_int_eq(announced, t.seen->frames);
+}
+
 // Frames come out in order, so many behind, and all of them in the end.
 TEST(live_frames_are_so_many_behind)
 {

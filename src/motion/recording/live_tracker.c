@@ -355,6 +355,9 @@ static poise_status run(poise_live *live, const int *index, poise_vec3 *seen, po
             read_frame(&live->problem, index, t, seen);
         }
         status = poise_live_next(live, comes ? seen : NULL, clip->q + due * (size_t)clip->nq, &at, &frames[due], error);
+        if (comes && status == POISE_OK && live->problem.on_frame) {
+            live->problem.on_frame(live->problem.user, t, 0);
+        }
     }
     return status;
 }
