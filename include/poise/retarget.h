@@ -86,7 +86,8 @@ typedef enum poise_feet {
 typedef struct poise_retarget_task {
     const poise_model *from;     // the skeleton that moves
     const poise_clip *clip;      // its motion
-    const poise_model *to;       // the skeleton that follows
+    const poise_model *to;       // the skeleton that follows. A root that cannot move stays where it is (`in_place`): read
+                                 // robots with poise_read_options.floating
     const poise_clip *to_clip;   // NULL: a motion of `to`, in which to find a rest pose if its neutral configuration is not
                                  // one
     const poise_clip *from_clip; // NULL: `clip`; the same for `from`. If `clip` is part of a longer motion, pass the whole,
