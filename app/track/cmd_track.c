@@ -460,8 +460,9 @@ static const app_option options[] = {
      .help = "beyond D a track is doubtful, beyond F failed; WHAT is miss (0.010,0.015 of the stature), given "
              "(0.012,0.024), far (0.024), places (0.7,1 deviations), moved (1.2,2.5), unequal (0.027,0.048), swapped (9), "
              "size (1.25,1.6), stretched (1.15,1.35), unseen (0.55,0.75), bare (0.6,0.9), held (0,0.5), let_go (0.2), lost "
-             "(0.2 s), hidden (0.5 s), blocked (0.045 of the stature), snapped (0.8 rad), traded (0), astray (0.12), turned "
-             "(0.2,0.5 rad) or absent (0); if a motion is followed, also bones (0.14,0.42 rad) and limb (0.3,0.72 rad); "
+             "(0.2 s), hidden (0.5 s), blocked (0.045 of the stature), snapped (0.8 rad), traded (0), astray (0.12), "
+             "foreign (0.75), lying (0), turned (0.2,0.5 rad) or absent (0); if a motion is followed, also bones "
+             "(0.14,0.42 rad) and limb (0.3,0.72 rad); "
              "with --velocity and --acceleration, late (0.05,0.5 of the frames)"},
     {"method", 0, OPTION_CHOICE, "NAME", .choices = METHODS_COMMON " ccd fabrik", .also = "newton_projected",
      .help = "solver for each frame (auto)"},

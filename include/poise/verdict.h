@@ -82,6 +82,8 @@ typedef enum poise_finding_kind {
     POISE_FINDING_TRADED,    // two markers leap to each other's place from one frame to the next: how often
     POISE_FINDING_ASTRAY,    // a marker of unknown name moves with another but is far from all bones: mean distance relative
                              // to stature
+    POISE_FINDING_FOREIGN,   // share of the markers with common names whose part of the body the skeleton lacks
+    POISE_FINDING_LYING,     // x points up by how the person stands, and nothing else says so: they may lie: value 1
     POISE_FINDING_TURNED,    // error of sensors against the orientations of their bodies: root mean square, radians
     POISE_FINDING_ABSENT,    // a marker or body required by a setup is missing: value 1
     POISE_FINDING_JOINT,     // a joint that no marker determines: value 1; not a fault in itself
@@ -120,10 +122,10 @@ typedef struct poise_thresholds {
 
 // miss 0.010, 0.015; given 0.012, 0.024; far 0.024; places 0.7, 1; moved 1.2, 2.5; unequal 0.027, 0.048; swapped 9; size
 // 1.25, 1.6; stretched 1.15, 1.35; sides 1.1, 1.25; unseen 0.55, 0.75; bare 0.6, 0.9; held 0, 0.5; let_go 0.2; lost 0.2;
-// hidden 0.5; blocked 0.045; snapped 0.8; traded 0; astray 0.12; turned 0.2, 0.5; absent 0; unmatched 0, 1; pose 0; bones
-// 0.2, 0.6; hips 0.08, 0.3; skate 0.02, 0.3; sunk 0.0025, 0.06; jumped 0, 0.1; late 0.05, 0.5; limb 0.5, 1.2; reversed 0;
-// slipped 0.3, 3; released 0.1; apart never; tipped 0.05; buried 0.03; fixed 0; unplanted 0.3; aside 0.1. Without a second
-// number: never failed.
+// hidden 0.5; blocked 0.045; snapped 0.8; traded 0; astray 0.12; foreign 0.75; lying 0; turned 0.2, 0.5; absent 0;
+// unmatched 0, 1; pose 0; bones 0.2, 0.6; hips 0.08, 0.3; skate 0.02, 0.3; sunk 0.0025, 0.06; jumped 0, 0.1; late 0.05,
+// 0.5; limb 0.5, 1.2; reversed 0; slipped 0.3, 3; released 0.1; apart never; tipped 0.05; buried 0.03; fixed 0; unplanted
+// 0.3; aside 0.1. Without a second number: never failed.
 POISE_API poise_thresholds poise_thresholds_default(void);
 
 // Set the thresholds of a finding by its name, such as "moved". A negative `failed` keeps the current one, or `doubtful` if

@@ -56,6 +56,12 @@ static const struct {
          1, 0},
     [POISE_FINDING_ASTRAY] = {"astray", 0.12, NEVER,
                               "@ has an unknown name, moves with & and is ~ % of the stature from the skeleton", 100, 0},
+    [POISE_FINDING_FOREIGN] = {"foreign", 0.75, NEVER,
+                               "~ % of the markers with common names are of body parts that the skeleton lacks", 100, 0},
+    [POISE_FINDING_LYING] = {"lying", 0, NEVER,
+                             "the head is along x, seen from the feet, so x is taken to point up, which is rare: if the "
+                             "person lies, say which axis points up (--source-up)",
+                             1, 0},
     [POISE_FINDING_TURNED] = {"turned", 0.2, 0.5, "sensors are ~ degrees from the orientations of their bodies (rms)",
                               57.29577951308232, 1},
     [POISE_FINDING_ABSENT] = {"absent", 0, NEVER, "the setup asks for @, which the model or the recording lacks", 1, 0},

@@ -220,18 +220,29 @@ static void judge_frames(judging *j)
     }
 }
 
-// Markers without a place.
+// Markers without a place. Those with common names are of parts that the skeleton lacks.
 static void judge_markers(judging *j)
 {
     const poise_track_problem *track = j->problem->track;
-    for (int k = 0; k < track->markers->count; ++k) {
+    const poise_markers *markers = track->markers;
+    pz_marker_table table = {.markers = markers};
+    int placed = 0, foreign = 0;
+    for (int k = 0; k < markers->count; ++k) {
         bool is_placed = false;
         for (int i = 0; i < track->placement_count && !is_placed; ++i) {
-            is_placed = track->placements[i].label && poise_markers_find(track->markers, track->placements[i].label) == k;
+            is_placed = track->placements[i].label && poise_markers_find(markers, track->placements[i].label) == k;
         }
         if (!is_placed) {
-            pz_weigh(&j->found, POISE_FINDING_LEFT_OUT, track->markers->label[k], 1.0, true);
+            pz_weigh(&j->found, POISE_FINDING_LEFT_OUT, markers->label[k], 1.0, true);
         }
+        pz_marker_row row;
+        const char *label = markers->label[k];
+        placed += is_placed;
+        foreign += !is_placed && poise_markers_find(markers, label) == k && !pz_label_is_computed(markers, label) &&
+                   pz_marker_table_find(&table, label, &row);
+    }
+    if (j->problem->places && placed + foreign > 0) {
+        pz_weigh(&j->found, POISE_FINDING_FOREIGN, NULL, (double)foreign / (placed + foreign), false);
     }
 }
 

@@ -98,6 +98,23 @@ TEST(units_and_axes_are_found_and_said_and_the_recording_stays_as_it_was)
     forget(t);
 }
 
+// The same motion, of a person who stands along x, or lies. A recording that states the axis leaves no doubt.
+TEST(x_as_the_upward_axis_is_doubtful_where_nothing_states_it)
+{
+    for (int says = 0; says < 2; ++says) {
+        take *t = record();
+        ck_assert_int_eq(poise_markers_rescale(t->markers, (poise_scale){1.0, POISE_UP_X}, NULL), POISE_OK);
+        t->markers->scale.up = says ? POISE_UP_X : POISE_UP_UNKNOWN;
+        poise_recording_problem problem = problem_of(t);
+        poise_recording_result *r = follow(&problem);
+        ck_assert(r->match.from.up == POISE_UP_X);
+        ck_assert_int_eq(r->verdict.level, says ? POISE_VERDICT_GOOD : POISE_VERDICT_DOUBTFUL);
+        ck_assert_double_eq(r->verdict.worst[POISE_FINDING_LYING], says ? 0 : 1);
+        poise_recording_destroy(r);
+        forget(t);
+    }
+}
+
 TEST(markers_without_places_are_placed_by_name_and_calibrated)
 {
     take *t = record();

@@ -264,6 +264,21 @@ TEST(five_markers_do_not_make_a_good_body)
     ck_assert(finds(t, POISE_FINDING_JOINT, POISE_VERDICT_GOOD, "left_elbow"));
 }
 
+TEST(a_skeleton_that_lacks_most_of_the_person_is_doubtful)
+{
+    take *t = record(gait, TEST_COUNT(gait));
+    ck_assert_int_eq(scene_create("lamp", NULL, &t->model, NULL), POISE_OK); // all that it has of a person is a head
+    own_model(t->model);
+    for (int f = 1; f < FRAMES; ++f) { // who stands still
+        memcpy(t->markers->position + f * t->markers->count, t->markers->position,
+               (size_t)t->markers->count * sizeof *t->markers->position);
+    }
+    follow(t, false, NULL);
+    ck_assert_double_eq_tol(t->verdict.worst[POISE_FINDING_FOREIGN], 34.0 / 38.0, 1e-12);
+    ck_assert_int_eq(t->verdict.level, POISE_VERDICT_DOUBTFUL);
+    ck_assert(finds(t, POISE_FINDING_FOREIGN, POISE_VERDICT_DOUBTFUL, NULL));
+}
+
 static const char *const legs[] = {"LASI", "RASI", "LPSI", "RPSI", "LTHI", "LKNE", "LTIB", "LANK",
                                    "LHEE", "LTOE", "RTHI", "RKNE", "RTIB", "RANK", "RHEE", "RTOE"};
 static const char *const centres[] = {"RHJC", "RKJC", "RAJC", "RSJC", "REJC", "RWJC",

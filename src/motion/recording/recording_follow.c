@@ -248,6 +248,15 @@ static void judge_limits(const poise_recording_problem *problem, poise_recording
     }
 }
 
+// x as the upward axis, only because of how the person stands: they may lie instead.
+static void judge_axis(const poise_recording_problem *problem, poise_recording_result *r, int capacity)
+{
+    if (r->said.up == POISE_UP_UNKNOWN && r->match.up_by_figure && r->match.from.up == POISE_UP_X) {
+        poise_finding f = {.kind = POISE_FINDING_LYING, .value = 1.0};
+        poise_verdict_weigh(&problem->thresholds, f, false, &r->verdict, r->findings, capacity);
+    }
+}
+
 static poise_status judge(const poise_recording_problem *problem, poise_recording_result *r, poise_error *error)
 {
     poise_track_problem track = plain_track(r, poise_track_problem_default());
@@ -263,6 +272,7 @@ static poise_status judge(const poise_recording_problem *problem, poise_recordin
             return status;
         }
         judge_limits(problem, r, capacity);
+        judge_axis(problem, r, capacity);
         is_whole = r->verdict.count <= capacity;
         if (!is_whole) {
             capacity = r->verdict.count;
