@@ -116,6 +116,10 @@ static app_exit run_with(const arguments *args, stream_task *task, const stream_
     } else if (works) {
         print_text(o, &figures);
     }
+    if (works && figures.trouble) {
+        complain("standard output: cannot be written: %s", strerror(figures.trouble));
+        works = false;
+    }
     smoother_destroy(s);
     lines_close(source);
     return works ? APP_DONE : APP_BAD;

@@ -86,7 +86,8 @@ typedef struct stream_options {
 
 typedef struct stream_figures {
     int64_t ticks, sent, missed, lines, bad, solves, failed;
-    bool closed;             // nobody reads standard output any more
+    bool closed;             // standard output takes no more lines
+    int trouble;             // errno, where that is not because its reader has left; 0: none
     latency output, solving; // from the tick to the line that left; in the solver
 } stream_figures;
 

@@ -42,7 +42,7 @@ typedef struct loop {
     bool told;           // that the goals in force cannot be solved for
     bool no_more, calm;  // no lines are left; the last solve left the answer where it was
     int64_t last_change; // tick of the last line that was taken
-    bool closed;         // nobody reads what goes out
+    bool closed;         // what goes out reaches nobody
     bool motion_ended;   // the animation stands at its last frame
     char *out;           // room for a line of angles
 } loop;
@@ -63,7 +63,10 @@ static void send_line(loop *l, const char *text, size_t size)
     while (!l->closed && done < size) {
         ssize_t put = write(STDOUT_FILENO, text + done, (unsigned)(size - done));
         done += put > 0 ? (size_t)put : 0;
-        l->closed = put < 0 && errno != EINTR;
+        if (put < 0 && errno != EINTR) {
+            l->closed = true;
+            l->figures->trouble = errno == EPIPE || system_reader_is_gone() ? 0 : errno;
+        }
     }
     if (l->options->reply) {
         lines_reply(l->source, text, size);

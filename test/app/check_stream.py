@@ -146,6 +146,14 @@ def nobody_reads(further):
     process.stdin.close()
 
 
+def output_that_cannot_be_written_is_said():
+    for target in [">&-"] + ["> /dev/full"] * os.path.exists("/dev/full"):
+        done = subprocess.run(["sh", "-c", f'"$0" stream scene:lamp -d 0.2 {target}', POISE], input=b"", timeout=60,
+                              stderr=subprocess.PIPE, check=False)
+        check(done.returncode == 2 and b"standard output: cannot be written: " in done.stderr,
+              f"{target}: exit status {done.returncode}: {done.stderr.decode()}")
+
+
 def random_bytes_never_crash(seconds):
     rng = random.Random(11)
     words = [b'{"aim":[1,0,0]}', b'{"t":', b"[", b"]", b"{", b"}", b'"', b"\\u00", b"\n", b"1e999", b"null", b'"goals":["aim tip']
@@ -183,6 +191,7 @@ with tempfile.TemporaryDirectory() as place:
     datagrams_are_taken_and_answered()
     nobody_reads([])
     nobody_reads(["--json"])
+    output_that_cannot_be_written_is_said()
     random_bytes_never_crash(1.5)
     memory_is_bounded()
 print("the stream keeps its limits, its records, its company and its head")
