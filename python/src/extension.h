@@ -107,7 +107,8 @@ typedef struct goal_array {
     int count;
     poise_goal few[4];
     poise_goal_list *words; // where they came as text
-    PyObject *held;         // what they point into
+    PyObject *held;         // the goals of Python
+    PyObject *looked_at;    // list of what they point into, which stays even if a goal gets other numbers meanwhile; or NULL
 } goal_array;
 
 // `goals` is a Goal, a sequence of them, or a text in the goal language. False with an exception.

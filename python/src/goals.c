@@ -55,7 +55,8 @@ static bool set_all(goal_object *g, const kind *k, PyObject *arguments, PyObject
     PyObject *name, *value;
     Py_ssize_t at = 0;
     while (keywords && PyDict_Next(keywords, &at, &name, &value)) {
-        if (!goal_set(g, PyUnicode_AsUTF8AndSize(name, NULL), value)) {
+        const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+        if (!text || !goal_set(g, text, value)) {
             return false;
         }
     }
@@ -182,13 +183,28 @@ static bool resolve(poise_goal *out, const goal_object *g, const model_object *m
     return check_arrays(g, model);
 }
 
-static bool take_one(poise_goal *out, const model_object *model, PyObject *object)
+// Keep the arrays of a goal as they are until the call is over. False with an exception.
+static bool hold_arrays(goal_array *array, const goal_object *g)
+{
+    bool ok = true;
+    for (int i = 0; ok && i < GOAL_ARRAYS; ++i) {
+        if (g->has_array[i]) {
+            array->looked_at = array->looked_at ? array->looked_at : PyList_New(0);
+            PyObject *view = array->looked_at ? PyMemoryView_FromObject(g->arrays[i].view.obj) : NULL;
+            ok = view && PyList_Append(array->looked_at, view) == 0;
+            Py_DecRef(view);
+        }
+    }
+    return ok;
+}
+
+static bool take_one(goal_array *array, poise_goal *out, const model_object *model, PyObject *object)
 {
     if (Py_TYPE(object) != goal_type) {
         PyErr_Format(PyExc_TypeError, "expected a goal, such as poise.pose(...), got %R", (PyObject *)Py_TYPE(object));
         return false;
     }
-    return resolve(out, (const goal_object *)object, model);
+    return resolve(out, (const goal_object *)object, model) && hold_arrays(array, (const goal_object *)object);
 }
 
 static bool take_words(goal_array *array, const model_object *model, PyObject *text)
@@ -233,7 +249,7 @@ static bool take_sequence(goal_array *array, const model_object *model, PyObject
         }
     }
     for (; array->count < count; ++array->count) {
-        if (!take_one(&array->goals[array->count], model, PyTuple_GetItem(array->held, array->count))) {
+        if (!take_one(array, &array->goals[array->count], model, PyTuple_GetItem(array->held, array->count))) {
             return false;
         }
     }
@@ -245,10 +261,10 @@ bool goals_take(goal_array *array, const model_object *model, PyObject *goals)
     array->goals = array->few;
     array->count = 0;
     array->words = NULL;
-    array->held = NULL;
+    array->held = array->looked_at = NULL;
     bool ok;
     if (Py_TYPE(goals) == goal_type) {
-        ok = take_one(array->goals, model, goals);
+        ok = take_one(array, array->goals, model, goals);
         array->count = ok;
         array->held = goals;
         Py_IncRef(goals);
@@ -271,6 +287,7 @@ void goals_release(goal_array *array)
         PyMem_Free(array->goals);
     }
     Py_DecRef(array->held);
+    Py_DecRef(array->looked_at);
 }
 
 bool goals_failed(const goal_array *array)

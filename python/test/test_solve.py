@@ -479,3 +479,32 @@ def test_a_list_of_goals_may_stand_before_no_targets(arm):
     for one in ((goals[0],), (goals[0], q)):
         with pytest.raises(TypeError, match=r"goal.each\(targets\) is such a list"):
             arm.solve_batch(*one)
+
+
+def test_a_solve_keeps_the_numbers_that_it_began_with(arm):
+    begun, others = np.full(arm.nq, 0.3), []
+
+    def answer(changes):
+        pull = spring(np.zeros(3), True)
+        posture = poise.posture(begun.copy())
+
+        def function(T):
+            if changes:
+                posture.q = np.full(arm.nq, 5.0)
+                others.extend(np.full(arm.nq, 7.0) for _ in range(4))  # where the old ones were, if they are gone
+            return pull(T)
+
+        return arm.solve([posture, poise.callback("tip", function)], arm.neutral())[0]
+
+    assert np.array_equal(answer(True), answer(False))
+    goals = poise.posture(begun.copy()), poise.position("tip", (0.4, 0.1, 0.5))
+    q = arm.solve(goals, arm.neutral())[0]
+    wanted, kept = arm.sensitivity(goals, q).forward(1, translation=(1, 0, 0)), arm.sensitivity(goals, q)
+    goals[0].q = np.zeros(arm.nq)
+    others.extend(np.full(arm.nq, np.nan) for _ in range(4))
+    assert np.array_equal(kept.forward(1, translation=(1, 0, 0)), wanted)
+
+
+def test_names_of_parameters_that_are_no_text_are_refused():
+    with pytest.raises(UnicodeEncodeError):
+        poise.position("tip", (0, 0, 0), **{"\ud800": 1})
