@@ -162,12 +162,23 @@ static bool is_closest(poise_solver *solver)
 #define FLAT_TOLERANCE 1e-2
 #define FLAT_LEAST     1e-12 // of the largest of the diagonal, whose zeros are rounding as well
 
+// Of the diagonal, but for dofs that are held, which tell nothing of the others.
+static double largest_free(const poise_solver *solver)
+{
+    double largest = 0.0;
+    for (int i = 0; i < solver->model->nv; ++i) {
+        bool is_held = solver->has_bounds && pz_is_held(solver, i);
+        largest = is_held ? largest : max2(largest, solver->diagonal[i]);
+    }
+    return largest;
+}
+
 poise_outcome pz_stuck_outcome(poise_solver *solver, bool is_flat)
 {
     pz_refresh_diagonal(solver);
     double gradient = pz_project_gradient(solver), size = pz_largest(solver->at->kin.q, solver->model->nq);
     bool is_resolved = pz_is_resolved(gradient, size, solver->at->cost);
-    double least = is_flat ? FLAT_LEAST * pz_largest(solver->diagonal, solver->model->nv) : 0.0;
+    double least = is_flat ? FLAT_LEAST * largest_free(solver) : 0.0;
     bool is_proved =
         is_resolved && !is_noise(solver) && is_stationary(solver, is_flat ? FLAT_TOLERANCE : STUCK_TOLERANCE, least);
     solver->report.reason = is_proved ? pz_why_closest(solver->goals, solver->goal_count) : PZ_WHY_STALLED;

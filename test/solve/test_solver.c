@@ -316,6 +316,51 @@ TEST(the_closest_pose_is_no_saddle)
     ck_assert_int_eq(closest, 25);
 }
 
+// An eye that would have to be where it looks: the cost is steep beyond all measure there, also along coordinates that limits
+// hold. That tells nothing of the one which they leave.
+TEST(what_limits_hold_does_not_make_a_slope_a_closest_pose)
+{
+    scene_random random = scene_random_make(5);
+    int closest = 0, stalled = 0;
+    for (int trial = 0; trial < 400; ++trial) {
+        poise_builder *builder = new_builder();
+        poise_joint joint = joint_of("eye", NULL, POISE_JOINT_BALL_EULER);
+        for (int i = 1; i < 3; ++i) {
+            joint.lower[i] = joint.upper[i] = scene_random_range(&random, -1, 1);
+        }
+        add(builder, &joint);
+        figure f = figure_of(model_of(builder));
+        double there = f.q[0] = scene_random_range(&random, -1, 1);
+        f.q[1] = joint.lower[1], f.q[2] = joint.lower[2];
+        update(&f);
+        poise_vec3 eye = random_vector(&random, 0.3);
+        poise_goal goals[2] = {
+            poise_goal_aim(0, eye, random_vector(&random, 1), poise_kinematics_point(f.kin, 0, eye)),
+            poise_goal_direction(0, random_vector(&random, 1), random_vector(&random, 1)),
+        };
+        goals[1].weight = 1e-5;
+        f.q[0] = there + scene_random_range(&random, -1, 1);
+        poise_solver_options options = options_for(POISE_METHOD_AUTO);
+        options.max_iterations = 1000;
+        poise_report report = solve(f.model, &options, goals, 2, f.q);
+        stalled += report.outcome == POISE_OUTCOME_STALLED;
+        if (report.outcome == POISE_OUTCOME_CLOSEST) {
+            poise_objective *made;
+            ck_assert_int_eq(poise_objective_create(f.model, 0, NULL, &made, NULL), POISE_OK);
+            poise_objective *objective = own_objective(made);
+            double H[9];
+            ck_assert_int_eq(poise_objective_set_goals(objective, goals, 2, NULL), POISE_OK);
+            ck_assert_int_eq(poise_objective_evaluate(objective, f.q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
+            ck_assert_int_eq(poise_objective_hessian(objective, POISE_HESSIAN_GAUSS_NEWTON, H, NULL), POISE_OK);
+            double cosine = fabs(poise_objective_value(objective).gradient[0]) / sqrt(2 * report.cost * H[0]);
+            ck_assert_msg(cosine <= 0.01, "trial %d: cosine %g", trial, cosine);
+            closest += 1;
+        }
+    }
+    ck_assert_int_gt(closest, 100);
+    ck_assert_int_gt(stalled, 100);
+}
+
 // ---- Cold starts ---------------------------------------------------------------------------------------------------------
 
 // Markers on a figure that differs from the current one by its root alone: aligned, all are where they should be. Rounding
