@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { build } from 'esbuild';
 import { strToU8, zipSync } from 'three/addons/libs/fflate.module.js';
 import { atRest, drag, drop, dropPaths, notice, on, open, probe, said, serve, shots, until } from './browser.mjs';
 
@@ -60,6 +61,36 @@ const hinge = (name, parent, child, xyz) => `<joint name="${name}" type="revolut
 const folder = `<robot name="folder"><link name="base">${ball('0 0 0', 0.2)}</link><link name="upper">${ball('0 0 0.5', 0.1)}</link><link name="fore"/><link name="hand">${ball('0 0 0.3', 0.2)}</link>
 ${hinge('shoulder', 'base', 'upper', '0 0 0')}${hinge('elbow', 'upper', 'fore', '0 0 1')}${hinge('wrist', 'fore', 'hand', '0 0 0.5')}</robot>`;
 const withMeshes = robot(Object.keys(meshes).map((file, i) => visual(`<mesh filename="package://boxer_description/meshes/${file}" scale="2 2 2"/>`, `${10 * (i + 1)} 0 0`)).join(''));
+
+/** A module of the studio, outside of the page. */
+async function moduleOf(source) {
+  const { outputFiles } = await build({ entryPoints: [source], bundle: true, format: 'esm', platform: 'node', write: false, logLevel: 'error' });
+  return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`);
+}
+
+/** A round ball as an STL file: faces apart, each with its corners. */
+function ballStl(radius, around) {
+  const at = (i, j) => {
+    const [a, b] = [(2 * Math.PI * i) / around, (2 * Math.PI * j) / around];
+    return [Math.cos(a) * Math.sin(b), Math.sin(a) * Math.sin(b), Math.cos(b)].map((x) => (radius * x).toFixed(9)).join(' ');
+  };
+  const facet = (corners) => `facet normal 0 0 0\nouter loop\n${corners.map((corner) => `vertex ${corner}\n`).join('')}endloop\nendfacet\n`;
+  const rows = Array.from({ length: around / 2 - 2 }, (_, j) => j + 1);
+  const patches = rows.flatMap((j) => Array.from({ length: around }, (_, i) => facet([at(i, j), at(i, j + 1), at(i + 1, j)]) + facet([at(i + 1, j), at(i, j + 1), at(i + 1, j + 1)])));
+  return `solid ball\n${patches.join('')}endsolid ball\n`;
+}
+
+test('small things are as smooth as large ones', async () => {
+  const { loadMesh } = await moduleOf('src/body/meshes.ts');
+  for (const radius of [0.004, 1, 4000]) {
+    const { geometry } = await loadMesh('ball.stl', Buffer.from(ballStl(radius, 48)), async () => null);
+    const [corners, normals] = ['position', 'normal'].map((name) => geometry.attributes[name]);
+    for (let i = 0; i < corners.count; i++) {
+      const outwards = ['getX', 'getY', 'getZ'].reduce((sum, get) => sum + (corners[get](i) * normals[get](i)) / radius, 0);
+      assert.ok(outwards > 0.995, `radius ${radius}: a normal ${outwards} along the radius`);
+    }
+  }
+});
 
 const near = (box, wanted) => box.forEach((x, i) => assert.ok(Math.abs(x - wanted[i]) < 1e-3, `${box} instead of ${wanted}`));
 

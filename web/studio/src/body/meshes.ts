@@ -46,15 +46,25 @@ export async function loadPicture(bytes: Uint8Array | null): Promise<THREE.Textu
   }
 }
 
-const SMOOTH = 200_000; // corners that are looked at for smooth normals: more take too long
+const SMOOTH = 600_000; // corners that are looked at for smooth normals, about half a second of them: more take too long
 const CREASE = 0.6; // radians between faces that stay an edge
+const UNITS = 10_000; // radius of a mesh while its corners are compared
+
+/** Round things look round, and edges stay edges. three.js takes corners within 1/100 unit as one: here the unit is small. */
+async function smoothed(shape: THREE.BufferGeometry): Promise<THREE.BufferGeometry> {
+  const { toCreasedNormals } = await import('three/addons/utils/BufferGeometryUtils.js');
+  shape.computeBoundingSphere();
+  const radius = shape.boundingSphere!.radius || 1;
+  const enlarged = 2 ** Math.round(Math.log2(UNITS / radius)); // a power of two: nothing is rounded
+  shape.scale(enlarged, enlarged, enlarged);
+  return toCreasedNormals(shape, CREASE).scale(1 / enlarged, 1 / enlarged, 1 / enlarged);
+}
 
 /** A mesh without a material of its own gets none: its visual has one. */
 const plain = async (shape: THREE.BufferGeometry): Promise<THREE.Object3D> => {
   shape.deleteAttribute('normal'); // STL files have them wrong, or zero, now and then
-  if (!shape.index && shape.attributes['position']!.count < SMOOTH) { // faces apart: round things are to look round
-    const { toCreasedNormals } = await import('three/addons/utils/BufferGeometryUtils.js');
-    return new THREE.Mesh(toCreasedNormals(shape, CREASE));
+  if (!shape.index && shape.attributes['position']!.count < SMOOTH) { // faces apart
+    return new THREE.Mesh(await smoothed(shape));
   }
   shape.computeVertexNormals();
   return new THREE.Mesh(shape);
