@@ -371,7 +371,7 @@ export class Opener {
     }
     const body = new Body(session.model);
     app.viewport.setBody(body);
-    const arrived = () => session === app.session && app.viewport.dressed();
+    const arrived = () => session === app.session && app.viewport.pieceArrived();
     await body.add(visuals, find, arrived);
     if (session !== app.session) {
       body.dispose();

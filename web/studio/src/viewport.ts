@@ -196,6 +196,13 @@ export class Viewport {
     }
   }
 
+  /** A piece of the looks has arrived. Where the processor draws, a frame of a large robot takes seconds: it waits for the others. */
+  pieceArrived(): void {
+    if (!this.#plain) {
+      this.dressed();
+    }
+  }
+
   /** All of the looks is there. Where it is far smaller or larger than the skeleton, it gives the size; nothing sticks in the floor. */
   #takeIn(session: Session, corners: readonly number[]): void {
     const size = diagonal([...session.standing(), ...corners]);

@@ -323,3 +323,39 @@ test('poise view finds the meshes of a robot on disk, and what an MJCF includes'
     rmSync(folder, { recursive: true, force: true });
   }
 });
+
+/** Let meshes arrive one after the other, and count the pictures that are drawn from the first of them to the last. */
+function meshesArriveSlowly() {
+  const { fetch } = globalThis;
+  let [last, first] = [Promise.resolve(), -1];
+  globalThis.picturesDrawn = () => globalThis.studio.graphics().drawn - first;
+  globalThis.fetch = async (...what) => {
+    const answer = await fetch(...what);
+    if (/\.stl/.test(String(what[0]?.url ?? what[0]))) {
+      last = last.then(() => new Promise((done) => setTimeout(done, 150)));
+      await last;
+      first = first < 0 ? globalThis.studio.graphics().drawn : first;
+    }
+    return answer;
+  };
+}
+
+test('where the processor draws, a robot is drawn when all of its meshes are there', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'poise-robot-'));
+  const names = Array.from({ length: 12 }, (_, i) => `part${i}.stl`);
+  names.forEach((name) => writeFileSync(join(folder, name), stl));
+  writeFileSync(join(folder, 'many.urdf'), robot(names.map((name, i) => visual(`<mesh filename="${name}"/>`, `${i} 0 0`)).join('')));
+  const { address, end } = await serve(join(folder, 'many.urdf'));
+  try {
+    for (const [light, least, most] of [['plain', 1, 4], ['full', 8, Infinity]]) {
+      const { page, finish } = await open(`${address}&light=${light}`, {}, meshesArriveSlowly);
+      await until(page, () => globalThis.studio.look().meshes === 15 && globalThis.studio.rests());
+      const drawn = await page.evaluate(() => globalThis.picturesDrawn());
+      assert.ok(drawn >= least && drawn <= most, `${light}: ${drawn} pictures`);
+      await finish();
+    }
+  } finally {
+    end();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
