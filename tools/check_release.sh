@@ -58,10 +58,11 @@ check() {
 
 # serves COMMAND...: does `poise view` give the studio?
 serves() {
+    rm -f "$place/view" # of the server before
     "$@" view --no-open --json >"$place/view" &
     local server=$! port="" answer=""
     for _ in $(seq 300); do
-        port=$(sed -n 's/.*"port": *\([0-9]*\).*/\1/p' "$place/view")
+        port=$(sed -n 's/.*"port": *\([0-9]*\).*/\1/p' "$place/view" 2>/dev/null)
         [ -z "$port" ] || break
         sleep 0.1
     done
