@@ -259,10 +259,26 @@ bool arguments_check_output(const arguments *args, const char *name, const char 
     return file_can_be_written(name);
 }
 
+// Does an option before `own` write to the same file? Then what it wrote would be lost.
+static bool check_apart(const arguments *args, const given *own)
+{
+    for (const given *g = args->given; g < own; ++g) {
+        if (g->option->kind == OPTION_OUTPUT && g->option != own->option && files_would_be_same(g->text, own->text)) {
+            complain("%s: --%s and --%s would both write to it; give each a file of its own", own->text, g->option->name,
+                     own->option->name);
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool check_outputs(const arguments *args)
 {
     for (int i = 0; i < args->given_count; ++i) {
         const given *g = &args->given[i];
+        if (g->option->kind == OPTION_OUTPUT && !check_apart(args, g)) {
+            return false;
+        }
         if (g->option->kind == OPTION_OUTPUT && !arguments_check_output(args, g->text, g->option->choices)) {
             return false;
         }

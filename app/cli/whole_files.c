@@ -179,6 +179,21 @@ bool files_are_same(const char *a, const char *b)
     return system_same_file(a, b);
 }
 
+static const char *without_dots(const char *name)
+{
+    while (name[0] == '.' && system_is_separator(name[1])) {
+        name += 2;
+    }
+    return name;
+}
+
+bool files_would_be_same(const char *a, const char *b)
+{
+    char to_a[PATH_MAX], to_b[PATH_MAX];
+    return files_are_same(a, b) || (system_path_kind(a, true) != PATH_OTHER && follow_links(a, to_a) &&
+                                    follow_links(b, to_b) && strcmp(without_dots(to_a), without_dots(to_b)) == 0);
+}
+
 bool file_can_be_written(const char *name)
 {
     char target[PATH_MAX], folder[PATH_MAX];

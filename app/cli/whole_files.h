@@ -30,6 +30,9 @@ bool file_can_be_written(const char *name);
 // Are both names of one file that is there?
 bool files_are_same(const char *a, const char *b);
 
+// Would file_write put both into one file, there or not, or both into standard output? A device takes any number.
+bool files_would_be_same(const char *a, const char *b);
+
 // Make a folder and those above it, as far as they are missing.
 bool folder_make(const char *name);
 
