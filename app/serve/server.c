@@ -363,7 +363,8 @@ void server_run(server *s, const volatile sig_atomic_t *stop)
             start_visit(s, connection);
         }
     }
-    for (int i = 0; i < 10 * (PATIENCE + 1) && atomic_load(&s->connections) > 0; ++i) {
-        system_sleep_until(system_nanoseconds() + 100000000, &(const volatile sig_atomic_t){0});
+    // what is on its way may arrive; connections that wait, or never end, do not keep the program
+    for (int i = 0; i < 10 && atomic_load(&s->connections) > 0; ++i) {
+        system_sleep_until(system_nanoseconds() + 50000000, &(const volatile sig_atomic_t){0});
     }
 }
