@@ -319,6 +319,17 @@ static void grow_urdf(io_text *out, int n)
     io_put(out, "</robot>");
 }
 
+// Spheres and cylinders that touch none of each other, on one link.
+static void grow_urdf_shapes(io_text *out, int n)
+{
+    io_put(out, "<robot name='cloud'><link name='link'>\n");
+    for (int i = 0; i < n; ++i) {
+        const char *shape = i % 2 ? "sphere radius='1'" : "cylinder radius='1' length='1'";
+        io_put(out, "<collision><origin xyz='%d 0 0'/><geometry><%s/></geometry></collision>\n", 4 * i, shape);
+    }
+    io_put(out, "</link></robot>");
+}
+
 // Pins in a row, backwards, each coordinate following the one before, and a marker on each body.
 static void grow_osim(io_text *out, int n)
 {
@@ -543,6 +554,7 @@ static const struct {
     poise_model *(*model)(void);
 } growths[] = {
     {"urdf: links, mimics", POISE_FORMAT_URDF, grow_urdf, 2000, NULL},
+    {"urdf: shapes", POISE_FORMAT_URDF, grow_urdf_shapes, 3000, NULL},
     {"osim: joints, couplers, markers", POISE_FORMAT_OSIM, grow_osim, 500, NULL},
     {"mjcf: limbs", POISE_FORMAT_MJCF, grow_mjcf_limbs, 1500, NULL},
     {"mjcf: depth", POISE_FORMAT_MJCF, grow_mjcf_depth, 490, NULL},

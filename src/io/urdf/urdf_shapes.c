@@ -39,15 +39,28 @@ static bool is_inside(const poise_shape *sphere, const poise_shape *capsule)
     return sqrt(x.x * x.x + x.y * x.y + beyond * beyond) + sphere->radius <= capsule->radius * (1 + 1e-6);
 }
 
-// Spheres that round off the ends of a cylinder lie in its capsule.
+static bool is_round(const poise_shape *shape, bool is_long)
+{
+    return shape->kind == POISE_SHAPE_CAPSULE && (shape->half.z > 0) == is_long;
+}
+
+#define MOST_COMPARED 1000000 // pairs of shapes of a link, of which it has a handful
+
+// Spheres that round off the ends of a cylinder lie in its capsule. Where they stay, they do no more than cost time.
 static size_t drop_covered(poise_shape *shapes, size_t first, size_t count)
 {
-    size_t kept = first;
+    size_t kept = first, spheres = 0, capsules = 0;
+    for (size_t i = first; i < count; ++i) {
+        spheres += is_round(&shapes[i], false);
+        capsules += is_round(&shapes[i], true);
+    }
+    if (capsules == 0 || spheres > MOST_COMPARED / (count - first)) {
+        return count;
+    }
     for (size_t i = first; i < count; ++i) {
         bool covered = false;
-        for (size_t k = first; k < count && shapes[i].kind == POISE_SHAPE_CAPSULE && shapes[i].half.z == 0; ++k) {
-            covered = covered || (k != i && shapes[k].kind == POISE_SHAPE_CAPSULE && shapes[k].half.z > 0 &&
-                                  is_inside(&shapes[i], &shapes[k]));
+        for (size_t k = first; k < count && is_round(&shapes[i], false); ++k) {
+            covered = covered || (is_round(&shapes[k], true) && is_inside(&shapes[i], &shapes[k]));
         }
         if (!covered) {
             shapes[kept++] = shapes[i];
