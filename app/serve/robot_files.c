@@ -111,6 +111,7 @@ static const char *next_text(const char *at, const char *tag, const char *ends, 
             snprintf(text, size, "%.*s", (int)length, at);
             return at + length;
         }
+        at += length; // longer than any name
     }
     return NULL;
 }

@@ -223,6 +223,21 @@ def check_robot(poise, studio, folder):
         server.wait(20)
 
 
+def check_long_names(poise, studio, folder):
+    """What a mesh says is a name may be no name, again and again; the address comes all the same, and soon."""
+    with open(os.path.join(folder, "a.urdf"), "w") as file:
+        file.write('<robot name="a"><link name="a"><visual><geometry><mesh filename="a.obj"/></geometry></visual></link></robot>')
+    with open(os.path.join(folder, "a.obj"), "w") as file:
+        file.write("mtllib " * 400000)
+    command = [poise, "view", "--no-open", "--json", "--studio", studio, os.path.join(folder, "a.urdf")]
+    begin = time.monotonic()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server, Ended(server):
+        server.stdout.readline()
+        check("a mesh full of names does not keep the server", time.monotonic() - begin < 10)
+        server.send_signal(signal.SIGINT)
+        server.wait(20)
+
+
 def main():
     poise = sys.argv[1]
     with tempfile.TemporaryDirectory() as folder:
@@ -248,6 +263,7 @@ def main():
                 check_interrupt(server, "with a connection that waits")
         check_live(poise, studio)
         check_robot(poise, studio, folder)
+        check_long_names(poise, studio, folder)
         missing = subprocess.run([poise, "view", "--no-open", "--studio", studio, "nothing.bvh"], capture_output=True, text=True)
         check("a missing file is said at once", missing.returncode == 2 and "nothing.bvh" in missing.stderr)
     print(f"{len(failures)} claims failed")
