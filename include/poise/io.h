@@ -183,9 +183,9 @@ typedef struct poise_file {
                                       // motion of this name, and glTF puts it before the animations that are carried
 } poise_file;
 
-// A closure_tolerance (poise_constraint_options) for loops from files, whose numbers have six to eight digits: redundant
+// A closure_tolerance (poise_constraint_options) for loops from files, whose numbers have five to eight digits: redundant
 // loops agree no better than that. Loops that can close to rounding still do.
-#define POISE_CLOSURE_OF_FILES 1e-7
+#define POISE_CLOSURE_OF_FILES 1e-5
 
 // The largest number of warnings kept for one file.
 #define POISE_WARNINGS_MOST 1000

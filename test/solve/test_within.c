@@ -5,6 +5,7 @@
 #include "support/test_arms.h"
 
 #include <math.h>
+#include <string.h>
 
 static poise_solver *solver_for(const poise_model *model, const poise_constraint *constraints, int count,
                                 poise_solver_options options)
@@ -238,7 +239,7 @@ TEST(what_is_not_sound_is_refused)
 #define CLOSED 1e-14 // loops close to rounding, well below closure_tolerance
 
 // Crank 0.2, coupler 0.5, rocker 0.4, ground 0.5, in the plane x, y: the coupler's end is tied to the rocker's.
-static poise_model *four_bar(void)
+static poise_model *four_bar_askew(double twist)
 {
     poise_builder *builder = new_builder();
     poise_joint crank = joint_of("crank", NULL, POISE_JOINT_REVOLUTE),
@@ -246,10 +247,16 @@ static poise_model *four_bar(void)
     poise_joint rocker = joint_of("rocker", NULL, POISE_JOINT_REVOLUTE);
     coupler.offset.position.x = 0.2;
     rocker.offset.position.x = 0.5;
+    rocker.offset.rotation = poise_quat_from_axis_angle(poise_vec3_make(1, 0, 0), twist);
     add(builder, &crank);
     add(builder, &coupler);
     add(builder, &rocker);
     return model_of(builder);
+}
+
+static poise_model *four_bar(void)
+{
+    return four_bar_askew(0);
 }
 
 static poise_constraint tie_bars(const poise_model *model, poise_constraint_kind kind)
@@ -283,6 +290,49 @@ TEST_ROWS(a_four_bar_turns_closed, 2)
     f.q[0] = 0.3;
     update(&f);
     ck_assert_double_lt(poise_constraint_room(f.kin, &tie, NULL), -0.01); // open
+}
+
+// The digits of a file leave axes that are not quite parallel: no angle of the rocker but two closes such a loop.
+TEST(a_four_bar_turns_though_its_axes_are_not_quite_parallel)
+{
+    poise_model *model = four_bar_askew(2e-5);
+    poise_constraint tie = tie_bars(model, POISE_CONSTRAINT_CONNECT);
+    poise_solver_options options = poise_solver_options_default();
+    options.constraints.closure_tolerance = 1e-5;
+    poise_solver *solver = solver_for(model, &tie, 1, options);
+    figure f = figure_of(model);
+    double q[3] = {0.3, 0.6, 1.5};
+    for (int i = 0; i < 200; ++i) {
+        double angle = 0.3 + 0.03 * i;
+        poise_goal goal = poise_goal_direction(0, poise_vec3_make(1, 0, 0), poise_vec3_make(cos(angle), sin(angle), 0));
+        poise_report report;
+        ck_assert_int_eq(poise_solve_within(solver, &goal, 1, &tie, 1, q, &report, NULL), POISE_OK);
+        ck_assert_msg(report.outcome == POISE_OUTCOME_REACHED, "frame %d: %s", i, report.reason);
+        ck_assert_double_lt(fabs(sin(q[0] - angle)), 2e-6);
+        memcpy(f.q, q, sizeof q);
+        update(&f);
+        ck_assert_double_ge(poise_constraint_room(f.kin, &tie, NULL), -1e-5);
+    }
+}
+
+// A tolerance is for loops that cannot close better: others do, and what pulls at them gains nothing by it.
+TEST(a_tolerance_for_loops_does_not_change_the_answer)
+{
+    poise_model *model = four_bar();
+    poise_constraint tie = tie_bars(model, POISE_CONSTRAINT_CONNECT);
+    poise_solver_options options = poise_solver_options_default();
+    poise_solver *exact = solver_for(model, &tie, 1, options);
+    options.constraints.closure_tolerance = 1e-5;
+    poise_solver *loose = solver_for(model, &tie, 1, options);
+    for (int i = 0; i < 50; ++i) {
+        double wanted[3] = {0.3 + 0.02 * i, 0.6, 1.5}, q[2][3] = {{0.3, 0.6, 1.5}, {0.3, 0.6, 1.5}};
+        poise_goal goal = poise_goal_posture(wanted, 1.0);
+        ck_assert_int_eq(poise_solve_within(exact, &goal, 1, &tie, 1, q[0], NULL, NULL), POISE_OK);
+        ck_assert_int_eq(poise_solve_within(loose, &goal, 1, &tie, 1, q[1], NULL, NULL), POISE_OK);
+        for (int k = 0; k < 3; ++k) {
+            ck_assert_double_lt(fabs(q[0][k] - q[1][k]), 1e-6);
+        }
+    }
 }
 
 // A point of the coupler towards targets that one degree of freedom does not reach.

@@ -36,7 +36,7 @@ export interface SolverOptions {
     prior?: number;
     /** [Infinity] longest step of any coordinate in one iteration. */
     stepLimit?: number;
-    /** [1e-12, with loops 1e-7] how far a loop may be open, in units that suit the skeleton, or radians. */
+    /** [1e-12, with loops 1e-5] how far a loop may be open, in units that suit the skeleton, or radians. */
     closureTolerance?: number;
     /** [2] goals of the kinds relative and center_of_mass that a call may have. */
     coupledGoals?: number;
@@ -70,7 +70,7 @@ export interface SolverExtras {
     loops?: Loops | null;
 }
 
-const CLOSURE = 1e-7; // POISE_CLOSURE_OF_FILES
+const CLOSURE = 1e-5; // POISE_CLOSURE_OF_FILES
 
 /** How a solve went. */
 export interface Report {

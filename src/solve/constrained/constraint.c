@@ -68,6 +68,7 @@ void pz_constraints_lay_out(pz_constraints *c, const poise_model *model, const p
     c->row_capacity = options->rows;
     c->shape_capacity = options->shapes;
     c->unit = model->unit;
+    c->closure = options->closure_tolerance;
     c->placed = (pz_placed *)pz_arena_take(arena, (size_t)options->shapes, sizeof *c->placed);
     c->columns = (double *)pz_arena_take(arena, 15 * (size_t)model->nv, sizeof *c->columns);
 }

@@ -5,10 +5,8 @@
 
 #include <string.h>
 
-#define DEPENDENT 1e-10 // a pivot below this share of S_ii
-#define AGREES    1e-9  // what x may lack of a row that was left out
-#define IN_SET    1
-#define LEFT_OUT  2
+#define IN_SET   1
+#define LEFT_OUT 2
 
 void pz_dual_lay_out(pz_dual *d, int nv, int most_rows, pz_arena *arena)
 {
@@ -179,7 +177,7 @@ static bool append(pz_dual *d, int place)
         f[i] = (*S_at(d, place, d->used[i]) - dot(i, F_row(d, i), f)) / F_row(d, i)[i];
     }
     double own = *S_at(d, place, place), pivot = own - dot(d->used_count, f, f);
-    if (!(pivot > DEPENDENT * own)) {
+    if (!(pivot > PZ_DUAL_DEPENDENT * own)) {
         return false;
     }
     f[d->used_count] = sqrt(pivot);
@@ -299,7 +297,7 @@ static bool exchange(pz_dual *d, int place)
     solve_factor(d, r);
     for (int i = 0; i < d->used_count; ++i) {
         int used = d->used[i];
-        bool has_share = r[i] > 0 && r[i] * r[i] * *S_at(d, used, used) > DEPENDENT * own;
+        bool has_share = r[i] > 0 && r[i] * r[i] * *S_at(d, used, used) > PZ_DUAL_DEPENDENT * own;
         if (has_share && !is_equality(d, d->id[used]) && d->mu[used] < t * r[i]) {
             t = d->mu[used] / r[i];
             first = i;
@@ -397,6 +395,30 @@ static int most_broken(const pz_dual *d)
     return worst;
 }
 
+// Equalities of which nothing but noise is left beside those before them, by Gram and Schmidt in Z, which is free yet.
+static void leave_out_noise(pz_dual *d)
+{
+    int kept = 0;
+    for (int id = 0; id < d->row_count && kept < d->capacity; ++id) {
+        double *Z = Z_row(d, kept);
+        for (int i = 0; i < d->nv && d->is_equality[id]; ++i) {
+            Z[i] = d->J[(size_t)id * (size_t)d->nv + (size_t)i] * d->span[i];
+        }
+        for (int k = 0; k < kept && d->is_equality[id]; ++k) {
+            add_scaled(d->nv, -dot(d->nv, Z_row(d, k), Z), Z_row(d, k), Z);
+        }
+        double rest = d->is_equality[id] ? dot(d->nv, Z, Z) : 0.0;
+        if (rest > d->noise[id]) {
+            for (int i = 0; i < d->nv; ++i) {
+                Z[i] /= sqrt(rest);
+            }
+            kept += 1;
+        } else if (d->is_equality[id]) {
+            d->mark[id] = LEFT_OUT;
+        }
+    }
+}
+
 static void begin(pz_dual *d, const int *hints, int hint_count)
 {
     d->size = d->used_count = 0;
@@ -406,8 +428,11 @@ static void begin(pz_dual *d, const int *hints, int hint_count)
     }
     go_up(d, d->x0);
     go_down(d, d->x0);
+    if (d->noise) {
+        leave_out_noise(d);
+    }
     for (int id = 0; id < d->row_count; ++id) {
-        if (d->is_equality[id] && !enter(d, id, false)) {
+        if (d->is_equality[id] && d->mark[id] == 0 && !enter(d, id, false)) {
             d->mark[id] = LEFT_OUT;
         }
     }
@@ -418,6 +443,11 @@ static void begin(pz_dual *d, const int *hints, int hint_count)
     }
 }
 
+bool pz_dual_left_out(const pz_dual *d, int row)
+{
+    return d->mark[row] == LEFT_OUT;
+}
+
 // Does x hold the rows that were left out?
 static bool left_out_agree(const pz_dual *d)
 {
@@ -426,7 +456,8 @@ static bool left_out_agree(const pz_dual *d)
             double value = constant(d, id) + times(d, id, d->x);
             double lacks = is_equality(d, id) ? fabs(value) : -value;
             double span = is_bound(d, id) ? d->span[(id - d->row_count) / 2] : 1.0;
-            if (lacks > max2(AGREES, d->slack) * span) {
+            double allowed = is_equality(d, id) ? d->agrees : PZ_DUAL_AGREES;
+            if (lacks > max2(allowed, d->slack) * span) {
                 return false;
             }
         }

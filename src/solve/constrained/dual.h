@@ -9,7 +9,8 @@
 //
 // by an active set (C. Lawson & R. Hanson, "Solving Least Squares Problems", 1974, chapter 23) with a Cholesky factor of its
 // part of S that is updated. A row that depends on those in use takes the place of one of them; where none can give way, the
-// rows contradict each other, and it is left out.
+// rows contradict each other, and it is left out. So are equalities that nothing but the digits of a
+// file makes independent of each other (`noise`).
 #ifndef PZ_SOLVE_DUAL_H
 #define PZ_SOLVE_DUAL_H
 
@@ -17,13 +18,17 @@
 #include "math/scalar.h"
 #include "solve/constrained/leaf_factor.h"
 
+#define PZ_DUAL_DEPENDENT 1e-10 // a row depends on those in use if its pivot is below this share of S_ii
+#define PZ_DUAL_AGREES    1e-9  // what x may lack of a row that was left out
+
 typedef struct pz_dual {
     // the problem: the caller's
     int nv;
     int row_count;
-    const double *J;             // row_count x nv
-    const double *c;             // row_count
-    const bool *is_equality;     // row_count
+    const double *J;         // row_count x nv
+    const double *c;         // row_count
+    const bool *is_equality; // row_count
+    const double *noise;     // row_count; NULL: none: what is left of J_i^2 of an equality that depends on others, in spans
     const double *lower, *upper; // nv: how far the step may go
     const double *g;             // nv
     const pz_leaf_factor *L;     // of M; NULL: M is diag(D)
@@ -31,7 +36,8 @@ typedef struct pz_dual {
     const double *span;          // nv: what a step of 1 is measured by, the unit of length for slides
     double soften;               // rows broken by more than `deep` get this share on their S_ii
     double deep;
-    double slack; // what x may lack of an inequality or a bound, in its span
+    double slack;  // what x may lack of an inequality or a bound, in its span
+    double agrees; // what x may lack of an equality that was left out
     // the answer
     double *x;          // nv
     bool is_consistent; // x holds every row and bound
@@ -59,6 +65,9 @@ void pz_dual_solve(pz_dual *d, const int *hints, int hint_count);
 
 // The step of least length in M's metric that changes the value of every row in use by -c[row]; bounds keep theirs. Into x.
 void pz_dual_correct(pz_dual *d, const double *c, double *x);
+
+// Was a row left out of the last program?
+bool pz_dual_left_out(const pz_dual *d, int row);
 
 static inline int pz_dual_lower_id(const pz_dual *d, int dof)
 {

@@ -46,6 +46,7 @@ typedef struct pz_constraints {
     int count;
     int row_capacity, shape_capacity;
     double unit;       // of lengths in rows
+    double closure;    // what a loop may be open by (poise_constraint_options.closure_tolerance)
     pz_placed *placed; // shapes of the constraint that is looked at
     double *columns;   // 15 x nv: scratch
 } pz_constraints;

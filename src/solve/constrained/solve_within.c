@@ -220,7 +220,7 @@ static void fall_back_on_start(poise_solver *s, pz_within *w)
     if (pz_within_holds(s, &w->at)) {
         pz_within_note(s, w);
     }
-    if (w->held_cost < before) {
+    if (w->held_cost != before) {
         s->report.outcome = w->held_reaches ? POISE_OUTCOME_REACHED : POISE_OUTCOME_STALLED;
         s->report.reason = w->held_reaches ? PZ_WHY_REACHED : PZ_WHY_STALLED;
     }
@@ -241,7 +241,7 @@ static void run_all(poise_solver *s, pz_within *w)
             s->report.restarts += 1;
         }
         poise_outcome outcome = run_from(s, w, run, !loops && !(run == 0 && is_warm));
-        if (run == 0 || w->held_cost < before) {
+        if (run == 0 || w->held_cost != before) {
             best = outcome;
             reason = s->report.reason;
         }
@@ -352,7 +352,8 @@ static void close_fully(poise_solver *s, pz_within *w)
 
 static void solve(poise_solver *s, pz_within *w)
 {
-    w->has_held = w->held_reaches = w->is_surveyed = w->misses_goals = false;
+    w->has_held = w->held_reaches = w->held_is_tight = w->is_surveyed = w->misses_goals = false;
+    memset(w->is_noise, 0, (size_t)w->constraints.row_capacity * sizeof *w->is_noise);
     w->in_way = POISE_NONE;
     w->held_cost = w->least_worst = w->base_merit = INFINITY;
     if (search_arm(s, w)) {

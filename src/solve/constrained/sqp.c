@@ -17,6 +17,9 @@
 #define WATCHED       6     // over which the merit must fall
 #define SLOWEST       0.9   // to less than this share of what it was
 #define SLACK         1e-11 // what a step may lack of an inequality, or exceed a limit by
+#define CLOSING       1e-6  // loops open by less than this, or than the tolerance, are closed before anything else
+#define NOISE         1e4   // axes are known as well as a lever of 1/100 whose end is known to the tolerance; squared
+#define CLOSURE_EXACT 1e-9  // loops with a smaller tolerance have no noise
 #define ROUNDING      2e-15 // errors of loops below this, for lengths of one unit, are rounding
 
 // ---- Memory --------------------------------------------------------------------------------------------------------------
@@ -42,6 +45,8 @@ pz_within *pz_within_lay_out(const poise_solver *solver, pz_arena *arena)
     w.hints = (pz_hint *)pz_arena_take(arena, (size_t)w.dual.capacity, sizeof *w.hints);
     w.hint_ids = (int *)pz_arena_take(arena, (size_t)w.dual.capacity, sizeof *w.hint_ids);
     w.J = numbers(arena, rows * n), w.c = numbers(arena, rows), w.c_trial = numbers(arena, rows);
+    w.noise = numbers(arena, rows);
+    w.is_noise = (bool *)pz_arena_take(arena, rows, sizeof *w.is_noise);
     w.exact = numbers(arena, n * n), w.gauss_newton = numbers(arena, n * n),
     pz_leaf_factor_lay_out(&w.factor, (int)n, arena);
     w.span = numbers(arena, n), w.D = numbers(arena, n), w.g = numbers(arena, n), w.correction = numbers(arena, n);
@@ -84,6 +89,46 @@ static bool reaches(const poise_solver *solver)
     return true;
 }
 
+// Rows of loops are the same in every point, in the same order: which of them does the program leave out as noise?
+static void keep_noise(pz_within *w)
+{
+    int loop = 0;
+    for (int i = 0; i < w->at.count; ++i) {
+        if (w->is_equality[i]) {
+            w->is_noise[loop++] = w->dual.noise && pz_dual_left_out(&w->dual, i);
+        }
+    }
+}
+
+// What such rows are open by at a point, as far as they may be: nothing to mend.
+static double noise_at(const pz_within *w, const pz_rows *rows)
+{
+    double sum = 0.0;
+    for (int i = 0, loop = 0; i < rows->count; ++i) {
+        if (rows->row[i].is_equality && w->is_noise[loop++]) {
+            sum += min2(fabs(rows->row[i].room), w->constraints.closure);
+        }
+    }
+    return sum;
+}
+
+static double broken_at(const pz_within *w, const pz_rows *rows)
+{
+    return rows->broken - noise_at(w, rows);
+}
+
+// Are loops closed as they would be if they had no tolerance, noise aside?
+static bool is_tight(const pz_within *w)
+{
+    bool tight = true;
+    for (int i = 0, loop = 0; i < w->at.count; ++i) {
+        const pz_row *row = &w->at.row[i];
+        tight = tight && (!row->is_equality || w->is_noise[loop] || fabs(row->room) <= PZ_ROW_AIM);
+        loop += row->is_equality;
+    }
+    return tight;
+}
+
 void pz_within_note(const poise_solver *solver, pz_within *w)
 {
     size_t size = (size_t)solver->model->nq * sizeof(double);
@@ -92,8 +137,10 @@ void pz_within_note(const poise_solver *solver, pz_within *w)
         w->least_worst = w->at.worst;
         memcpy(w->q_least, q, size);
     }
-    if (solver->at->cost < w->held_cost && pz_within_holds(solver, &w->at)) {
+    bool tight = is_tight(w), is_better = tight != w->held_is_tight ? tight : solver->at->cost < w->held_cost;
+    if ((is_better || !w->has_held) && pz_within_holds(solver, &w->at)) {
         w->has_held = true;
+        w->held_is_tight = tight;
         w->held_cost = solver->at->cost;
         w->held_reaches = reaches(solver);
         memcpy(w->q_held, q, size);
@@ -119,6 +166,34 @@ static double evaluate(poise_solver *solver, pz_within *w, const double *step)
     return cost;
 }
 
+static double square_in_spans(const pz_within *w, int row, int nv)
+{
+    double sum = 0.0;
+    for (int i = 0; i < nv; ++i) {
+        double across = w->J[(size_t)row * (size_t)nv + (size_t)i] * w->span[i];
+        sum += across * across;
+    }
+    return sum;
+}
+
+// What is noise in each row of a loop, by the largest of its kind in that loop.
+static void weigh_noise(pz_within *w, int nv)
+{
+    double share = NOISE * w->constraints.closure * w->constraints.closure;
+    for (int i = 0; i < w->at.count; ++i) {
+        const pz_row *row = &w->at.row[i];
+        bool is_first = i == 0 || row[-1].constraint != row->constraint || row[-1].form != row->form;
+        w->noise[i] = is_first ? 0.0 : w->noise[i - 1];
+        w->noise[i] = row->is_equality ? max2(w->noise[i], share * square_in_spans(w, i, nv)) : 0.0;
+    }
+    for (int i = w->at.count - 2; i >= 0; --i) {
+        const pz_row *row = &w->at.row[i];
+        if (row[1].constraint == row->constraint && row[1].form == row->form) {
+            w->noise[i] = w->noise[i + 1];
+        }
+    }
+}
+
 // Rows with their derivatives, metric and bounds of the step; what is locked does not move.
 static void prepare(poise_solver *solver, pz_within *w)
 {
@@ -139,6 +214,9 @@ static void prepare(poise_solver *solver, pz_within *w)
         for (int r = 0; box->locked && r < w->at.count; ++r) {
             w->J[(size_t)r * (size_t)nv + (size_t)i] = 0.0;
         }
+    }
+    if (w->constraints.closure > CLOSURE_EXACT) {
+        weigh_noise(w, nv);
     }
 }
 
@@ -227,11 +305,7 @@ static void stiffen(pz_within *w, int nv, int id, double mean)
         return;
     }
     const double *J = w->J + (size_t)id * (size_t)nv;
-    double square = 0.0;
-    for (int i = 0; i < nv; ++i) {
-        double across = J[i] * w->span[i];
-        square += across * across;
-    }
+    double square = square_in_spans(w, id, nv);
     double sigma = square > 0 ? (w->is_equality[id] ? SIGMA_LOOPS : SIGMA_OTHERS) * mean / square : 0.0;
     for (int i = 0; i < nv; ++i) {
         double scaled = sigma * J[i];
@@ -300,6 +374,8 @@ static void pose_program(pz_within *w, const double *g, const pz_leaf_factor *L)
     d->g = g, d->L = L, d->D = w->D, d->span = w->span;
     d->soften = SOFTEN, d->deep = DEEP;
     d->slack = SLACK;
+    d->agrees = max2(PZ_DUAL_AGREES, w->constraints.closure);
+    d->noise = w->constraints.closure > CLOSURE_EXACT ? w->noise : NULL;
 }
 
 static double dot(int n, const double *a, const double *b)
@@ -413,16 +489,18 @@ static void make_step(poise_solver *solver, pz_within *w, bool wants_exact, pz_t
     }
     pose_program(w, w->correction, &w->factor);
     pz_dual_solve(&w->dual, w->hint_ids, w->hint_count);
+    keep_noise(w);
     weigh(w, nv);
     memcpy(solver->step, w->dual.x, (size_t)nv * sizeof *solver->step);
-    double left = predicted_broken(w, solver->step, nv);
+    double left = predicted_broken(w, solver->step, nv) - noise_at(w, &w->at);
     double cost = evaluate(solver, w, solver->step);
-    t->before = solver->at->cost + w->nu * w->at.broken;
-    t->predicted = w->nu * (w->at.broken - left) - dot(nv, w->g, solver->step) - 0.5 * curvature(w, solver->step, nv, exact);
-    t->after = cost + w->nu * w->trial.broken;
-    if (!pz_is_accepted(t) && w->trial.broken > left + PZ_ROW_SPARE) {
+    double open = broken_at(w, &w->at);
+    t->before = solver->at->cost + w->nu * open;
+    t->predicted = w->nu * (open - left) - dot(nv, w->g, solver->step) - 0.5 * curvature(w, solver->step, nv, exact);
+    t->after = cost + w->nu * broken_at(w, &w->trial);
+    if (!pz_is_accepted(t) && broken_at(w, &w->trial) > left + PZ_ROW_SPARE) {
         cost = correct(solver, w);
-        t->after = cost + w->nu * w->trial.broken;
+        t->after = cost + w->nu * broken_at(w, &w->trial);
     }
 }
 
@@ -448,8 +526,9 @@ static bool is_over(poise_solver *solver, pz_within *w, poise_outcome *outcome)
 // Where the goals are met and only loops are a little open, closing them at once is the shorter way.
 static void close_loops(poise_solver *solver, pz_within *w)
 {
-    if (w->at.worst > 0 && w->at.worst < 1e-6 && reaches(solver)) {
+    if (w->at.worst > 0 && w->at.worst < max2(CLOSING, w->constraints.closure) && reaches(solver)) {
         pz_within_mend(solver, w, 4);
+        pz_within_close_fully(solver, w);
     }
 }
 
@@ -475,7 +554,7 @@ poise_outcome pz_within_run(poise_solver *solver, pz_within *w, bool may_drop)
             return outcome;
         }
         make_step(solver, w, pz_wants_exact(&a), &a.trial);
-        if (a.is_fresh && w->at.broken <= PZ_ROW_AIM && is_stationary(solver, w)) {
+        if (a.is_fresh && broken_at(w, &w->at) <= PZ_ROW_AIM && is_stationary(solver, w)) {
             solver->report.reason = pz_why_closest(solver->goals, solver->goal_count);
             return POISE_OUTCOME_CLOSEST;
         }
@@ -488,7 +567,7 @@ poise_outcome pz_within_run(poise_solver *solver, pz_within *w, bool may_drop)
         w->damping = damping_after(w->damping, &a.trial);
         pz_auto_learn(&a, &a.trial);
         if (!accepted && pz_is_stuck(&a.trial, w->damping)) {
-            bool is_closest = pz_is_flat(&a.trial) && w->at.broken <= PZ_ROW_AIM;
+            bool is_closest = pz_is_flat(&a.trial) && broken_at(w, &w->at) <= PZ_ROW_AIM;
             solver->report.reason = is_closest ? pz_why_closest(solver->goals, solver->goal_count) : PZ_WHY_STALLED;
             return is_closest ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_STALLED;
         }
@@ -514,6 +593,7 @@ static void find_mending_step(poise_solver *solver, pz_within *w, double slack)
     pose_program(w, w->g, NULL);
     w->dual.slack = slack;
     pz_dual_solve(&w->dual, NULL, 0);
+    keep_noise(w);
     memcpy(solver->step, w->dual.x, (size_t)nv * sizeof *solver->step);
 }
 
@@ -558,12 +638,17 @@ bool pz_within_close_fully(poise_solver *solver, pz_within *w)
     if (closure <= rounding) {
         return false;
     }
-    bool was_reached = reaches(solver);
-    find_mending_step(solver, w, 0.0); // a step that a limit cuts short, by however little, closes nothing
-    evaluate(solver, w, solver->step);
-    if (!(closure_of(&w->trial, &rounding) < closure) || !pz_within_holds(solver, &w->trial)) {
-        return false;
+    bool was_reached = reaches(solver), is_closer = false;
+    for (int i = 0; i < 3 && closure > rounding; ++i) {
+        find_mending_step(solver, w, 0.0); // a step that a limit cuts short, by however little, closes nothing
+        evaluate(solver, w, solver->step);
+        double next = closure_of(&w->trial, &rounding);
+        if (!(next < closure) || !pz_within_holds(solver, &w->trial)) {
+            break;
+        }
+        accept(solver, w);
+        closure = next;
+        is_closer = true;
     }
-    accept(solver, w);
-    return !was_reached || reaches(solver);
+    return is_closer && (!was_reached || reaches(solver));
 }

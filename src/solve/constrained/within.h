@@ -32,6 +32,8 @@ typedef struct pz_within {
     double *J, *c; // of the rows at the current point
     bool *is_equality;
     double *c_trial;              // of the same rows at the trial
+    double *noise;                // what may be left of a row of a loop that depends on others
+    bool *is_noise;               // by row of a loop: the last program left it out as such
     double *exact, *gauss_newton; // nv x nv: Hessians of the current point
     bool has_exact, has_gauss_newton;
     pz_leaf_factor factor; // of M
@@ -47,7 +49,7 @@ typedef struct pz_within {
     double clearance; // the least distance of its pairs
     bool has_held;    // a point that holds everything was seen; the best of them:
     double held_cost;
-    bool held_reaches;
+    bool held_reaches, held_is_tight;
     int in_way, in_way_item; // the constraint, and its item, broken most where the goals alone were met; POISE_NONE
     bool misses_goals;       // the search for several tips found nothing, and is not tried again
     double *q_held;
