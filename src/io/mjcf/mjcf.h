@@ -63,7 +63,7 @@ typedef struct pz_mjcf_body {
     int first_joint, last_joint; // -1: none
     double mass;
     poise_vec3 mass_center;
-    bool has_inertial, has_geom;
+    bool has_inertial, has_geom, has_mesh_with_mass;
 } pz_mjcf_body;
 
 typedef enum pz_mjcf_joint_type { MJCF_HINGE, MJCF_SLIDE, MJCF_BALL, MJCF_FREE } pz_mjcf_joint_type;
