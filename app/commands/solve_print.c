@@ -101,8 +101,9 @@ static void print_goals(const solve_job *job)
 static void print_bound(char *text, size_t size, poise_unit unit, double bound)
 {
     double value = value_for_people(unit, bound);
-    int used = snprintf(text, size, isfinite(bound) ? "%.4f" : "-", fabs(value) < 5e-5 ? 0 : value);
-    while (isfinite(bound) && used > 1 && strchr("0.", text[used - 1])) { // 150.0000 is 150
+    bool has_places = fabs(value) < 1e15;
+    int used = snprintf(text, size, has_places ? "%.4f" : isfinite(value) ? "%.6g" : "-", fabs(value) < 5e-5 ? 0 : value);
+    while (has_places && used > 1 && strchr("0.", text[used - 1])) { // 150.0000 is 150
         bool is_point = text[used - 1] == '.';
         text[--used] = '\0';
         if (is_point) {
