@@ -356,3 +356,54 @@ json_node *avoid_touching_as_json(const avoided *a)
     }
     return list;
 }
+
+// ---- What cannot move ----------------------------------------------------------------------------------------------------
+
+static bool can_move(const poise_model *model, int body)
+{
+    while (body != POISE_WORLD) {
+        poise_joint_info joint = poise_model_joint_info(model, body);
+        if (joint.nv > 0 || joint.mimic != POISE_NONE) {
+            return true;
+        }
+        body = joint.parent;
+    }
+    return false;
+}
+
+// The deepest overlap of a body that cannot move with obstacle number `shape`; its distance, 0 where there is none.
+static double deepest_of_still(const avoided *a, const poise_kinematics *kinematics, int shape, int *body)
+{
+    const poise_shape *shapes = a->clearance->shapes;
+    double deepest = 0;
+    for (int i = 0; i < a->file->shape_count; ++i) {
+        poise_nearest nearest;
+        bool is_still = !can_move(a->file->model, shapes[i].body);
+        if (is_still && poise_distance(kinematics, &shapes[i], &shapes[shape], &nearest, NULL) == POISE_OK &&
+            nearest.distance < deepest) {
+            deepest = nearest.distance;
+            *body = i;
+        }
+    }
+    return deepest;
+}
+
+json_node *avoid_still_as_json(const avoided *a)
+{
+    json_node *list = json_new(JSON_ARRAY);
+    poise_kinematics *kinematics = NULL;
+    need(poise_kinematics_create(a->file->model, NULL, &kinematics, NULL) == POISE_OK);
+    for (int i = a->file->shape_count; i < a->clearance->shape_count; ++i) {
+        char first[128], second[128];
+        int body = 0;
+        double distance = deepest_of_still(a, kinematics, i, &body);
+        if (distance < 0 && a->clearance->shapes[i].body == POISE_WORLD) {
+            poise_shape_describe(a->clearance, body, a->file, first, sizeof first);
+            poise_shape_describe(a->clearance, i, a->file, second, sizeof second);
+            json_append(list, json_make("{s:o, s:o, s:o}", "a", json_from_text(first), "b", json_from_text(second),
+                                        "distance", json_from_number(distance)));
+        }
+    }
+    poise_kinematics_destroy(kinematics);
+    return list;
+}

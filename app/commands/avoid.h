@@ -86,6 +86,10 @@ void avoid_describe_touching(const avoided *a, char *text, size_t size);
 // The same bodies, for machines.
 json_node *avoid_touching_as_json(const avoided *a);
 
+// Obstacles that overlap with a body which cannot move, such as the base of an arm: no pose parts them, so they are not
+// watched. "a", "b", "distance".
+json_node *avoid_still_as_json(const avoided *a);
+
 // The two shapes of a watched pair.
 void avoid_name_pair(const avoided *a, int pair, char first[128], char second[128]);
 

@@ -22,6 +22,19 @@ static double nearest_pair(const solve_job *job, char a[128], char b[128], doubl
     return room + *margin;
 }
 
+static void print_still(const solve_job *job)
+{
+    json_node *list = avoid_still_as_json(&job->avoided);
+    for (const json_node *pair = list->first; pair; pair = pair->next) {
+        char line[400];
+        snprintf(line, sizeof line, "not watched: %s and %s overlap by %.4g %s as covered; neither can move",
+                 json_text_of(json_get(pair, "a")), json_text_of(json_get(pair, "b")),
+                 -json_number_of(json_get(pair, "distance")), job->length_unit);
+        print_wrapped(stdout, line, 0, 80);
+    }
+    json_release(list);
+}
+
 static void print_shapes(const solve_job *job)
 {
     char a[128] = "", b[128] = "", touching[1000];
@@ -39,6 +52,7 @@ static void print_shapes(const solve_job *job)
         snprintf(whole, sizeof whole, "left out: %s", touching);
         print_wrapped(stdout, whole, 0, 80);
     }
+    print_still(job);
     if (apart->pair_count == 0 || distance > DBL_MAX / 2) {
         return;
     }
@@ -246,6 +260,7 @@ json_node *solve_shapes_as_json(const solve_job *job)
                              json_from_number(apart->margin), "clearance", json_from_number(is_checked ? distance : NAN));
     json_set(o, "pairs_left_out", json_from_integer(job->avoided.touching->pair_count));
     json_set(o, "always_touch", avoid_touching_as_json(&job->avoided));
+    json_set(o, "cannot_move", avoid_still_as_json(&job->avoided));
     json_set(o, "nearest",
              is_checked ? json_make("{s:o, s:o}", "a", json_from_text(a), "b", json_from_text(b)) : json_new(JSON_NULL));
     if (job->avoided.margins) {
