@@ -119,8 +119,8 @@ class Markers:
 class File:
     """What was in a file: model, clip and markers, None where it holds none.
 
-    `postures` are configurations by name, `placements` where markers sit, label -> (body, point, weight), `warnings` what was
-    odd, `metres` the unit of length (0: unknown), `up` the axis that points upwards ("": unknown).
+    `postures` are configurations by name, `placements` where markers sit, label -> (body, point, weight), `excluded` pairs of
+    bodies whose shapes may touch (MJCF, SRDF; None is the world), `warnings` what was odd, `metres` the unit of length (0: unknown), `up` the axis that points upwards ("": unknown).
     """
 
     def __init__(self, parts: dict[str, Any]):
@@ -134,6 +134,7 @@ class File:
             self.markers = Markers(labels, positions, rate, start, metres, _UP[up])
         self.postures: dict[str, NDArray[np.float64]] = parts["postures"]
         self.placements: dict[str, tuple[int, tuple[float, float, float], float]] = parts["placements"]
+        self.excluded: list[tuple[str | None, str | None]] = parts["excluded"]
         self.warnings: list[str] = parts["warnings"]
         self.metres: float = parts["metres"]
         self.up: str = _UP[parts["up"]]
@@ -209,18 +210,29 @@ def opened(source: Any, *, floating: bool = False) -> Any:
     return read(source, floating=floating) if isinstance(source, (str, os.PathLike)) else source
 
 
-def load(path: str | os.PathLike[str], *, floating: bool = False, meshes: bool = False) -> _poise.Model:
+def _warn_of(path: str | os.PathLike[str], file: File) -> None:
+    for text in file.warnings[:_MOST_WARNINGS]:
+        warnings.warn(f"{os.fspath(path)}: {text}", stacklevel=3)
+    if len(file.warnings) > _MOST_WARNINGS:
+        warnings.warn(f"{os.fspath(path)}: {len(file.warnings) - _MOST_WARNINGS} more; poise.read lists them", stacklevel=3)
+
+
+def load(path: str | os.PathLike[str], *, floating: bool = False, meshes: bool = False, srdf: str | os.PathLike[str] | None = None) -> _poise.Model:
     """The skeleton in a file, with its loops and collision shapes: a robot, a character.
 
-    What was odd is warned of; poise.read gives all that a file holds, and says what `meshes` does.
+    `srdf` is MoveIt's file of the robot, whose pairs of links may touch. What was odd is warned of; poise.read gives all that
+    a file holds, and says what `meshes` does.
     """
     file = read(path, floating=floating, meshes=meshes)
     if file.model is None:
         raise _poise.Error(f"{os.fspath(path)}: there is no skeleton in this file; poise.read gives what there is")
-    for text in file.warnings[:_MOST_WARNINGS]:
-        warnings.warn(f"{os.fspath(path)}: {text}", stacklevel=2)
-    if len(file.warnings) > _MOST_WARNINGS:
-        warnings.warn(f"{os.fspath(path)}: {len(file.warnings) - _MOST_WARNINGS} more; poise.read lists them", stacklevel=2)
+    _warn_of(path, file)
+    if srdf is not None:
+        more = read(srdf, model=file.model)
+        if more.format != "srdf":
+            raise _poise.Error(f"{os.fspath(srdf)}: is not an SRDF file")
+        _warn_of(srdf, more)
+        file.model.exclude(more.excluded)
     return file.model
 
 

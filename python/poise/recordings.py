@@ -102,7 +102,7 @@ def _skeleton(model: _poise.Model | File, metres: float, up: str) -> File:
         return model
     if not isinstance(model, _poise.Model):
         raise TypeError(f"model: expected a poise.Model, a file or its path, got {model!r}")
-    parts: dict[str, Any] = dict(format="unknown", title=None, model=model, clip=None, markers=None, postures={}, placements={}, warnings=[])
+    parts: dict[str, Any] = dict(format="unknown", title=None, model=model, clip=None, markers=None, postures={}, placements={}, excluded=[], warnings=[])
     return File({**parts, "metres": metres, "up": number_of_axis(up)})
 
 

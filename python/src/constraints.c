@@ -144,6 +144,49 @@ static bool find_pairs(model_object *m, const poise_shape *obstacles, int count,
     return status == POISE_OK;
 }
 
+static bool take_pair(const model_object *m, PyObject *given, poise_pair *pair)
+{
+    poise_pose anywhere;
+    PyObject *bodies = PySequence_Tuple(given);
+    bool ok = bodies && PyTuple_Size(bodies) == 2;
+    if (bodies && !ok) {
+        PyErr_Format(PyExc_ValueError, "exclude: expected two bodies, got %R", given);
+    }
+    ok = ok && take_body(m, PyTuple_GetItem(bodies, 0), &pair->a, &anywhere) &&
+         take_body(m, PyTuple_GetItem(bodies, 1), &pair->b, &anywhere);
+    Py_DecRef(bodies);
+    return ok;
+}
+
+PyObject *model_exclude(PyObject *self, PyObject *given)
+{
+    model_object *m = (model_object *)self;
+    PyObject *list = PySequence_Tuple(given);
+    if (!list) {
+        return NULL;
+    }
+    int before = m->contents.excluded_count, count = (int)PyTuple_Size(list);
+    poise_pair *all = PyMem_Malloc((size_t)(before + count) * sizeof *all + 1);
+    bool ok = all != NULL;
+    for (int i = 0; ok && i < before; ++i) {
+        all[i] = m->contents.excluded[i];
+    }
+    for (int i = 0; ok && i < count; ++i) {
+        ok = take_pair(m, PyTuple_GetItem(list, i), &all[before + i]);
+    }
+    Py_DecRef(list);
+    if (!ok) {
+        PyMem_Free(all);
+        return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+    }
+    PyMem_Free(m->excluded);
+    m->contents.excluded = m->excluded = all;
+    m->contents.excluded_count = before + count;
+    poise_bytes_release(NULL, m->watched); // its pairs were found without them
+    m->watched = NULL;
+    return or_none(NULL);
+}
+
 // A clearance that leaves out part of the robot is not taken for one of the whole.
 static bool has_all_meshes(const model_object *m, const constraint_call *c)
 {
@@ -154,6 +197,21 @@ static bool has_all_meshes(const model_object *m, const constraint_call *c)
                      m->contents.shapes_skipped);
     }
     return !PyErr_Occurred();
+}
+
+// A margin for each pair: two bodies of the model have their own. NULL with an exception.
+static double *margins_of(const poise_constraint *apart, double self_margin)
+{
+    double *margins = PyMem_Malloc((size_t)apart->pair_count * sizeof *margins + 1);
+    for (int i = 0; margins && i < apart->pair_count; ++i) {
+        poise_pair pair = apart->pairs[i];
+        bool is_obstacle = apart->shapes[pair.a].body == POISE_WORLD || apart->shapes[pair.b].body == POISE_WORLD;
+        margins[i] = is_obstacle ? apart->margin : self_margin;
+    }
+    if (!margins) {
+        PyErr_NoMemory();
+    }
+    return margins;
 }
 
 // The clearance of a call, with shapes and pairs of its own: other threads may look for other pairs meanwhile.
@@ -180,6 +238,9 @@ static bool take_clearance(constraint_array *a, model_object *m, const constrain
         *apart = *w;
         apart->shapes = a->shapes, apart->pairs = a->pairs, apart->margin = c->margin;
         a->has_clearance = true;
+        if (c->has_self_margin && !PyErr_Occurred()) {
+            apart->margins = a->margins = margins_of(apart, c->self_margin);
+        }
     }
     PyMem_Free(obstacles);
     return !PyErr_Occurred();
@@ -256,6 +317,9 @@ bool constraints_keyword(constraint_call *c, const char *text, PyObject *value)
     } else if (strcmp(text, "margin") == 0) {
         c->margin = PyFloat_AsDouble(value);
         c->has_margin = c->margin != 0;
+    } else if (strcmp(text, "self_margin") == 0) {
+        c->has_self_margin = value != Py_None;
+        c->self_margin = c->has_self_margin ? PyFloat_AsDouble(value) : 0;
     } else if (strcmp(text, "allow_missing") == 0) {
         c->allow_missing = PyObject_IsTrue(value) > 0;
     } else if (strcmp(text, "neighbours") == 0) {
@@ -303,8 +367,8 @@ static bool take_within(constraint_array *a, model_object *m, const constraint_c
         return false;
     }
     bool avoids = c->avoid || obstacles > 0;
-    if (!avoids && (c->has_margin || c->has_neighbours)) {
-        PyErr_SetString(PyExc_ValueError, "margin and neighbours are about shapes: add avoid=True");
+    if (!avoids && (c->has_margin || c->has_self_margin || c->has_neighbours)) {
+        PyErr_SetString(PyExc_ValueError, "margin, self_margin and neighbours are about shapes: add avoid=True");
         return false;
     }
     if (!avoids && own == 0 && (!c->loops || m->contents.loop_count == 0)) {
@@ -342,6 +406,7 @@ void constraints_release(constraint_array *a)
     PyMem_Free(a->list);
     PyMem_Free(a->shapes);
     PyMem_Free(a->pairs);
+    PyMem_Free(a->margins);
     *a = (constraint_array){0};
 }
 

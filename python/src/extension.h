@@ -66,6 +66,7 @@ typedef struct model_object {
     poise_file *file;               // that owns those; NULL: there are none
     poise_constraint *watched;      // shapes and pairs of the last call that kept some apart; NULL: none did
     int watched_neighbours;         // that its pairs were found with
+    poise_pair *excluded;           // those of its file, and those of exclude(); NULL: there were no others
     PyObject *source;               // path of its file; NULL: none
 } model_object;
 
@@ -127,8 +128,8 @@ int goals_coupled(const goal_array *array);
 // Which constraints a call asks for. Borrowed.
 typedef struct constraint_call {
     PyObject *obstacles, *constraints; // sequences; NULL: none
-    bool avoid, loops, has_margin, has_neighbours, allow_missing;
-    double margin;
+    bool avoid, loops, has_margin, has_self_margin, has_neighbours, allow_missing;
+    double margin, self_margin;
     int neighbours;
 } constraint_call;
 
@@ -138,6 +139,7 @@ typedef struct constraint_array {
     int count, first_own;
     poise_shape *shapes;
     poise_pair *pairs;
+    double *margins;
     bool has_clearance;
 } constraint_array;
 
@@ -195,7 +197,8 @@ bool opensim_add(PyObject *module);
 PyObject *array_of(const double *values, int axes, const Py_ssize_t *shape);
 PyObject *clip_out(const poise_clip *clip);
 PyObject *markers_out(const poise_markers *markers);
-PyObject *file_out(poise_file **owner, int nq); // of a whole file; *owner is NULL where the model has taken it
+PyObject *file_out(poise_file **owner,
+                   const poise_model *read_for); // of a whole file; *owner is NULL where the model has taken it
 poise_clip *clip_in(PyObject *given, const model_object *model);
 poise_markers *markers_in(PyObject *given);
 
@@ -215,6 +218,7 @@ PyObject *new_refused(PyTypeObject *type, PyObject *arguments, PyObject *keyword
 void object_release(PyObject *self);
 
 // The methods of Model that other files hold.
+PyObject *model_exclude(PyObject *self, PyObject *pairs);
 PyObject *model_solve(PyObject *self, PyObject *arguments, PyObject *keywords);
 PyObject *model_solve_all(PyObject *self, PyObject *arguments, PyObject *keywords);
 PyObject *model_solve_batch(PyObject *self, PyObject *arguments, PyObject *keywords);

@@ -82,6 +82,23 @@ static PyObject *placements_out(const poise_file *file)
     return all;
 }
 
+// Pairs of bodies that may touch, by name.
+static PyObject *excluded_out(const poise_file *file, const poise_model *model)
+{
+    PyObject *all = PyList_New(0);
+    for (int i = 0; all && i < file->excluded_count; ++i) {
+        poise_pair pair = file->excluded[i];
+        PyObject *names =
+            Py_BuildValue("zz", poise_model_joint_info(model, pair.a).body, poise_model_joint_info(model, pair.b).body);
+        if (!names || PyList_Append(all, names) != 0) {
+            Py_DecRef(all);
+            all = NULL;
+        }
+        Py_DecRef(names);
+    }
+    return all;
+}
+
 static PyObject *warnings_out(const poise_file *file)
 {
     PyObject *all = PyList_New(0);
@@ -98,22 +115,20 @@ static PyObject *warnings_out(const poise_file *file)
 }
 
 // All parts, in a dictionary; *owner is NULL where the model has taken the file with it.
-PyObject *file_out(poise_file **owner, int nq)
+PyObject *file_out(poise_file **owner, const poise_model *read_for)
 {
     poise_file *file = *owner;
-    PyObject *model = NULL;
-    if (file->model) {
-        nq = poise_model_info(file->model).nq;
-        model = model_wrap_file(owner);
-    } else {
-        model = none();
-    }
+    const poise_model *about = file->model ? file->model : read_for;
+    int nq = about ? poise_model_info(about).nq : 0;
+    PyObject *model = file->model ? model_wrap_file(owner) : none();
     PyObject *clip = model ? clip_out(file->clip) : NULL;
     PyObject *markers = clip ? markers_out(file->markers) : NULL;
     PyObject *postures = markers ? postures_out(file, nq) : NULL;
     PyObject *placements = postures ? placements_out(file) : NULL;
-    PyObject *warnings = placements ? warnings_out(file) : NULL;
+    PyObject *excluded = placements ? excluded_out(file, about) : NULL;
+    PyObject *warnings = excluded ? warnings_out(file) : NULL;
     if (!warnings) {
+        Py_DecRef(excluded);
         Py_DecRef(placements);
         Py_DecRef(clip);
         Py_DecRef(markers);
@@ -121,9 +136,10 @@ PyObject *file_out(poise_file **owner, int nq)
         Py_DecRef(model); // last: it may hold the file
         return NULL;
     }
-    return Py_BuildValue("{s:s,s:z,s:N,s:N,s:N,s:N,s:N,s:N,s:d,s:i}", "format", poise_format_name(file->format), "title",
+    return Py_BuildValue("{s:s,s:z,s:N,s:N,s:N,s:N,s:N,s:N,s:N,s:d,s:i}", "format", poise_format_name(file->format), "title",
                          file->title, "model", model, "clip", clip, "markers", markers, "postures", postures, "placements",
-                         placements, "warnings", warnings, "metres", file->scale.metres, "up", (int)file->scale.up);
+                         placements, "excluded", excluded, "warnings", warnings, "metres", file->scale.metres, "up",
+                         (int)file->scale.up);
 }
 
 // ---- Reading -------------------------------------------------------------------------------------------------------------
@@ -183,7 +199,7 @@ static PyObject *read_bytes(PyObject *module, PyObject *arguments, PyObject *key
     if (status != POISE_OK) {
         return raise_refusal(&error);
     }
-    PyObject *result = file_out(&file, m ? m->info.nq : 0);
+    PyObject *result = file_out(&file, m ? m->model : NULL);
     poise_file_destroy(file);
     return result;
 }

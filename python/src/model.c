@@ -80,6 +80,7 @@ static void model_dealloc(PyObject *self)
     poise_kinematics_destroy(m->kinematics);
     poise_sensitivity_destroy(m->sensitivity);
     poise_bytes_release(NULL, m->watched);
+    PyMem_Free(m->excluded);
     Py_DecRef(m->source);
     if (m->file) {
         poise_file_destroy(m->file);
@@ -388,9 +389,12 @@ static PyMethodDef model_methods[] = {
      "retract($self, q, v)\n--\n\nThe configuration after the step v (nv numbers); rows of either or both give rows."},
     {"difference", model_difference, METH_VARARGS,
      "difference($self, q, q_to)\n--\n\nThe step (nv numbers) from q to q_to; rows of either or both give rows."},
+    {"exclude", model_exclude, METH_O,
+     "exclude($self, pairs)\n--\n\nThe shapes of these pairs of bodies may touch, beside those that the file names. Not "
+     "while another thread solves."},
     {"solve", WITH_KEYWORDS(model_solve),
-     "solve($self, goals, q=None, *, avoid=False, margin=0, obstacles=(), constraints=(), loops=True, neighbours=1, "
-     "allow_missing=False, errors=True, locked=None, **options)\n--\n\n"
+     "solve($self, goals, q=None, *, avoid=False, margin=0, self_margin=None, obstacles=(), constraints=(), loops=True, "
+     "neighbours=1, allow_missing=False, errors=True, locked=None, **options)\n--\n\n"
      "Joint values for goals. From a start q the answer is one near it (restarts=20 searches elsewhere as well); without "
      "one\n"
      "it is searched for from 20 starts. Returns the\n"
@@ -398,7 +402,8 @@ static PyMethodDef model_methods[] = {
      "\"position hand 0.4 0.1 0.3\". Options are those of poise_solver_options: method, start, restarts,\n"
      "max_iterations, seed, position_tolerance, rotation_tolerance, ... Other Python threads run meanwhile.\n"
      "Joints named in `locked` keep their values of the start q.\n"
-     "The loops of the model's file are held unless loops=False. avoid=True keeps its collision shapes `margin` apart, and\n"
+     "The loops of the model's file are held unless loops=False. avoid=True keeps its collision shapes `margin` apart\n"
+     "(two of its own bodies: `self_margin`, if given), and\n"
      "clear of obstacles: poise.box, sphere, capsule, half_space; bodies with at most `neighbours` joints in between may\n"
      "touch. `constraints` are poise.weld, balance and others. The report says what holds and what is in the way.\n"
      "Where collision meshes were not read it is an error, unless allow_missing=True."},
@@ -408,7 +413,7 @@ static PyMethodDef model_methods[] = {
      "With avoid, obstacles or constraints, as solve takes them, those in which they hold."},
     {"solve_batch", WITH_KEYWORDS(model_solve_batch),
      "solve_batch($self, body, targets=None, q=None, *, threads=0, lanes=0, on_error=\"raise\", avoid=False, margin=0, "
-     "obstacles=(), constraints=(), loops=True, neighbours=1, allow_missing=False, out=None, "
+     "self_margin=None, obstacles=(), constraints=(), loops=True, neighbours=1, allow_missing=False, out=None, "
      "**options)\n--\n\n"
      "Many poses of one body, targets (N, 4, 4) or (N, 7), or places of it, (N, 3); q None, one start or N of them. All "
      "cores\n"

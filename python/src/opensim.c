@@ -62,7 +62,7 @@ static PyObject *scaled_out(poise_osim_scaled *s, const poise_thresholds *thresh
     poise_verdict_level level = POISE_VERDICT_GOOD;
     PyObject *findings = judged(judge_scaling, s, thresholds, &level);
     PyObject *q = findings ? vector_of(s->q, poise_model_info(s->file->model).nq) : NULL;
-    PyObject *file = q ? file_out(&s->file, 0) : NULL;
+    PyObject *file = q ? file_out(&s->file, NULL) : NULL;
     if (!file) {
         Py_DecRef(findings);
         Py_DecRef(q);

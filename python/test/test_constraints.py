@@ -193,6 +193,49 @@ def test_a_target_inside_an_obstacle_is_blocked_by_name(robot):
     assert clearance(robot, q, lambda p: np.linalg.norm(p - place[:3]) - 0.08) == pytest.approx(report.clearance, abs=1e-7)
 
 
+SRDF = """<robot name="arm"><disable_collisions link1="link3" link2="link5"/><disable_collisions link1="base" link2="link7"/>
+<group_state name="ready" group="arm"><joint name="joint2" value="-0.4"/></group_state></robot>"""
+
+
+def test_an_srdf_names_pairs_that_may_touch(tmp_path):
+    """Bent until the hand overlaps with an upper link: no answer, unless the SRDF says that they may."""
+    urdf, srdf = tmp_path / "arm.urdf", tmp_path / "arm.srdf"
+    urdf.write_text(urdf_of_arm())
+    srdf.write_text(SRDF)
+    strict = poise.load(urdf)
+    rng = np.random.default_rng(5)
+    held = dict(locked=strict.joints[1:], restarts=0)
+    at = {}
+    for _ in range(300):
+        q = strict.random(rng=rng)
+        report = strict.solve(poise.posture(q), q, avoid=True, **held)[1]
+        if not report.holds:
+            at[tuple(sorted(report.nearest))] = q
+    pair, q = next(iter(at.items()))
+    lenient = poise.load(urdf)
+    lenient.exclude([pair])
+    assert pair != tuple(sorted(lenient.solve(poise.posture(q), q, avoid=True, **held)[1].nearest))
+    read = poise.read(srdf, model=strict)
+    assert read.excluded == [("link3", "link5"), ("base", "link7")] and list(read.postures) == ["ready"]
+    assert poise.load(urdf, srdf=srdf).bodies == strict.bodies
+    with pytest.raises(poise.Error, match="is not an SRDF file"):
+        poise.load(urdf, srdf=urdf)
+    with pytest.raises(poise.Error, match="no body, joint or tool"):
+        lenient.exclude([("link3", "lnik5")])
+    with pytest.raises(ValueError, match="expected two bodies"):
+        lenient.exclude([("link3",)])
+
+
+def test_bodies_of_the_robot_have_a_margin_of_their_own(robot):
+    ball = poise.sphere((0.5, 0, 0.5), 0.05)
+    goal = poise.posture(START)
+    near = robot.solve(goal, START, obstacles=[ball], margin=0.02)[1]
+    assert robot.solve(goal, START, obstacles=[ball], margin=0.02, self_margin=near.clearance + 1)[1].outcome == "infeasible"
+    assert robot.solve(goal, START, obstacles=[ball], margin=0.02, self_margin=0)[1].holds
+    with pytest.raises(ValueError, match="add avoid=True"):
+        robot.solve(goal, START, self_margin=0.01)
+
+
 @pytest.mark.parametrize("obstacle, distance", [
     (poise.half_space((0, 0, 0.1)), lambda p: p[2] - 0.1),
     (poise.half_space((0.45, 0, 0), (-1, 0, 0)), lambda p: 0.45 - p[0]),
