@@ -78,9 +78,23 @@ class model
     {
     }
 
+    // `owned` with its loops, which a solver holds; `loops` must live as long.
+    model(std::shared_ptr<const poise_model> owned, const poise_constraint *loops, int loop_count)
+        : model_(std::move(owned)), info_(poise_model_info(model_.get())), loops_(loops), loop_count_(loop_count)
+    {
+    }
+
     const poise_model *get() const
     {
         return model_.get();
+    }
+    const poise_constraint *loops() const
+    {
+        return loops_;
+    }
+    int loop_count() const
+    {
+        return loop_count_;
     }
     int nq() const
     {
@@ -148,8 +162,10 @@ class model
     }
 
   private:
-    std::shared_ptr<poise_model> model_;
+    std::shared_ptr<const poise_model> model_;
     poise_model_summary info_;
+    const poise_constraint *loops_ = nullptr;
+    int loop_count_ = 0;
 };
 
 // A skeleton under construction.
@@ -183,7 +199,7 @@ class builder
     detail::owner<poise_builder, poise_builder_destroy> builder_;
 };
 
-// The skeleton in a file of any format. Needs the library poise_io.
+// The skeleton in a file of any format, with its loops. Needs the library poise_io.
 inline model load(const std::string &path, bool floating = false)
 {
     std::ifstream stream(path, std::ios::binary);
@@ -194,14 +210,13 @@ inline model load(const std::string &path, bool floating = false)
     poise_read_options options = {};
     options.name = path.c_str();
     options.floating = floating;
-    poise_file *file = nullptr;
-    check([&](poise_error *e) { return poise_read(bytes.data(), bytes.size(), &options, nullptr, &file, e); });
-    poise_model *made = std::exchange(file->model, nullptr);
-    poise_file_destroy(file);
-    if (!made) {
+    poise_file *read = nullptr;
+    check([&](poise_error *e) { return poise_read(bytes.data(), bytes.size(), &options, nullptr, &read, e); });
+    std::shared_ptr<poise_file> file(read, poise_file_destroy);
+    if (!file->model) {
         throw std::runtime_error(path + ": there is no skeleton in this file");
     }
-    return model(made);
+    return model(std::shared_ptr<const poise_model>(file, file->model), file->loops, file->loop_count);
 }
 
 // ---- Where bodies are ----------------------------------------------------------------------------------------------------
@@ -263,9 +278,13 @@ struct answer {
 class solver
 {
   public:
-    explicit solver(const model &of, const poise_solver_options &options = poise_solver_options_default()) : model_(of)
+    explicit solver(const model &of, poise_solver_options options = poise_solver_options_default()) : model_(of)
     {
         poise_solver *made = nullptr;
+        if (model_.loop_count() > 0) {
+            poise_constraints_size(model_.loops(), model_.loop_count(), &options.constraints);
+            options.constraints.closure_tolerance = POISE_CLOSURE_OF_FILES;
+        }
         check([&](poise_error *e) { return poise_solver_create(model_.get(), &options, nullptr, &made, e); });
         solver_.reset(made);
     }
@@ -274,12 +293,14 @@ class solver
         return solver_.get();
     }
 
-    // Solve from q; q is replaced by the answer. Allocates nothing.
+    // Solve from q; q is replaced by the answer. Loops of the model are kept closed. Allocates nothing.
     poise_report solve(const poise_goal *goals, int count, numbers &q)
     {
         detail::need(q.size(), model_.nq(), "q");
         poise_report report;
-        check([&](poise_error *e) { return poise_solve(get(), goals, count, q.data(), &report, e); });
+        check([&](poise_error *e) {
+            return poise_solve_within(get(), goals, count, model_.loops(), model_.loop_count(), q.data(), &report, e);
+        });
         return report;
     }
     answer solve(const std::vector<poise_goal> &goals, numbers start)
