@@ -22,7 +22,7 @@ import { errorOf, reasonsOf } from './recording/track_session.js';
 import { baseName, choicesOf, extension, fileSets, misnamed, movesRoot, notShown, unknownAmong, type Wish } from './loading/file_sets.js';
 import { KINDS, plain } from './plain_words.js';
 import { Session } from './session.js';
-import type { Stage } from './stage.js';
+import type { Choices, Stage } from './stage.js';
 import { addFirstTarget } from './stages.js';
 import { counted } from './status.js';
 import { type Target, targetOf } from './targets.js';
@@ -98,9 +98,11 @@ export async function openFiles(poise: Poise, files: readonly DroppedFile[], cur
   const lenient = ways.filter((list) => list.length > 1); // where none is whole: without what is broken in it
   for (const [i, way] of [...ways, ...lenient].entries()) {
     try {
-      const opened = await openAll(i >= ways.length, new Opening(poise, files, current, work, { ...wish, floating: wish.floating ?? way.some(movesRoot) }), way);
-      const choices = choicesOf(sets, way, opened.robot?.format ?? '', wish.animation ?? 0);
-      opened.session.stage.choices = choices;
+      const floating = wish.floating ?? way.some(movesRoot);
+      const opened = await openAll(i >= ways.length, new Opening(poise, files, current, work, { ...wish, floating }), way);
+      const own = choicesOf(sets, way, opened.robot?.format ?? '', wish.animation ?? 0);
+      const choices = opened.onto ? { ...own, ...robotsOf(current) } : own;
+      Object.assign(opened.session.stage, opened.onto ? { choices } : { choices, floating });
       opened.notes.unshift(...(wish.robot || wish.motion ? [] : notShown(choices)));
       const broken = [...(files.every(({ name }) => !name.includes('/')) ? failures : []), ...opened.failures].map((error) => (error instanceof Error ? error.message : String(error)));
       const unknown = unknownAmong(files);
@@ -117,6 +119,12 @@ export async function openFiles(poise: Poise, files: readonly DroppedFile[], cur
     ? `These files hold xacro, such as ${baseName(xacro)}, from which a URDF is made. Run "xacro ${baseName(xacro)} > robot.urdf", put robot.urdf into the folder, and drop it again.`
     : `None of these files is of a kind that Poise reads: ${KINDS}.`;
   throw failures[0] ?? new Error(unread);
+}
+
+/** The robot that stands there, and the others of its folder. */
+function robotsOf(current: Session | null): Partial<Choices> {
+  const { robots, robot } = current?.stage.choices ?? {};
+  return robots && robot !== undefined ? { robots, robot } : {};
 }
 
 /** One after the other; a lenient look passes over files that fail, but for the first. */

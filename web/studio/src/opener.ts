@@ -30,6 +30,7 @@ export class Opener {
   #find: Find = async () => null; // what the files on the stage name
   #dressing: (session: Session) => Promise<void> = async () => {}; // puts the body of what is on the stage on its skeleton
   #follower: Follower | null = null;
+  #madeHere = new WeakSet<DroppedFile>(); // motions that were put on a skeleton
   readonly kept = new KeptStages();
 
   constructor(readonly app: App) {}
@@ -235,7 +236,12 @@ export class Opener {
 
   /** Something else of the files on the stage. */
   async choose(wish: Wish): Promise<void> {
-    await this.#openFiles(this.app.files, this.#find, wish);
+    await this.#openFiles(this.#dropped, this.#find, wish);
+  }
+
+  /** The files on the stage, without motions of other skeletons that move it. */
+  get #dropped(): DroppedFile[] {
+    return this.app.files.filter((file) => !this.#madeHere.has(file));
   }
 
   /** What stood there before and could take over the motion that came: its name. */
@@ -254,6 +260,7 @@ export class Opener {
       const { table, words, isDoubtful } = await retarget(session, follower, this.begin());
       const [motion, skeleton] = [session.stage.title, follower.title].map((name) => name.replace(/\.[^.]*$/, ''));
       const file = { name: `${motion} on ${skeleton}.csv`, bytes: table };
+      this.#madeHere.add(file);
       await (follower.scene === null ? this.#openFiles(follower.files, follower.find, follower.wish) : this.openScene(follower.scene));
       await this.#openFiles([file], this.#find);
       app.notify([words, ...more].join('\n'), !isDoubtful && more.length === 0);
@@ -268,7 +275,8 @@ export class Opener {
     try {
       const { session, notes, onto, robot, meshes, isBuiltIn, isDoubtful } = await openFiles(app.poise, files, app.session, this.begin(), wish);
       const before = this.#current();
-      this.#follower = onto ? null : files === app.files ? this.#follower : followerOf(app.session, session, { scene: app.scene, files: app.files, find: this.#find });
+      const isAnother = files.some((file) => !app.files.includes(file));
+      this.#follower = onto ? null : !isAnother ? this.#follower : followerOf(app.session, session, { scene: app.scene, files: this.#dropped, find: this.#find });
       this.#find = find;
       if (robot && meshes > 0 && !onto) {
         session.coverMeshes = async (work) => (await import('./body/mesh_shapes.js')).coverMeshes(app.poise, robot, find, work);

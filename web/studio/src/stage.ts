@@ -78,6 +78,8 @@ export interface Stage {
   /** Where to begin; left out: the nearest to neutral within limits. */
   q?: ArrayLike<number>;
   choices?: Choices;
+  /** It was asked to move as a whole, also where its file fixes it in place. */
+  floating?: boolean;
   /** Names of the files that it was read from: meshes are not among them. */
   read?: string[];
   mode?: Mode;

@@ -146,6 +146,42 @@ test('a motion with a skeleton of its own is put on what stood there before it, 
   await said(page, /Not opened: run\.bvh\./);
 }));
 
+/** A robot with arms and legs, fixed by its pelvis; `more` parts hang from its head. */
+function figure(name, more) {
+  const limb = (side, x) => [
+    ['torso', `${side}_upper_arm`, `0 ${2 * x} 0.4`], [`${side}_upper_arm`, `${side}_forearm`, '0 0 -0.3'], [`${side}_forearm`, `${side}_hand`, '0 0 -0.25'],
+    ['pelvis', `${side}_thigh`, `0 ${x} 0`], [`${side}_thigh`, `${side}_shin`, '0 0 -0.4'], [`${side}_shin`, `${side}_foot`, '0 0 -0.4'],
+  ];
+  const hat = Array.from({ length: more }, (_, i) => [i === 0 ? 'head' : `hat${i - 1}`, `hat${i}`, '0 0 0.1']);
+  const parts = [['pelvis', 'torso', '0 0 0.1'], ['torso', 'head', '0 0 0.5'], ...limb('left', 0.1), ...limb('right', -0.1), ...hat];
+  const joints = parts.flatMap(([parent, child, at]) => [
+    [parent, `${child}_across`, at, '0 1 0'],
+    [`${child}_across`, child, '0 0 0', '1 0 0'],
+  ]);
+  return `<robot name="${name}"><link name="pelvis"/>${joints.map(([, child]) => `<link name="${child}"/>`).join('')}${joints.map(([parent, child, at, axis]) => `<joint name="to_${child}" type="revolute"><parent link="${parent}"/><child link="${child}"/><origin xyz="${at}"/><axis xyz="${axis}"/><limit lower="-2.5" upper="2.5" effort="1" velocity="50"/></joint>`).join('')}</robot>`;
+}
+
+test('motions are put on the robot that was chosen of a folder, and it can be changed afterwards', on('?scene=arm6', {}, async (page) => {
+  const zip = zipSync({ 'pack/bare.urdf': strToU8(figure('bare', 0)), 'pack/dressed.urdf': strToU8(figure('dressed', 1)) });
+  const robot = page.getByLabel('Robot', { exact: true });
+  const numbers = async () => (await probe(page, 'state')).q.length;
+  await drop(page, { name: 'pack.zip', bytes: Buffer.from(zip) });
+  await robot.selectOption('pack/dressed.urdf');
+  await until(page, () => globalThis.studio.title() === 'dressed');
+  assert.equal(await numbers(), 30);
+  for (const motion of ['walk', 'kick']) {
+    await drop(page, ...make(`scene:humanoid/${motion}`, `${motion}.bvh`));
+    await page.getByRole('button', { name: 'Put this motion on dressed.urdf' }).click();
+    await until(page, (wanted) => globalThis.studio.title() === wanted, `${motion} on dressed`);
+    assert.equal(await numbers(), 37, motion); // its root is free
+    assert.equal(await robot.inputValue(), 'pack/dressed.urdf');
+  }
+  await robot.selectOption('pack/bare.urdf');
+  await until(page, () => globalThis.studio.title() === 'bare');
+  assert.equal(await numbers(), 28);
+  assert.ok(!(await notice(page)).bad);
+}));
+
 const arm = (name, more = '') => ({ name: `${name}.urdf`, bytes: Buffer.from(urdf.replace('name="two"', `name="${name}"`).replace('</robot>', `${more}</robot>`)) });
 
 test('of several skeletons or motions that come at once one is shown, and the panel offers the others', on('?scene=arm6', {}, async (page) => {

@@ -43,7 +43,7 @@ export function followerOf(before: Session | null, coming: Session, opened: Omit
   }
   const { model, stage } = before;
   const isFixed = opened.scene === null && stage.file !== undefined && !stage.markers && !model.joints.some(({ type }) => type.startsWith('free'));
-  const wish = { ...(stage.choices ? { robot: stage.choices.robot, animation: stage.choices.animation } : {}), ...(isFixed ? { floating: true } : {}) };
+  const wish = { ...(stage.choices ? { robot: stage.choices.robot, animation: stage.choices.animation } : {}), ...(isFixed || stage.floating ? { floating: true } : {}) };
   const file = stage.file?.slice(stage.file.lastIndexOf('/') + 1);
   return { ...opened, title: file ?? (stage.markers && opened.scene === null ? `the body of ${stage.title}` : stage.title), wish, skeleton: skeletonOf(before) };
 }
