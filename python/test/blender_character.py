@@ -15,7 +15,7 @@ import bpy
 import numpy as np
 import poise
 import poise_blender
-from mathutils import Vector
+from mathutils import Matrix, Vector
 from poise_blender import armature as armatures
 from poise_blender import solving
 
@@ -217,21 +217,29 @@ def material(name, color):
     return made
 
 
+def spindle(name, start, end, look):
+    """A bone as Blender draws it, from one point to another."""
+    length = (end - start).length
+    r, waist = min(0.3 * length, 0.045), 0.2 * length
+    points = [(0, 0, 0), (r, waist, 0), (0, waist, r), (-r, waist, 0), (0, waist, -r), (0, length, 0)]
+    faces = [(0, 1 + i, 1 + (i + 1) % 4) for i in range(4)] + [(5, 1 + (i + 1) % 4, 1 + i) for i in range(4)]
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(points, [], faces)
+    mesh.materials.append(look)
+    thing = bpy.data.objects.new(name, mesh)
+    bpy.context.scene.collection.objects.link(thing)
+    thing.matrix_world = Matrix.Translation(start) @ (end - start).to_track_quat("Y", "Z").to_matrix().to_4x4()
+
+
 def dress(armature, color):
-    """A spindle for every bone, since bones are not rendered."""
+    """Spindles for the bones, since bones are not rendered: to where the next ones begin, as the body hangs together."""
     look = material("bone", color)
     for bone in armature.pose.bones:
-        length = bone.bone.length
-        r, waist = min(0.3 * length, 0.045), 0.2 * length
-        points = [(0, 0, 0), (r, waist, 0), (0, waist, r), (-r, waist, 0), (0, waist, -r), (0, length, 0)]
-        faces = [(0, 1 + i, 1 + (i + 1) % 4) for i in range(4)] + [(5, 1 + (i + 1) % 4, 1 + i) for i in range(4)]
-        mesh = bpy.data.meshes.new(bone.name)
-        mesh.from_pydata(points, [], faces)
-        mesh.materials.append(look)
-        thing = bpy.data.objects.new(bone.name, mesh)
-        bpy.context.scene.collection.objects.link(thing)
-        thing.matrix_world = armature.matrix_world @ bone.matrix
-        bpy.ops.mesh.primitive_uv_sphere_add(radius=0.022, location=thing.matrix_world.translation)
+        head, *ends = (armature.matrix_world @ end for end in (bone.head, *(child.head for child in bone.children)))
+        for end in ends or [armature.matrix_world @ bone.tail]:
+            if (end - head).length > 1e-3:
+                spindle(bone.name, head, end, look)
+        bpy.ops.mesh.primitive_uv_sphere_add(radius=0.022, location=head)
         bpy.context.object.data.materials.append(look)
 
 
