@@ -95,6 +95,31 @@ TEST(joints_of_skins_can_turn_and_tools_are_leaves_that_say_so)
     ck_assert_int_eq(poise_model_tool_info(file->model, poise_model_find_tool(file->model, "b.tip")).body, 1);
 }
 
+TEST(bones_of_a_vrm_can_turn_without_a_skin)
+{
+    static const char *const bones[] = {
+        "\"VRMC_vrm\": {\"humanoid\": {\"humanBones\": {\"hips\": {\"node\": 1}, \"head\": {\"node\": 2}, \"neck\": "
+        "{\"node\": 9}, \"jaw\": 7}}}",
+        "\"VRM\": {\"humanoid\": {\"humanBones\": [{\"bone\": \"hips\", \"node\": 1}, {\"bone\": \"head\", "
+        "\"node\": 2}, {\"bone\": \"neck\", \"node\": -1}, {\"bone\": \"jaw\"}]}}",
+    };
+    for (int k = 0; k < 2; ++k) {
+        char text[1000];
+        snprintf(text, sizeof text,
+                 "{\"asset\": {\"version\": \"2.0\"}, \"extensions\": {%s}, \"nodes\": [{\"name\": \"root\", "
+                 "\"children\": [1]}, {\"name\": \"hips\", \"children\": [2, 3]}, {\"name\": \"head\"}, {\"name\": "
+                 "\"hat\"}]}",
+                 bones[k]);
+        poise_file *file = read_or_fail(text);
+        for (int i = 0; i < 4; ++i) {
+            poise_joint_info joint = poise_model_joint_info(file->model, i);
+            bool is_bone = strcmp(joint.body, "hips") == 0 || strcmp(joint.body, "head") == 0;
+            ck_assert_int_eq(joint.type, is_bone ? POISE_JOINT_BALL_QUATERNION : POISE_JOINT_FIXED);
+        }
+        poise_file_destroy(file);
+    }
+}
+
 TEST(a_skin_moves_as_a_whole_where_it_is_asked_to_float)
 {
     // a prop of one joint, then a character under a node that is none: its hips carry most

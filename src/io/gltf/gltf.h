@@ -15,7 +15,7 @@ typedef struct pz_gltf_node {
     vec3 scale;              //
     double reach;            // the product of the uniform scales above it
     vec3 carried;            // what all scales above make of its translation
-    bool is_skin_joint;      //
+    bool is_bone;            // a joint of a skin, or a bone of a VRM
     bool turns, moves;       // some animation changes its rotation, its translation
     bool is_tool;            // a leaf that stands for a frame on its parent
     int turned_by, moved_by; // the last animation with such a channel, + 1

@@ -289,7 +289,7 @@ static poise_status read_skin(pz_gltf *gltf, const pz_item *skin, const pz_item 
         int node = 0;
         status = pz_gltf_index(&item, nodes, &node);
         if (status == POISE_OK) {
-            gltf->nodes[node].is_skin_joint = true;
+            gltf->nodes[node].is_bone = true;
         }
     }
     if (status != POISE_OK) {
@@ -318,12 +318,30 @@ static poise_status read_skin(pz_gltf *gltf, const pz_item *skin, const pz_item 
     return POISE_OK;
 }
 
+// Bones of a VRM can turn, whether a skin or single meshes hang from them. Version 0 has a list of them, version 1 members by
+// name. What is wrong with them does no harm here.
+static void read_vrm_bones(pz_gltf *gltf)
+{
+    pz_item extensions = pz_json_get(&gltf->root, "extensions");
+    pz_item old = pz_json_get(&extensions, "VRM"), new = pz_json_get(&extensions, "VRMC_vrm");
+    pz_item humanoid = pz_json_get(new.value ? &new : &old, "humanoid"), bones = pz_json_get(&humanoid, "humanBones");
+    int members = pz_json_member_count(&bones), count = members > 0 ? members : (int)pz_json_length(&bones);
+    for (int i = 0; i < count; ++i) {
+        pz_item bone = members > 0 ? pz_json_member(&bones, i) : pz_json_at(&bones, (size_t)i);
+        pz_item node = pz_json_get(&bone, "node");
+        double index = node.value ? pz_json_as_number(node.value) : -1;
+        if (index >= 0 && index < gltf->node_count) {
+            gltf->nodes[(int)index].is_bone = true;
+        }
+    }
+}
+
 // ---- All -----------------------------------------------------------------------------------------------------------------
 
 // A leaf that a writer of Poise marked as a frame on its parent, or that is called "<parent>.tip".
 static bool is_tool(const pz_gltf *gltf, const pz_gltf_node *node, const pz_json_value *extras)
 {
-    if (node->first_child != POISE_WORLD || node->parent == POISE_WORLD || node->is_skin_joint) {
+    if (node->first_child != POISE_WORLD || node->parent == POISE_WORLD || node->is_bone) {
         return false;
     }
     const char *mark = pz_json_as_text(pz_json_find(extras, "poise"));
@@ -376,6 +394,7 @@ poise_status pz_gltf_read_nodes(pz_gltf *gltf)
         pz_item skin = pz_json_at(&skins, i);
         status = read_skin(gltf, &skin, &nodes);
     }
+    read_vrm_bones(gltf);
     if (status != POISE_OK) {
         return status;
     }

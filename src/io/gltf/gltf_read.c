@@ -1,9 +1,9 @@
 // glTF 2.0, text and binary: nodes become joints, one animation becomes a clip.
 //
 // Every node is a joint with a body of the same name; its rest transform is the joint's offset, so that the neutral
-// configuration is the pose in the file. What moves by an animation, and every joint of a skin, gets freedom:
+// configuration is the pose in the file. What moves by an animation, joints of skins and bones of a VRM get freedom:
 //
-//   turns, or is a joint of a skin    BALL_QUATERNION
+//   turns, or is such a joint or bone BALL_QUATERNION
 //   moves as well                     FREE, axes along the parent's
 //   moves only                        TRANSLATION, axes along the parent's
 //   neither                           FIXED
@@ -157,7 +157,7 @@ static poise_status add_node(const pz_gltf *gltf, poise_builder *builder, pz_glt
         poise_tool tool = {node->name, parent, rest};
         return poise_builder_add_tool(builder, &tool, said);
     }
-    bool turns = node->turns || node->is_skin_joint;
+    bool turns = node->turns || node->is_bone;
     poise_joint joint = poise_joint_default();
     joint.name = node->name;
     joint.parent = parent;
@@ -223,7 +223,7 @@ static void free_root(pz_gltf *gltf)
         while (above != POISE_WORLD && above != top) {
             above = gltf->nodes[above].parent;
         }
-        if (!gltf->nodes[index].is_skin_joint) {
+        if (!gltf->nodes[index].is_bone) {
             continue;
         }
         bool hangs = top != POISE_WORLD && above == top;
