@@ -48,6 +48,7 @@ static const foreign rows[] = {
      "7zXZ\n\x28\xb5\x2f\xfd",
      ".zip .gz .7z .rar .xz .bz2", unpack},
     {"a mesh", NULL, ".stl .obj .ply .vtp .off .3ds", "open the URDF, MJCF or OpenSim model that names it"},
+    {"a picture", "\x89PNG\n\xff\xd8\xff", ".png .jpg .jpeg .webp .gif .bmp .tga", "open the model whose meshes show it"},
     {"a CAD file", "ISO-10303-21", ".step .stp .iges .igs .sldprt .sldasm .f3d", "export URDF or MJCF from the CAD program"},
     {"a web page", "<!DOCTYPE html\n<!doctype html\n<html", ".html .htm", "download the file itself"},
     {"a pointer of Git LFS", "version https://git-lfs", NULL, "\"git lfs pull\" fetches the file itself"},

@@ -58,6 +58,7 @@ TEST(files_of_other_formats_are_refused_by_name_with_the_way_out)
         {"#usda 1.0\n(", "a.usda", "USD", "glTF"},
         {"PXR-USDC", NULL, "USD", "glTF"},
         {"BLENDER-v300", "a.blend", "Blender", "glTF"},
+        {"\x89PNG\r\n\x1a\n", "a.png", "picture", "open the model"},
         {"<?xml version='1.0'?>\n<!-- x -->\n<COLLADA xmlns=''>", "a.xml", "COLLADA", "glTF"},
         {"\x01\x02", "walk.trb", "TRB", "TRC"},
         {"<?xml version='1.0'?><KinematicModel>", "a.vsk", "Vicon skeleton", "C3D"},
