@@ -75,6 +75,7 @@ const hands = [...sided('hand'), /(^|[^a-z])hand$/i];
 const wrists = sided('wrist');
 const feet = sided('foot');
 const face = /eye|jaw|tongue|teeth|hair|brow|cheek/i;
+const sensor = /(^|[^a-z])(imu|gyro|accel\w*|lidar|camera|sensor)([^a-z]|$)/i;
 
 /** The tools of a model, or the bodies that no other hangs from. */
 export function endsOf(model: Model): End[] {
@@ -106,7 +107,7 @@ function reachOf({ model, poses }: Kinematics, body: number): number {
   }, 0);
 }
 
-/** What a goal goes to that no one chose a body for, of those that may be taken: a tool or a hand, another tool, a foot, the end of the longest limb. The root, and parts of a face, come last. */
+/** What a goal goes to that no one chose a body for, of those that may be taken: a tool or a hand, another tool, a foot, the end of the longest limb. The root, parts of a face and sensors come last. */
 export function likelyEnd(kinematics: Kinematics, isFree: (body: number) => boolean): End | null {
   const { model } = kinematics;
   const marked = model.tools.map(({ name, body, pose: local }) => ({ name, body, local }));
@@ -114,7 +115,8 @@ export function likelyEnd(kinematics: Kinematics, isFree: (body: number) => bool
   const isAble = ({ body }: End) => isFree(body) && canMove(model, body);
   const able = [...marked, ...bodies].filter((end) => isAble(end) && isOfLimb(model, end.body));
   const hasHands = bodies.some(({ name }) => hands.some((hand) => hand.test(name)));
-  const rank = (end: NamedEnd) => (!isOfLimb(model, end.body) ? 2 : face.test(end.name) || face.test(model.joints[end.body]!.body) ? 1 : 0);
+  const isAside = (name: string) => face.test(name) || sensor.test(name);
+  const rank = (end: NamedEnd) => (!isOfLimb(model, end.body) ? 2 : isAside(end.name) || isAside(model.joints[end.body]!.body) ? 1 : 0);
   const longest = (list: readonly NamedEnd[]): NamedEnd | null =>
     list.filter(isAble).reduce<NamedEnd | null>((best, end) => {
       const isBetter = !best || rank(end) < rank(best) || (rank(end) === rank(best) && reachOf(kinematics, end.body) > reachOf(kinematics, best.body));

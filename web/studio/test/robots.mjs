@@ -86,6 +86,14 @@ test('the first goal is for the tool that a robot names, not for its longest fin
   assert.equal(await page.locator('.goals .name').textContent(), 'Reach tool_frame');
 }));
 
+test('a sensor in the torso gets the first goal no sooner than the end of a limb', on('?scene=arm6', {}, async (page) => {
+  const body = (name, pos, more) => `<body name="${name}" pos="${pos}"><geom size="0.05"/>${more}</body>`;
+  const forearm = body('forearm', '0 0.2 0.3', '<joint name="elbow" axis="0 1 0"/>');
+  const torso = body('torso', '0 0 0.2', `<joint name="waist" axis="0 0 1"/><site name="imu"/>${forearm}`);
+  await drop(page, { name: 'half.xml', bytes: Buffer.from(`<mujoco model="half"><worldbody>${body('pelvis', '0 0 1', `<freejoint/>${torso}`)}</worldbody></mujoco>`) });
+  assert.equal(await page.locator('.goals .name').textContent(), 'Reach forearm');
+}));
+
 test('a folder of xacro alone says what to do; a long path stays inside the panel', on('?scene=arm6', {}, async (page) => {
   await dropPaths(page, join(folderOf({ 'lite/urdf/lite.urdf.xacro': '<robot xmlns:xacro="x"><xacro:macro name="m"/></robot>', 'lite/meshes/a.stl': 'solid a\nendsolid a\n' }), 'lite'));
   await said(page, /hold xacro, such as lite\.urdf\.xacro.*Run "xacro lite\.urdf\.xacro > robot\.urdf"/);
