@@ -208,7 +208,7 @@ export class Expressive extends Handle {
     /** Meet the goals in the shape of `posture`. q holds the last answer and takes the next one. */
     solve(goals: readonly Goal[] | GoalSet, posture: Numbers, q: MutableNumbers): ExpressiveReport {
         const module = this.module;
-        const set = this.#own.holding(goals);
+        const set = this.#own.holding(goals, this.model);
         module.withNumbers(posture, this.model.nq, (p) =>
             module.withMutable(q, this.model.nq, (at) =>
                 module.run('poise_expressive_solve', this.address, set.address, set.length, p, at, module.scratch),
@@ -226,7 +226,7 @@ export class Expressive extends Handle {
         q: MutableNumbers,
     ): ExpressiveReport {
         const { module, model } = this;
-        const set = this.#own.holding(goals);
+        const set = this.#own.holding(goals, this.model);
         const run = (p: Address, a: Address, at: Address) =>
             module.run('poise_expressive_warp', this.address, set.address, set.length, p, filter.address, dt, a, at,
                 module.scratch);

@@ -242,6 +242,9 @@ export function fileIn(module: Module, content: FileContent, format: Format, kee
 export function writeFile(module: Module, content: FileContent, format: Format): { bytes: Uint8Array; warnings: Warning[] } {
     const goals = new GoalSet(module, content.goals ?? []);
     try {
+        if (content.model) {
+            goals.checkArrays(content.model);
+        }
         return module.scoped((keep) => {
             const warnings = keep(newStructs(module, 'poise_warning', WARNINGS));
             const [sizeAt, countAt] = [keep(module.allocate(4)), keep(module.ints([WARNINGS]))];

@@ -123,11 +123,19 @@ const ROTATION = 32; // bytes of the rotation of a pose, in front of its positio
 
 let nextEnergy = 1;
 
-function fillEnergy(energy: (pose: Pose) => BodyEnergy | null, pose: Float64Array, out: Float64Array): boolean {
+/** `place`: where to write, asked for when the function has returned, since it may make the memory grow. */
+function fillEnergy(energy: (pose: Pose) => BodyEnergy | null, pose: Float64Array, place: () => Float64Array): boolean {
     const answer = energy(poseOf(pose));
     if (!answer) {
         return false;
     }
+    for (const [name, count] of [['gradient', 6], ['hessian', 36], ['gaussNewton', 36]] as const) {
+        const length = answer[name]?.length;
+        if (length !== count && !(name === 'gaussNewton' && length === undefined)) {
+            throw new PoiseError('argument', `${name}: ${count} numbers are needed, ${length ?? 'none'} were given`);
+        }
+    }
+    const out = place();
     out[0] = answer.energy;
     out.set(answer.gradient, 1);
     out.set(answer.hessian, 7);
@@ -143,6 +151,8 @@ interface Owned {
     count: number;
     memory: Address[];
     energies: number[];
+    /** Arrays of goals, which must be as long as the model asks for. */
+    arrays: { goal: string; name: 'q' | 'qBefore' | 'qWeights'; length: number }[];
 }
 
 function releaseOwned(module: Module, owned: Owned): void {
@@ -150,6 +160,7 @@ function releaseOwned(module: Module, owned: Owned): void {
     owned.energies.forEach((id) => module.host.energies.delete(id));
     owned.memory = [];
     owned.energies = [];
+    owned.arrays = [];
 }
 
 function setGoal(module: Module, owned: Owned, index: number, goal: Goal): void {
@@ -162,6 +173,15 @@ function setGoal(module: Module, owned: Owned, index: number, goal: Goal): void 
     const kind = goalKinds.indexOf(goal.kind);
     if (kind < 0) {
         throw new PoiseError('argument', `goal ${index}: "${goal.kind}" is no kind of goal`);
+    }
+    const said = `goal ${index} (${goal.kind})`;
+    if ('body' in goal && goal.body === undefined) {
+        throw new PoiseError('argument', `${said}: body is undefined`);
+    }
+    for (const [name, values] of Object.entries({ q, qBefore, qWeights }) as ['q' | 'qBefore' | 'qWeights', Numbers | undefined][]) {
+        if (values) {
+            owned.arrays.push({ goal: said, name, length: values.length });
+        }
     }
     const own = { q: keep(q), qBefore: keep(qBefore), qWeights: keep(qWeights), user: 0 };
     if (energy) {
@@ -185,7 +205,7 @@ export class GoalSet extends Handle {
 
     constructor(poise: Poise | Module, list: readonly Goal[] = []) {
         const module = 'module' in poise ? poise.module : poise;
-        const owned: Owned = { address: 0, count: 0, memory: [], energies: [] };
+        const owned: Owned = { address: 0, count: 0, memory: [], energies: [], arrays: [] };
         super(module, 0, () => {
             releaseOwned(module, owned);
             module.release(owned.address);
@@ -204,13 +224,24 @@ export class GoalSet extends Handle {
         return this.#owned.count;
     }
 
-    /** @internal These goals as a set: itself where it is one, else this one, filled with them. */
-    holding(list: readonly Goal[] | GoalSet): GoalSet {
-        if (list instanceof GoalSet) {
-            return list;
+    /** @internal These goals as a set: itself where it is one, else this one, filled with them. Throws unless it fits the model. */
+    holding(list: readonly Goal[] | GoalSet, model: Model): GoalSet {
+        if (!(list instanceof GoalSet)) {
+            this.replace(list);
         }
-        this.replace(list);
-        return this;
+        const set = list instanceof GoalSet ? list : this;
+        set.checkArrays(model);
+        return set;
+    }
+
+    /** @internal Throws unless all arrays have as many numbers as the model asks for. */
+    checkArrays(model: Model): void {
+        for (const { goal, name, length } of this.#owned.arrays) {
+            const wanted = name === 'qWeights' ? model.nv : model.nq;
+            if (length !== wanted) {
+                throw new PoiseError('argument', `${goal}: ${name} has ${length} numbers, the model asks for ${wanted}`);
+            }
+        }
     }
 
     /** Use these goals from now on. */
@@ -264,6 +295,7 @@ export class GoalSet extends Handle {
 
     /** Throws when a goal does not suit a model, with the reason. Solvers do this themselves. */
     check(goal: number, model: Model): void {
+        this.checkArrays(model);
         this.module.run('poise_goal_check', this.#at(goal), model.address);
     }
 
@@ -278,7 +310,7 @@ export class GoalSet extends Handle {
     }
 
     #at(goal: number, member?: string): Address {
-        if (!(goal >= 0 && goal < this.length)) {
+        if (!(Number.isInteger(goal) && goal >= 0 && goal < this.length)) {
             throw new PoiseError('argument', `there is no goal ${goal}: there are ${this.length}`);
         }
         const at = this.address + goal * layoutOf(this.module, GOAL).size;

@@ -18,7 +18,7 @@ type Exports = Record<string, (...values: number[]) => number>;
 /** What the C side asks of this side while a call runs. */
 export interface Host {
     /** The functions of callback goals, by number. */
-    readonly energies: Map<number, (pose: Float64Array, out: Float64Array) => boolean>;
+    readonly energies: Map<number, (pose: Float64Array, out: () => Float64Array) => boolean>;
     /** Other files that the one being read names; null outside of a read. */
     load: ((name: string) => Uint8Array | null | undefined) | null;
     /** Memory of those, given back when the read ends. */
@@ -139,7 +139,7 @@ export class Module {
     }
 
     allocate(size: number): Address {
-        const address = this.call('web_allocate', size) >>> 0;
+        const address = size < 2 ** 32 ? this.call('web_allocate', size) >>> 0 : 0; // beyond, sizes begin again at 0
         if (address === 0) {
             throw new PoiseError('memory', 'out of memory');
         }
@@ -296,7 +296,7 @@ export function imports(host: Host, module: () => Module): Record<string, Record
             energy: (id: number, pose: number, out: number) =>
                 guarded(0, () => {
                     const f = host.energies.get(id);
-                    return f && f(module().view(pose, 7), module().view(out, ENERGY)) ? 1 : 0;
+                    return f && f(module().view(pose, 7), () => module().view(out, ENERGY)) ? 1 : 0;
                 }),
             progress: (stage: number, frames: number) => guarded(undefined, () => host.progress?.(stage, frames)),
             load: (name: number, size: number) =>

@@ -40,7 +40,7 @@ export class Objective extends Handle {
     /** Use these goals from now on. Throws on the first that does not suit the model. */
     setGoals(goals: readonly Goal[]): void {
         this.module.run('poise_objective_set_goals', this.address, 0, 0);
-        this.#goals.replace(goals);
+        this.#goals.holding(goals, this.model);
         this.module.run('poise_objective_set_goals', this.address, this.#goals.address, goals.length);
     }
 

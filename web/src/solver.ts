@@ -221,7 +221,7 @@ export class Solver extends Handle {
 
     /** Improve q for these goals. Without q: the solver's own, from where the last solve left it. */
     solve(goals: readonly Goal[] | GoalSet, q?: MutableNumbers): Report {
-        const set = this.#own.holding(goals);
+        const set = this.#own.holding(goals, this.model);
         const module = this.module;
         const { within, count } = this.#parts;
         const run = (at: Address) => count > 0
@@ -238,7 +238,7 @@ export class Solver extends Handle {
 
     /** All distinct answers to one pose goal on an arm, nearest to the start first. */
     solveAll(goal: Goal, start: Numbers, capacity = 16): { solutions: Float64Array[]; report: Report } {
-        const set = this.#own.holding([goal]);
+        const set = this.#own.holding([goal], this.model);
         const module = this.module;
         const nq = this.model.nq;
         return module.scoped((keep) => {

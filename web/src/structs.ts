@@ -111,27 +111,53 @@ export function getStructs<T>(module: Module, struct: string, address: Address, 
     return Array.from({ length: count }, (_, i) => getStruct<T>(module, struct, address + i * size));
 }
 
+const refuse = (name: string, value: unknown, what: string) => new PoiseError('argument', `${name}: ${String(value)} is not ${what}`);
+
+const LENGTHS = { vec3: 3, quat: 4 };
+
+/** The numbers of a vector or a quaternion. */
+function exactly(kind: 'vec3' | 'quat', name: string, value: unknown): ArrayLike<number> {
+    const numbers = value as ArrayLike<number> | null | undefined;
+    if (numbers?.length !== LENGTHS[kind]) {
+        throw refuse(name, value, `an array of ${LENGTHS[kind]} numbers`);
+    }
+    return numbers;
+}
+
 function setMember(module: Module, name: string, list: readonly string[] | undefined, { kind, offset, size }: Member, struct: Address, value: unknown): void {
     const at = struct + offset;
     const { data } = module;
     if (kind === 'number') {
-        data.setFloat64(at, value as number, true);
+        if (typeof value !== 'number') {
+            throw refuse(name, value, 'a number');
+        }
+        data.setFloat64(at, value, true);
     } else if (kind === 'int') {
         const index = list ? list.indexOf(value as string) : (value as number);
         if (list && index < 0) {
             throw new PoiseError('argument', `${name}: "${String(value)}" is not one of ${list.join(', ')}`);
         }
+        if (index !== (index | 0) && index !== index >>> 0) {
+            throw refuse(name, value, 'a whole number of 32 bits');
+        }
         data.setInt32(at, index, true);
     } else if (kind === 'flag') {
         data.setUint8(at, value ? 1 : 0);
     } else if (kind === 'long') {
+        if (!Number.isInteger(value)) {
+            throw refuse(name, value, 'a whole number');
+        }
         data.setBigUint64(at, BigInt(value as number), true);
     } else if (kind === 'address' || kind === 'text') {
         data.setUint32(at, value as Address, true);
     } else if (kind === 'pose') {
-        module.view(at, 7).set([...(value as Pose).rotation, ...(value as Pose).position]);
+        const { rotation, position } = (value ?? {}) as Partial<Pose>;
+        module.view(at, 4).set(exactly('quat', `${name}.rotation`, rotation));
+        module.view(at + 32, 3).set(exactly('vec3', `${name}.position`, position));
     } else if (kind === 'scale' || kind === 'solver') {
         setStruct(module, nested[kind], at, value as object);
+    } else if (kind === 'vec3' || kind === 'quat') {
+        module.view(at, size / 8).set(exactly(kind, name, value));
     } else {
         module.view(at, size / 8).set(Array.from(value as ArrayLike<number>).slice(0, size / 8));
     }

@@ -421,3 +421,54 @@ test('the example of the README runs', async () => {
     await new AsyncFunction('ik', 'console', body)(ik, { log: (...values) => lines.push(values) });
     assert.deepEqual(lines[0]?.[0], 'reached');
 });
+
+test('numbers that are none are refused by name', () => {
+    using scene = poise.scene('arm7');
+    const { model } = scene;
+    const reach = (change: object) => goals.position(6, [0, 0, 0], [0.4, 0.1, 0.5], change);
+    const options = (change: object) => new ik.Solver(model, change).dispose();
+    const solve = (...list: unknown[]) => {
+        using solver = new ik.Solver(model);
+        solver.solve(list as Goal[]);
+    };
+    const wrong: [() => void, RegExp][] = [
+        [() => options({ maxIterations: Infinity }), /maxIterations: Infinity is not a whole number/],
+        [() => options({ restarts: NaN }), /restarts: NaN/],
+        [() => options({ maxIterations: 2 ** 32 }), /maxIterations: 4294967296/],
+        [() => options({ seed: 1.5 }), /seed: 1.5/],
+        [() => options({ prior: '1' }), /prior: 1 is not a number/],
+        [() => solve(reach({ body: undefined })), /goal 0 \(position\): body is undefined/],
+        [() => solve(reach({ body: 1.5 })), /body: 1.5/],
+        [() => solve(reach({ weight: null })), /weight: null is not a number/],
+        [() => solve(reach({ tolerance: [1, 2] })), /tolerance: 1,2 is not an array of 3 numbers/],
+        [() => solve({ kind: 'orientation', body: 6, target: { position: [0, 0, 0], rotation: [0, 0, 1] } }), /target.rotation: 0,0,1/],
+        [() => solve(reach({}), goals.posture([0.1], 1)), /goal 1 \(posture\): q has 1 numbers, the model asks for 7/],
+        [() => solve(goals.posture(model.neutral(), 1, { qWeights: [1] })), /qWeights has 1 numbers/],
+        [() => solve(goals.callback(6, () => ({ energy: 1, gradient: [1], hessian: [] }))), /gradient: 6 numbers are needed, 1 were given/],
+        [() => new ik.GoalSet(poise, [reach({})]).setPosition(0.5, [1, 2, 3]), /there is no goal 0.5/],
+    ];
+    for (const [call, words] of wrong) {
+        assert.throws(call, words);
+    }
+    const pose = { position: [0, 0, 0], rotation: [0, 0, 0, 1] } as const;
+    using solver = new ik.Solver(model);
+    for (const capacity of [-1, 76695845]) { // 8 bytes x 7 x 76695845 are 24 more than 2^32
+        assert.throws(() => solver.solveAll(goals.pose(6, pose, pose), model.neutral(), capacity), /out of memory/);
+    }
+});
+
+test('the function of a goal may make what it likes', () => {
+    using scene = poise.scene('arm7');
+    using solver = new ik.Solver(scene.model);
+    const made: { dispose(): void }[] = [];
+    const still = { energy: 1, gradient: new Array<number>(6).fill(0), hessian: new Array<number>(36).fill(0) };
+    const before = poise.heap.total;
+    const report = solver.solve([goals.callback(6, () => {
+        while (poise.heap.total === before) {
+            made.push(poise.scene('chain-1000'));
+        }
+        return still;
+    })]);
+    assert.equal(report.cost, 1);
+    made.forEach((part) => part.dispose());
+});
