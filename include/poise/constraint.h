@@ -97,7 +97,7 @@ typedef struct poise_nearest {
 
 // The distance between two shapes, with their bodies posed by `kinematics`. Exact if the cores do not overlap; if they do,
 // the shortest displacement that separates them (0 for two segments that cross). POISE_ERROR_UNSUPPORTED for two
-// half-spaces.
+// half-spaces; NUMERIC where squares of lengths overflow, from 1e154 on.
 POISE_API poise_status poise_distance(const poise_kinematics *kinematics, const poise_shape *a, const poise_shape *b,
                                       poise_nearest *nearest, poise_error *error);
 

@@ -197,6 +197,9 @@ poise_status poise_distance(const poise_kinematics *kinematics, const poise_shap
         least = contacts[i].distance < contacts[least].distance ? i : least;
     }
     const pz_contact *c = &contacts[least];
+    if (!is_finite(c->distance) || !is_finite(v3_norm(c->normal))) {
+        return pz_error_set(error, POISE_ERROR_NUMERIC, "so large, or so far apart, that squares are beyond all numbers");
+    }
     *nearest = (poise_nearest){.distance = c->distance,
                                .on_a = v3_add(kinematics->origin, v3_mad(c->a, -at.radius, c->normal)),
                                .on_b = v3_add(kinematics->origin, v3_mad(c->b, other.radius, c->normal)),

@@ -35,6 +35,30 @@ static poise_nearest nearest_of(const figure *f, const poise_shape *a, const poi
     return nearest;
 }
 
+// Rows: all pairs of kinds. What the numbers cannot hold is said; it is no distance.
+TEST_ROWS(distances_are_finite_or_refused, KINDS *KINDS)
+{
+    figure f = two_bodies();
+    scene_random random = scene_random_make(3 + (uint64_t)test_row);
+    int found = 0, refused = 0;
+    for (int exponent = 0; exponent < 306; exponent += 5) {
+        double size = pow(10, exponent);
+        poise_shape shape[2] = {random_shape(&random, (poise_shape_kind)(test_row / KINDS), 0, 1),
+                                random_shape(&random, (poise_shape_kind)(test_row % KINDS), 1, 1)};
+        for (int i = 0; i < 2; ++i) {
+            shape[i].half = poise_vec3_make(size * shape[i].half.x, size * shape[i].half.y, size * shape[i].half.z);
+            shape[i].pose.position.x += 5 * i * size;
+        }
+        poise_nearest nearest;
+        poise_error error;
+        poise_status status = poise_distance(f.kin, &shape[0], &shape[1], &nearest, &error);
+        ck_assert(status != POISE_OK || isfinite(nearest.distance));
+        found += status == POISE_OK;
+        refused += status == POISE_ERROR_NUMERIC;
+    }
+    ck_assert_int_eq(found + refused > 0, test_row != KINDS * KINDS - 1); // of two half-spaces there is none
+}
+
 // Rows: all pairs of kinds, both ways.
 TEST_ROWS(distances_are_those_of_a_search, KINDS *KINDS)
 {
