@@ -153,18 +153,18 @@ static void hold_first(const poise_solver *s, pz_damped *d)
     }
 }
 
-// Hold the dofs that the step takes out of their interval at its end; how many there are.
-static int hold_faster(const poise_solver *s, pz_damped *d, double dt)
+// Hold the dofs that the step takes out of their interval at its end; are there any?
+static bool hold_faster(const poise_solver *s, pz_damped *d, double dt)
 {
-    int count = 0;
+    bool holds = false;
     for (int i = 0; i < s->model->nv; ++i) {
         bool below = s->step[i]<d->slowest[i] * dt, above = s->step[i]> d->fastest[i] * dt;
         if (below || above) {
             hold_at(d, i, below ? d->slowest[i] : d->fastest[i], dt);
-            count += 1;
+            holds = true;
         }
     }
-    return count;
+    return holds;
 }
 
 // Is a dof held at one end of an interval that has two?
@@ -183,15 +183,16 @@ static bool solve_by(poise_solver *s, pz_damped *d, poise_hessian kind)
     return pz_tree_solve(d->tree, s->at, kind, d->damping.lambda, d->D, d->hold, d->hold_value, s->step);
 }
 
-// Let go of the dofs whose multiplier pulls them back inside, by the gradient g + (H + lambda D) x of the model there.
-static int release(poise_solver *s, pz_damped *d, double dt)
+// Let go of the dofs whose multiplier pulls them back inside, by the gradient g + (H + lambda D) x of the model there; are
+// there any?
+static bool release(poise_solver *s, pz_damped *d, double dt)
 {
-    int count = 0, held = 0;
+    bool is_held = false, lets_go = false;
     for (int i = 0; i < s->model->nv; ++i) {
-        held += is_held_at_end(d, i);
+        is_held = is_held || is_held_at_end(d, i);
     }
-    if (held == 0) {
-        return 0;
+    if (!is_held) {
+        return false;
     }
     poise_objective_multiply(s->at, hessian_of(d), s->step, d->product, NULL);
     for (int i = 0; i < s->model->nv; ++i) {
@@ -199,10 +200,10 @@ static int release(poise_solver *s, pz_damped *d, double dt)
         bool pulls = slope < 0.0 ? x == d->slowest[i] * dt : slope > 0.0 && x == d->fastest[i] * dt;
         if (pulls && is_held_at_end(d, i)) {
             d->hold[i] = false;
-            count += 1;
+            lets_go = true;
         }
     }
-    return count;
+    return lets_go;
 }
 
 // solver->step of the damped system, by the exact Hessian as long as that is wanted and positive definite; zeros where
@@ -266,8 +267,8 @@ static void find_step(poise_solver *s, pz_damped *d, double dt)
 {
     bool may_release = true;
     for (int solve = 0; solve < MOST_SOLVES; ++solve) {
-        if (hold_faster(s, d, dt) == 0) {
-            if (!may_release || release(s, d, dt) == 0) {
+        if (!hold_faster(s, d, dt)) {
+            if (!may_release || !release(s, d, dt)) {
                 return;
             }
             may_release = false;
