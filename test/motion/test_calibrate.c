@@ -195,7 +195,6 @@ TEST(gaps_are_passed_over)
     forget(s);
 }
 
-// Every length of a bone grows with it, the place of its mass too; the mass does not.
 // In one of the frames that are used, every fourth, a marker is 0.3 m off.
 TEST(a_marker_that_strays_once_is_left_out_there)
 {
@@ -216,10 +215,13 @@ TEST(a_marker_that_strays_once_is_left_out_there)
     forget(s);
 }
 
+// Every length of a bone grows with it, the place of its mass too; the mass does not. What is fixed to a body grows as the
+// bones that go on from it, in the mean.
 TEST(a_rescaled_model_has_longer_bones_and_masses_further_out)
 {
+    static const double scales[] = {2.0, 3.0, 5.0}, of_mass[] = {4.0, 3.0, 5.0};
     poise_builder *builder = NULL;
-    poise_model *model = NULL, *twice = NULL;
+    poise_model *model = NULL, *larger = NULL;
     poise_joint joint = poise_joint_default();
     joint.name = "bone";
     joint.type = POISE_JOINT_REVOLUTE;
@@ -231,15 +233,18 @@ TEST(a_rescaled_model_has_longer_bones_and_masses_further_out)
     joint.parent = "bone";
     joint.offset.position = poise_vec3_make(1.0, 0.5, 0.25);
     ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    joint.name = "other end";
+    ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
     ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
-    ck_assert_int_eq(poise_model_rescale(model, (double[]){2.0, 2.0}, NULL, &twice, NULL), POISE_OK);
-    for (int k = 0; k < 2; ++k) {
-        const poise_joint *a = poise_model_joint_info(model, k).given, *b = poise_model_joint_info(twice, k).given;
-        ck_assert(b->mass == 3.0 && b->offset.position.x == 2 * a->offset.position.x);
-        ck_assert(b->mass_center.x == 0.2 && b->mass_center.y == -0.4 && b->mass_center.z == 0.6);
+    ck_assert_int_eq(poise_model_rescale(model, scales, NULL, &larger, NULL), POISE_OK);
+    for (int k = 0; k < 3; ++k) {
+        const poise_joint *a = poise_model_joint_info(model, k).given, *b = poise_model_joint_info(larger, k).given;
+        poise_vec3 from = a->mass_center, to = b->mass_center;
+        ck_assert(b->mass == 3.0 && b->offset.position.x == scales[k] * a->offset.position.x);
+        ck_assert(to.x == of_mass[k] * from.x && to.y == of_mass[k] * from.y && to.z == of_mass[k] * from.z);
     }
     poise_model_destroy(model);
-    poise_model_destroy(twice);
+    poise_model_destroy(larger);
     poise_builder_destroy(builder);
 }
 
@@ -347,6 +352,64 @@ TEST(equations_of_priors_are_the_derivatives_of_their_cost)
             ck_assert_double_eq_tol(pz_calibration_prior_cost(&c), c.noise * c.noise, 1e-12);
         }
     }
+    poise_model_destroy(model);
+}
+
+// What markers miss their places by, squared and by weight, in the pose of `c` with the factors and places of z.
+static double missed(const pz_calibration *c)
+{
+    double scale[16], cost = 0;
+    poise_model *scaled;
+    poise_kinematics *kin;
+    for (int k = 0; k < poise_model_info(c->model).joints; ++k) {
+        scale[k] = c->unknown[k] < 0 ? 1 : c->z[c->unknown[k]];
+    }
+    ck_assert_int_eq(poise_model_rescale(c->model, scale, NULL, &scaled, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(scaled, NULL, &kin, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(kin, c->q, NULL), POISE_OK);
+    for (int i = 0; i < c->count; ++i) {
+        poise_vec3 at = poise_kinematics_point(kin, c->placements[i].body, pz_calibration_offset(c, i));
+        double off = distance(at, c->markers->position[i]);
+        cost += c->placements[i].weight * off * off;
+    }
+    poise_kinematics_destroy(kin);
+    poise_model_destroy(scaled);
+    return cost;
+}
+
+// b of markers is minus half the gradient of what they miss, by factors of bones and by places.
+TEST(equations_of_markers_are_the_derivatives_of_what_they_miss)
+{
+    enum { FACTORS = 3, PLACES = 2, N = FACTORS + 3 * PLACES, DOFS = 6 };
+    static const char *const labels[PLACES] = {"a", "b"};
+    const poise_placement placements[PLACES] = {{labels[0], 3, {0, 0, 0}, 1.0}, {labels[1], 5, {0, 0, 0}, 0.5}};
+    int index[PLACES] = {0, 1}, unknown[DOFS] = {-1, 0, 1, 2, 1, 0};
+    double z[N] = {1.1, 0.8, 1.3, 0.12, 0.17, 0.33, -0.2, 0.05, 0.11}, q[DOFS] = {0.3, -0.5, 0.7, 0.2, -0.9, 0.4};
+    double A[3 * N], J[3 * DOFS], G[DOFS * DOFS], C[N * DOFS], X[DOFS], H[N * N], b[N];
+    unsigned char strays[PLACES] = {0};
+    poise_model *model, *scaled;
+    poise_markers *seen;
+    ck_assert_int_eq(scene_create("arm6", NULL, &model, NULL), POISE_OK);
+    ck_assert_int_eq(poise_markers_create(1, PLACES, 100.0, labels, NULL, &seen, NULL), POISE_OK);
+    seen->position[0] = poise_vec3_make(0.4, -0.3, 0.9);
+    seen->position[1] = poise_vec3_make(-0.2, 0.5, 0.6);
+    pz_calibration c = {.model = model, .placements = placements, .count = PLACES, .markers = seen, .frame_count = 1};
+    c.problem = poise_calibration_default(), c.problem.scale_prior = 0, c.problem.solver.use_limits = false;
+    c.index = index, c.unknown = unknown, c.factors = FACTORS, c.n = N, c.strays = strays;
+    c.z = z, c.q = q, c.N = H, c.b = b, c.A = A, c.J = J, c.G = G, c.C = C, c.X = X;
+    double scale[DOFS] = {1, z[0], z[1], z[2], z[1], z[0]};
+    ck_assert_int_eq(poise_model_rescale(model, scale, NULL, &scaled, NULL), POISE_OK);
+    ck_assert_int_eq(pz_calibration_equations(&c, scaled), POISE_OK);
+    for (int i = 0; i < N; ++i) { // quadratic in each of them
+        double zi = z[i], h = 0.125;
+        z[i] = zi + h;
+        double more = missed(&c);
+        z[i] = zi - h;
+        ck_assert_double_eq_tol(b[i], -0.5 * (more - missed(&c)) / (2 * h), 1e-12);
+        z[i] = zi;
+    }
+    poise_markers_destroy(seen);
+    poise_model_destroy(scaled);
     poise_model_destroy(model);
 }
 

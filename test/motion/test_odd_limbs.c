@@ -7,13 +7,12 @@
 
 enum { FRAMES = 160, FIRST = 40, END = 90, FINDINGS = 128 };
 
-// The first finding of a kind; value 0: none. *level is that of the verdict.
-static poise_finding find(take *t, poise_finding_kind kind, poise_verdict_level *level)
+// The first finding of a kind in the motion that was found; value 0: none. *level is that of the verdict.
+static poise_finding judge(const take *t, poise_finding_kind kind, poise_verdict_level *level)
 {
     poise_verdict verdict;
     static poise_finding findings[FINDINGS];
     poise_track_problem track_problem = problem_of(t);
-    track(t, &track_problem);
     poise_verdict_problem problem = poise_verdict_problem_default();
     problem.track = &track_problem, problem.clip = t->found, problem.frames = t->report;
     ck_assert_int_eq(poise_verdict_find(&problem, NULL, &verdict, findings, FINDINGS, NULL), POISE_OK);
@@ -24,6 +23,12 @@ static poise_finding find(take *t, poise_finding_kind kind, poise_verdict_level 
         }
     }
     return (poise_finding){.value = 0};
+}
+
+static poise_finding find(take *t, poise_finding_kind kind, poise_verdict_level *level)
+{
+    track(t, NULL);
+    return judge(t, kind, level);
 }
 
 static int marker_called(const take *t, const char *label)
@@ -91,19 +96,25 @@ TEST(markers_that_trade_names_behind_something_are_told)
     forget(t);
 }
 
+// The markers of a true motion that was changed.
+static void see_again(take *t)
+{
+    poise_markers_destroy(t->seen);
+    ck_assert_int_eq(poise_markers_from_clip(t->model, t->truth, (poise_scale){1.0, POISE_UP_Y}, t->placements, MARKERS,
+                                             NULL, &t->seen, NULL),
+                     POISE_OK);
+}
+
 // The true motion has an elbow bend by more than a right angle within a frame.
 TEST(a_body_that_turns_in_one_frame_alone_is_told)
 {
     take *t = record("walk", FRAMES);
     poise_verdict_level level;
     int elbow = poise_model_find_joint(t->model, "left_elbow"), q = poise_model_joint_info(t->model, elbow).q;
-    poise_markers_destroy(t->seen);
     for (int f = FIRST; f < END; ++f) {
         t->truth->q[(size_t)f * (size_t)t->nq + (size_t)q] += 1.6;
     }
-    ck_assert_int_eq(poise_markers_from_clip(t->model, t->truth, (poise_scale){1.0, POISE_UP_Y}, t->placements, MARKERS,
-                                             NULL, &t->seen, NULL),
-                     POISE_OK);
+    see_again(t);
     poise_finding found = find(t, POISE_FINDING_SNAPPED, &level);
     ck_assert_int_eq(level, POISE_VERDICT_DOUBTFUL);
     ck_assert_double_gt(found.value, 1.5);
@@ -118,15 +129,12 @@ TEST(a_joint_whose_limit_keeps_it_from_its_markers_is_told)
     take *t = record("walk", FRAMES);
     poise_verdict_level level;
     int knee = poise_model_find_joint(t->model, "left_knee"), q = poise_model_joint_info(t->model, knee).q;
-    poise_markers_destroy(t->seen);
     for (int f = FIRST; f < END; ++f) {
         double share = f < FIRST + 20 ? (f - FIRST) / 20.0 : f > END - 20 ? (END - f) / 20.0 : 1.0;
         double *bend = &t->truth->q[(size_t)f * (size_t)t->nq + (size_t)q];
         *bend += share * (-1.1 - *bend);
     }
-    ck_assert_int_eq(poise_markers_from_clip(t->model, t->truth, (poise_scale){1.0, POISE_UP_Y}, t->placements, MARKERS,
-                                             NULL, &t->seen, NULL),
-                     POISE_OK);
+    see_again(t);
     poise_finding found = find(t, POISE_FINDING_BLOCKED, &level);
     ck_assert_int_ge(level, POISE_VERDICT_DOUBTFUL);
     ck_assert_double_gt(found.value, 0.045);
@@ -136,5 +144,28 @@ TEST(a_joint_whose_limit_keeps_it_from_its_markers_is_told)
     char text[256];
     poise_finding_describe(&found, text, sizeof text);
     ck_assert_ptr_nonnull(strstr(text, "--no-limits"));
+    forget(t);
+}
+
+// It is told of the frames around the worst: of as many on the way there as on the way back.
+TEST(a_limit_is_in_the_way_in_the_frames_around_the_worst)
+{
+    enum { MIDDLE = 80 };
+    take *t = record("walk", FRAMES);
+    poise_verdict_level level;
+    poise_joint_info knee = poise_model_joint_info(t->model, poise_model_find_joint(t->model, "left_knee"));
+    double lower = poise_model_info(t->model).lower[knee.q];
+    ck_assert_int_eq(poise_clip_create(FRAMES, t->nq, 1.0 / RATE, NULL, &t->found, NULL), POISE_OK);
+    for (int f = 0; f < FRAMES; ++f) { // a pose that stands still otherwise
+        double *row = t->truth->q + (size_t)f * (size_t)t->nq, *found = t->found->q + (size_t)f * (size_t)t->nq;
+        memmove(row, t->truth->q, (size_t)t->nq * sizeof *row);
+        row[knee.q] = fmin(0.3, -1.1 + 0.05 * abs(f - MIDDLE));
+        memcpy(found, row, (size_t)t->nq * sizeof *row);
+        found[knee.q] = fmax(row[knee.q], lower);
+    }
+    see_again(t);
+    poise_finding found = judge(t, POISE_FINDING_BLOCKED, &level);
+    ck_assert_int_gt(found.last - found.first, 10);
+    ck_assert_int_eq(found.first + found.last, 2 * MIDDLE);
     forget(t);
 }

@@ -1,5 +1,6 @@
 // A recording becomes a motion with a verdict in one call.
 #include "motion/recorded_walk.h"
+#include "support/skeleton.h"
 
 #include <poise/io.h>
 
@@ -194,6 +195,47 @@ TEST(a_motion_of_another_skeleton_is_followed_by_its_bodies)
     poise_recording_destroy(r);
     poise_model_destroy(other);
     forget(t);
+}
+
+// A thigh that hangs at the world, turns about an axis and has a body at its end, with another one on it.
+static poise_model *leg_about(poise_vec3 axis, const char *end)
+{
+    poise_builder *builder = new_builder();
+    poise_joint hip = joint_of("left_thigh", NULL, POISE_JOINT_REVOLUTE),
+                knee = joint_of(end, "left_thigh", POISE_JOINT_FIXED);
+    hip.axis = axis;
+    knee.offset.position.y = -0.4;
+    add(builder, &hip);
+    add(builder, &knee);
+    add_plain(builder, "button", end, POISE_JOINT_FIXED);
+    return model_of(builder);
+}
+
+// A thigh points elsewhere than the one that it follows, about an axis that it does not turn about, by as much as that one
+// turns. Of a thigh with something else at its end nothing is known. Labels are those of the frames that were chosen.
+TEST(a_bone_that_cannot_follow_is_off_by_as_much_as_the_other_turns)
+{
+    static const char *const ends[] = {"left_shin", "flag"};
+    enum { FIRST = 2, LAST = 5 };
+    poise_clip *clip;
+    ck_assert_int_eq(poise_clip_create(FRAMES, 1, 0.01, NULL, &clip, NULL), POISE_OK);
+    own_clip(clip);
+    for (int f = 0; f < FRAMES; ++f) {
+        clip->q[f] = 0.4;
+    }
+    for (int i = 0; i < 2; ++i) {
+        poise_recording_problem problem = poise_recording_problem_default();
+        problem.from = leg_about((poise_vec3){0, 0, 1}, ends[i]), problem.model = leg_about((poise_vec3){1, 0, 0}, ends[i]);
+        problem.clip = clip, problem.first = FIRST, problem.last = LAST;
+        problem.scale = problem.from_scale = (poise_scale){1.0, POISE_UP_Y};
+        poise_recording_result *r = follow(&problem);
+        ck_assert_int_eq(r->clip->frames, LAST - FIRST + 1);
+        ck_assert_double_eq_tol(r->verdict.worst[POISE_FINDING_BONES], i == 0 ? 0.4 : 0, 1e-6);
+        for (int k = 0; k < r->placement_count; ++k) {
+            ck_assert_ptr_eq(r->placements[k].label, r->markers->label[k]);
+        }
+        poise_recording_destroy(r);
+    }
 }
 
 // Between the steps a caller may drop places and change weights; the steps together are one call.

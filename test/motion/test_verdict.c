@@ -6,6 +6,7 @@
 #include <scenes/random.h>
 #include <scenes/scenes.h>
 
+#include <math.h>
 #include <string.h>
 
 enum { FRAMES = 120, MOST = 64, FINDINGS = 128 };
@@ -207,6 +208,7 @@ TEST(a_limb_that_leaves_its_markers_for_a_while_is_lost)
         ck_assert_int_eq(t->verdict.level, is_long ? POISE_VERDICT_DOUBTFUL : POISE_VERDICT_GOOD);
         ck_assert(!is_long || finds(t, POISE_FINDING_LOST, POISE_VERDICT_DOUBTFUL, "left_ulna") ||
                   finds(t, POISE_FINDING_LOST, POISE_VERDICT_DOUBTFUL, "left_radius"));
+        ck_assert(!is_long || fabs(t->findings[0].distance - 0.2 / 1.7) < 0.02); // of the stature
         ck_assert_msg(!is_long || (t->findings[0].first == 40 && t->findings[0].last == 39 + length), "frames %d to %d",
                       t->findings[0].first, t->findings[0].last);
     }
@@ -342,6 +344,21 @@ TEST(markers_with_each_others_names_are_named)
         ck_assert_msg(finds(t, POISE_FINDING_SWAPPED, POISE_VERDICT_DOUBTFUL, pairs[i][0]), "%s and %s: %g", pairs[i][0],
                       pairs[i][1], t->verdict.worst[POISE_FINDING_SWAPPED]);
     }
+}
+
+// Nothing is known of the names of markers that are out of sight where names are looked at, in the middle of the take.
+TEST(markers_out_of_sight_have_the_names_of_no_others)
+{
+    static const char *const hidden[] = {"LWRA", "LWRB", "RTOE"};
+    take *t = record(gait, TEST_COUNT(gait));
+    for (int f = FRAMES / 2 - 5; f < FRAMES / 2 + 5; ++f) {
+        for (int i = 0; i < 3; ++i) {
+            t->markers->position[f * t->markers->count + poise_markers_find(t->markers, hidden[i])] =
+                (poise_vec3){NAN, NAN, NAN};
+        }
+    }
+    follow(t, false, NULL);
+    ck_assert_msg(t->verdict.level == POISE_VERDICT_GOOD, "swapped %g", t->verdict.worst[POISE_FINDING_SWAPPED]);
 }
 
 TEST(places_that_were_fitted_freely_are_not_trusted)
