@@ -104,6 +104,7 @@ TEST(every_level_of_a_file_is_indented_by_two)
     poise_file *file = io_read_text(document_json, JSON, NULL);
     io_bytes text = io_write(file, JSON, 0);
     int depth = 0;
+    ck_assert_int_eq(text.bytes[0], '{');
     for (size_t i = 0; i < text.size; ++i) {
         int c = text.bytes[i];
         depth += c == '{' || c == '[' ? 1 : c == '}' || c == ']' ? -1 : 0;

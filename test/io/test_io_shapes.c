@@ -23,6 +23,7 @@ static const geom_case geoms[] = {
     {"<geom type='cylinder' size='.1 .5'/>", POISE_SHAPE_CAPSULE, {0, 0, 0.5}, 0.1, {0, 0, 1}},
     {"<geom type='capsule' size='.1' fromto='2 0 0 0 0 0'/>", POISE_SHAPE_CAPSULE, {0, 0, 1}, 0.1, {2, 0, 0}},
     {"<geom type='box' size='1 2 3'/>", POISE_SHAPE_BOX, {1, 2, 3}, 0, {0, 0, 1}},
+    {"<geom type='box' size='-1 -2 -3'/>", POISE_SHAPE_BOX, {1, 2, 3}, 0, {0, 0, 1}},
     {"<geom type='box' size='.1' fromto='0 0 0 0 0 2'/>", POISE_SHAPE_BOX, {0.1, 0.1, 1}, 0, {0, 0, 0}},
     {"<geom type='ellipsoid' size='3 2 1'/>", POISE_SHAPE_CAPSULE, {0, 0, 1}, 2, {1, 0, 0}},
     {"<frame pos='0 0 1'><geom type='box' size='1 2 3'/></frame>", POISE_SHAPE_BOX, {1, 2, 3}, 0, {0, 0, 2}},
@@ -286,16 +287,31 @@ TEST(a_mesh_that_comes_again_is_read_and_covered_once_at_each_scale)
     }
 }
 
-TEST(a_mesh_that_is_stretched_along_one_axis_does_not_stand_for_the_plain_one)
+static poise_file *hooks(const char *scale, const char *inside)
 {
     poise_read_options options = io_options(POISE_FORMAT_MJCF, NULL);
+    char text[400];
     options.load = hand_out, options.meshes = true;
-    poise_file *file = io_read_with(
-        "<mujoco><asset><mesh file='hook.obj'/><mesh name='long' file='hook.obj' scale='2 1 1'/></asset><worldbody><body>"
-        "<geom type='mesh' mesh='long'/><geom type='mesh' mesh='hook' pos='0 9 0'/></body></worldbody></mujoco>",
-        &options);
-    ck_assert_double_le(least_outside(file, 2, 0, 0), 0);
-    ck_assert_double_ge(least_outside(file, 2, 9, 0), 0.5);
+    snprintf(text, sizeof text,
+             "<mujoco><asset><mesh file='hook.obj'/><mesh name='long' file='hook.obj' scale='%s'/></asset><worldbody><body>"
+             "%s</body></worldbody></mujoco>",
+             scale, inside);
+    return io_read_with(text, &options);
+}
+
+TEST_ROWS(a_mesh_that_is_stretched_along_one_axis_does_not_stand_for_the_plain_one, 3)
+{
+    static const char *const scales[] = {"2 1 1", "1 2 1", "1 1 2"};
+    poise_file *stretched = hooks(scales[test_row], "<geom type='mesh' mesh='long'/>");
+    poise_file *plain = hooks(scales[test_row], "<geom type='mesh' mesh='hook'/>");
+    poise_file *both = hooks(scales[test_row], "<geom type='mesh' mesh='long'/><geom type='mesh' mesh='hook'/>");
+    ck_assert_int_eq(both->shape_count, stretched->shape_count + plain->shape_count);
+    for (int i = 0; i < both->shape_count; ++i) {
+        int of_plain = i - stretched->shape_count;
+        const poise_shape *alone = of_plain < 0 ? &stretched->shapes[i] : &plain->shapes[of_plain], *is = &both->shapes[i];
+        ck_assert(is->half.x == alone->half.x && is->half.y == alone->half.y && is->half.z == alone->half.z);
+        ck_assert(is->pose.position.x == alone->pose.position.x && is->pose.position.y == alone->pose.position.y);
+    }
 }
 
 TEST(a_mesh_of_no_class_is_refused)
@@ -352,6 +368,27 @@ TEST(one_shape_is_watched_against_one_obstacle)
     ck_assert_msg(!poise_file_clearance(file, &wall, 1, NULL, NULL, &clearance, &error), "%s", error.text);
     test_own(free, clearance);
     ck_assert(clearance->shape_count == 2 && clearance->pair_count == 1);
+}
+
+// What a loop closes touches where it does, however many loops there are.
+TEST(bodies_that_a_loop_joins_are_not_watched_against_each_other)
+{
+    static const char body[] = "<body name='%c' pos='%d 0 0'><joint/><geom type='sphere' size='0.1'/></body>";
+    char text[1000], bodies[3][200];
+    for (int i = 0; i < 3; ++i) {
+        snprintf(bodies[i], sizeof bodies[i], body, 'a' + i, i);
+    }
+    for (int loops = 0; loops < 3; ++loops) {
+        snprintf(text, sizeof text, "<mujoco><worldbody>%s%s%s</worldbody><equality>%s%s</equality></mujoco>", bodies[0],
+                 bodies[1], bodies[2], loops > 0 ? "<connect body1='a' body2='b' anchor='0.5 0 0'/>" : "",
+                 loops > 1 ? "<connect body1='b' body2='c' anchor='0.5 0 0'/>" : "");
+        poise_constraint *clearance = NULL;
+        ck_assert_int_eq(
+            poise_file_clearance(io_read_text(text, POISE_FORMAT_MJCF, NULL), NULL, 0, NULL, NULL, &clearance, NULL),
+            POISE_OK);
+        test_own(free, clearance);
+        ck_assert_int_eq(clearance->pair_count, 3 - loops);
+    }
 }
 
 // URDF gives a box by its sides, along each axis by itself; Poise has halves of them.
