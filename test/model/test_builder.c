@@ -526,6 +526,10 @@ TEST(a_table_without_rows_or_with_a_long_prefix_is_refused)
     prefix[61] = '\0'; // room for the number, not for "tip"
     assert_dh_refused(prefix, rows, 1, POISE_DH_CLASSIC, POISE_ERROR_ARGUMENT,
                       "prefix of a Denavit-Hartenberg chain is too");
+    prefix[60] = '\0'; // room for both
+    poise_builder *builder = new_builder();
+    ck_assert_int_eq(poise_builder_add_dh(builder, prefix, NULL, POISE_DH_CLASSIC, rows, 1, NULL), POISE_OK);
+    poise_builder_destroy(builder);
     assert_dh_refused("arm", rows, 0, POISE_DH_CLASSIC, POISE_ERROR_ARGUMENT, "at least one row, not 0");
     assert_dh_refused("arm", NULL, 1, POISE_DH_CLASSIC, POISE_ERROR_ARGUMENT, "rows must not be NULL");
     assert_dh_refused(NULL, rows, 1, POISE_DH_CLASSIC, POISE_ERROR_ARGUMENT, "prefix must not be NULL");

@@ -351,6 +351,25 @@ TEST(pairs_leave_out_bodies_that_always_overlap)
     ck_assert_int_eq(found, 3); // a quarter that is left out lets the ball stand free
 }
 
+// Fingers whose roots overlap however they turn; the palm, the first of the shapes, is a neighbour of both.
+TEST(pairs_leave_out_fingers_that_begin_in_one_place)
+{
+    poise_builder *builder = new_builder();
+    poise_joint palm = joint_of("palm", NULL, POISE_JOINT_REVOLUTE),
+                finger = joint_of("finger", "palm", POISE_JOINT_REVOLUTE);
+    add(builder, &palm);
+    add(builder, &finger);
+    finger.name = "thumb";
+    add(builder, &finger);
+    poise_shape shapes[3];
+    for (int i = 0; i < 3; ++i) {
+        shapes[i] = poise_shape_capsule(i, (poise_vec3){0, 0, 0}, (poise_vec3){i > 0, 0, 0}, 0.1);
+    }
+    int found = -1;
+    ck_assert_int_eq(poise_pairs_find(model_of(builder), shapes, 3, NULL, NULL, NULL, 0, &found, NULL), POISE_OK);
+    ck_assert_int_eq(found, 0);
+}
+
 // A ball at j on a body that turns by R on a ball joint, a ball at i of the same, and two thick plates on another body: the
 // first is within { x_i > 0 } or the second within { x_j < 0 } unless R_ij < 0 < R_ji. Without a part along k, the third
 // axis, R_ij = R_ji, and the bodies would always overlap: R_ij - R_ji = 4 q_w q_k, but for the sign. Rows: k.
