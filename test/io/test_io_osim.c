@@ -266,6 +266,26 @@ static const char sliding_knee[] =
                  "<function><Constant/></function>") "</SpatialTransform></CustomJoint></Joint></Body></objects></BodySet></"
                                                      "Model></OpenSimDocument>";
 
+// Files have axes of zeros where nothing moves along them; where something does, that is a mistake.
+TEST_ROWS(an_axis_of_zeros_is_a_mistake_where_something_moves_along_it, 2)
+{
+    static const char *const functions[] = {"", "<Constant><value>0.5</value></Constant>"};
+    char text[1000];
+    snprintf(text, sizeof text,
+             "<OpenSimDocument Version='30000'><Model name='leg'><BodySet><objects><Body name='ground'/><Body name='femur'>"
+             "<Joint><CustomJoint name='hip'><parent_body>ground</parent_body><SpatialTransform>" AXIS(
+                 "rotation1", "", "0 0 0", "%s") "</SpatialTransform></CustomJoint></Joint></Body></objects></BodySet>"
+                                                 "</Model></OpenSimDocument>",
+             functions[test_row]);
+    poise_file *file = NULL;
+    poise_read_options options = io_options(POISE_FORMAT_OSIM, NULL);
+    poise_error error = {.text = ""};
+    poise_status status = poise_read(text, strlen(text), &options, NULL, &file, &error);
+    ck_assert_msg(status == (test_row == 0 ? POISE_OK : POISE_ERROR_MODEL), "%s", error.text);
+    ck_assert(test_row == 0 || strstr(error.text, "an axis is zero"));
+    poise_file_destroy(file);
+}
+
 TEST(a_constant_has_no_slope)
 {
     double around[] = {7, 0.25, 7}, slope = NAN, height = NAN;

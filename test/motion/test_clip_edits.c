@@ -1,5 +1,6 @@
 // Edits of whole clips: shifts, time, mirrors, joints and loops.
 #include "motion/edit_stage.h"
+#include "support/skeleton.h"
 
 #include <string.h>
 
@@ -146,6 +147,31 @@ TEST(clips_are_joined_where_they_meet)
     ck_assert_int_eq(poise_clip_append(s.model, s.clip, pose, 0, POISE_UP_Y, NULL, &longer, NULL), POISE_OK);
     own_clip(longer);
     ck_assert_int_eq(longer->frames, FRAMES + 1);
+}
+
+// An angle without limits goes on by the nearest of its turns; one between limits stays between them.
+TEST(only_angles_without_limits_go_on_turning_in_the_clip_that_follows)
+{
+    static const double end[] = {3, 3}, begin[] = {-3, -3};
+    poise_builder *builder = new_builder();
+    add_plain(builder, "free", NULL, POISE_JOINT_REVOLUTE);
+    poise_joint limited = joint_of("limited", "free", POISE_JOINT_REVOLUTE);
+    limited.lower[0] = -3.1, limited.upper[0] = 3.1;
+    add(builder, &limited);
+    poise_model *model = model_of(builder);
+    poise_clip *clips[2], *whole = NULL;
+    for (int i = 0; i < 2; ++i) {
+        ck_assert_int_eq(poise_clip_create(2, 2, 0.01, NULL, &clips[i], NULL), POISE_OK);
+        own_clip(clips[i]);
+        for (int f = 0; f < 2; ++f) {
+            memcpy(clips[i]->q + 2 * f, i == 0 ? end : begin, sizeof end);
+        }
+    }
+    ck_assert_int_eq(poise_clip_append(model, clips[0], clips[1], 0, POISE_UP_Y, NULL, &whole, NULL), POISE_OK);
+    own_clip(whole);
+    const double *q = row(whole, 2);
+    ck_assert_double_eq_tol(q[0], -3 + 6.283185307179586, 1e-12);
+    ck_assert_double_eq(q[1], -3);
 }
 
 TEST(a_loop_ends_where_it_begins)

@@ -266,6 +266,27 @@ TEST(a_figure_in_a_clip_stands_as_it_does_there)
     ck_assert_int_eq(poise_clip_figure(NULL, s.clip, &standing, NULL), POISE_ERROR_ARGUMENT);
 }
 
+// Turned as a whole: along each axis, and on its head.
+TEST(a_figure_in_a_clip_stands_along_the_axis_of_its_trunk)
+{
+    static const struct {
+        double about_z, about_x;
+        poise_up up;
+        bool is_upside_down;
+    } turns[] = {{0, 0, POISE_UP_Y, false},      {0, PI, POISE_UP_Y, true},       {0, PI / 2, POISE_UP_Z, false},
+                 {0, -PI / 2, POISE_UP_Z, true}, {-PI / 2, 0, POISE_UP_X, false}, {PI / 2, 0, POISE_UP_X, true}};
+    for (size_t i = 0; i < TEST_COUNT(turns); ++i) {
+        stage s = open_walk();
+        poise_figure figure;
+        for (int f = 0; f < FRAMES; ++f) { // joint_Root: three places, then z, y, x
+            row(s.clip, f)[3] = turns[i].about_z, row(s.clip, f)[5] = turns[i].about_x;
+        }
+        ck_assert_int_eq(poise_clip_figure(s.model, s.clip, &figure, NULL), POISE_OK);
+        ck_assert_msg(figure.up == turns[i].up && figure.is_upside_down == turns[i].is_upside_down, "turn %zu: %d, %d", i,
+                      (int)figure.up, figure.is_upside_down);
+    }
+}
+
 // The figure stands, and slides sideways at 15 cm/s: its feet rest in all frames, whichever way its neutral pose lies.
 TEST(feet_rest_by_the_height_that_the_clip_has)
 {

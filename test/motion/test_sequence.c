@@ -126,7 +126,7 @@ TEST_ROWS(a_bad_day_is_averaged_over_time, (int)TEST_COUNT(rows))
         ck_assert_int_eq(frames[f].flags & (POISE_TRACK_HELD | POISE_TRACK_JUMP), 0);
         gaps += (frames[f].flags & POISE_TRACK_GAPS) != 0;
         outliers += frames[f].let_go > 0;
-        ck_assert_double_lt(frames[f].rms, 0.025);
+        ck_assert(frames[f].rms > 1e-4 && frames[f].rms < 0.025);
     }
     ck_assert_int_gt(gaps, 0);
     ck_assert_int_gt(outliers, 0);
@@ -224,6 +224,42 @@ TEST(live_frames_are_so_many_behind)
     ck_assert_int_eq(poise_live_next(NULL, NULL, q, &frame, NULL, &error), POISE_ERROR_ARGUMENT);
     free(fast);
     free(q);
+}
+
+// The only marker on a body, whichever it is, is half a metre off for a while: it pulls nothing then.
+TEST(a_marker_that_goes_astray_is_let_go_live)
+{
+    static const int markers[] = {0, MARKERS - 1};
+    for (int k = 0; k < 2; ++k) {
+        take t;
+        scene_recording how = scene_recording_default();
+        record(&t, "humanoid", "walk", &how);
+        poise_clip *clip = NULL;
+        poise_kinematics *kin;
+        poise_sequence_options o = poise_sequence_options_default();
+        const poise_placement *own = &t.placements[markers[k]];
+        poise_vec3 *seen = t.seen->position + poise_markers_find(t.seen, own->label), truth[200];
+        for (int i = 0; i < MARKERS; ++i) {
+            t.placements[i].weight = i == markers[k] || t.placements[i].body != own->body;
+        }
+        for (int f = 0; f < t.seen->frames; ++f) {
+            ck_assert_int_lt(f, 200);
+            truth[f] = seen[f * t.seen->count];
+            seen[f * t.seen->count].x += f >= 60 && f < 80 ? 0.5 : 0;
+        }
+        ck_assert_int_eq(poise_track_live(&t.problem, &o, 16, NULL, &clip, NULL, NULL), POISE_OK);
+        own_clip(clip);
+        ck_assert_int_eq(poise_kinematics_create(t.model, NULL, &kin, NULL), POISE_OK);
+        own_kinematics(kin);
+        double worst = 0;
+        for (int f = 0; f < clip->frames; ++f) {
+            ck_assert_int_eq(poise_kinematics_update(kin, clip->q + (size_t)f * (size_t)t.nq, NULL), POISE_OK);
+            poise_vec3 at = poise_kinematics_point(kin, own->body, own->local);
+            double off = hypot(hypot(at.x - truth[f].x, at.y - truth[f].y), at.z - truth[f].z);
+            worst = fmax(worst, off);
+        }
+        ck_assert_msg(worst < 3e-3, "marker %d: %g m off", markers[k], worst);
+    }
 }
 
 // Before the person has come and after they left, the clip holds the first and the last pose that was measured.
