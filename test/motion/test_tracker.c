@@ -290,13 +290,10 @@ static void begin_elsewhere(void *elbow, int frame, int worker)
     *(double *)elbow += frame == LAST && worker == 0 ? 0.15 : 0.0;
 }
 
-// A forearm that is never seen stays where it begins; the second chunk begins with its elbow 0.15 further on. The way from
-// the one to the other begins as gently as it ends.
-TEST(a_seam_begins_as_it_ends)
+// No marker below the left elbow is ever seen; its coordinate.
+static int hide_forearm(take *t)
 {
-    enum { CHUNK = 150, SEAM = 30 };
-    take *t = record("punch", 300);
-    int ulna = poise_model_find_body(t->model, "left_ulna"), elbow = poise_model_joint_info(t->model, ulna).q;
+    int ulna = poise_model_find_body(t->model, "left_ulna");
     for (int i = 0; i < MARKERS; ++i) {
         int body = t->placements[i].body;
         while (body >= 0 && body != ulna) {
@@ -309,6 +306,16 @@ TEST(a_seam_begins_as_it_ends)
     for (int i = 0; i < t->frames * MARKERS; ++i) { // skin moves
         t->seen->position[i].x += 1e-3 * (i % 7 - 3);
     }
+    return poise_model_joint_info(t->model, ulna).q;
+}
+
+// A forearm that is never seen stays where it begins; the second chunk begins with its elbow 0.15 further on. The way from
+// the one to the other begins as gently as it ends.
+TEST(a_seam_begins_as_it_ends)
+{
+    enum { CHUNK = 150, SEAM = 30 };
+    take *t = record("punch", 300);
+    int elbow = hide_forearm(t);
     double *start = t->truth->q;
     poise_track_problem options = problem_of(t);
     options.q_start = start, options.restarts = 0, options.chunk = CHUNK;
@@ -323,6 +330,32 @@ TEST(a_seam_begins_as_it_ends)
     ck_assert_double_eq_tol(whole, 0.15, 1e-3);
     for (int i = 0; i <= SEAM; ++i) {
         ck_assert_double_eq_tol(turn[i], turn[SEAM - i], 1e-4);
+    }
+    forget(t);
+}
+
+// The last frame of the second chunk's seam.
+static void begin_far_off(void *elbow, int frame, int worker)
+{
+    enum { LAST = 329 };
+    *(double *)elbow += frame == LAST && worker == 0 ? 0.8 : 0.0;
+}
+
+// A third chunk that begins far from where the second ends, and is no better, is none: tracking goes on from the second.
+TEST(a_seam_that_disagrees_goes_on_unless_the_next_chunk_is_better)
+{
+    enum { CHUNK = 150 };
+    take *t = record("punch", 450);
+    int elbow = hide_forearm(t);
+    double *start = t->truth->q, begins = start[elbow];
+    poise_track_problem options = problem_of(t);
+    options.q_start = start, options.restarts = 0, options.chunk = CHUNK;
+    options.on_frame = begin_far_off, options.user = &start[elbow];
+    track(t, &options);
+    ck_assert_double_gt(start[elbow], begins + 0.7);
+    for (int f = 0; f < t->frames; ++f) {
+        ck_assert_int_eq(t->report[f].flags & (POISE_TRACK_RESTARTED | POISE_TRACK_JUMP), 0);
+        ck_assert_double_eq_tol(t->found->q[(size_t)f * (size_t)t->nq + (size_t)elbow], begins, 0.05);
     }
     forget(t);
 }

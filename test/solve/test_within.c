@@ -234,6 +234,23 @@ TEST(what_is_not_sound_is_refused)
     ck_assert_int_eq(poise_constraint_check(&loop, w.arm.model, &error), POISE_ERROR_ARGUMENT);
 }
 
+TEST(a_margin_of_balance_is_finite_and_not_negative)
+{
+    static const poise_vec3 square[] = {{-1, -1, 0}, {1, -1, 0}, {1, 1, 0}, {-1, 1, 0}};
+    static const double margins[] = {0, 0.5, -0.01, INFINITY, NAN};
+    poise_joint joint = joint_of("heavy", NULL, POISE_JOINT_REVOLUTE);
+    poise_builder *builder = new_builder();
+    joint.mass = 1;
+    add(builder, &joint);
+    poise_model *model = model_of(builder);
+    poise_constraint balance = poise_constraint_default(POISE_CONSTRAINT_BALANCE);
+    balance.polygon = square, balance.corner_count = 4;
+    for (int i = 0; i < 5; ++i) {
+        balance.margin = margins[i];
+        ck_assert_int_eq(poise_constraint_check(&balance, model, NULL), i < 2 ? POISE_OK : POISE_ERROR_ARGUMENT);
+    }
+}
+
 // ---- Loops ---------------------------------------------------------------------------------------------------------------
 
 #define CLOSED 1e-14 // loops close to rounding, well below closure_tolerance
