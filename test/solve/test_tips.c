@@ -282,6 +282,28 @@ TEST(bands_are_used)
     }
 }
 
+// Places along an arm, within reach, as poses with any rotations.
+TEST(rotations_without_weight_hinder_no_place)
+{
+    static const char *const places[] = {"arm2", "arm5"};
+    scene_random random = scene_random_make(53);
+    int reached = 0;
+    for (int i = 0; i < 100; ++i) {
+        poise_builder *builder = new_builder();
+        add_arm(builder, &random, "arm", NULL, 6);
+        tips t = tips_on(made(builder), 2, places);
+        poise_report r;
+        draw(&t, &random);
+        for (int k = 0; k < 2; ++k) {
+            t.goals[k].rotation_weight = 0;
+            t.goals[k].target.rotation = scene_random_rotation(&random);
+        }
+        ck_assert_int_eq(poise_solve(solver_for(t.model, 30, POISE_START_WARM), t.goals, 2, t.start, &r, NULL), POISE_OK);
+        reached += r.outcome == POISE_OUTCOME_REACHED;
+    }
+    ck_assert_msg(reached >= 95, "%d of 100", reached);
+}
+
 // ---- Parts ---------------------------------------------------------------------------------------------------------------
 
 // Solve for goal i alone, from t's start.
