@@ -134,7 +134,7 @@ static void make_band(pz_sequence *s, int from, int to)
 {
     memset(s->band, 0, (size_t)s->knot_room * SEQUENCE_BAND * sizeof *s->band);
     for (int t = from; t <= to; ++t) {
-        double d[SEQUENCE_BASIS + 2] = {0.0};
+        double d[SEQUENCE_BAND] = {0.0};
         double b[SEQUENCE_BASIS];
         int first = basis_of(t - 1, s->options.knot, s->knots, b);
         for (int n = -1; n <= 1; ++n) {
@@ -143,12 +143,10 @@ static void make_band(pz_sequence *s, int from, int to)
                 d[at - first + i] += (n == 0 ? -2.0 : 1.0) * b[i];
             }
         }
-        for (int i = 0; i < SEQUENCE_BASIS + 2; ++i) {
-            for (int h = 0; h <= i && i - h < SEQUENCE_BAND; ++h) {
-                int row = first + i - s->knot;
-                if (d[i] != 0.0 && d[h] != 0.0 && row - (i - h) >= 0 && row < s->knot_count) {
-                    s->band[(size_t)(i - h) * (size_t)s->knot_room + (size_t)row] += (float)(d[i] * d[h]);
-                }
+        int before = s->knot - first, begin = before > 0 ? before : 0, end = least(SEQUENCE_BAND, before + s->knot_count);
+        for (int i = begin; i < end; ++i) { // coefficients of the window alone
+            for (int h = begin; h <= i; ++h) {
+                s->band[(size_t)(i - h) * (size_t)s->knot_room + (size_t)(i - before)] += (float)(d[i] * d[h]);
             }
         }
     }
