@@ -131,6 +131,24 @@ TEST(markers_without_places_are_placed_by_name_and_calibrated)
 
 // A skeleton with places of another set of markers, where only those of the knees have the names of this recording, for
 // markers that sit elsewhere.
+// A given place that nobody measured is free, beside others that are held where they were measured or where names have them.
+TEST(a_given_place_without_numbers_is_free)
+{
+    enum { FREE = 3 };
+    take *t = record();
+    poise_recording_problem problem = problem_of(t);
+    problem.placement_count = t->count - 5;
+    t->placements[FREE].local = (poise_vec3){NAN, NAN, NAN};
+    poise_recording_result *r = follow(&problem);
+    ck_assert(r->calibrated && r->named > 0 && r->given_seen == t->count - 5);
+    for (int i = 0; i < r->placement_count; ++i) {
+        bool is_free = r->priors[i].along == 0 && r->priors[i].across == 0;
+        ck_assert_msg(is_free == (i == FREE), "%s", r->placements[i].label);
+    }
+    poise_recording_destroy(r);
+    forget(t);
+}
+
 TEST(places_of_another_marker_set_give_way_to_those_by_name)
 {
     take *t = record();
