@@ -1,5 +1,6 @@
 // Derivatives of answers: what the implicit function theorem asks for, for every parameter of every goal on random models of
 // all joints; forward and backward are one matrix and its transpose; solves with moved targets and limits agree.
+#include "solve/sensitivity_state.h"
 #include "support/answers.h"
 #include "support/random_goals.h"
 #include "support/test_arms.h"
@@ -490,6 +491,40 @@ TEST_ROWS(arms_side_by_side_are_those_of_single_answers, 24)
     }
     q[17 * f.nq] = NAN;
     ck_assert_int_eq(poise_sensitivity_poses(s, &goal, targets, q, by_q, COUNT, rows[0], NULL, NULL), POISE_ERROR_ARGUMENT);
+}
+
+// Rows: joints less 6. The general way would give the same numbers, later.
+TEST_ROWS(poses_that_an_arm_meets_go_the_short_way, 2)
+{
+    enum { COUNT = 8, NUMBERS = 8, ARMS = 20 };
+    scene_random random = scene_random_make(1300 + (uint64_t)test_row);
+    int asked = 0, alone = 0, together = 0;
+    for (int round = 0; round < ARMS; ++round) {
+        test_arm arm = arm_random(&random, 6 + test_row, ARM_CONTINUOUS);
+        figure f = figure_of(arm.model);
+        double q[COUNT * NUMBERS], by_q[COUNT * NUMBERS], rows[COUNT][6];
+        poise_pose targets[COUNT];
+        for (int i = 0; i < COUNT; ++i) {
+            random_step(&random, f.model, 1.0, q + i * f.nq);
+            random_step(&random, f.model, 1.0, by_q + i * f.nv);
+            targets[i] = arm_pose(&arm, q + i * f.nq);
+        }
+        poise_goal goal = poise_goal_pose(arm.body, arm.tip, targets[0]);
+        poise_sensitivity *s = sensitivity_of(f.model, 0);
+        ck_assert_int_eq(poise_sensitivity_poses(s, &goal, targets, q, by_q, COUNT, rows[0], NULL, NULL), POISE_OK);
+        if (!s->is_arm) { // a processor without registers of four
+            continue;
+        }
+        const pz_pose_lanes *lanes = &s->path.arm;
+        unsigned served = lanes->lanes == 8 ? pz_pose_gradients_8(lanes, targets, q, by_q, COUNT, rows[0])
+                                            : pz_pose_gradients_4(lanes, targets, q, by_q, 4, rows[0]);
+        asked += lanes->lanes;
+        for (int i = 0; i < lanes->lanes; ++i) {
+            together += (served & 1u << i) != 0;
+            alone += pz_pose_gradient_arm(lanes, &targets[i], q + i * f.nq, by_q + i * f.nv, rows[0]);
+        }
+    }
+    ck_assert_msg(alone >= 0.9 * asked && together >= 0.9 * asked, "%d and %d of %d", alone, together, asked);
 }
 
 // A chain that is straight has no derivative for the pose that it meets; one that is nearly so has, and a large one.
