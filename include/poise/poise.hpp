@@ -282,8 +282,11 @@ class solver
     {
         poise_solver *made = nullptr;
         if (model_.loop_count() > 0) {
+            double usual = poise_solver_options_default().constraints.closure_tolerance;
             poise_constraints_size(model_.loops(), model_.loop_count(), &options.constraints);
-            options.constraints.closure_tolerance = POISE_CLOSURE_OF_FILES;
+            if (options.constraints.closure_tolerance == usual) {
+                options.constraints.closure_tolerance = POISE_CLOSURE_OF_FILES;
+            }
         }
         check([&](poise_error *e) { return poise_solver_create(model_.get(), &options, nullptr, &made, e); });
         solver_.reset(made);
