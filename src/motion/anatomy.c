@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "kin/kin.h"
+#include "kin/put_rotation.h"
 #include "motion/plain_name.h"
 
 #define TRUNK_TURN  0.15  // radians: deviation of the joints of spine, neck and clavicles from the neutral posture
@@ -280,6 +281,13 @@ static int body_called(const poise_model *model, const pz_plain_name *name)
     return POISE_NONE;
 }
 
+// Has one joint what the other has, or each any rotation?
+static bool is_alike(const poise_model *model, int one, int other)
+{
+    return model->given[one].type == model->given[other].type ||
+           (pz_joint_has_rotation(model, &model->joints[one]) && pz_joint_has_rotation(model, &model->joints[other]));
+}
+
 int pz_mirror_body(const poise_model *model, int body)
 {
     static const char *const sides[4][2] = {{"left", "right"}, {"right", "left"}, {"l", "r"}, {"r", "l"}};
@@ -287,7 +295,7 @@ int pz_mirror_body(const poise_model *model, int body)
     for (int i = 0; i < 4; ++i) {
         for (size_t at = 0; at < n.length; ++at) {
             int k = replaced(&n, at, sides[i][0], sides[i][1], &other) ? body_called(model, &other) : POISE_NONE;
-            if (k >= 0 && poise_model_joint_info(model, k).type == poise_model_joint_info(model, body).type) {
+            if (k >= 0 && is_alike(model, k, body)) {
                 return k;
             }
         }

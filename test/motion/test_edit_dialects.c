@@ -446,3 +446,48 @@ TEST(a_swing_that_is_beyond_its_limits_stays_where_nothing_moves_it)
         }
     }
 }
+
+// A file whose neutral pose is its first frame: in mid-stride, and with a place of its own for one foot.
+TEST(a_mirror_of_who_is_in_mid_stride_in_the_neutral_pose)
+{
+    static const char *const names[][2] = {{"Hips", NULL},         {"Chest", "Hips"},          {"Head", "Chest"},
+                                           {"LeftUpLeg", "Hips"},  {"LeftLeg", "LeftUpLeg"},   {"LeftFoot", "LeftLeg"},
+                                           {"RightUpLeg", "Hips"}, {"RightLeg", "RightUpLeg"}, {"RightFoot", "RightLeg"}};
+    static const double offsets[][3] = {{0, 1, 0},        {0, 0.4, 0},      {0, 0.2, 0},   {0.1, -0.02, 0}, {0, -0.45, 0},
+                                        {0, -0.42, 0.02}, {-0.1, -0.02, 0}, {0, -0.45, 0}, {0, -0.42, 0.02}};
+    static const double strides[] = {0, 0, 0, 0.04, -0.03, 0, -0.04, -0.01, 0};
+    poise_builder *builder;
+    stage s = {.model = NULL};
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
+    for (size_t k = 0; k < TEST_COUNT(names); ++k) {
+        poise_joint joint = poise_joint_default();
+        joint.name = names[k][0];
+        joint.parent = names[k][1];
+        joint.type = k == 0 || k == 8 ? POISE_JOINT_FREE : POISE_JOINT_BALL_QUATERNION;
+        joint.offset.position = poise_vec3_make(offsets[k][0], offsets[k][1], offsets[k][2]);
+        joint.offset.rotation = (poise_quat){sin(strides[k]), 0, 0, cos(strides[k])};
+        ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    }
+    ck_assert_int_eq(poise_model_create(builder, NULL, &s.model, NULL), POISE_OK);
+    poise_builder_destroy(builder);
+    own_model(s.model);
+    int nq = poise_model_info(s.model).nq;
+    ck_assert_int_eq(poise_clip_create(FRAMES, nq, 0.02, NULL, &s.clip, NULL), POISE_OK);
+    own_clip(s.clip);
+    for (int f = 0; f < FRAMES; ++f) {
+        double *q = s.clip->q + (size_t)f * (size_t)nq;
+        poise_model_neutral(s.model, q);
+        for (int k = 3; k < 8; ++k) { // legs swing
+            double *turn = q + poise_model_joint_info(s.model, k).q, half = 0.1 * sin(0.1 * f + k);
+            turn[0] = sin(half);
+            turn[3] = cos(half);
+        }
+    }
+    poise_clip *seen = NULL;
+    poise_mirror_report report;
+    poise_error error = {0};
+    ck_assert_msg(poise_clip_mirror(s.model, s.clip, NULL, &seen, &report, &error) == POISE_OK, "%s", error.text);
+    own_clip(seen);
+    ck_assert_int_eq(report.pairs, 3);
+    ck_assert_msg(report.worst_length < 1e-6, "off by %g", report.worst_length);
+}

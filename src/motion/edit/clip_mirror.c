@@ -7,9 +7,10 @@
 //
 // In a symmetric neutral pose N, with n the normal of the plane between left and right, W = S = I - 2 n n^T and
 // M_b = N_m(b)^T S N_b: turns from the neutral pose are mirrored. Where figures do not stand in it (bones all along one
-// axis), W stands between left and right of a frame in which they do, and M_b is of those that turn axes of the frame round
-// the one that fits offsets and the clip best. Displacements of joints that slide are mirrored; bones keep their lengths.
-// What stands still above the body that carries the motion stays.
+// axis), or in mid-stride (a file whose neutral pose is its first frame), W stands between left and right of a frame in
+// which they stand, and M_b is of those that turn axes of the frame round the one that fits offsets and the clip best.
+// Displacements of joints that slide are mirrored; bones keep their lengths. What stands still above the body that carries
+// the motion stays.
 //
 // Joints that allow any rotation take theirs as it is. The others are found by a solve for all orientations at once.
 #include "base/error.h"
@@ -24,6 +25,7 @@
 #include <string.h>
 
 #define SYMMETRIC 0.1  // of the stature: pairs may be off by this
+#define FITS      1e-4 // of the squares of offsets: a neutral pose that misses fewer is symmetric
 #define MET       1e-7 // radians: what a body may be off by in an answer that is exact
 
 typedef struct job {
@@ -111,18 +113,34 @@ static mat3 flip_number(int i)
                   v3(0, 0, i == 2 || i == 3 ? -1 : 1)};
 }
 
-// How well M takes the offsets of what a body carries to those of the other side: 0, or less.
-static double fit_of_offsets(const job *j, int b, const mat3 *M)
+// Add, squared, what M misses when it takes the offsets of what a body carries to those of the other side, and these.
+static void add_offsets(const job *j, int b, const mat3 *M, double *missed, double *all)
 {
     const poise_model *m = j->editor.model;
-    double off = 0.0, all = 0.0;
     for (int c = b + 1; c < b + m->joints[b].subtree; c += m->joints[c].subtree) {
         vec3 own = m->given[c].offset.position, other = m->given[j->other[c]].offset.position;
         vec3 miss = v3_sub(m3_apply(M, own), other);
-        off += v3_dot(miss, miss);
-        all += v3_dot(other, other);
+        *missed += v3_dot(miss, miss);
+        *all += v3_dot(other, other);
     }
-    return all > 0.0 ? -off / all : 0.0;
+}
+
+// How well M does so: 0, or less.
+static double fit_of_offsets(const job *j, int b, const mat3 *M)
+{
+    double missed = 0.0, all = 0.0;
+    add_offsets(j, b, M, &missed, &all);
+    return all > 0.0 ? -missed / all : 0.0;
+}
+
+// The share of the squares of all offsets that the reflections of bodies miss.
+static double missed_offsets(const job *j)
+{
+    double missed = 0.0, all = 0.0;
+    for (int b = j->root.last; b < j->editor.model->joint_count; ++b) {
+        add_offsets(j, b, &j->flip[b], &missed, &all);
+    }
+    return all > 0.0 ? missed / all : 0.0;
 }
 
 // How similarly the sides then move over the clip, seen from the root, rel = R_root^T R: the mean over frames of tr(rel_b^T
@@ -165,6 +183,24 @@ static void flip_frames(job *j)
     }
 }
 
+// By the neutral pose, or, where the skeleton is symmetric and that pose is not, by axes that are turned round, and a mirror
+// across `standing`.
+static poise_status flip_upright(job *j, double stature, vec3 standing, poise_error *error)
+{
+    vec3 neutral = j->normal;
+    poise_status status = flip_neutral(j, stature, error);
+    if (status == POISE_OK ? missed_offsets(j) <= FITS : status != POISE_ERROR_UNSUPPORTED) {
+        return status;
+    }
+    j->normal = standing;
+    flip_frames(j);
+    if (missed_offsets(j) <= FITS) {
+        return POISE_OK;
+    }
+    j->normal = neutral;
+    return flip_neutral(j, stature, error);
+}
+
 // The mirror, and what it does to the frames of bodies.
 static poise_status find_planes(job *j, const poise_allocator *allocator, poise_error *error)
 {
@@ -180,12 +216,13 @@ static poise_status find_planes(job *j, const poise_allocator *allocator, poise_
     status = pz_actor_open(j->editor.model, j->editor.clip, POISE_UP_UNKNOWN, NULL, allocator, &actor);
     bool is_upright = status == POISE_OK && (!actor.has_frame || fabs(v3_dot(anatomy.up, actor.up)) > 0.5);
     j->normal = is_upright ? snapped(anatomy.left, straight) : snapped(actor.left, 0.0);
+    vec3 standing = snapped(actor.left, 0.0);
     pz_actor_close(&actor, allocator);
     if (status != POISE_OK) {
         return pz_error_set(error, status, "out of memory");
     }
     if (is_upright) {
-        return flip_neutral(j, anatomy.stature, error);
+        return flip_upright(j, anatomy.stature, standing, error);
     }
     flip_frames(j);
     return POISE_OK;
@@ -256,7 +293,8 @@ static void place_start(job *j, int frame)
     memcpy(near, pz_editor_original(e, 0), (size_t)m->nq * sizeof *near);
     for (int b = j->root.first; b < m->joint_count && is_carried(j, b); ++b) {
         const pz_joint *own = &m->joints[b], *other = &m->joints[j->other[b]];
-        for (int i = 0; i < own->q_end - own->q_begin && i < other->q_end - other->q_begin; ++i) {
+        bool is_alike = m->given[b].type == m->given[j->other[b]].type;
+        for (int i = 0; is_alike && i < own->q_end - own->q_begin; ++i) {
             near[own->q_begin + i] = pz_editor_original(e, 0)[other->q_begin + i];
         }
     }
