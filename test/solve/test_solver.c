@@ -316,8 +316,8 @@ TEST(the_closest_pose_is_no_saddle)
     ck_assert_int_eq(closest, 25);
 }
 
-// An eye that would have to be where it looks: the cost is steep beyond all measure there, also along coordinates that limits
-// hold. That tells nothing of the one which they leave.
+// An eye that would have to be where it looks: the cost is steep beyond all measure there, also along coordinates that
+// limits hold. That tells nothing of the one which they leave.
 TEST(what_limits_hold_does_not_make_a_slope_a_closest_pose)
 {
     scene_random random = scene_random_make(5);
