@@ -218,15 +218,20 @@ static const char *field(const char *request, const char *name)
 }
 
 // The browser says whom it meant to ask: only this server by its number or as localhost will do. `before`: what comes
-// before the name.
+// before the name. Of port 80 browsers say nothing.
 static bool names_us(const server *s, const char *host, const char *before)
 {
     static const char *const names[] = {"127.0.0.1", "localhost"};
+    char port[16];
+    size_t port_length = (size_t)snprintf(port, sizeof port, ":%d", s->port);
     for (int i = 0; host && i < 2; ++i) {
         char wanted[64];
-        int length = snprintf(wanted, sizeof wanted, "%s%s:%d", before, names[i], s->port);
-        if (strncasecmp(host, wanted, (size_t)length) == 0 && (host[length] == '\r' || host[length] == ' ')) {
-            return true;
+        size_t length = (size_t)snprintf(wanted, sizeof wanted, "%s%s", before, names[i]);
+        if (strncasecmp(host, wanted, length) == 0) {
+            const char *rest = host + length;
+            bool has_port = strncmp(rest, port, port_length) == 0;
+            rest += has_port ? port_length : 0;
+            return (has_port || s->port == 80) && (*rest == '\r' || *rest == ' ');
         }
     }
     return false;

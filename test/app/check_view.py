@@ -223,6 +223,17 @@ def check_robot(poise, studio, folder):
         server.wait(20)
 
 
+def check_port_80(poise, studio):
+    """Browsers name it neither as host nor as origin. Who may not listen there has no such server."""
+    with subprocess.Popen([poise, "view", "--no-open", "--port", "80", "--studio", studio], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server, Ended(server):
+        if server.stdout.readline():
+            check("port 80 goes without saying", ask(80, "/", host="localhost")[0] == 200)
+            check("and may be said", ask(80, "/", host="127.0.0.1:80")[0] == 200)
+            check("another name leads nowhere on port 80", ask(80, "/", host="localhost.example.org")[0] == 403)
+            server.send_signal(signal.SIGINT)
+        server.wait(20)
+
+
 def check_long_names(poise, studio, folder):
     """What a mesh says is a name may be no name, again and again; the address comes all the same, and soon."""
     with open(os.path.join(folder, "a.urdf"), "w") as file:
@@ -264,6 +275,7 @@ def main():
         check_live(poise, studio)
         check_robot(poise, studio, folder)
         check_long_names(poise, studio, folder)
+        check_port_80(poise, studio)
         missing = subprocess.run([poise, "view", "--no-open", "--studio", studio, "nothing.bvh"], capture_output=True, text=True)
         check("a missing file is said at once", missing.returncode == 2 and "nothing.bvh" in missing.stderr)
     print(f"{len(failures)} claims failed")
