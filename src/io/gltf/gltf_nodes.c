@@ -318,8 +318,8 @@ static poise_status read_skin(pz_gltf *gltf, const pz_item *skin, const pz_item 
     return POISE_OK;
 }
 
-// Bones of a VRM can turn, whether a skin or single meshes hang from them. Version 0 has a list of them, version 1 members by
-// name. What is wrong with them does no harm here.
+// Bones of a VRM can turn, whether a skin or single meshes hang from them. Version 0 has a list of them, version 1
+// members by name. What is wrong with them does no harm here.
 static void read_vrm_bones(pz_gltf *gltf)
 {
     pz_item extensions = pz_json_get(&gltf->root, "extensions");
