@@ -116,7 +116,6 @@ TEST(bones_of_a_vrm_can_turn_without_a_skin)
             bool is_bone = strcmp(joint.body, "hips") == 0 || strcmp(joint.body, "head") == 0;
             ck_assert_int_eq(joint.type, is_bone ? POISE_JOINT_BALL_QUATERNION : POISE_JOINT_FIXED);
         }
-        poise_file_destroy(file);
     }
 }
 
