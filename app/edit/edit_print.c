@@ -152,7 +152,8 @@ static void print_mirror(const edit_job *job)
             "MISSED: \"%s\" at frame %d (%.3f s): its joints cannot do in the mirror what those of the other side did",
             poise_model_joint_info(model, m->worst_body).body, m->worst_frame, time_of(job, m->worst_frame));
     } else if (m->worst_length > EQUAL * m->size) {
-        print_line(stdout, 2, "%sleft and right of the skeleton differ: \"%s\" is off by that at frame %d (%.3f s)",
+        print_line(stdout, 2,
+                   "%sthe sides of the skeleton differ: \"%s\" is farthest from its mirror image, at frame %d (%.3f s)",
                    edit_mirror_is_off(job) ? "DOUBTFUL: " : "", poise_model_joint_info(model, m->worst_length_body).body,
                    m->worst_length_frame, time_of(job, m->worst_length_frame));
     }
