@@ -120,7 +120,8 @@ class File:
     """What was in a file: model, clip and markers, None where it holds none.
 
     `postures` are configurations by name, `placements` where markers sit, label -> (body, point, weight), `excluded` pairs of
-    bodies whose shapes may touch (MJCF, SRDF; None is the world), `warnings` what was odd, `metres` the unit of length (0: unknown), `up` the axis that points upwards ("": unknown).
+    bodies whose shapes may touch (MJCF, SRDF; None is the world), `warnings` what was odd, `metres` the unit of length
+    (0: unknown), `up` the axis that points upwards ("": unknown).
     """
 
     def __init__(self, parts: dict[str, Any]):

@@ -197,8 +197,8 @@ bool opensim_add(PyObject *module);
 PyObject *array_of(const double *values, int axes, const Py_ssize_t *shape);
 PyObject *clip_out(const poise_clip *clip);
 PyObject *markers_out(const poise_markers *markers);
-PyObject *file_out(poise_file **owner,
-                   const poise_model *read_for); // of a whole file; *owner is NULL where the model has taken it
+// Of a whole file; *owner is NULL where the model has taken it.
+PyObject *file_out(poise_file **owner, const poise_model *read_for);
 poise_clip *clip_in(PyObject *given, const model_object *model);
 poise_markers *markers_in(PyObject *given);
 
