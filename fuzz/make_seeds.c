@@ -1,6 +1,8 @@
 // Writes the first inputs of every reader's corpus from our own scenes: make_seeds FOLDER makes FOLDER/bvh/arm and so on;
 // the folders must be there.
 // URDF and MJCF, which Poise does not write, get small files from here.
+#include "seed_documents.h"
+
 #include <poise/io.h>
 #include <scenes/scenes.h>
 
@@ -9,6 +11,7 @@
 #include <string.h>
 
 #define FRAMES 3
+#define MADE   1000 // documents by chance; tools/fuzz.sh --minimise keeps those that reach something
 
 static const char urdf[] =
     "<robot name='r'><link name='a'><inertial><origin xyz='1 2 3'/><mass value='2'/></inertial></link><link name='b'/>"
@@ -102,6 +105,16 @@ static void put_scene(const char *scene)
     poise_model_destroy(model);
 }
 
+static void put_documents(const char *target, seed_document make, int count)
+{
+    char text[SEED_DOCUMENT], name[16];
+    for (int i = 0; i < count; ++i) {
+        make(i, text);
+        snprintf(name, sizeof name, "made%d", i);
+        put(target, name, text, strlen(text));
+    }
+}
+
 int main(int count, char **arguments)
 {
     static const char *const scenes[] = {"twolink", "erik-a", "erik-c-dh", "gantry", "tree2d"};
@@ -127,6 +140,10 @@ int main(int count, char **arguments)
         snprintf(name, sizeof name, "goal%zu", i);
         put("goals", name, goals[i], strlen(goals[i]));
     }
+    put_documents("osim", seed_osim, MADE);
+    put_documents("json", seed_json, MADE);
+    put_documents("json_oracle", seed_json_plain, MADE);
+    put_documents("goals", seed_goals, MADE);
     put("number", "number", "-1.25e-3", 8);
     put("number", "long", "179769313486231570000000000000000000000000000.5e265", 50);
     return EXIT_SUCCESS;

@@ -15,5 +15,8 @@ if ! command -v cmake >/dev/null || ! { command -v "${CC:-cc}" || command -v gcc
     echo "CMake or a C compiler is missing: make demo installs them, or apt-get install cmake gcc libc6-dev" >&2
     exit 1
 fi
+if command -v ccache >/dev/null; then # what was compiled before, here or in another clone, is not compiled again
+    export CMAKE_C_COMPILER_LAUNCHER="${CMAKE_C_COMPILER_LAUNCHER-ccache}" CMAKE_CXX_COMPILER_LAUNCHER="${CMAKE_CXX_COMPILER_LAUNCHER-ccache}"
+fi
 rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"
 exec cmake -G "$(command -v ninja >/dev/null && echo Ninja || echo Unix Makefiles)" "$@"
