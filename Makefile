@@ -68,6 +68,9 @@ web:
 	@tools/setup.sh web
 	JOBS=$(JOBS) web/build.sh
 	web/studio/build.sh "$(CURDIR)/build/studio"
+	@echo "npm package: web/dist. Open the studio with:"
+	@test -x build/bin/poise || echo "  make demo             (once: it builds the program)"
+	@echo "  build/bin/poise view"
 
 # a wheel for any Python from 3.9 on
 python:

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define PI 3.14159265358979323846
@@ -67,99 +66,48 @@ poise_pose arm_pose_of(const frame *f)
     return (poise_pose){poise_quat_from_matrix(f->R), {f->p[0], f->p[1], f->p[2]}};
 }
 
-// ---- Chain files ---------------------------------------------------------------------------------------------------------
+// ---- Robots --------------------------------------------------------------------------------------------------------------
 
-// `count` numbers from the text; returns what follows, or NULL.
-static const char *read_numbers(const char *text, double *numbers, int count)
+static frame frame_at(const robot_arm_frame *from)
 {
-    for (int i = 0; i < count; ++i) {
-        char *end;
-        numbers[i] = strtod(text, &end);
-        if (end == text) {
-            return NULL;
-        }
-        text = end;
-    }
-    return text;
+    frame f = {.p = {from->position[0], from->position[1], from->position[2]}};
+    robot_arm_rotation(from, f.R);
+    return f;
 }
 
-static const char *read_frame(const char *text, frame *f)
+static void arm_of_robot(const robot_arm *robot, arm *a)
 {
-    text = read_numbers(text, f->p, 3);
-    return text ? read_numbers(text, f->R, 9) : NULL;
-}
-
-// One line: "joint name type p(3) R(9) axis(3) lower upper", "tip p(3) R(9)", or "chain name n".
-static bool read_line(const char *line, arm *a)
-{
-    char word[16], name[64], type[16];
-    int used = 0;
-    if (sscanf(line, "%15s%n", word, &used) != 1) {
-        return true;
-    }
-    if (strcmp(word, "chain") == 0) {
-        return sscanf(line + used, "%63s", a->name) == 1;
-    }
-    if (strcmp(word, "tip") == 0) {
-        return read_frame(line + used, &a->tip) != NULL;
-    }
-    int more = 0;
-    if (strcmp(word, "joint") != 0 || a->n == ARM_MOST || sscanf(line + used, "%63s %15s%n", name, type, &more) != 2) {
-        return false;
-    }
-    link *l = &a->links[a->n++];
-    memcpy(l->name, name, sizeof name);
-    l->slides = strcmp(type, "prismatic") == 0;
-    l->continuous = strcmp(type, "continuous") == 0;
-    const char *text = read_frame(line + used + more, &l->offset);
-    text = text ? read_numbers(text, l->axis, 3) : NULL;
-    text = text ? read_numbers(text, &l->lower, 1) : NULL;
-    return text && read_numbers(text, &l->upper, 1);
-}
-
-static void make_model(arm *a)
-{
-    poise_builder *builder;
     poise_error error = {.text = ""};
-    poise_status status = poise_builder_create(NULL, &builder, NULL);
-    for (int i = 0; i < a->n && status == POISE_OK; ++i) {
-        const link *l = &a->links[i];
-        poise_joint joint = poise_joint_default();
-        joint.name = l->name;
-        joint.parent = i ? a->links[i - 1].name : NULL;
-        joint.type = l->slides ? POISE_JOINT_PRISMATIC : POISE_JOINT_REVOLUTE;
-        joint.offset = arm_pose_of(&l->offset);
-        joint.axis = poise_vec3_make(l->axis[0], l->axis[1], l->axis[2]);
-        joint.lower[0] = l->continuous ? -INFINITY : l->lower;
-        joint.upper[0] = l->continuous ? INFINITY : l->upper;
-        status = poise_builder_add_joint(builder, &joint, &error);
+    *a = (arm){.n = robot->count, .tip = frame_at(&robot->tip)};
+    snprintf(a->name, sizeof a->name, "%s", robot->name);
+    for (int i = 0; i < robot->count; ++i) {
+        const robot_arm_joint *joint = &robot->joints[i];
+        link *l = &a->links[i];
+        l->continuous = isinf(joint->lower);
+        l->offset = frame_at(&joint->at);
+        memcpy(l->axis, joint->axis, sizeof l->axis);
+        l->lower = l->continuous ? -PI : joint->lower;
+        l->upper = l->continuous ? PI : joint->upper;
     }
-    status = status == POISE_OK ? poise_model_create(builder, NULL, &a->model, &error) : status;
-    poise_builder_destroy(builder);
-    if (status != POISE_OK) {
-        bench_fail("%s: %s", a->name, error.text);
+    if (robot_arm_create(robot, NULL, &a->model, &error) != POISE_OK) {
+        bench_fail("%s: %s", robot->name, error.text);
     }
 }
 
-bool arm_read(const char *folder, const char *name, arm *a)
+void arm_take(const char *name, arm *a)
 {
-    char path[1024], line[4096];
-    snprintf(path, sizeof path, "%s/%s.chain", folder, name);
-    FILE *file = fopen(path, "r");
-    *a = (arm){.n = 0};
-    if (!file) {
-        return false;
+    const robot_arm *robot = robot_arm_find(name);
+    if (!robot) {
+        bench_fail("no arm %s", name);
     }
-    bool ok = true;
-    while (ok && fgets(line, sizeof line, file)) {
-        ok = read_line(line, a);
+    arm_of_robot(robot, a);
+}
+
+void arm_take_all(arm arms[ROBOT_ARMS])
+{
+    for (int i = 0; i < ROBOT_ARMS; ++i) {
+        arm_of_robot(robot_arm_at(i), &arms[i]);
     }
-    fclose(file);
-    if (!ok || a->n == 0) {
-        bench_fail("%s: not a chain file", path);
-    }
-    make_model(a);
-    return true;
 }
 
 // ---- Scenes --------------------------------------------------------------------------------------------------------------
@@ -183,7 +131,6 @@ static link link_of(const poise_model *model, int k)
               .continuous = !(joint.lower[0] > -INFINITY && joint.upper[0] < INFINITY),
               .offset = frame_of(joint.offset),
               .axis = {joint.axis.x / length, joint.axis.y / length, joint.axis.z / length}};
-    snprintf(l.name, sizeof l.name, "%s", joint.name);
     l.lower = l.continuous ? -PI : joint.lower[0];
     l.upper = l.continuous ? PI : joint.upper[0];
     return l;
@@ -205,26 +152,6 @@ void arm_from_scene(const char *scene, arm *a)
 void arm_free(arm *a)
 {
     poise_model_destroy(a->model);
-}
-
-int arm_read_all(const char *folder, arm arms[ARM_COUNT])
-{
-    static const char *const names[ARM_COUNT] = {"panda", "iiwa14", "ur5", "jaco2", "gen3", "pr2", "baxter"};
-    int count = 0;
-    for (int i = 0; i < ARM_COUNT; ++i) {
-        count += arm_read(folder, names[i], &arms[count]);
-    }
-    return count;
-}
-
-int arm_take_all(const char *folder, arm arms[ARM_COUNT])
-{
-    int count = arm_read_all(folder, arms);
-    if (count == 0) {
-        arm_from_scene("arm6", &arms[count++]);
-        arm_from_scene("arm7", &arms[count++]);
-    }
-    return count;
 }
 
 bool arm_within_limits(const arm *a, const double *q, double slack)

@@ -1,10 +1,11 @@
-// Robot arms from chain files, with a forward kinematics of their own, and the targets and seeds of the protocol that the
+// Robot arms of the market and of the scenes, with a forward kinematics of their own, and the targets and seeds of the protocol that the
 // field uses: joints uniform within the limits, +-pi where there are none.
 #ifndef BENCH_ARM_TASK_H
 #define BENCH_ARM_TASK_H
 
 #include <poise/poise.h>
 #include <scenes/random.h>
+#include <scenes/robot_arms.h>
 
 #define ARM_MOST 16 // joints
 
@@ -13,7 +14,6 @@ typedef struct frame {
 } frame;
 
 typedef struct link {
-    char name[64];
     bool slides, continuous;
     frame offset;
     double axis[3], lower, upper;
@@ -27,20 +27,14 @@ typedef struct arm {
     poise_model *model;
 } arm;
 
-// Read `folder`/`name`.chain and make its model. False where there is no such file; one that cannot be read ends the
-// program.
-bool arm_read(const char *folder, const char *name, arm *a);
+// The arms of the protocol, robot_arms.h: one by name, all of them.
+void arm_take(const char *name, arm *a);
+void arm_take_all(arm arms[ROBOT_ARMS]);
 
 // A scene of revolute and prismatic joints with a tool "tip".
 void arm_from_scene(const char *scene, arm *a);
 
 void arm_free(arm *a);
-
-// The arms of the protocol that `folder` holds, how many there are returned; `take` takes the scenes "arm6" and "arm7" where
-// it holds none.
-#define ARM_COUNT 7
-int arm_read_all(const char *folder, arm arms[ARM_COUNT]);
-int arm_take_all(const char *folder, arm arms[ARM_COUNT]);
 
 // Are the joints within the limits?
 bool arm_within_limits(const arm *a, const double *q, double slack);

@@ -1,4 +1,5 @@
 // poise-bench: speed and accuracy of Poise. `poise-bench --help` lists suites and options.
+#include "cli/data_files.h"
 #include "cli/json_output.h"
 #include "cli/terminal.h"
 #include "cli/threads.h"
@@ -24,7 +25,7 @@ static void skip_device(const bench *b)
 
 static const bench_suite suites[] = {
     {"kinematics", "forward kinematics and Jacobians of arms", "forward", suite_kinematics},
-    {"derivatives", "exact gradients and Hessians, and how their cost grows", "hessian growth", suite_derivatives},
+    {"derivatives", "exact gradients and Hessians, and how their cost grows", "hessian growth answers", suite_derivatives},
     {"methods", "every method on the same whole-body problems", "warm noise cold limits", suite_methods},
     {"scaling", "one step of the solver against the size of the skeleton", "steps", suite_scaling},
     {"arms", "robot arms, 6D pose, thousands of random targets", "mid rand near far restarts million", suite_arms},
@@ -44,9 +45,7 @@ static const bench_suite suites[] = {
     {"sequences", "whole clips at once, beside filters", "motions", suite_sequences},
     {"gpu-arms", "arm poses on a CUDA device", "batches beyond sizes", ON_DEVICE(suite_gpu_arms)},
     {"gpu-apart", "arm poses without collisions on a CUDA device", "arms", ON_DEVICE(suite_gpu_apart)},
-    {"gpu-erik", "ERIK's own evaluation on a CUDA device", "samples statistics", ON_DEVICE(suite_gpu_erik)},
-    {"gpu-expressive", "ERIK's successor on a CUDA device", "samples", ON_DEVICE(suite_gpu_expressive)},
-    {"gpu-markers", "whole bodies with markers on a CUDA device", "cold warm noise noise-warm exact",
+    {"gpu-markers", "whole bodies with markers on a CUDA device", "cold warm noise noise-warm",
      ON_DEVICE(suite_gpu_markers)},
     {"gpu-clips", "clips of markers on a CUDA device, frame after frame", "clips", ON_DEVICE(suite_gpu_clips)},
     {"gpu-tips", "robots with several tips on a CUDA device", "tips", ON_DEVICE(suite_gpu_tips)},
@@ -97,18 +96,14 @@ static const struct {
     {"--threads", "N", NUMBER, "arm-batches, marker-batches, erik, gpu-*: threads"},
     {"--targets", "N", NUMBER, "arms, arm-batches, tips, constraints, gpu-*: targets"},
     {"--peer-targets", "N", NUMBER, "arms: targets of slower baselines"},
-    {"--robots", "FOLDER", TEXT, "kinematics, arms, arm-batches, steps, gpu-arms: robots"},
-    {"--urdf", "FOLDER", TEXT, "tips, constraints, gpu-tips: baxter.urdf ..."},
-    {"--skeleton", "FILE", TEXT, "markers, marker-batches: bodies and markers"},
     {"--clips", "N", NUMBER, "gpu-clips: clips per call"},
     {"--frames", "N", NUMBER, "methods, markers, marker-batches, gpu-markers: frames"},
     {"--takes", "N", NUMBER, "marker-batches: copies of the motion, each with its noise"},
-    {"--data", "FOLDER", TEXT, "hdm05, fits: the recordings"},
-    {"--take", "NAME", TEXT, "hdm05, fits: one of them"},
+    {"--data", "FOLDER", TEXT, "files of others (docs/data.md); default: POISE_DATA"},
+    {"--take", "NAME", TEXT, "hdm05, fits: one of the recordings"},
     {"--every", "K", NUMBER, "hdm05, fits: every K-th frame of amc, limits, calibration"},
     {"--samples", "N", NUMBER, "erik, expressive: samples of each skeleton"},
-    {"--skeletons", "ABC", TEXT, "erik, expressive, gpu-erik, gpu-expressive: skeletons"},
-    {"--postures", "N", NUMBER, "gpu-erik, gpu-expressive: postures that the host solves"},
+    {"--skeletons", "ABC", TEXT, "erik, expressive: skeletons"},
     {"--aggravation", "X", TEXT, "erik, expressive: growth of the weights along the chain"},
     {"--paths", "N", NUMBER, "expressive: paths of 360 steps"},
     {"--full", NULL, FLAG, "erik: every posture and orientation, 288 million samples"},
@@ -117,7 +112,6 @@ static const struct {
     {"--progress", "FILE", TEXT, "erik: keep finished parts and resume from them"},
     {"--csv", "FOLDER", TEXT, "erik: write the numbers and histograms"},
     {"--seconds", "N", NUMBER, "warps, steps: length of the run"},
-    {"--humanoid", "FILE", TEXT, "steps: a robot with hands and feet, such as G1's URDF"},
 };
 
 #define OPTIONS ((int)(sizeof options / sizeof options[0]))
@@ -198,22 +192,55 @@ bool bench_takes(const bench *b, poise_method method)
     return !b->is_quick || !is_slow;
 }
 
-// ---- Progress ------------------------------------------------------------------------------------------------------------
+// What the current suite leaves out for want of a file, and why the first of it.
+static struct {
+    char names[512], why[1400];
+} left_out;
 
-static void clear_progress(void)
+static void leave_out(const char *what, const char *why)
 {
-    if (is_terminal(stderr)) {
-        fprintf(stderr, "\r%78s\r", "");
+    for (const char *at = left_out.names; *at;) { // once each
+        size_t length = strcspn(at, ",");
+        if (strlen(what) == length && strncmp(at, what, length) == 0) {
+            return;
+        }
+        at += length + strspn(at + length, ", ");
+    }
+    size_t used = strlen(left_out.names);
+    snprintf(left_out.names + used, sizeof left_out.names - used, "%s%s", used ? ", " : "", what);
+    if (!used) {
+        snprintf(left_out.why, sizeof left_out.why, "%s", why);
     }
 }
 
+const char *bench_data(const bench *b, const char *file, const char *what)
+{
+    static data_files found;
+    found = data_find(given(b, "--data"), file);
+    if (found.state == DATA_WRONG) {
+        bench_fail("%s", found.line);
+    }
+    if (found.state == DATA_MISSING) {
+        leave_out(what, found.line);
+    }
+    return found.state == DATA_HERE ? found.path : NULL;
+}
+
+static void say_left_out(bench_report *r)
+{
+    if (left_out.names[0]) {
+        report_note(r, "Left out: %s; %s.", left_out.names, left_out.why);
+    }
+    left_out.names[0] = left_out.why[0] = '\0';
+}
+
+// ---- Progress ------------------------------------------------------------------------------------------------------------
+
 void bench_progress(const bench *b, const char *what)
 {
-    if (is_terminal(stderr)) {
-        char line[96];
-        snprintf(line, sizeof line, "suite %d of %d: %s%s%.40s ...", b->number, b->count, b->suite, *what ? ", " : "", what);
-        fprintf(stderr, "\r%-78.78s", line);
-    }
+    char line[64];
+    snprintf(line, sizeof line, "suite %d of %d: %s%s%.40s", b->number, b->count, b->suite, *what ? ", " : "", what);
+    progress_what(line);
 }
 
 // ---- Command line --------------------------------------------------------------------------------------------------------
@@ -245,8 +272,10 @@ static void print_help(void)
     printf("poise bench [SUITE...] [OPTION...]\n\n"
            "Measures speed and accuracy. Runs all suites unless some are named. Times are\n"
            "CPU time of one thread unless a column says otherwise. A ratio is the time of\n"
-           "its row over that of Poise's first row of the same case. Tables leave out\n"
-           "columns that do not fit; JSON and Markdown have them all.\n\n");
+           "its row over that of Poise's first row of the same case; it stands only beside\n"
+           "the same answer: an error at most 1 %% larger (or too small to matter), or 95 %%\n"
+           "of the share solved. Tables leave out columns that do not fit; JSON and Markdown\n"
+           "have them all.\n\n");
     print_suites(stdout, false);
     printf("\nOptions; those of single suites begin with their names:\n");
     for (int i = 0; i < OPTIONS; ++i) {
@@ -383,10 +412,13 @@ static bool run_suites(bench *b)
         if (b->values->is_chosen[i]) {
             b->suite = suites[i].name;
             b->number += 1;
+            progress_start("bench", NULL, b->count); // suites differ too much for a rate
+            progress_show(b->number - 1);
             bench_progress(b, "");
             report_begin_suite(b->report, suites[i].name, suites[i].summary);
             suites[i].run(b);
-            clear_progress();
+            progress_end();
+            say_left_out(b->report);
             report_end_suite(b->report);
         }
     }

@@ -18,12 +18,15 @@
 typedef struct row {
     char of[WORDS], method[WORDS];
     double value[REPORT_MOST_COLUMNS];
+    bool is_same; // the answer of the first row of its case
 } row;
 
 struct bench_report {
     report_style style;
     json_node *json, *suite; // suite: the current one
     const report_table *table;
+    const report_race *race; // NULL: none
+    int given;               // columns that rows come with
     row *rows;
     int row_count, room;
     char *notes[NOTES]; // of the current table
@@ -94,7 +97,7 @@ static cell format_number(const report_column *column, double value)
         snprintf(c.text, sizeof c.text, "-");
     } else if (column->form == REPORT_FIGURES) {
         snprintf(c.text, sizeof c.text, "%.3g", value);
-    } else if (column->form == REPORT_TIMES) {
+    } else if (column->form == REPORT_TIMES || column->form == REPORT_RATIO) {
         snprintf(c.text, sizeof c.text, "%.*fx", value < 100.0 ? column->digits : 0, value);
     } else if (column->form == REPORT_YES) {
         snprintf(c.text, sizeof c.text, value != 0.0 ? "yes" : "NO");
@@ -271,6 +274,9 @@ static void keep_rows(bench_report *r)
     for (int i = 0; i < r->row_count; ++i) {
         const row *from = &r->rows[i];
         json_node *to = json_make("{s:s, s:s, s:s}", "table", r->table->name, "case", from->of, "method", from->method);
+        if (r->race) {
+            json_set(to, "same_answer", json_from_bool(from->is_same));
+        }
         for (int k = 0; k < r->table->count; ++k) {
             if (isfinite(from->value[k])) {
                 json_set(to, r->table->columns[k].key, json_of(&r->table->columns[k], from->value[k]));
@@ -280,12 +286,47 @@ static void keep_rows(bench_report *r)
     }
 }
 
+static void take_note(bench_report *r, char *text)
+{
+    if (r->note_count < NOTES) {
+        r->notes[r->note_count++] = text;
+    } else {
+        free(text);
+    }
+}
+
+// "no ratio, for want of the same answer: KDL LMA (panda, pr2)", method by method.
+static void note_other_answers(bench_report *r)
+{
+    for (int i = 0; r->race && i < r->row_count; ++i) {
+        const char *method = r->rows[i].method;
+        bool is_known = false;
+        for (int k = 0; k < i; ++k) {
+            is_known = is_known || (!r->rows[k].is_same && strcmp(r->rows[k].method, method) == 0);
+        }
+        if (r->rows[i].is_same || is_known) {
+            continue;
+        }
+        char *text = bench_take(1024, 1);
+        int at = snprintf(text, 1024, "%s does not get there (", method);
+        for (int k = i; k < r->row_count; ++k) {
+            if (!r->rows[k].is_same && strcmp(r->rows[k].method, method) == 0 && at < 900) {
+                at += snprintf(text + at, 1024 - (size_t)at, "%s%s", k > i ? ", " : "", r->rows[k].of);
+            }
+        }
+        snprintf(text + at, 1024 - (size_t)at, "): no ratio");
+        remember(r->suite, "notes", text);
+        take_note(r, text);
+    }
+}
+
 static void end_table(bench_report *r)
 {
     if (!r->table) {
         return;
     }
     keep_rows(r);
+    note_other_answers(r);
     if (r->style != REPORT_JSON) {
         printf("\n");
         print_words(r, r->table->title, 0);
@@ -308,16 +349,72 @@ static void end_table(bench_report *r)
     r->row_count = r->note_count = 0;
 }
 
+static int find_column(const report_table *t, const char *key)
+{
+    for (int k = 0; k < t->count; ++k) {
+        if (strcmp(t->columns[k].key, key) == 0) {
+            return k;
+        }
+    }
+    bench_fail("table %s: there is no column %s", t->name, key);
+}
+
+static int count_ratios(const report_table *t)
+{
+    int count = 0;
+    for (int k = 0; k < t->count; ++k) {
+        count += t->columns[k].form == REPORT_RATIO;
+    }
+    return count;
+}
+
 void report_begin_table(bench_report *r, const report_table *table)
 {
     end_table(r);
     r->table = table;
+    r->race = NULL;
+    r->given = table->count;
+    if (count_ratios(table) > 0) {
+        bench_fail("table %s: ratios without a race", table->name);
+    }
+}
+
+void report_begin_race(bench_report *r, const report_table *table, const report_race *race)
+{
+    end_table(r);
+    r->table = table;
+    r->race = race;
+    r->given = table->count - count_ratios(table);
+}
+
+// Does the row have the answer of the first?
+static bool is_same_answer(const bench_report *r, const row *first, const row *now)
+{
+    int k = find_column(r->table, r->race->answer);
+    double bar = first->value[k], found = now->value[k];
+    return now == first ||
+           (r->race->error > 0.0 ? found <= fmax(REPORT_ABOVE * bar, r->race->error) : found >= REPORT_SHARE * bar);
+}
+
+static void add_ratios(const bench_report *r, row *now)
+{
+    const row *first = r->rows;
+    while (strcmp(first->of, now->of) != 0) {
+        ++first;
+    }
+    now->is_same = is_same_answer(r, first, now);
+    for (int k = 0, ratio = 0; k < r->table->count; ++k) {
+        if (r->table->columns[k].form == REPORT_RATIO) {
+            int time = find_column(r->table, r->race->times[ratio++]);
+            now->value[k] = now->is_same ? now->value[time] / first->value[time] : NAN;
+        }
+    }
 }
 
 void report_row(bench_report *r, const char *of, const char *method, int count, const double *values)
 {
-    if (!r->table || count != r->table->count) {
-        bench_fail("a row of %d values for a table of %d columns", count, r->table ? r->table->count : 0);
+    if (!r->table || count != r->given) {
+        bench_fail("a row of %d values for a table of %d columns", count, r->table ? r->given : 0);
     }
     if (r->row_count == r->room) {
         r->room = r->room ? 2 * r->room : 64;
@@ -329,7 +426,12 @@ void report_row(bench_report *r, const char *of, const char *method, int count, 
     row *to = &r->rows[r->row_count++];
     snprintf(to->of, sizeof to->of, "%s", of);
     snprintf(to->method, sizeof to->method, "%s", method);
-    memcpy(to->value, values, (size_t)count * sizeof *values);
+    for (int k = 0; k < r->table->count; ++k) {
+        to->value[k] = r->table->columns[k].form == REPORT_RATIO ? NAN : *values++;
+    }
+    if (r->race) {
+        add_ratios(r, to);
+    }
 }
 
 // ---- Suites --------------------------------------------------------------------------------------------------------------

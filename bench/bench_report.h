@@ -14,7 +14,8 @@
 typedef enum report_form {
     REPORT_FIXED = 0, // `digits` after the point, none from 1000 on
     REPORT_FIGURES,   // three of them, such as 1.23e-07
-    REPORT_TIMES,     // 3.4x
+    REPORT_TIMES,     // 3.4x: numbers of one row over each other, or of rows of Poise alone
+    REPORT_RATIO,     // 3.4x: against the first row of the case, see below
     REPORT_YES        // yes or NO, for 1 or 0; true or false in JSON
 } report_form;
 
@@ -34,6 +35,21 @@ typedef struct report_table {
     int count;
 } report_table;
 
+// A table in which solvers race. A ratio is the time of a row over that of the first row of its case. No suite hands one in:
+// the report works it out, and only for a row that got the answer of that first row, by the column `answer`:
+//
+//   a share of solved problems, in per cent     at least REPORT_SHARE of the first row's
+//   an error, in whatever unit                  at most REPORT_ABOVE times the first row's, or `error`, whichever is more
+//
+// Other rows have no ratio, and the table says so below.
+#define REPORT_SHARE 0.95
+#define REPORT_ABOVE 1.01
+typedef struct report_race {
+    const char *answer;
+    double error;         // that does not matter; 0: `answer` is a share
+    const char *times[2]; // of the columns that are ratios, in their order
+} report_race;
+
 typedef enum report_style { REPORT_TABLES = 0, REPORT_MARKDOWN, REPORT_JSON } report_style;
 
 typedef struct bench_report bench_report;
@@ -51,7 +67,10 @@ void report_end_suite(bench_report *r);
 
 // Tables end where the next begins, or the suite ends; they must stay valid until then.
 void report_begin_table(bench_report *r, const report_table *table);
-// A row has as many values as the table has columns, or the program ends.
+void report_begin_race(bench_report *r, const report_table *table, const report_race *race);
+
+// A row has as many values as the table has columns but ratios, or the program ends. Rows of Poise, the first of which the
+// others of the case are held against, come before those of other solvers.
 void report_row(bench_report *r, const char *of, const char *method, int count, const double *values);
 
 // Values with their count.

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define PI          3.14159265358979323846
 #define FRAME_TIME  0.01 // seconds
@@ -32,46 +31,99 @@ static void require(poise_status status, const poise_error *error)
 
 // ---- Skeleton ------------------------------------------------------------------------------------------------------------
 
-static void add_body(poise_builder *builder, const char *name, const char *parent, const char *kind, const double *number)
-{
-    poise_joint joint = poise_joint_default();
-    poise_error error;
-    joint.name = name;
-    joint.parent = strcmp(parent, "world") == 0 ? NULL : parent;
-    joint.offset.position = poise_vec3_make(number[0], number[1], number[2]);
-    joint.type = strcmp(kind, "free") == 0   ? POISE_JOINT_FREE_EXPMAP
-                 : strcmp(kind, "ball") == 0 ? POISE_JOINT_BALL_EXPMAP
-                                             : POISE_JOINT_REVOLUTE;
-    if (joint.type == POISE_JOINT_REVOLUTE) {
-        joint.axis = poise_vec3_make(number[3], number[4], number[5]);
+#define FREE                                                                                                                \
+    POISE_JOINT_FREE_EXPMAP,                                                                                                \
+    {                                                                                                                       \
+        0, 0, 1                                                                                                             \
     }
-    require(poise_builder_add_joint(builder, &joint, &error), &error);
-}
-
-// Markers are tools of the model until their bodies have indices.
-static void add_marker(poise_builder *builder, const char *body, const double *number, int index)
-{
-    char name[16];
-    snprintf(name, sizeof name, "m%d", index);
-    poise_tool tool = {.name = name, .body = body, .pose.rotation = {0, 0, 0, 1}};
-    tool.pose.position = poise_vec3_make(number[0], number[1], number[2]);
-    poise_error error;
-    require(poise_builder_add_tool(builder, &tool, &error), &error);
-}
-
-static void read_lines(FILE *file, poise_builder *builder)
-{
-    char line[256], name[64], parent[64], kind[16];
-    double x[6];
-    for (int markers = 0; fgets(line, sizeof line, file);) {
-        int found = sscanf(line, "body %63s %63s %15s %lf %lf %lf %lf %lf %lf", name, parent, kind, &x[0], &x[1], &x[2],
-                           &x[3], &x[4], &x[5]);
-        if (found >= 6) {
-            add_body(builder, name, parent, kind, x);
-        } else if (sscanf(line, "marker %63s %lf %lf %lf", name, &x[0], &x[1], &x[2]) == 4) {
-            add_marker(builder, name, x, markers++);
-        }
+#define BALL                                                                                                                \
+    POISE_JOINT_BALL_EXPMAP,                                                                                                \
+    {                                                                                                                       \
+        0, 0, 1                                                                                                             \
     }
+#define HINGE(x, y, z)                                                                                                      \
+    POISE_JOINT_REVOLUTE,                                                                                                   \
+    {                                                                                                                       \
+        x, y, z                                                                                                             \
+    }
+
+// A body made up for this benchmark, without limits: a T at q = 0, y up, x forwards, z to the right.
+static const struct {
+    const char *name, *parent;
+    poise_vec3 offset;
+    poise_joint_type type;
+    poise_vec3 axis;
+} bodies[] = {
+    {"pelvis", NULL, {0, 0.95, 0}, FREE},
+    {"lumbar", "pelvis", {0, 0.1, 0}, BALL},
+    {"thorax", "lumbar", {0, 0.16, 0}, BALL},
+    {"neck", "thorax", {0, 0.24, 0}, BALL},
+    {"head", "neck", {0, 0.1, 0}, BALL},
+    {"r_clavicle", "thorax", {0, 0.19, 0.03}, BALL},
+    {"r_upperarm", "r_clavicle", {0, 0, 0.15}, BALL},
+    {"r_ulna", "r_upperarm", {0, 0, 0.29}, HINGE(0, 1, 0)},
+    {"r_radius", "r_ulna", {0, 0, 0.04}, HINGE(0, 0, 1)},
+    {"r_wrist", "r_radius", {0, 0, 0.21}, HINGE(1, 0, 0)},
+    {"r_hand", "r_wrist", {0, 0, 0}, HINGE(0, 1, 0)},
+    {"r_fingers", "r_hand", {0, 0, 0.09}, HINGE(1, 0, 0)},
+    {"r_thumb", "r_hand", {0.03, 0, 0.03}, HINGE(0, 1, 0)},
+    {"l_clavicle", "thorax", {0, 0.19, -0.03}, BALL},
+    {"l_upperarm", "l_clavicle", {0, 0, -0.15}, BALL},
+    {"l_ulna", "l_upperarm", {0, 0, -0.29}, HINGE(0, 1, 0)},
+    {"l_radius", "l_ulna", {0, 0, -0.04}, HINGE(0, 0, 1)},
+    {"l_wrist", "l_radius", {0, 0, -0.21}, HINGE(1, 0, 0)},
+    {"l_hand", "l_wrist", {0, 0, 0}, HINGE(0, 1, 0)},
+    {"l_fingers", "l_hand", {0, 0, -0.09}, HINGE(1, 0, 0)},
+    {"l_thumb", "l_hand", {0.03, 0, -0.03}, HINGE(0, 1, 0)},
+    {"r_thigh", "pelvis", {0, -0.06, 0.09}, BALL},
+    {"r_shank", "r_thigh", {0, -0.42, 0}, HINGE(0, 0, 1)},
+    {"r_foot", "r_shank", {0, -0.42, 0}, BALL},
+    {"r_toes", "r_foot", {0.14, -0.05, 0}, HINGE(0, 0, 1)},
+    {"l_thigh", "pelvis", {0, -0.06, -0.09}, BALL},
+    {"l_shank", "l_thigh", {0, -0.42, 0}, HINGE(0, 0, 1)},
+    {"l_foot", "l_shank", {0, -0.42, 0}, BALL},
+    {"l_toes", "l_foot", {0.14, -0.05, 0}, HINGE(0, 0, 1)},
+};
+
+// Its markers, in the frames of the bodies.
+static const struct {
+    const char *body;
+    poise_vec3 local;
+} markers[] = {
+    {"pelvis", {0.08, 0.02, 0.13}},       {"pelvis", {0.08, 0.02, -0.13}},  {"pelvis", {-0.12, 0.04, 0.05}},
+    {"pelvis", {-0.12, 0.04, -0.05}},     {"lumbar", {-0.11, 0.08, 0}},     {"thorax", {0.1, 0.15, 0}},
+    {"thorax", {0.09, -0.02, 0}},         {"thorax", {-0.12, 0.12, 0.03}},  {"neck", {-0.06, 0.02, 0}},
+    {"head", {0.09, 0.12, 0.07}},         {"head", {0.09, 0.12, -0.07}},    {"head", {-0.09, 0.1, 0.07}},
+    {"head", {-0.09, 0.1, -0.07}},        {"r_clavicle", {0, 0.03, 0.13}},  {"r_upperarm", {0.04, 0.02, 0.12}},
+    {"r_upperarm", {-0.03, 0.03, 0.26}},  {"r_radius", {0.03, 0.02, 0.1}},  {"r_radius", {-0.02, 0.01, 0.19}},
+    {"r_hand", {0.03, 0.01, 0.08}},       {"r_hand", {-0.03, 0.01, 0.07}},  {"r_fingers", {0, 0.01, 0.06}},
+    {"r_thumb", {0.01, 0, 0.05}},         {"l_clavicle", {0, 0.03, -0.13}}, {"l_upperarm", {0.04, 0.02, -0.12}},
+    {"l_upperarm", {-0.03, 0.03, -0.26}}, {"l_radius", {0.03, 0.02, -0.1}}, {"l_radius", {-0.02, 0.01, -0.19}},
+    {"l_hand", {0.03, 0.01, -0.08}},      {"l_hand", {-0.03, 0.01, -0.07}}, {"l_fingers", {0, 0.01, -0.06}},
+    {"l_thumb", {0.01, 0, -0.05}},        {"r_thigh", {0.03, -0.22, 0.08}}, {"r_shank", {0.02, 0, 0.06}},
+    {"r_shank", {0.05, -0.25, 0.03}},     {"r_foot", {-0.05, -0.03, 0.01}}, {"r_toes", {0.05, 0.01, 0}},
+    {"l_thigh", {0.03, -0.22, -0.08}},    {"l_shank", {0.02, 0, -0.06}},    {"l_shank", {0.05, -0.25, -0.03}},
+    {"l_foot", {-0.05, -0.03, -0.01}},    {"l_toes", {0.05, 0.01, 0}},
+};
+
+static poise_model *make_body(void)
+{
+    poise_builder *builder;
+    poise_model *model;
+    poise_error error = {.text = "out of memory"};
+    require(poise_builder_create(NULL, &builder, NULL), &error);
+    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; ++i) {
+        poise_joint joint = poise_joint_default();
+        joint.name = bodies[i].name;
+        joint.parent = bodies[i].parent;
+        joint.type = bodies[i].type;
+        joint.offset.position = bodies[i].offset;
+        joint.axis = bodies[i].axis;
+        require(poise_builder_add_joint(builder, &joint, &error), &error);
+    }
+    require(poise_model_create(builder, NULL, &model, &error), &error);
+    poise_builder_destroy(builder);
+    return model;
 }
 
 static void take_model(marker_task *task, poise_model *model, int frames)
@@ -85,13 +137,13 @@ static void take_model(marker_task *task, poise_model *model, int frames)
     task->truth = take((size_t)frames * (size_t)task->nq, sizeof *task->truth);
 }
 
-static void take_tools_as_markers(marker_task *task)
+static void take_markers(marker_task *task)
 {
-    task->marker_count = poise_model_info(task->model).tools;
+    task->marker_count = (int)(sizeof markers / sizeof markers[0]);
     task->markers = take((size_t)task->marker_count, sizeof *task->markers);
     for (int i = 0; i < task->marker_count; ++i) {
-        task->markers[i].body = poise_model_tool_info(task->model, i).body;
-        task->markers[i].local = poise_model_tool_info(task->model, i).pose.position;
+        task->markers[i].body = poise_model_find_body(task->model, markers[i].body);
+        task->markers[i].local = markers[i].local;
     }
 }
 
@@ -165,28 +217,13 @@ static void see(marker_task *task, double sigma)
 
 // ---- Tasks ---------------------------------------------------------------------------------------------------------------
 
-bool marker_task_read(const char *path, int frames, double sigma, marker_task *task)
+void marker_task_swing(int frames, double sigma, marker_task *task)
 {
-    FILE *file = fopen(path, "r");
-    if (!file) {
-        return false;
-    }
-    poise_builder *builder;
-    poise_model *model;
-    poise_error error = {.text = "out of memory"};
-    require(poise_builder_create(NULL, &builder, NULL), &error);
-    read_lines(file, builder);
-    fclose(file);
-    require(poise_model_create(builder, NULL, &model, &error), &error);
-    poise_builder_destroy(builder);
-
-    *task = (marker_task){.name = ""};
-    take_model(task, model, frames);
-    take_tools_as_markers(task);
+    *task = (marker_task){.name = "swing"};
+    take_model(task, make_body(), frames);
+    take_markers(task);
     swing_every_coordinate(task);
     see(task, sigma);
-    snprintf(task->name, sizeof task->name, "%.90s", path);
-    return true;
 }
 
 void marker_task_scene(const char *motion, int frames, double sigma, marker_task *task)
@@ -195,7 +232,7 @@ void marker_task_scene(const char *motion, int frames, double sigma, marker_task
     poise_model *model;
     poise_error error;
     require(scene_create(scene, NULL, &model, &error), &error);
-    *task = (marker_task){.name = ""};
+    *task = (marker_task){.name = motion};
     take_model(task, model, frames);
     task->marker_count = scene_marker_count(scene);
     task->markers = take((size_t)task->marker_count, sizeof *task->markers);
@@ -204,7 +241,6 @@ void marker_task_scene(const char *motion, int frames, double sigma, marker_task
         scene_motion_pose(model, motion, t * FRAME_TIME, task->truth + (size_t)t * (size_t)task->nq);
     }
     see(task, sigma);
-    snprintf(task->name, sizeof task->name, "scene %s, motion %s", scene, motion);
 }
 
 void marker_task_free(marker_task *task)

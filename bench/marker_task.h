@@ -1,11 +1,6 @@
 // The marker-tracking task: a skeleton, its markers, and where they were seen, frame by frame.
 //
-// The skeleton comes from a text file, lines of
-//
-//   body NAME PARENT free|ball|hinge  ox oy oz [ax ay az]      offset in the parent, and a hinge's axis
-//   marker BODY  x y z                                         in the body's frame
-//
-// or, where there is no such file, from the scene "humanoid". Metres, radians; 100 frames a second.
+// The skeleton is a body made up for the purpose, or the scene "humanoid". Metres, radians; 100 frames a second.
 #ifndef BENCH_MARKER_TASK_H
 #define BENCH_MARKER_TASK_H
 
@@ -13,7 +8,7 @@
 #include <scenes/scenes.h>
 
 typedef struct marker_task {
-    char name[96]; // in words, for the head of a table
+    const char *name; // of the motion
     poise_model *model;
     int nq, nv;
     scene_marker *markers;
@@ -24,13 +19,13 @@ typedef struct marker_task {
     poise_vec3 *seen; // frame_count x marker_count
 } marker_task;
 
-// The skeleton of the file at `path` and the motion
+// 58 degrees of freedom without limits, 41 markers, in the motion "swing":
 //
 //   q_d(t) = A_d sin(2 pi f_d t + phi_d),   f_d in [0.3, 1.2] Hz, phi_d in [0, 2 pi), drawn coordinate by coordinate
 //
 // with A = 0.5 rad and 0.3 m for the root (whose rotation is drawn first), 0.35 rad for a ball's rotation vector, 0.5 rad
-// for a hinge. Markers are seen with Gaussian noise of `sigma` metres per component. False when there is no such file.
-bool marker_task_read(const char *path, int frames, double sigma, marker_task *task);
+// for a hinge. Markers are seen with Gaussian noise of `sigma` metres per component.
+void marker_task_swing(int frames, double sigma, marker_task *task);
 
 // The scene "humanoid" in one of its motions.
 void marker_task_scene(const char *motion, int frames, double sigma, marker_task *task);

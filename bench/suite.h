@@ -43,8 +43,6 @@ void suite_sequences(const bench *b);
 void suite_gpu_apart(const bench *b);
 void suite_gpu_arms(const bench *b);
 void suite_gpu_clips(const bench *b);
-void suite_gpu_erik(const bench *b);
-void suite_gpu_expressive(const bench *b);
 void suite_gpu_markers(const bench *b);
 void suite_gpu_tips(const bench *b);
 
@@ -52,6 +50,11 @@ void suite_gpu_tips(const bench *b);
 int bench_number(const bench *b, const char *option, int usual, int quick);
 const char *bench_text(const bench *b, const char *option, const char *usual);
 bool bench_flag(const bench *b, const char *option);
+
+// The path of a file of the data folder, such as "urdf/baxter.urdf" (docs/data.md; --data or POISE_DATA names it); valid until
+// the next call. NULL where it is not there: then a line below the suite says that `what` is left out, and why. A file that
+// is not as tools/data.tsv lists it ends the program.
+const char *bench_data(const bench *b, const char *file, const char *what);
 
 // Is this table wanted? By default all are but those that only run when asked for.
 bool bench_wants(const bench *b, const char *table);

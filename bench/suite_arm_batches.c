@@ -255,8 +255,8 @@ void suite_arm_batches(const bench *b)
                                                     {"near", "Seed: within 0.1 rad of a solution", "robot", columns, 10}};
     static const report_table sizes = {"sizes", "Problems in a call, seed in the middle of the limits", "robot", columns,
                                        10};
-    static arm arms[ARM_COUNT];
-    int many = arm_take_all(bench_text(b, "--robots", "../shared/chains"), arms);
+    static arm arms[ROBOT_ARMS];
+    arm_take_all(arms);
     int count = bench_number(b, "--targets", 10000, PART), rounds = bench_number(b, "--rounds", 5, 1);
     count = count < PART ? PART : count / PART * PART;
     report_note(b->report, "Time of one problem of %d; single and lanes by CPU time, threads (%d) by the clock on the wall.",
@@ -264,7 +264,7 @@ void suite_arm_batches(const bench *b)
     for (int kind = SEED_MID; kind < SEED_COUNT; ++kind) {
         if (bench_wants(b, tables[kind].name)) {
             report_begin_table(b->report, &tables[kind]);
-            for (int i = 0; i < many; ++i) {
+            for (int i = 0; i < ROBOT_ARMS; ++i) {
                 run_arm(b, &arms[i], arms[i].name, (seed_kind)kind, count, count, rounds);
             }
         }
@@ -273,7 +273,7 @@ void suite_arm_batches(const bench *b)
         report_begin_table(b->report, &sizes);
         run_sizes(b, &arms[0], count, rounds);
     }
-    for (int i = 0; i < many; ++i) {
+    for (int i = 0; i < ROBOT_ARMS; ++i) {
         arm_free(&arms[i]);
     }
 }

@@ -1,4 +1,5 @@
-// Exact derivatives: the composite route against Algorithms 2-4 of Erleben & Andrews (2019), and how the cost grows.
+// Exact derivatives: the composite route against Algorithms 2-4 of Erleben & Andrews (2019), and how the cost grows; the gradient
+// through an answer beside the solve that finds it.
 //
 // The difference is the largest between the two Hessians over many poses, relative to the largest entry.
 #include "reference/plain.h"
@@ -10,6 +11,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define POSES 64    // different configurations, so that no branch is learnt by heart
 #define EXACT 1e-12 // relative difference of two Hessians: hundreds of roundings, none of which cancels badly
@@ -173,7 +175,7 @@ static void add_hessian(const bench *b, const char *scene, int markers)
     bench_race(works, users, 3, ns);
     for (int k = 0; k < 3; ++k) {
         double difference = k < 2 ? off : 0.0; // what the others are held against
-        report_row(b->report, scene, names[k], REPORT_VALUES(p.nv, markers, difference, ns[k] * 1e-3, ns[k] / ns[0]));
+        report_row(b->report, scene, names[k], REPORT_VALUES(p.nv, markers, difference, ns[k] * 1e-3));
     }
     report_promise(b->report, off <= EXACT, "%s: Hessians differ by %.1e", scene, off);
     free_problem(&p);
@@ -200,11 +202,12 @@ static void measure_hessians(const bench *b)
                                             {"markers", "markers", 0, REPORT_FIXED, false},
                                             {"error", "difference", 0, REPORT_FIGURES, false},
                                             {"us_mean", "us", 2, REPORT_FIXED, false},
-                                            {"ratio", "ratio", 2, REPORT_TIMES, false}};
+                                            {"ratio", "ratio", 2, REPORT_RATIO, false}};
     static const report_table table = {
         "hessian", "From q to the exact Hessian: the composite route beside Algorithms 2-4 of Erleben & Andrews", "skeleton",
         columns, 5};
-    report_begin_table(b->report, &table);
+    static const report_race race = {"error", EXACT, {"us_mean"}};
+    report_begin_race(b->report, &table, &race);
     add_hessian(b, "humanoid-euler", 41);
     add_hessian(b, "tree-62", 41);
     add_hessian(b, "humanoid-euler", 1000);
@@ -229,6 +232,121 @@ static void measure_growth(const bench *b)
     }
 }
 
+// ---- Answers -------------------------------------------------------------------------------------------------------------
+
+#define ARM_JOINTS 8 // at most
+
+// Poses of an arm's tip that are met, and dL/dq = 1.
+typedef struct met_poses {
+    poise_model *model;
+    poise_solver *solver;
+    poise_sensitivity *sensitivity;
+    poise_goal goal;
+    int nq;
+    poise_pose targets[POSES];
+    double q[POSES * ARM_JOINTS], ones[POSES * ARM_JOINTS], gradients[6 * POSES];
+} met_poses;
+
+static void solve_from_nearby(void *user, int round)
+{
+    met_poses *m = user;
+    poise_goal goal = m->goal;
+    double q[ARM_JOINTS];
+    goal.target = m->targets[round % POSES];
+    for (int i = 0; i < m->nq; ++i) {
+        q[i] = m->q[round % POSES * m->nq + i] + 0.01;
+    }
+    poise_solve(m->solver, &goal, 1, q, NULL, NULL);
+    bench_use(q[0]);
+}
+
+static void go_back_one_by_one(void *user, int round)
+{
+    met_poses *m = user;
+    int i = round % POSES;
+    poise_sensitivity_poses(m->sensitivity, &m->goal, m->targets + i, m->q + i * m->nq, m->ones, 1, m->gradients, NULL,
+                            NULL);
+    bench_use(m->gradients[0]);
+}
+
+static void go_back_side_by_side(void *user, int round)
+{
+    met_poses *m = user;
+    (void)round;
+    poise_sensitivity_poses(m->sensitivity, &m->goal, m->targets, m->q, m->ones, POSES, m->gradients, NULL, NULL);
+    bench_use(m->gradients[0]);
+}
+
+static met_poses *make_met_poses(const char *scene)
+{
+    met_poses *m = bench_take(1, sizeof *m);
+    poise_kinematics *kinematics = NULL;
+    poise_solver_options options = poise_solver_options_default();
+    if (scene_create(scene, NULL, &m->model, NULL) != POISE_OK ||
+        poise_kinematics_create(m->model, NULL, &kinematics, NULL) != POISE_OK ||
+        poise_solver_create(m->model, &options, NULL, &m->solver, NULL) != POISE_OK ||
+        poise_sensitivity_create(m->model, 0, NULL, &m->sensitivity, NULL) != POISE_OK) {
+        bench_fail("no scene %s", scene);
+    }
+    m->nq = poise_model_info(m->model).nq;
+    poise_tool_info tip = poise_model_tool_info(m->model, poise_model_find_tool(m->model, "tip"));
+    m->goal = poise_goal_pose(tip.body, tip.pose, tip.pose);
+    scene_random random = scene_random_make(11);
+    for (int i = 0; i < POSES; ++i) {
+        scene_random_configuration(&random, m->model, m->q + i * m->nq);
+        poise_kinematics_update(kinematics, m->q + i * m->nq, NULL);
+        m->targets[i] = poise_kinematics_tool_pose(kinematics, poise_model_find_tool(m->model, "tip"));
+    }
+    for (int i = 0; i < POSES * ARM_JOINTS; ++i) {
+        m->ones[i] = 1.0;
+    }
+    poise_kinematics_destroy(kinematics);
+    return m;
+}
+
+static void add_answers(const bench *b, const char *scene)
+{
+    met_poses *m = make_met_poses(scene);
+    const bench_work works[3] = {solve_from_nearby, go_back_one_by_one, go_back_side_by_side};
+    void *const users[3] = {m, m, m};
+    double ns[3], one_by_one[6 * POSES], off = 0.0;
+    for (int i = 0; i < POSES; ++i) {
+        go_back_one_by_one(m, i);
+        memcpy(one_by_one + 6 * i, m->gradients, 6 * sizeof *one_by_one);
+    }
+    go_back_side_by_side(m, 0);
+    for (int i = 0; i < 6 * POSES; ++i) {
+        off = fmax(off, fabs(m->gradients[i] - one_by_one[i]) / fmax(1.0, fabs(one_by_one[i])));
+    }
+    bench_progress(b, scene);
+    bench_race(works, users, 3, ns);
+    report_row(
+        b->report, scene, "poise",
+        REPORT_VALUES(m->nq, off, ns[0] * 1e-3, ns[1] * 1e-3, ns[2] * 1e-3 / POSES, ns[1] / ns[0], ns[2] / POSES / ns[0]));
+    report_promise(b->report, off <= 1e-6, "%s: gradients side by side differ by %.1e", scene, off);
+    poise_sensitivity_destroy(m->sensitivity);
+    poise_solver_destroy(m->solver);
+    poise_model_destroy(m->model);
+    free(m);
+}
+
+static void measure_answers(const bench *b)
+{
+    static const report_column columns[] = {{"dofs", "dofs", 0, REPORT_FIXED, false},
+                                            {"error", "difference", 0, REPORT_FIGURES, false},
+                                            {"us_solve", "solve us", 2, REPORT_FIXED, false},
+                                            {"us_single", "back us", 2, REPORT_FIXED, false},
+                                            {"us_mean", "64 at once us", 2, REPORT_FIXED, false},
+                                            {"share_single", "back/solve", 2, REPORT_TIMES, false},
+                                            {"share", "at once/solve", 2, REPORT_TIMES, false}};
+    static const report_table table = {
+        "answers", "From dL/dq to dL/d(target), one answer or 64 at once, beside the solve from 0.01 rad away", "arm",
+        columns, 7};
+    report_begin_table(b->report, &table);
+    add_answers(b, "arm6");
+    add_answers(b, "arm7");
+}
+
 void suite_derivatives(const bench *b)
 {
     if (bench_wants(b, "hessian")) {
@@ -236,5 +354,8 @@ void suite_derivatives(const bench *b)
     }
     if (bench_wants(b, "growth")) {
         measure_growth(b);
+    }
+    if (bench_wants(b, "answers")) {
+        measure_answers(b);
     }
 }

@@ -4,6 +4,7 @@
 // --full takes every posture at every orientation, 288,703,835 samples, and goes on where --progress left off. With
 // --two-task or --peers, damped least squares with two tasks on skeleton C, with and without its filter. Same samples, same
 // numbers, whatever the number of threads; only times differ.
+#include "cli/terminal.h"
 #include "suite.h"
 #include "thread_pool.h"
 
@@ -85,9 +86,7 @@ static void run_piece(void *user, int i, int worker)
     if (w->file) {
         evaluate_progress_write(w->file, i, &results);
     }
-    char text[48];
-    snprintf(text, sizeof text, "part %d of %d", ++w->finished, w->count);
-    bench_progress(w->bench, text);
+    progress_show(++w->finished);
     pthread_mutex_unlock(&w->lock);
 }
 
@@ -121,17 +120,6 @@ static const char *method_of(const row *r)
     return strlen(r->name) == 1 ? "erik" : r->name;
 }
 
-// Mean time of ERIK on the skeleton of a row; NAN where it did not run.
-static double erik_time(const row *rows, int count, const row *of)
-{
-    for (int i = 0; i < count; ++i) {
-        if (strcmp(rows[i].name, skeleton_of(of)) == 0) {
-            return rows[i].results.time.mean;
-        }
-    }
-    return NAN;
-}
-
 static void add_iterations(const bench *b, const row *rows, int count)
 {
     static const report_column columns[] = {{"samples", "samples", 0, REPORT_FIXED, true},
@@ -146,11 +134,12 @@ static void add_iterations(const bench *b, const row *rows, int count)
                                             {"us_mean", "us mean", 1, REPORT_FIXED, false},
                                             {"us_deviation", "us SD", 1, REPORT_FIXED, true},
                                             {"printed_ms", "paper ms", 0, REPORT_FIXED, false},
-                                            {"ratio", "ratio", 1, REPORT_TIMES, false}};
-    static const report_table table = {"iterations",
+                                            {"ratio", "ratio", 1, REPORT_RATIO, false}};
+    static const report_table heads = {"iterations",
                                        "Iterations and time beside the paper's Table 8; solved: error up to 0.04",
                                        "skeleton", columns, (int)(sizeof columns / sizeof columns[0])};
-    report_begin_table(b->report, &table);
+    static const report_race race = {"solved", 0.0, {"us_mean"}};
+    report_begin_race(b->report, &heads, &race);
     for (int i = 0; i < count; ++i) {
         const evaluate_results *r = &rows[i].results;
         const evaluate_statistics *n = &r->iterations, *t = &r->time;
@@ -159,8 +148,7 @@ static void add_iterations(const bench *b, const row *rows, int count)
                    REPORT_VALUES((double)n->count, share(r->reached, r->error.count), share(r->aimed, r->error.count),
                                  n->mean, evaluate_statistics_deviation(n), n->most, printed_or_none(p->iterations),
                                  printed_or_none(p->iterations_deviation), printed_or_none(p->iterations_most), t->mean,
-                                 evaluate_statistics_deviation(t), printed_or_none(p->milliseconds),
-                                 t->mean / erik_time(rows, count, &rows[i])));
+                                 evaluate_statistics_deviation(t), printed_or_none(p->milliseconds)));
     }
 }
 
@@ -183,9 +171,9 @@ static void add_errors(const bench *b, const row *rows, int count)
                                             {"printed_posture_deviation", "paper SD", 4, REPORT_FIXED, true},
                                             {"violations", "out- side", 0, REPORT_FIXED, false},
                                             {"left_out", "left out", 0, REPORT_FIXED, true}};
-    static const report_table table = {"errors", "Errors beside the paper's Table 9; the posture's weighted by 0.2",
+    static const report_table heads = {"errors", "Errors beside the paper's Table 9; the posture's weighted by 0.2",
                                        "skeleton", columns, (int)(sizeof columns / sizeof columns[0])};
-    report_begin_table(b->report, &table);
+    report_begin_table(b->report, &heads);
     for (int i = 0; i < count; ++i) {
         const evaluate_results *r = &rows[i].results;
         const evaluate_printed *p = rows[i].printed;
@@ -315,7 +303,7 @@ static void make_plan(const settings *s, plan *p)
                     &skeleton->printed, name);
         }
     }
-    if (s->two_task > 0) {
+    if (s->two_task > 0 && strchr(s->skeletons, 'C')) { // beside ERIK
         add_two_tasks(p, s);
     }
 }
@@ -342,7 +330,10 @@ static void run_plan(const bench *b, const settings *s, plan *p)
         take_progress(s, &w);
     }
     pthread_mutex_init(&w.lock, NULL);
+    progress_start("erik", "parts", w.count);
+    progress_resume(w.finished);
     crew_run(&c, w.count, run_piece, &w);
+    progress_end();
     pthread_mutex_destroy(&w.lock);
     for (int i = 0; i < w.count; ++i) {
         evaluate_results_merge(&p->rows[p->row_of[i]].results, &w.results[i]);

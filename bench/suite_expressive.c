@@ -107,18 +107,16 @@ static void ask(const setting *s, contender who, bool is_path, const double *pos
 
 static void add_rows(const setting *s, const char *what, tally *all)
 {
-    double first = NAN;
     for (int who = 0; who < CONTENDERS; ++who) {
         tally *t = &all[who];
         double n = (double)t->count;
         char of[24];
         bench_times times = bench_times_of(t->us, (int)t->count);
-        first = who == 0 ? times.mean : first;
         snprintf(of, sizeof of, "%c %s", s->problem->skeleton->letter, what);
         report_row(s->bench->report, of, contender_names[who],
                    REPORT_VALUES(100.0 * (double)t->ok / n, 100.0 * (double)t->aimed / n, t->error / n, t->orientation / n,
                                  t->shape / n, t->steps ? 100.0 * (double)t->jumps / (double)t->steps : NAN,
-                                 (double)t->violations, times.mean, times.p99, times.most, times.mean / first));
+                                 (double)t->violations, times.mean, times.p99, times.most));
         report_promise(s->bench->report, t->violations == 0, "%s, %s: %lld answers outside the limits", of,
                        contender_names[who], (long long)t->violations);
         free(t->us);
@@ -268,9 +266,10 @@ void suite_expressive(const bench *b)
                                             {"us_mean", "us mean", 1, REPORT_FIXED, false},
                                             {"us_p99", "us p99", 0, REPORT_FIXED, false},
                                             {"us_max", "us max", 0, REPORT_FIXED, true},
-                                            {"ratio", "ratio", 1, REPORT_TIMES, false}};
+                                            {"ratio", "ratio", 1, REPORT_RATIO, false}};
     static const report_table tables[2] = {{"wide", "Limits of the paper", "skeleton", columns, 11},
                                            {"narrow", "Narrow limits", "skeleton", columns, 11}};
+    static const report_race race = {"solved", 0.0, {"us_mean"}};
     const char *skeletons = bench_text(b, "--skeletons", "CDEFG"), *given = bench_text(b, "--aggravation", NULL);
     double aggravation = given ? atof(given) : poise_erik_options_default().aggravation;
     int samples = bench_number(b, "--samples", 2000, 50), paths = bench_number(b, "--paths", 20, 1);
@@ -279,7 +278,7 @@ void suite_expressive(const bench *b)
         if (!bench_wants(b, tables[k].name)) {
             continue;
         }
-        report_begin_table(b->report, &tables[k]);
+        report_begin_race(b->report, &tables[k], &race);
         for (int i = 0; i < EVALUATE_SKELETONS; ++i) {
             char name[2] = {evaluate_skeleton_at(i)->letter, '\0'};
             if (strchr(skeletons, name[0])) {

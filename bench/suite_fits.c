@@ -5,22 +5,32 @@
 // tracked skeleton.
 #include "hdm05_suites.h"
 
+#include "cli/data_files.h"
+
 #include <scenes/random.h>
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FOLDER "../shared/data/hdm05"
 #define TAKE   "HDM_dg_03-05_02_120"
 #define DEGREE (3.14159265358979 / 180.0)
 
 bool hdm05_suite_read(const bench *b, hdm05_task *task)
 {
-    const char *folder = bench_text(b, "--data", FOLDER), *take = bench_text(b, "--take", TAKE);
-    if (!hdm05_read(folder, "HDM_dg", take, task)) {
-        report_skip(b->report, "%s; --data FOLDER says where the recordings are", task->error.text);
+    const char *take = bench_text(b, "--take", TAKE);
+    char files[512];
+    snprintf(files, sizeof files, "hdm05/HDM_dg.asf hdm05/%.100s.amc hdm05/%.100s.c3d", take, take);
+    data_files found = data_find(bench_text(b, "--data", NULL), files);
+    if (found.state == DATA_MISSING) {
+        report_skip(b->report, "%s", found.line);
         return false;
+    }
+    if (found.state == DATA_HERE) {
+        *strrchr(found.path, '/') = '\0';
+    }
+    if (found.state == DATA_WRONG || !hdm05_read(found.path, "HDM_dg", take, task)) {
+        bench_fail("%s", found.state == DATA_WRONG ? found.line : task->error.text);
     }
     report_note(b->report, "%s: %d frames.", take, task->frames);
     return true;

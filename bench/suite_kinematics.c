@@ -128,12 +128,11 @@ static void run_arm(const bench *b, const arm *a)
 #endif
     double error = poise_error_of(&w);
     bench_race(works, users, count, ns);
-    report_row(b->report, a->name, "poise", REPORT_VALUES(a->n, error, ns[0], ns[1], 1.0, 1.0));
+    report_row(b->report, a->name, "poise", REPORT_VALUES(a->n, error, ns[0], ns[1]));
     report_promise(b->report, error <= EXACT, "%s: off by %.1e", a->name, error);
 #ifdef POISE_HAS_KDL
     if (b->with_peers) {
-        report_row(b->report, a->name, "KDL",
-                   REPORT_VALUES(a->n, kdl_error_of(&w), ns[2], ns[3], ns[2] / ns[0], ns[3] / ns[1]));
+        report_row(b->report, a->name, "KDL", REPORT_VALUES(a->n, kdl_error_of(&w), ns[2], ns[3]));
         peer_kdl_destroy(w.kdl);
     }
 #endif
@@ -145,15 +144,16 @@ void suite_kinematics(const bench *b)
     static const report_column columns[] = {
         {"dofs", "dofs", 0, REPORT_FIXED, false},           {"error", "error m", 0, REPORT_FIGURES, false},
         {"ns_forward", "frame ns", 0, REPORT_FIXED, false}, {"ns_jacobian", "+Jacobian ns", 0, REPORT_FIXED, false},
-        {"ratio", "frame ratio", 1, REPORT_TIMES, false},   {"ratio_jacobian", "Jacobian ratio", 1, REPORT_TIMES, false}};
+        {"ratio", "frame ratio", 1, REPORT_RATIO, false},   {"ratio_jacobian", "Jacobian ratio", 1, REPORT_RATIO, false}};
     static const report_table table = {"forward", "From joint angles to the frame of the tip, and to its 6 x n Jacobian",
                                        "arm", columns, 6};
-    static arm arms[ARM_COUNT + 2];
+    static const report_race race = {"error", EXACT, {"ns_forward", "ns_jacobian"}};
+    static arm arms[ROBOT_ARMS + 2];
     arm_from_scene("arm6", &arms[0]);
     arm_from_scene("arm7", &arms[1]);
-    int count = 2 + arm_read_all(bench_text(b, "--robots", "../shared/chains"), arms + 2);
-    report_begin_table(b->report, &table);
-    for (int i = 0; i < count; ++i) {
+    arm_take_all(arms + 2);
+    report_begin_race(b->report, &table, &race);
+    for (int i = 0; i < ROBOT_ARMS + 2; ++i) {
         run_arm(b, &arms[i]);
         arm_free(&arms[i]);
     }

@@ -189,7 +189,7 @@ static outcome *run_method(const bench *b, const problem *p, poise_method method
     return o;
 }
 
-static void add_row(const bench *b, const problem *p, poise_method method, outcome *o, const double *best, double *first)
+static void add_row(const bench *b, const problem *p, poise_method method, outcome *o, const double *best)
 {
     double cost = 0.0;
     int solved = 0, n = o->solves;
@@ -199,10 +199,9 @@ static void add_row(const bench *b, const problem *p, poise_method method, outco
     }
     bench_times t = bench_times_of(o->us, n);
     const char *name = poise_method_name(method);
-    *first = method == POISE_METHOD_AUTO ? t.mean : *first;
     report_row(b->report, p->is_cold ? "all" : "walk", name,
                REPORT_VALUES(n, 100.0 * solved / n, 1e3 * sqrt(2.0 * cost / p->markers), o->iterations / n,
-                             o->evaluations / n, t.mean, t.p50, t.p99, t.mean / *first));
+                             o->evaluations / n, t.mean, t.p50, t.p99));
     report_promise(b->report, o->outside == 0, "%s: %d answers outside the limits", name, o->outside);
     report_promise(b->report, method != POISE_METHOD_AUTO || p->has_floor || solved == n, "%s: %d of %d solved", name,
                    solved, n);
@@ -211,11 +210,12 @@ static void add_row(const bench *b, const problem *p, poise_method method, outco
 static void race(const bench *b, problem *p, const report_table *table)
 {
     outcome *all[POISE_METHOD_COUNT];
-    double best[MOST_FRAMES], first = NAN;
+    double best[MOST_FRAMES];
     for (int i = 0; i < p->frames; ++i) {
         best[i] = INFINITY;
     }
-    report_begin_table(b->report, table);
+    static const report_race solved = {"solved", 0.0, {"us_mean"}};
+    report_begin_race(b->report, table, &solved);
     for (int m = 0; m < POISE_METHOD_COUNT; ++m) {
         bench_progress(b, poise_method_name((poise_method)m));
         all[m] = run_method(b, p, (poise_method)m);
@@ -225,7 +225,7 @@ static void race(const bench *b, problem *p, const report_table *table)
     }
     for (int m = 0; m < POISE_METHOD_COUNT; ++m) {
         if (all[m]->ran) {
-            add_row(b, p, (poise_method)m, all[m], best, &first);
+            add_row(b, p, (poise_method)m, all[m], best);
         }
         free(all[m]);
     }
@@ -238,7 +238,7 @@ void suite_methods(const bench *b)
         {"error_mm", "rms mm", 0, REPORT_FIGURES, false}, {"iterations", "iter.", 1, REPORT_FIXED, false},
         {"evaluations", "eval.", 1, REPORT_FIXED, true},  {"us_mean", "us mean", 0, REPORT_FIXED, false},
         {"us_p50", "us p50", 0, REPORT_FIXED, true},      {"us_p99", "us p99", 0, REPORT_FIXED, false},
-        {"ratio", "ratio", 1, REPORT_TIMES, false}};
+        {"ratio", "ratio", 1, REPORT_RATIO, false}};
     static const report_table tables[] = {
         {"warm", "From the answer before; solved: a cost of at most 1e-12 m^2", "motion", columns, 9},
         {"noise", "The same with 3 mm of noise; solved: within 1e-6 of the best method's cost", "motion", columns, 9},

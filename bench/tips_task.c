@@ -15,13 +15,16 @@
 
 // ---- Robots --------------------------------------------------------------------------------------------------------------
 
-static poise_model *read_model(const char *folder, const char *name)
+// NULL: it is not there.
+static poise_model *read_model(const bench *b, const tips_row *row)
 {
-    char path[1024];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    const char *path = bench_data(b, row->file, row->name);
+    if (!path) {
+        return NULL;
+    }
     FILE *file = fopen(path, "rb");
     if (!file) {
-        return NULL;
+        bench_fail("%s: cannot be read", path);
     }
     size_t room = (size_t)1 << 22;
     char *bytes = bench_take(room, 1);
@@ -87,14 +90,14 @@ static void set_middle(tips_task *t)
     poise_model_clamp(t->model, t->middle, NULL, NULL);
 }
 
-bool tips_open(const char *folder, const tips_row *row, tips_task *task)
+bool tips_open(const bench *b, const tips_row *row, tips_task *task)
 {
     poise_model *model = NULL;
     poise_error error = {.text = ""};
-    if (!row->file && scene_create(row->scene, NULL, &model, &error) != POISE_OK) {
+    if (row->scene && scene_create(row->scene, NULL, &model, &error) != POISE_OK) {
         bench_fail("%s: %s", row->scene, error.text);
     }
-    model = row->file ? read_model(folder, row->file) : model;
+    model = row->scene ? model : read_model(b, row);
     if (!model) {
         return false;
     }

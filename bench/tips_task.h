@@ -1,15 +1,17 @@
-// Robots with several tips: descriptions read from files, or scenes, with goals at some of their bodies.
+// Robots with several tips: scenes, or descriptions of the data folder (docs/data.md), with goals at some of their bodies.
 #ifndef BENCH_TIPS_TASK_H
 #define BENCH_TIPS_TASK_H
+
+#include "suite.h"
 
 #include <poise/poise.h>
 #include <scenes/random.h>
 
 #define TIPS_MOST 8
 
-// A problem: a file of the robots' folder, or a scene where that is NULL, and the bodies or tools that have a goal.
+// A problem: a scene, or a file such as "urdf/baxter.urdf" where that is NULL, and the bodies or tools that have a goal.
 typedef struct tips_row {
-    const char *name, *file, *scene;
+    const char *name, *scene, *file;
     bool is_floating; // the root is made free
     bool has_points;  // POSITION goals, else POSE
     const char *tips[TIPS_MOST];
@@ -28,8 +30,8 @@ typedef struct tips_task {
     poise_goal goals[TIPS_MOST];
 } tips_task;
 
-// False where there is no such file; one that cannot be read, or lacks a tip, ends the program.
-bool tips_open(const char *folder, const tips_row *row, tips_task *task);
+// False where there is no such file, which the report says; one that is wrong, or lacks a tip, ends the program.
+bool tips_open(const bench *b, const tips_row *row, tips_task *task);
 
 // The same of a model, which the task releases.
 void tips_open_model(poise_model *model, const tips_row *row, tips_task *task);

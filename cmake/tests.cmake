@@ -59,7 +59,7 @@ endfunction()
 # ---- what was built: symbols, installation, package, the same bits from every compiler ------------------------------------
 
 poise_check(structure golden_everywhere ${tools}/check_golden.sh --ends)
-set_tests_properties(golden_everywhere PROPERTIES TIMEOUT 900 PROCESSORS 2)
+set_tests_properties(golden_everywhere PROPERTIES TIMEOUT 900 PROCESSORS 2 COST 90) # the longest first, while there is other work
 if(NOT POISE_SANITIZE AND NOT POISE_COVERAGE) # those bring symbols, libraries and times of their own
     # every suite in a hurry; times do not matter there
     if(TARGET poise-bench AND Python3_FOUND)
@@ -83,6 +83,7 @@ if(NOT POISE_SANITIZE AND NOT POISE_COVERAGE) # those bring symbols, libraries a
         endif()
         # one list of what is installed, and the studio is part of it: cmake/studio.cmake replaces that folder
         set_tests_properties(structure_install structure_package structure_first PROPERTIES RESOURCE_LOCK "install_manifest;studio")
+        set_tests_properties(structure_install PROPERTIES COST 60)
     endif()
 endif()
 
@@ -90,10 +91,9 @@ endif()
 
 if(Python3_FOUND)
     poise_check(check structure_layers ${Python3_EXECUTABLE} ${tools}/check_layers.py)
-    poise_check(check structure_sizes ${Python3_EXECUTABLE} ${tools}/check_sizes.py)
-    poise_check(check structure_names ${Python3_EXECUTABLE} ${tools}/check_names.py)
     poise_check(check structure_architecture ${Python3_EXECUTABLE} ${tools}/check_architecture.py)
     poise_check(check structure_includes ${Python3_EXECUTABLE} ${tools}/check_includes.py)
+    poise_check(check structure_results ${Python3_EXECUTABLE} ${tools}/update_performance.py --check)
 endif()
 poise_check(check structure_listed ${tools}/check_listed.sh)
 poise_check(check structure_words ${tools}/check_words.sh)

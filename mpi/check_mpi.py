@@ -143,7 +143,7 @@ def lists():
 
 def complaints():
     for words, text in ((["reproduce", "erik-tabel8"], 'did you mean "erik-table8"'),
-                        (["reproduce", "erik-table8", "--device", "cuda"], "for one process"),
+                        (["track", "--jobs-from", "jobs2.list", "--device", "cuda"], "for one process"),
                         (["track", "scene:arm7", "x.trc"], "--jobs-from")):
         result = run(*words, ranks=2)
         check(result.returncode == 2 and result.stderr.count("\n") == 1 and text in result.stderr, result.stderr.strip())

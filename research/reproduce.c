@@ -104,11 +104,17 @@ const char *reproduce_foot(const reproduce *r)
 
 // ---- Takes ---------------------------------------------------------------------------------------------------------------
 
+const char *reproduce_no_take(const reproduce *r)
+{
+    return r->data[0] ? "The data folder has no such take."
+                      : "Takes of HDM05 come by \"tools/data.sh fetch FOLDER\" and --data FOLDER.";
+}
+
 bool reproduce_has_take(const reproduce *r, const char *name)
 {
     char path[1024], file_name[96];
     snprintf(file_name, sizeof file_name, "HDM_%.64s_120.c3d", name);
-    FILE *file = r->data && path_join(path, sizeof path, r->data, file_name) ? fopen(path, "rb") : NULL;
+    FILE *file = r->data[0] && path_join(path, sizeof path, r->data, file_name) ? fopen(path, "rb") : NULL;
     if (file) {
         fclose(file);
     }
@@ -171,6 +177,7 @@ bool reproduce_jobs(const reproduce *r, int count, reproduce_job job, void *work
     jobs j = {.job = job, .work = work, .count = count};
     int threads = r->threads;
     progress_start(r->now->name, "runs", count);
+    progress_show(0);
     threads_run(&threads, count, run_job, &j);
     progress_end();
     return all_worked(r, &j);
@@ -195,12 +202,15 @@ static void run_shared_jobs(void *work, int piece, int worker)
     }
 }
 
-bool reproduce_shared_jobs(const reproduce *r, int count, reproduce_job job, void *work)
+bool reproduce_shared_jobs(const reproduce *r, int count, int before, reproduce_job job, void *work)
 {
     jobs j = {.job = job, .work = work, .count = count};
     int threads = r->threads;
     ranks_current()->start();
-    progress_start(r->now->name, "runs", count);
+    if (rank_leads()) {
+        progress_start(r->now->name, "runs", count);
+        progress_resume(before);
+    }
     threads_run(&threads, threads, run_shared_jobs, &j);
     bool works = ranks_current()->agree(all_worked(r, &j));
     progress_end();

@@ -7,7 +7,6 @@
 
 #include "cli/json_output.h"
 #include "cli/whole_files.h"
-#include "device_seam.h"
 #include "plot.h"
 #include "result_table.h"
 
@@ -21,7 +20,7 @@ typedef struct experiment {
     const char *source;                                    // author, year, number
     bool uses_data;                                        // of HDM05
     bool (*run)(reproduce *r, const struct experiment *e); // false after one line on standard error
-    bool is_shared; // all ranks run it, or a device; else rank 0 runs it alone, on its processors
+    bool is_shared;                                        // all ranks run it; else rank 0 runs it alone
 } experiment;
 
 extern const experiment hessian_experiments[]; // each list ends with a NULL name
@@ -31,18 +30,18 @@ extern const experiment picture_experiments[];
 #define REPRODUCE_TAKES 8 // kept at a time: four motions of ours, recordings
 
 struct reproduce {
-    const char *out;  // folder
-    const char *data; // folder of recordings; NULL: there is none
+    const char *out; // folder
+    char data[1024]; // folder of recordings; empty: there is none
     bool is_full;
     int every;   // 0: as the experiment does it
     int samples; // 0: as the experiment does it
     int threads;
-    const device *device; // NULL: the processors
     const experiment *now;
     json_node *result;  // of the current experiment; NULL for people
     json_node *results; // NULL for people
     char files[512];    // written by the current experiment
     char foot[160];     // of its plots
+    char again[1500];   // the command that goes on from this experiment
     // kept for the next experiment
     hessian_study takes[REPRODUCE_TAKES];
     int take_count;
@@ -50,6 +49,9 @@ struct reproduce {
 };
 
 // ---- What an experiment says ---------------------------------------------------------------------------------------------
+
+// Why a take is not there and what to do about it, as a sentence.
+const char *reproduce_no_take(const reproduce *r);
 
 // A remark, in whole sentences.
 void reproduce_note(reproduce *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -82,8 +84,8 @@ typedef bool (*reproduce_job)(void *work, int index);
 bool reproduce_jobs(const reproduce *r, int count, reproduce_job job, void *work);
 
 // The same, collective: one rank does each job and keeps what it gives. False for all when one was false; that rank then
-// begins no more jobs.
-bool reproduce_shared_jobs(const reproduce *r, int count, reproduce_job job, void *work);
+// begins no more jobs. `before` of them were done in an earlier run, and are nothing to wait for.
+bool reproduce_shared_jobs(const reproduce *r, int count, int before, reproduce_job job, void *work);
 
 // CPU time of the calling thread, in nanoseconds: other work on the machine does not count.
 double reproduce_now(void);

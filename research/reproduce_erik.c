@@ -35,14 +35,16 @@ const char *const erik_colors[EVALUATE_SKELETONS] = {PLOT_GREY, PLOT_RED,  PLOT_
                                                      PLOT_SKY,  PLOT_BLUE, PLOT_PURPLE};
 
 typedef struct work {
-    const device *device; // NULL: none
     part *parts;
     int count;
     evaluate_results *results;
     bool *done;   // in this run or an earlier one
     bool *mine;   // done by this process
+    int before;   // how many were done in an earlier run
+    int kept;     // those, and what this process has done since
     FILE *file;   // may be NULL
     bool is_kept; // all that was done is in the file
+    const reproduce *r;
     pthread_mutex_t lock;
 } work;
 
@@ -129,6 +131,15 @@ static bool solve_samples(const part *p, evaluate_results *results)
     return true;
 }
 
+// What Ctrl-C says from now on.
+static void tell_place(const work *w)
+{
+    if (rank_leads()) {
+        interrupt_words("poise: reproduce: stopped in %s; %d of %d parts are kept in %s. To go on from there:\n  %s\n",
+                        w->r->now->name, w->kept, w->count, w->r->out, w->r->again);
+    }
+}
+
 static bool run_part(void *user, int index)
 {
     work *w = user;
@@ -137,7 +148,7 @@ static bool run_part(void *user, int index)
         return true;
     }
     evaluate_results results = empty_results(p->samples.problem);
-    if (!(w->device ? w->device->solve_erik(&p->samples, &results) : solve_samples(p, &results))) {
+    if (!solve_samples(p, &results)) {
         return false;
     }
     pthread_mutex_lock(&w->lock);
@@ -145,7 +156,10 @@ static bool run_part(void *user, int index)
     w->done[index] = w->mine[index] = true;
     if (w->file) { // a machine that goes down takes nothing along
         evaluate_progress_write(w->file, index, &results);
-        w->is_kept = system_flush(w->file) && !ferror(w->file) && w->is_kept;
+        bool is_kept = system_flush(w->file) && !ferror(w->file);
+        w->is_kept = is_kept && w->is_kept;
+        w->kept += is_kept;
+        tell_place(w);
     }
     pthread_mutex_unlock(&w->lock);
     return true;
@@ -232,6 +246,10 @@ static bool open_progress(const reproduce *r, const char *file_name, int64_t sam
     ranks_current()->share(w->done, (size_t)w->count * sizeof *w->done);
     w->file = append_progress(r, file_name, name);
     w->is_kept = true;
+    w->before = w->kept = found > 0 ? found : 0;
+    if (w->file) {
+        tell_place(w);
+    }
     if (found > 0 && !r->result) {
         printf("Going on: %d of %d parts are there from an earlier run.\n", found, w->count);
     }
@@ -255,11 +273,11 @@ static void close_work(const reproduce *r, work *w)
 
 bool erik_run_rows(reproduce *r, erik_run *run, int first, int last, int64_t samples, const char *file_name)
 {
-    work w = {.device = run->rows[first].run.solver == EVALUATE_ERIK ? r->device : NULL};
+    work w = {.r = r};
     pthread_mutex_init(&w.lock, NULL);
     cut_into_parts(run, first, last, samples, &w);
-    bool works =
-        (!r->is_full || open_progress(r, file_name, samples, &w)) && reproduce_shared_jobs(r, w.count, run_part, &w);
+    bool works = (!r->is_full || open_progress(r, file_name, samples, &w)) &&
+                 reproduce_shared_jobs(r, w.count, w.before, run_part, &w);
     if (works) {
         ranks_current()->collect(w.count, w.mine, w.results, sizeof *w.results);
     }
@@ -268,9 +286,6 @@ bool erik_run_rows(reproduce *r, erik_run *run, int first, int last, int64_t sam
     }
     for (int i = 0; i < w.count && works; ++i) {
         evaluate_results_merge(&run->rows[w.parts[i].index].results, &w.results[i]);
-    }
-    if (w.device) {
-        w.device->release();
     }
     close_work(r, &w);
     return works;
@@ -297,9 +312,6 @@ const erik_run *erik_results(reproduce *r, bool with_baselines)
                    samples > 0 ? "" : "All there are, ", run->rows[ERIK_C].results.error.count,
                    run->rows[ERIK_C].results.error.count == 1 ? "" : "s", samples > 0 ? "each skeleton" : "skeleton C",
                    run->problems[0]->orientation_count, samples > 0 && !r->is_full ? " --full takes them all." : "");
-    if (r->device) {
-        reproduce_note(r, "ERIK on %s: the time of a sample there is its share of the time of all.", r->device->name());
-    }
     return run;
 }
 

@@ -1,6 +1,7 @@
-// `poise reproduce` from its arguments to its exit status: which experiments, on what data, on which device.
+// `poise reproduce` from its arguments to its exit status: which experiments, on what data.
 #include "run_reproduce.h"
 
+#include "cli/data_files.h"
 #include "cli/memory.h"
 #include "cli/programs.h"
 #include "cli/ranks_seam.h"
@@ -10,8 +11,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-#define DATA "../shared/data/hdm05"
 
 static const experiment *const lists[] = {hessian_experiments, erik_experiments, picture_experiments};
 enum { LISTS = sizeof lists / sizeof lists[0] };
@@ -83,44 +82,6 @@ static app_exit list_experiments(bool json)
     return APP_DONE;
 }
 
-// ---- A device ------------------------------------------------------------------------------------------------------------
-
-// Can a device do anything for what is asked for?
-static bool device_can_help(const arguments *args)
-{
-    const experiment *e;
-    for (int i = 0; i < arguments_count(args); ++i) {
-        bool is_all = strcmp(arguments_at(args, i), "all") == 0;
-        if (!is_all && !(e = find_experiment(arguments_at(args, i)))) {
-            return false;
-        }
-        if (is_all || e->is_shared) {
-            return true;
-        }
-    }
-    complain("%s: runs on the processors alone; --device cuda is for the evaluation of ERIK, such as erik-table8",
-             arguments_at(args, 0));
-    return false;
-}
-
-// False after one line on standard error.
-static bool find_device(const arguments *args, const device **found)
-{
-    *found = NULL;
-    if (strcmp(option_text(args, "device", "cpu"), "cpu") == 0) {
-        return true;
-    }
-    if (!device_can_help(args)) {
-        return false;
-    }
-    if (!device_now()) {
-        become_device_program(args, "reproduce");
-        return false;
-    }
-    *found = device_now();
-    return device_now()->begin();
-}
-
 // ---- Running -------------------------------------------------------------------------------------------------------------
 
 // Rank 0 says whether an experiment worked: it gets what the other ranks have found.
@@ -135,9 +96,52 @@ static bool run_mine(reproduce *r, const experiment *e)
     return true;
 }
 
+// Does a shell take the word as it is?
+static bool is_plain(const char *word)
+{
+    return *word && word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+./,:@%")] == '\0';
+}
+
+static bool is_name(const arguments *args, const char *word)
+{
+    for (int i = 0; i < arguments_count(args); ++i) {
+        if (arguments_at(args, i) == word) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The command that goes on at experiment `at` of those that were asked for: the names from there on, then the options.
+static void write_again(const arguments *args, int at, bool is_all, reproduce *r)
+{
+    size_t used = (size_t)snprintf(r->again, sizeof r->again, "poise%s reproduce", ranks_are_unset() ? "" : "-mpi");
+    int count = is_all ? experiment_count() : arguments_count(args), word_count;
+    for (int i = at; i < count && used < sizeof r->again; ++i) {
+        used += (size_t)snprintf(r->again + used, sizeof r->again - used, " %s",
+                                 at == 0 && is_all ? "all"
+                                 : is_all          ? experiment_at(i)->name
+                                                   : arguments_at(args, i));
+        i = at == 0 && is_all ? count : i;
+    }
+    char *const *words = arguments_words(args, &word_count);
+    for (int i = 0; i < word_count && used < sizeof r->again; ++i) {
+        if (!is_name(args, words[i]) && strcmp(words[i], "--") != 0) {
+            const char *quote = is_plain(words[i]) ? "" : "'";
+            used += (size_t)snprintf(r->again + used, sizeof r->again - used, " %s%s%s", quote, words[i], quote);
+        }
+    }
+}
+
 static bool run_experiment(reproduce *r, const experiment *e, bool json)
 {
     r->now = e;
+    if (rank_leads()) {
+        interrupt_words(
+            "poise: reproduce: stopped in %s, which begins anew next time; what was finished before is in %s. To go "
+            "on:\n  %s\n",
+            e->name, r->out, r->again);
+    }
     r->files[0] = '\0';
     snprintf(r->foot, sizeof r->foot, "After %s. Drawn by poise reproduce %s.", e->source, e->name);
     if (json) {
@@ -164,13 +168,14 @@ static bool run_experiment(reproduce *r, const experiment *e, bool json)
     return works;
 }
 
-// Does the folder have the skeleton of one of the authors' actors? `path` is the last one tried.
-static bool has_actor(const char *folder, char *path, size_t size)
+// Does the folder have the skeleton of one of the authors' actors?
+static bool has_actor(const char *folder)
 {
     static const char *const skeletons[] = {"HDM_mm.asf", "HDM_bk.asf", "HDM_dg.asf"};
     FILE *file = NULL;
+    char path[1024];
     for (int i = 0; i < 3 && !file; ++i) {
-        file = path_join(path, size, folder, skeletons[i]) ? fopen(path, "rb") : NULL;
+        file = path_join(path, sizeof path, folder, skeletons[i]) ? fopen(path, "rb") : NULL;
     }
     if (file) {
         fclose(file);
@@ -178,15 +183,24 @@ static bool has_actor(const char *folder, char *path, size_t size)
     return file != NULL;
 }
 
-// The folder of recordings: as given, or the usual one where it is there.
+// The folder of recordings: hdm05 of the data folder, whose listed files must be those that are listed; or, with --data, a
+// folder that has recordings of HDM05 itself.
 static bool find_data(const arguments *args, reproduce *r)
 {
-    char path[1024];
-    const char *folder = option_text(args, "data", DATA);
-    if (has_actor(folder, path, sizeof path)) {
-        r->data = folder;
-    } else if (option_given(args, "data")) {
-        complain("%s: cannot be read; --data names a folder with recordings of HDM05", path);
+    const char *given = option_text(args, "data", NULL), *name;
+    for (int i = 0; (name = data_listed("hdm05", i)); ++i) {
+        data_files found = data_find(given, name);
+        if (found.state == DATA_WRONG) {
+            complain("%s", found.line);
+            return false;
+        }
+    }
+    data_files takes = data_find(given, "hdm05");
+    const char *folder = given && has_actor(given) ? given : takes.path;
+    if (folder[0] && has_actor(folder)) {
+        snprintf(r->data, sizeof r->data, "%s", folder);
+    } else if (given) {
+        complain("%s: has no recordings of HDM05 (hdm05/HDM_dg.asf ...); \"tools/data.sh fetch FOLDER\" gets them", given);
         return false;
     }
     return true;
@@ -203,8 +217,10 @@ static bool run_all(const arguments *args, reproduce *r)
     works = ranks_current()->agree(works && find_data(args, r) && folder_make(r->out));
     r->results = json ? json_new(JSON_ARRAY) : NULL;
     for (int i = 0; i < count && works; ++i) {
+        write_again(args, i, is_all, r);
         works = run_experiment(r, is_all ? experiment_at(i) : find_experiment(arguments_at(args, i)), json);
     }
+    interrupt_words(NULL);
     if (json && works) {
         return json_print(json_make("{s:o}", "reproduced", r->results));
     }
@@ -217,12 +233,7 @@ static app_exit run(const arguments *args)
     if (arguments_count(args) == 0) {
         return list_experiments(arguments_json(args));
     }
-    const device *found;
-    if (!find_device(args, &found)) {
-        return APP_BAD;
-    }
     reproduce *r = needed(calloc(1, sizeof *r));
-    r->device = found;
     r->out = option_text(args, "output", "reproduce");
     r->is_full = option_given(args, "full");
     r->every = option_count(args, "every", 0);

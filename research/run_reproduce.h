@@ -1,4 +1,4 @@
-// The command `reproduce`, for the programs that have it: poise-reproduce, poise-mpi and poise-cuda.
+// The command `reproduce`, for the programs that have it: poise-reproduce and poise-mpi.
 #ifndef RESEARCH_RUN_REPRODUCE_H
 #define RESEARCH_RUN_REPRODUCE_H
 

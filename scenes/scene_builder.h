@@ -48,6 +48,7 @@ void scene_build_arm6(scene_builder *scene, const char *name);
 void scene_build_arm7(scene_builder *scene, const char *name);
 void scene_build_scara(scene_builder *scene, const char *name);
 void scene_build_gantry(scene_builder *scene, const char *name);
+void scene_build_android(scene_builder *scene, const char *name);
 void scene_build_hand(scene_builder *scene, const char *name);
 void scene_build_lamp(scene_builder *scene, const char *name);
 void scene_build_erik(scene_builder *scene, const char *name);

@@ -13,24 +13,25 @@ static const scene_entry table[] = {
     {"arm2d", "planar arm: five unit links along +x, all axes +z", scene_build_arm2d},
     {"tree2d", "planar tree: a trunk with three branches", scene_build_tree2d},
     {"twolink", "planar arm of two unit links along +x", scene_build_twolink},
-    {"arm6", "robot arm with 6 revolute joints and small offsets at shoulder and wrist", scene_build_arm6},
-    {"arm7", "robot arm with 7 revolute joints, built like a human arm", scene_build_arm7},
-    {"scara", "robot with two vertical hinges, a vertical slide and a turning tool", scene_build_scara},
+    {"arm6", "robot arm of 6 hinges, offset at shoulder and wrist", scene_build_arm6},
+    {"arm7", "robot arm of 7 hinges, built like a human arm", scene_build_arm7},
+    {"scara", "two vertical hinges, a vertical slide, a turning tool", scene_build_scara},
     {"gantry", "three slides with a two-axis wrist", scene_build_gantry},
-    {"hand", "hand with five fingers whose last joints follow the ones before", scene_build_hand},
-    {"lamp", "expressive desk lamp with 6 joints; its light shines along +y of the shade", scene_build_lamp},
-    {"erik-a", "expressive skeleton A: 3 joints Y-X-Y within +-90 degrees", scene_build_erik},
-    {"erik-b", "expressive skeleton B: 4 joints Y-X-Z-Y within +-180 degrees", scene_build_erik},
-    {"erik-c", "expressive skeleton C: 5 joints Y-X-X-Z-Y within +-90 degrees", scene_build_erik},
-    {"erik-d", "expressive skeleton D: 5 joints Y-X-Z-X-Y within +-180 degrees", scene_build_erik},
-    {"erik-e", "expressive skeleton E: 5 joints Y-X-Z-X-Y within +-90 degrees", scene_build_erik},
-    {"erik-f", "expressive skeleton F: 6 joints Y-X-X-Z-X-Y within +-90 degrees", scene_build_erik},
-    {"erik-g", "expressive skeleton G: 8 joints Y-X-Z-X-Y-X-Z-Y within +-90 degrees", scene_build_erik},
-    {"erik-c-dh", "expressive skeleton C from a classic Denavit-Hartenberg table", scene_build_erik_dh},
-    {"humanoid", "human body of 58 degrees of freedom: swing and twist, rotation vectors, limits", scene_build_humanoid},
+    {"android", "small humanoid robot of 30 joints, 1.37 m tall", scene_build_android},
+    {"hand", "five fingers whose last joints follow those before", scene_build_hand},
+    {"lamp", "desk lamp of 6 joints; light along +y of its shade", scene_build_lamp},
+    {"erik-a", "ERIK's skeleton A: Y-X-Y, +-90 degrees", scene_build_erik},
+    {"erik-b", "ERIK's skeleton B: Y-X-Z-Y, +-180 degrees", scene_build_erik},
+    {"erik-c", "ERIK's skeleton C: Y-X-X-Z-Y, +-90 degrees", scene_build_erik},
+    {"erik-d", "ERIK's skeleton D: Y-X-Z-X-Y, +-180 degrees", scene_build_erik},
+    {"erik-e", "ERIK's skeleton E: Y-X-Z-X-Y, +-90 degrees", scene_build_erik},
+    {"erik-f", "ERIK's skeleton F: Y-X-X-Z-X-Y, +-90 degrees", scene_build_erik},
+    {"erik-g", "ERIK's skeleton G: Y-X-Z-X-Y-X-Z-Y, +-90 degrees", scene_build_erik},
+    {"erik-c-dh", "ERIK's skeleton C from a Denavit-Hartenberg table", scene_build_erik_dh},
+    {"humanoid", "human body of 58 degrees of freedom, with limits", scene_build_humanoid},
     {"humanoid-euler", "the same body with Euler angles", scene_build_humanoid},
     {"humanoid-quaternion", "the same body with quaternions", scene_build_humanoid},
-    {"tree-62", "tree-<N>: N hinges in branches of six that fork in two", scene_build_family},
+    {"tree-62", "tree-<N>: N hinges, branches of six that fork in two", scene_build_family},
     {"chain-62", "chain-<N>: N hinges in a row, axes in turn", scene_build_family},
 };
 
@@ -49,6 +50,16 @@ const char *scene_name(int scene)
 const char *scene_description(int scene)
 {
     return scene >= 0 && scene < table_size ? table[scene].description : NULL;
+}
+
+bool scene_has_motions(const char *scene)
+{
+    for (int i = 0; i < table_size; ++i) {
+        if (strcmp(table[i].name, scene) == 0) {
+            return table[i].build == scene_build_humanoid;
+        }
+    }
+    return false;
 }
 
 bool scene_family_number(const char *name, const char *prefix, int *number)

@@ -4,8 +4,9 @@
 // kilograms, times in seconds. Only the elementary functions of Poise are used (poise_sincos, poise_atan2, sqrt), so that a
 // scene is the same to the last bit on every machine.
 //
-// Axes: planar scenes lie in the plane z = 0. Robots and the hand stand on z = 0, z up. The lamp, the erik skeletons and
-// the humanoids stand on y = 0, y up; a humanoid looks along +z and has +x to its left.
+// Axes: planar scenes lie in the plane z = 0. Robots and the hand stand on z = 0, z up; the android has its soles at
+// z = -0.677, looks along +x and has +y to its left. The lamp, the erik skeletons and the humanoids stand on y = 0, y up; a
+// humanoid looks along +z and has +x to its left.
 //
 // Besides the scenes of the table there are two families, by number: "tree-<N>" and "chain-<N>" for N from 1 to
 // SCENE_LARGEST degrees of freedom, such as "tree-2000". The table lists one of each.
@@ -14,6 +15,8 @@
 
 #include <poise/kinematics.h>
 #include <poise/model.h>
+
+#include <stdbool.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -72,6 +75,7 @@ poise_status scene_posture(const poise_model *model, const char *scene, const ch
 // of every humanoid. Standing feet are within 3 mm of the floor y = 0; in the cartwheel, where support passes from limb to
 // limb, the lowest of hands and feet stays within 5 cm.
 int scene_motion_count(void);
+bool scene_has_motions(const char *scene); // is it a humanoid?
 const char *scene_motion_name(int motion); // NULL out of range
 
 // The period in seconds; 0 for an unknown name.

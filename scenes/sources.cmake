@@ -1,5 +1,6 @@
 # Skeletons, postures and motions; read by scenes/CMakeLists.txt and web/CMakeLists.txt.
 set(scene_sources
+    android.c
     erik_skeletons.c
     figure.c
     growing_trees.c

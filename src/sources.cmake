@@ -44,6 +44,8 @@ set(poise_sources
     src/shape/fit.c
     src/shape/mesh_marks.c
     src/shape/cloud.c
+    src/shape/hull.c
+    src/shape/hull_points.c
     src/goal/jet.c
     src/goal/residual.c
     src/goal/goal_rows.c
@@ -77,6 +79,7 @@ set(poise_sources
     src/solve/sensitivity_poses.c
     src/solve/sensitivity.c
     src/solve/method_table.c
+    src/solve/report.c
     src/solve/stepping.c
     src/solve/second_look.c
     src/solve/restarts.c
@@ -86,6 +89,7 @@ set(poise_sources
     src/solve/tree/damped_step.c
     src/solve/tree/saddle.c
     src/solve/arm/arm_chain.c
+    src/solve/arm/arm_beyond.c
     src/solve/arm/arm_runs.c
     src/solve/arm/arm_search.c
     src/solve/arm/arm_search_wide.c
@@ -184,10 +188,13 @@ set(poise_sources
     src/motion/retarget/retarget_reach.c
     src/motion/retarget/retarget_solve.c
     src/motion/retarget/retarget_measure.c
+    src/motion/retarget/retarget_check.c
     src/motion/retarget/retarget_verdict.c
+    src/motion/stance.c
     src/motion/retarget/retarget_clip.c
     src/motion/anatomy.c
     src/motion/edit/edited_figure.c
+    src/motion/edit/edit_verdict.c
     src/motion/edit/goal_mix.c
     src/motion/edit/least_change.c
     src/motion/edit/moving_root.c
@@ -212,20 +219,28 @@ set(poise_sources
     src/motion/clinical.c
     src/motion/uncertainty.c
     src/motion/findings.c
+    src/motion/overlap.c
     src/motion/scaling_verdict.c
     src/motion/verdict/astray.c
+    src/motion/verdict/at_limit.c
     src/motion/verdict/blocked.c
+    src/motion/verdict/carriage.c
+    src/motion/verdict/footage.c
     src/motion/verdict/hidden_limbs.c
+    src/motion/verdict/leapt.c
     src/motion/verdict/limb_turns.c
     src/motion/verdict/lost.c
+    src/motion/verdict/rigid.c
     src/motion/verdict/snapped.c
     src/motion/verdict/swaps.c
     src/motion/verdict/traded.c
+    src/motion/verdict/unsure.c
     src/motion/verdict.c
     src/motion/recording/recording_result.c
     src/motion/recording/recording_match.c
     src/motion/recording/recording_places.c
     src/motion/recording/recording_follow.c
+    src/motion/recording/recording_angles.c
     src/batch/arm_lanes_2.c
     src/batch/arm_lanes_4.c
     src/batch/arm_lanes_8.c
@@ -250,6 +265,7 @@ set(poise_io_sources
     src/io/detect.c
     src/io/foreign.c
     src/io/recording_files.c
+    src/io/file_up.c
     src/io/file_constraints.c
     src/io/zero_gaps.c
     src/io/edit_euler.c
@@ -273,6 +289,7 @@ set(poise_io_sources
     src/io/mjcf/mjcf_loops.c
     src/io/mesh/mesh_files.c
     src/io/mesh/mesh_cover.c
+    src/io/mesh/mesh_hulls.c
     src/io/mesh/collada.c
     src/io/bone_tips.c
     src/io/bvh/bvh_read.c

@@ -2,11 +2,11 @@
 # First contact: run commands of the README in a clone on a bare Debian that has make and git and nothing else, and print what
 # each installs and how long it takes.
 #
-#   check_bare.sh [--suite NAME] [--user] [--shared FOLDER] [COMMAND...]
+#   check_bare.sh [--suite NAME] [--user] [--data FOLDER] [COMMAND...]
 #
 #   --suite    the release of Debian: bookworm (12, the default) or trixie (13)
 #   --user     as a user who has sudo; else as root
-#   --shared   a folder of recordings to put beside the clone
+#   --data     the data folder (docs/data.md), which the commands then find as POISE_DATA
 #   COMMAND    default: 'make demo'; each command is one argument, such as 'make demo' 'make test'
 #
 # The bare system is made with debootstrap in a temporary folder; BASE names a folder to keep it in for the next time. The clone
@@ -15,12 +15,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 suite=bookworm
 user=root
-shared=""
+data=""
 while [ $# -gt 0 ]; do
     case $1 in
     --suite) suite=$2 && shift 2 ;;
     --user) user=guest && shift ;;
-    --shared) shared=$2 && shift 2 ;;
+    --data) data=$2 && shift 2 ;;
     *) break ;;
     esac
 done
@@ -57,7 +57,7 @@ mount -t devpts -o newinstance,ptmxmode=0666,mode=0620,gid=5 devpts "$bare/dev/p
 ln -sf pts/ptmx "$bare/dev/ptmx" # terminals of its own
 
 inside() { # as root
-    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/ LANG=C.UTF-8 NODE_EXTRA_CA_CERTS=$certificates ${JOBS:+JOBS=$JOBS} chroot "$bare" sh -c "$1"
+    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/ LANG=C.UTF-8 NODE_EXTRA_CA_CERTS=$certificates ${JOBS:+JOBS=$JOBS} ${data:+POISE_DATA=/data} chroot "$bare" sh -c "$1"
 }
 # packages installed, and the megabytes that they take
 packages() {
@@ -74,7 +74,10 @@ if [ $user != root ]; then
 fi
 git -c safe.directory='*' clone -q . "$bare$folder"
 inside "chown -R $user: $folder"
-[ -z "$shared" ] || cp -r "$shared/" "$bare$(dirname $folder)/shared"
+if [ -n "$data" ]; then
+    cp -rL "$data/" "$bare/data"
+    inside "chmod -R a+rX /data"
+fi
 as_user() { # who is not root has no other rights, and a home of one's own
     if [ $user = root ]; then
         inside "$1"

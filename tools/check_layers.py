@@ -35,7 +35,7 @@ CLIENTS = {
     "samples": ["scenes"],
     "bench": ["scenes", "reference", "research", "app/cli", "test/support/constraint_check.h"],
     "mpi": ["app", "research"],
-    "cuda": ["src", "scenes", "bench", "research", "app", "test"],  # compiles sources of the library a second time
+    "cuda": ["src", "scenes", "bench", "app", "test"],  # compiles sources of the library a second time
 }
 
 # Single files that need private headers.

@@ -59,6 +59,11 @@ valgrind_rest() {
     return $status
 }
 
+# recordings of people of all sizes, broken in fifty ways: hardly anything wrong is good, and what is sound is
+broken_recordings() {
+    cmake --build build --target broken_recordings && build/bin/broken_recordings 12
+}
+
 # the add-on in Blender itself
 blender_addon() {
     tools/setup.sh blender && ctest --test-dir build -R '^python_blender$' --output-on-failure
@@ -84,6 +89,7 @@ check bare tools/check_bare.sh 'make demo' 'make test' "$install_and_remove"
 check bare_13 tools/check_bare.sh --suite trixie --user 'make demo' 'make test'
 check release release
 check fuzz tools/fuzz.sh 60
+check recordings broken_recordings
 check tidy tools/check_tidy.sh build
 check asan asan
 check tsan tsan
@@ -92,10 +98,12 @@ check valgrind valgrind_rest
 check determinism tools/check_determinism.sh
 check golden tools/check_golden.sh
 check systems tools/check_systems.sh --unit
+check retargets python3 test/app/check_retargets.py build/bin/poise --all
 check mutation tools/mutate.py --count 130
 check blender blender_addon
 check python python_endurance
 check endurance make endurance
+check edits env TEST_EDITS=20000 build/bin/tests_motion edit_verdict # wrong by construction: none is good
 echo
 printf '%s' "$summary"
 exit $failed

@@ -22,11 +22,15 @@ A transcript is prose with blocks of commands and their output (standard output 
 
 Lines that begin in the first column are prose, but for these:
 
-    needs: $SHARED/data/hdm05      skip the test (exit status 77) where this path, or this program on PATH, is missing
+    needs: kill                    skip the test (exit status 77) where this program is missing on PATH
+    needs: $POISE_DATA/hdm05       or this file or folder of the data folder (docs/data.md); one that is different fails
+
+Only a transcript that needs files of the data folder sees it: in others, and in examples, POISE_DATA is not set, so that they
+show the same everywhere.
 
 All commands of a file run in one bash, in an empty folder that is removed afterwards, with `poise` on PATH, TERM=dumb and
-nothing on standard input. $SOURCE is the root of the repository, $SHARED the folder of data beside it. Output that holds a
-control character other than a tab fails: a pipe must get plain text.
+nothing on standard input. $SOURCE is the root of the repository. Output that holds a control character other than a tab
+fails: a pipe must get plain text.
 
 In Markdown (*.md) the blocks are the fenced ones whose first line has the word "run": ```sh run. A block without "$ " is a
 script: each of its lines must work, and what it prints is not compared.
@@ -44,6 +48,7 @@ import tempfile
 import uuid
 
 SKIPPED = 77
+DATA = "$POISE_DATA/"
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 COLUMNS = 80
@@ -51,20 +56,23 @@ COLUMNS = 80
 
 # ---- Running -------------------------------------------------------------------------------------------------------------
 
-def environment(poise, folder):
+def environment(poise, folder, with_data=False):
     env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES")}
     env["PATH"] = os.path.dirname(poise) + os.pathsep + env.get("PATH", "")
-    env.update(TERM="dumb", HOME=folder, LC_ALL="C.UTF-8", SOURCE=SOURCE, SHARED=os.path.join(os.path.dirname(SOURCE), "shared"))
+    data = env.pop("POISE_DATA", None)
+    if with_data and data:
+        env["POISE_DATA"] = os.path.abspath(data)
+    env.update(TERM="dumb", HOME=folder, LC_ALL="C.UTF-8", SOURCE=SOURCE)
     return env
 
 
-def run_bash(script, folder, poise, seconds):
+def run_bash(script, folder, poise, seconds, with_data):
     """Output (both streams) and exit status of a bash script; the status is None when it took too long."""
     with tempfile.TemporaryDirectory() as place:
         path = os.path.join(place, "script")
         with open(path, "w", encoding="utf-8") as file:
             file.write(script)
-        process = subprocess.Popen(["bash", path], cwd=folder, env=environment(poise, folder), stdin=subprocess.DEVNULL,
+        process = subprocess.Popen(["bash", path], cwd=folder, env=environment(poise, folder, with_data), stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
         try:
             output, _ = process.communicate(timeout=seconds)
@@ -200,21 +208,25 @@ def merge(expected, output):
 
 
 def missing(needs, poise):
-    env = environment(poise, "")
+    """0, or 77 where a need is missing and 1 where a file of the data folder is another one; and why."""
     for need in needs:
-        path = re.sub(r"\$(\w+)", lambda m: env.get(m.group(1), ""), need)
-        if not (os.path.exists(path) if "/" in path else shutil.which(path, path=env["PATH"])):
-            return need
-    return None
+        if need.startswith(DATA):
+            done = subprocess.run([os.path.join(SOURCE, "tools/data.sh"), "has", need[len(DATA):]],
+                                  stdout=subprocess.PIPE, check=False)
+            if done.returncode:
+                return done.returncode, done.stdout.decode().strip()
+        elif not shutil.which(need, path=environment(poise, "")["PATH"]):
+            return SKIPPED, "needs " + need
+    return 0, ""
 
 
-def run_steps(steps, poise, seconds):
+def run_steps(steps, poise, seconds, with_data=False):
     """Fill in what came out of each step. True when all of them ran."""
     salt = "step-" + uuid.uuid4().hex
     script = "".join("%s\nprintf '\\n%s %%d %%d\\n' %d $?\n" % ("\n".join(step.command), salt, i)
                      for i, step in enumerate(steps))
     with tempfile.TemporaryDirectory() as folder:
-        text, status = run_bash(script, folder, poise, seconds)
+        text, status = run_bash(script, folder, poise, seconds, with_data)
     parts = re.split(r"\n%s (\d+) (\d+)\n" % salt, "\n" + text)
     for i in range(0, len(parts) - 1, 3):
         step = steps[int(parts[i + 1])]
@@ -252,14 +264,15 @@ def judge(step, path):
 
 def run_transcript(path, poise, seconds, write):
     transcript = Transcript(path)
-    need = missing(transcript.needs, poise)
-    if need:
-        print("skipped: %s needs %s" % (path, need))
-        return SKIPPED
+    status, reason = missing(transcript.needs, poise)
+    if status:
+        print("%s: %s" % ("skipped" if status == SKIPPED else path, reason))
+        return status
     if not transcript.steps:
         print("%s: holds no commands" % path)
         return 1
-    if not run_steps(transcript.steps, poise, seconds):
+    with_data = any(need.startswith(DATA) for need in transcript.needs)
+    if not run_steps(transcript.steps, poise, seconds, with_data):
         return 1
     if write:
         text = transcript.rewritten()

@@ -24,7 +24,7 @@ for_test="ninja=ninja-build python3=python3 c++=g++ pkg-config=pkg-config libexp
 for_web="clang=clang wasm-ld=lld node=nodejs npm=npm zopfli=zopfli"
 for_cross="aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu,libc6-dev-arm64-cross qemu-aarch64-static=qemu-user-static
     musl-gcc=musl-tools"
-for_all="clang-format=clang-format clang-tidy=clang-tidy libclang-rt-14-dev cppcheck=cppcheck doxygen=doxygen groff=groff
+for_all="ccache=ccache clang-format=clang-format clang-tidy=clang-tidy libclang-rt-14-dev cppcheck=cppcheck doxygen=doxygen groff=groff
     $for_cross gcc-11=gcc-11 valgrind=valgrind chromium-headless-shell=chromium-headless-shell python3-torch python3-mypy
     python3-pandas python3-matplotlib liborocos-kdl-dev libfcl-dev libopenmpi-dev mpirun=openmpi-bin"
 layer=${1:-tool}

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""Measures with poise-bench, baselines included: all numbers go to docs/results.json, the ones that matter most into
-docs/performance.md between its two markers.
+"""Measures with poise-bench, baselines included, and with poise reproduce erik-table9: all numbers go to docs/results.json, the
+ones that matter most into docs/performance.md and the results of README.md, between their markers. No number there is typed.
 
 update_performance.py [POISE-BENCH [OPTION...]]
 
-update_performance.py --page    measure nothing: the page from docs/results.json as it is
+update_performance.py --page    measure nothing: the pages from docs/results.json as it is, and docs/pictures/scale.json, which
+                                tools/update_scale.py keeps of a machine with a CUDA device
 
-update_performance.py --add REPORT.json    the suites of a report that poise-bench --save wrote on the same machine take the
-                                           place of those in docs/results.json
+update_performance.py --check   nothing is written: exits with 1 where --page would change a page
+
+update_performance.py --add REPORT.json    the suites of a report that poise-bench --save wrote on the same machine, or what
+                                           poise reproduce --json printed, take the place of those in docs/results.json
 """
 import json
 import os
@@ -18,6 +21,8 @@ import tempfile
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 PAGE = os.path.join(ROOT, "docs", "performance.md")
+README = os.path.join(ROOT, "README.md")
+DEVICE = os.path.join(ROOT, "docs", "pictures", "scale.json")
 RESULTS = os.path.join(ROOT, "docs", "results.json")
 BEGIN, END = "<!-- results: tools/update_performance.py -->\n", "<!-- end of results -->\n"
 
@@ -46,47 +51,129 @@ def number(value):
     return f"{value:.0f}" if value >= 1000 else f"{value:.3g}"
 
 
+def ratio(ours, theirs, key):
+    """How many times longer theirs took, and where it got the answer that ours did; a ratio stands only beside the same answer."""
+    if not all("same_answer" in row for row in theirs):
+        return None, "" # a report from before answers were compared
+    lost = [row["case"] for row in theirs if not row["same_answer"]]
+    if lost:
+        return None, "does not get there" + (f" ({', '.join(lost)})" if len(lost) < len(theirs) else "")
+    cases = {row["case"] for row in theirs}
+    return mean(theirs, key) / mean([row for row in ours if row["case"] in cases], key), ""
+
+
 def race(task, rows, own, key, unit, quality):
     """Lines of the summary: our method, and each baseline beside it."""
     lines = []
     for name, found in rows.items():
         if name == own or own not in rows:
             continue
-        ours, theirs = mean(rows[own], key), mean(found, key)
-        lines.append([task, f"{number(ours)} {unit}, {quality(rows[own])}", name,
-                      f"{number(theirs)} {unit}, {quality(found)}", f"{theirs / ours:.1f}x"])
+        times, why = ratio(rows[own], found, key)
+        lines.append([task, f"{number(mean(rows[own], key))} {unit}, {quality(rows[own])}", name,
+                      f"{number(mean(found, key))} {unit}, {quality(found)}", f"{times:.1f}x" if times else why])
     return lines
 
 
+def worst_error(rows):
+    worst = max(row["error"] for row in rows)
+    return f"off by {worst:.0e}" if worst > 0 else "the reference"
+
+
+def solved(rows):
+    return f"{mean(rows, 'solved'):.2f} % solved"
+
+
+def rms(rows):
+    return f"rms {mean(rows, 'error_rms_mm'):.3g} mm"
+
+
+def chosen(rows, *names):
+    return {name: found for name, found in rows.items() if name in names}
+
+
+def hessian_rows(report):
+    rows = [row for row in rows_of(report, "derivatives", "hessian") if row["markers"] == 1000]
+    return chosen(by_method(rows, "humanoid-euler"), "poise, dense", "Algorithm 4")
+
+
+def marker_rows(report, of, case=None):
+    return chosen(by_method(rows_of(report, "markers", of), case), "auto", "textbook dense LM", "Simbody Assembler")
+
+
+def arm_rows(report, of):
+    arms = by_method(rows_of(report, "arms", of))
+    arms.pop("poise, table", None)
+    return arms
+
+
 def races(report):
-    def error(rows):
-        worst = max(row["error"] for row in rows)
-        return f"off by {worst:.0e}" if worst > 0 else "the reference"
-
-    def solved(rows):
-        return f"{mean(rows, 'solved'):.2f} % solved"
-
-    def rms(rows):
-        return f"rms {mean(rows, 'error_rms_mm'):.3g} mm"
-
-    def chosen(rows, *names):
-        return {name: found for name, found in rows.items() if name in names}
-
-    baselines = ("auto", "textbook dense LM", "Simbody Assembler")
-    hessian = [row for row in rows_of(report, "derivatives", "hessian") if row["markers"] == 1000]
     lines = race("Frame and Jacobian of an arm", by_method(rows_of(report, "kinematics", "forward")), "poise", "ns_jacobian",
-                 "ns", error)
-    lines += race("Exact Hessian, 58 dofs, 1000 markers",
-                  chosen(by_method(hessian, "humanoid-euler"), "poise, dense", "Algorithm 4"), "poise, dense", "us_mean", "us",
-                  error)
+                 "ns", worst_error)
+    lines += race("Exact Hessian, 58 dofs, 1000 markers", hessian_rows(report), "poise, dense", "us_mean", "us", worst_error)
     for of, start in (("mid", "from mid-range"), ("near", "from 0.1 rad away")):
-        arms = by_method(rows_of(report, "arms", of))
-        arms.pop("poise, table", None)
-        lines += race(f"Arm, 6D pose, {start}", arms, "poise", "us_mean", "us", solved)
+        lines += race(f"Arm, 6D pose, {start}", arm_rows(report, of), "poise", "us_mean", "us", solved)
     for of, noise in (("clean", "no noise"), ("noise", "3 mm of noise")):
-        lines += race(f"58 dofs, 41 markers, a frame, {noise}", chosen(by_method(rows_of(report, "markers", of)), *baselines),
-                      "auto", "us_mean", "us", rms)
+        for case in dict.fromkeys(row["case"] for row in rows_of(report, "markers", of)):
+            lines += race(f"58 dofs, 41 markers, a frame of {case}, {noise}", marker_rows(report, of, case), "auto", "us_mean",
+                          "us", rms)
     return table(["task", "Poise", "baseline", "its numbers", "time over Poise's"], lines)
+
+
+# ---- The README ----------------------------------------------------------------------------------------------------------
+
+def beside(report, rows, own, key, unit, quality, peers):
+    """Two cells: ours, and all baselines. `peers`: the names of those that belong here, with how they are written."""
+    cells = []
+    for name, word in peers.items():
+        if name not in rows:
+            package = next((peer["package"] for peer in report["peers"] if peer["package"] and peer["name"].split()[-1] in name),
+                           None)
+            cells.append(f"{word}: not measured" + (f" (`{package}`)" if package else ""))
+            continue
+        times, why = ratio(rows[own], rows[name], key)
+        words = f"{times:.0f}x the time" if times else why
+        cells.append(f"{word}: {number(mean(rows[name], key))} {unit}, {quality(rows[name])}" + (f", {words}" if words else ""))
+    return [f"{number(mean(rows[own], key))} {unit}, {quality(rows[own])}", "; ".join(cells)]
+
+
+def readme_rows(report):
+    """Lines of the table: what, ours, beside it, command. A suite that was not measured gives none."""
+    lines = []
+    arms, markers, hessian = arm_rows(report, "mid"), marker_rows(report, "noise"), hessian_rows(report)
+    if "poise" in arms:
+        count = len(arms["poise"])
+        lines.append([f"pose of a robot arm, 1e-5 m and rad, limits held, mean of {count} arms",
+                      *beside(report, arms, "poise", "us_mean", "us", solved, {"KDL LMA": "KDL with restarts"}),
+                      "`poise bench arms --peers`"])
+    if "auto" in markers:
+        cases = len(markers["auto"])
+        lines.append([f"a frame of 41 noisy markers, 58 degrees of freedom, mean of {cases} motion{'s' if cases > 1 else ''}",
+                      *beside(report, markers, "auto", "us_mean", "us", rms,
+                              {"textbook dense LM": "a textbook solver", "Simbody Assembler": "Simbody"}),
+                      "`poise bench markers --peers`"])
+    if "poise, dense" in hessian:
+        lines.append(["exact Hessian, 58 degrees of freedom, 1000 markers",
+                      *beside(report, hessian, "poise, dense", "us_mean", "us", worst_error,
+                              {"Algorithm 4": "the paper's Algorithm 4"}),
+                      "`poise bench derivatives --peers`"])
+    for row in report.get("reproduced", {}).get("erik-table9", []):
+        if row["solver"] == "ERIK" and row["error"] == "combined":
+            lines.append([f"ERIK on skeleton C, mean error of {row['samples']:,.0f} samples", f"{row['mean']:.4f}",
+                          f"printed in the paper: {row['printed_mean']:.4f}",
+                          "`poise reproduce erik-table9`; all samples: `--full`, hours"])
+    return lines
+
+
+def device_row():
+    """The largest batches of arm poses of a device, from the report that docs/scale.md is made of."""
+    report = read(DEVICE)
+    rows = rows_of(report, "gpu-arms", "batches")
+    most = max(row["batch"] for row in rows)
+    rates = [row["millions_per_second"] / 1000 for row in rows if row["batch"] == most]
+    device = next(suite for suite in report["suites"] if suite["name"] == "gpu-arms")["notes"][0].split(",")[0]
+    share = min(row["solved"] for row in rows if row["batch"] == most)
+    return [f"arm poses on one {device}, {most / 1e6:.0f} million in a call", f"{min(rates):.2f} to {max(rates):.2f} "
+            f"billion a second, {share:.2f} % solved", "", "`poise bench gpu-arms`, with a CUDA device"]
 
 
 # Tasks without a baseline: suite, table, case, method, and what to say of the row.
@@ -101,7 +188,7 @@ ALONE = [
     ("Warp, aim and filter: one tick", "warps", "ticks", "erik-g", "poise", "{us_mean:.0f} us, p99 {us_p99:.0f} us"),
     ("Panda, 6D pose clear of six boxes by 3 cm", "constraints", "arms", "Panda, 6 boxes", "poise",
      "{us_mean:.0f} us, {reached:.1f} % reached, {broken:.0f} broken"),
-    ("G1, four 6D poses without collisions with itself", "constraints", "bodies", "G1", "poise",
+    ("Humanoid robot, four 6D poses without collisions with itself", "constraints", "bodies", "android", "poise",
      "{us_mean:.0f} us, {reached:.1f} % reached, {broken:.0f} broken"),
     ("Stewart platform, closed to 1e-12", "constraints", "loops", "Stewart", "poise", "{us_mean:.0f} us"),
     ("Read a C3D file", "files", "formats", "C3D Intel float", "poise", "{read_mb_s:.0f} MB/s"),
@@ -130,13 +217,24 @@ def measure(words):
         if done.returncode not in (0, 1):
             sys.exit(done.returncode)
         report = read(path)
+        poise = os.path.join(os.path.dirname(words[0]), "poise")
+        found = subprocess.run([poise, "reproduce", "erik-table9", "--json", "-o", folder], cwd=folder, stdout=subprocess.PIPE,
+                               check=True)
+    report["reproduced"] = reproduced(json.loads(found.stdout))
     report["options"] = words[1:]
     report["suites"] = [suite for suite in report["suites"] if not suite["name"].startswith("gpu-")]
     return report
 
 
+def reproduced(printed):
+    """Rows of the first table of each experiment, by name: the same on every machine."""
+    return {experiment["name"]: experiment["tables"][0]["rows"] for experiment in printed["reproduced"]}
+
+
 def add(report, more):
-    """The report with the suites of another run on the same machine."""
+    """The report with the suites of another run on the same machine, or with what was reproduced on any."""
+    if "reproduced" in more and "suites" not in more:
+        return {**report, "reproduced": {**report.get("reproduced", {}), **reproduced(more)}}
     for key in ("machine", "cores", "compiler", "flags"):
         if report[key] != more[key]:
             sys.exit(f"{key}: {more[key]}, not {report[key]} as in {RESULTS}: measure all suites on one machine")
@@ -156,17 +254,31 @@ def write(path, text):
     os.replace(path + ".new", path)
 
 
+def put(page, numbers, only_check):
+    """The numbers between the markers of a page; whether they were there already."""
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    before, after = text.index(BEGIN) + len(BEGIN), text.index(END)
+    changed = text[:before] + numbers + text[after:]
+    if not only_check:
+        write(page, changed)
+    elif changed != text:
+        print(f"{page} is not what docs/results.json gives: tools/update_performance.py --page")
+    return changed == text
+
+
 def as_text(report):
     """JSON with one row of a table on each line."""
     rows = [row for suite in report["suites"] for row in suite.get("rows", [])]
     text = {**report, "suites": [{**suite, "rows": ["@row"] * len(suite.get("rows", []))} for suite in report["suites"]]}
-    lines = iter(json.dumps(row) for row in rows)
+    lines = iter(json.dumps(row) for row in rows + [row for found in report.get("reproduced", {}).values() for row in found])
+    text["reproduced"] = {name: ["@row"] * len(found) for name, found in text.pop("reproduced", {}).items()}
     return re.sub('"@row"', lambda _: next(lines), json.dumps(text, indent=1)) + "\n"
 
 
 def main():
     words = sys.argv[1:] or [os.path.join(ROOT, "build", "bin", "poise-bench")]
-    if words == ["--page"]:
+    if words in (["--page"], ["--check"]):
         report = read(RESULTS)
     elif words[0] == "--add" and len(words) == 2:
         report = add(read(RESULTS), read(words[1]))
@@ -175,15 +287,17 @@ def main():
         words[0] = os.path.abspath(words[0])
         report = measure(words)
         write(RESULTS, as_text(report))
-    with open(PAGE, encoding="utf-8") as file:
-        page = file.read()
-    before, after = page.index(BEGIN) + len(BEGIN), page.index(END)
     machine = (f"{report['machine']}, {report['cores']} cores; {report['compiler']}, {report['flags']}; Poise {report['version']}; "
                f"{report['date']}")
     machine += f"; options `{' '.join(report['options'])}`" if report.get("options") else ""
-    write(PAGE, page[:before] + f"\n{machine}\n\n{races(report)}\n{alone(report)}\n" + page[after:])
+    only_check = words == ["--check"]
+    is_same = put(PAGE, f"\n{machine}\n\n{races(report)}\n{alone(report)}\n", only_check)
+    heads = ["", "Poise", "beside it, in the same run", "command"]
+    is_same = put(README, f"\n{table(heads, readme_rows(report) + [device_row()])}\nMeasured on {machine}.\n\n", only_check) and is_same
+    if only_check:
+        return 0 if is_same else 1
     broken = [f"{suite['name']}: {text}" for suite in report["suites"] for text in suite.get("broken", [])]
-    print("\n".join(broken + [f"{PAGE}: {len(broken)} broken promises"]))
+    print("\n".join(broken + [f"{PAGE}, {README}: {len(broken)} broken promises"]))
     return 1 if broken else 0
 
 

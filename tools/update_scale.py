@@ -131,19 +131,6 @@ def sizes_table(report):
     return lines
 
 
-def erik_words(report):
-    rows = rows_of(report, "gpu-erik", "samples")
-    samples, seconds = (sum(row[key] for row in rows) for key in ("samples", "seconds"))
-    rates = [row["millions_per_second"] for row in rows if row["samples"] > 1e6] # the others are too short to tell
-    compared, other, largest = (function(row[key] for row in rows) for function, key in
-                                ((sum, "compared"), (sum, "other_bins"), (max, "largest_difference")))
-    return paragraph(
-        f"The complete evaluation of ERIK, every posture of skeletons A to G at every orientation: {samples * 1e-6:.1f} million "
-        f"samples in {seconds:.1f} s, {min(rates):.0f} to {max(rates):.0f} million a second. In {compared * 1e-6:.1f} million of them, "
-        f"solved on the host too, {other:.0f} lie in another bin of a histogram, and means and deviations differ by "
-        f"{at_most(largest)} at most.")
-
-
 def device_numbers(report):
     suite = next(s for s in report["suites"] if s["name"] == "gpu-arms")
     machine = f"{suite['notes'][0]} Host: {report['machine']}, {report['cores']} cores; {report['date']}. {suite['notes'][1]}"
@@ -151,7 +138,7 @@ def device_numbers(report):
     lines += robots_table(report)
     lines += ["\n![Solves a second against targets in a call](pictures/scale.svg)\n"]
     lines += sizes_table(report)
-    return "\n".join(lines) + "\n\n" + erik_words(report) + "\n"
+    return "\n".join(lines) + "\n"
 
 
 def take_device(programs, path):

@@ -160,8 +160,23 @@ static bool is_better(const poise_model *model, const aim_end *a, const aim_end 
                                           : to[0].bodies > to[1].bodies;
 }
 
+// Does `end` carry the frame `tip` without a joint between them that moves, as a hand carries the fixed frame of its tool?
+// Then they are one end.
+static bool carries(const poise_model *model, const aim_end *end, const aim_end *tip)
+{
+    for (int k = tip->body; k != POISE_WORLD; k = poise_model_joint_info(model, k).parent) {
+        if (k == end->body) {
+            return true;
+        }
+        if (poise_model_joint_info(model, k).nv > 0) {
+            return false;
+        }
+    }
+    return false;
+}
+
 // Ends but for the one that is chosen (NULL: none), better kinds first, as many as fit, then "...". How many there are.
-static int list_ends(const poise_model *model, const char *chosen, char *text, size_t size)
+static int list_ends(const poise_model *model, const aim_end *chosen, char *text, size_t size)
 {
     int count = 0;
     bool is_full = false;
@@ -170,7 +185,8 @@ static int list_ends(const poise_model *model, const char *chosen, char *text, s
         for (int i = 0; i < choice_count(model); ++i) {
             aim_end end = choice(model, i);
             size_t used = strlen(text);
-            if (end.name == chosen || (int)kind_of(model, &end) != kind) {
+            bool is_chosen = chosen && (end.name == chosen->name || (!is_tool(model, &end) && carries(model, &end, chosen)));
+            if (is_chosen || (int)kind_of(model, &end) != kind) {
                 continue;
             }
             count += 1;
@@ -197,7 +213,7 @@ static aim_end guess_end(const poise_model *model)
         aim_end end = choice(model, i);
         best = is_better(model, &end, &best) ? end : best;
     }
-    int count = list_ends(model, best.name, others, sizeof others);
+    int count = list_ends(model, &best, others, sizeof others);
     if (count > 0) {
         warn("%s is aimed; it is one of %d ends, and -b chooses another: %s", best.name, count + 1, others);
     }

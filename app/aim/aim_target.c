@@ -123,17 +123,17 @@ bool aim_read_holds(const arguments *args, const poise_model *model, aim_holds *
 {
     const char *name;
     *holds = (aim_holds){0};
-    if (!option_given(args, "hold")) {
+    if (!option_given(args, "keep")) {
         holds->count = is_free(poise_model_joint_info(model, 0).type) ? 1 : 0;
         return true;
     }
-    for (int i = 0; (name = option_text_at(args, "hold", i)); ++i) {
+    for (int i = 0; (name = option_text_at(args, "keep", i)); ++i) {
         poise_pose local;
         if (strcmp(name, "none") == 0) {
             continue;
         }
         if (holds->count == AIM_MOST_HOLDS) {
-            complain("--hold %s: no more than %d bodies can be held", name, AIM_MOST_HOLDS);
+            complain("--keep %s: no more than %d bodies can be held", name, AIM_MOST_HOLDS);
             return false;
         }
         int body = find_body(model, name, &local);

@@ -153,7 +153,7 @@ bool aim_has_jumped(const poise_model *model, const double *before, const double
     }
 #define AIM_OPTION_HOLD                                                                                                     \
     {                                                                                                                       \
-        .name = "hold", .kind = OPTION_TEXT, .value = "BODY",                                                               \
+        .name = "keep", .alias = "hold", .kind = OPTION_TEXT, .value = "BODY",                                              \
         .help = "a body that stays where the posture has it, or \"none\" (the root, where it is free)", .repeats = true     \
     }
 

@@ -35,15 +35,31 @@ static const app_option common_options[] = {
 
 // ---- Finding -------------------------------------------------------------------------------------------------------------
 
+// Is the name one of the words, which are separated by spaces?
+static bool is_word(const char *words, const char *name, size_t length)
+{
+    for (const char *c = words; *c;) {
+        size_t size = strcspn(c, " ");
+        if (size == length && memcmp(c, name, length) == 0) {
+            return true;
+        }
+        c += size + (c[size] == ' ');
+    }
+    return false;
+}
+
 static const app_option *find_in(const app_option *options, const char *name, size_t length, char letter)
 {
+    const app_option *alias = NULL;
     for (; options && options->name; ++options) {
-        if (letter ? options->letter == letter
-                   : strlen(options->name) == length && memcmp(options->name, name, length) == 0) {
+        if (letter ? options->letter == letter : is_word(options->name, name, length)) {
             return options;
         }
+        if (!letter && options->alias && is_word(options->alias, name, length)) {
+            alias = options;
+        }
     }
-    return NULL;
+    return alias;
 }
 
 static const app_option *find(const app_command *command, const char *name, size_t length, char letter)
@@ -61,15 +77,7 @@ const app_option *arguments_common_options(void)
 
 static bool is_choice(const char *choices, const char *word)
 {
-    size_t length = strlen(word);
-    for (const char *c = choices; *c;) {
-        size_t size = strcspn(c, " ");
-        if (size == length && memcmp(c, word, length) == 0) {
-            return true;
-        }
-        c += size + (c[size] == ' ');
-    }
-    return false;
+    return is_word(choices, word, strlen(word));
 }
 
 // Say which choices there are, and which of them is nearest to what was given.
@@ -124,32 +132,45 @@ static bool is_option(const char *word)
     return word[0] == '-' && word[1] && !strchr("0123456789.", word[1]);
 }
 
-// Options of the command first, then those that every command has.
-static const char *option_name(const void *command, int index)
+// The names of options that a misspelt one is compared with: of the command, then those that every command has.
+typedef struct option_names {
+    char name[256][48];
+    int count;
+} option_names;
+
+static void add_names(option_names *names, const char *words)
 {
-    const app_option *own = ((const app_command *)command)->options;
-    for (; own && own->name; ++own, --index) {
-        if (index == 0) {
-            return own->name;
-        }
+    for (const char *c = words ? words : ""; *c && names->count < 256;) {
+        int size = (int)strcspn(c, " ");
+        snprintf(names->name[names->count++], sizeof names->name[0], "%.*s", size, c);
+        c += size + (c[size] == ' ');
     }
-    return common_options[index].name;
+}
+
+static const char *name_at(const void *names, int index)
+{
+    return ((const option_names *)names)->name[index];
 }
 
 static void complain_of_option(const app_command *command, const char *word, size_t length)
 {
-    int count = (int)(sizeof common_options / sizeof common_options[0]) - 1;
-    for (const app_option *own = command->options; own && own->name; ++own) {
-        count += 1;
+    option_names *names = needed(calloc(1, sizeof *names));
+    const app_option *lists[] = {command->options, common_options};
+    for (int i = 0; i < 2; ++i) {
+        for (const app_option *o = lists[i]; o && o->name; ++o) {
+            add_names(names, o->is_old ? NULL : o->name);
+            add_names(names, o->alias);
+        }
     }
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)length, word);
-    const char *near = length > 2 ? poise_nearest_name(name + 2, option_name, command, count) : NULL;
+    const char *near = length > 2 ? poise_nearest_name(name + 2, name_at, names, names->count) : NULL;
     if (near) {
         complain("%s: no option %s; did you mean --%s?", command->name, name, near);
     } else {
         complain("%s: no option %s; try \"poise help %s\"", command->name, name, command->name);
     }
+    free(names);
 }
 
 // Read the option at words[*i] and its value; false after a line on standard error.
@@ -180,7 +201,9 @@ static bool read_option(arguments *args, int count, char **words, int *i)
         value = words[++*i];
     }
     if (!option->repeats && option_given(args, option->name)) {
-        complain("%s: --%s is given twice", command->name, option->name);
+        bool by_alias = is_long && !is_word(option->name, word + 2, length);
+        complain(by_alias ? "%s: --%s is given twice: %.*s is another name of it" : "%s: --%s is given twice", command->name,
+                 option->name, (int)length + 2, word);
         return false;
     }
     given *g = &args->given[args->given_count];

@@ -30,6 +30,8 @@ typedef struct app_option {
     const char *also;       // choices that are accepted but not listed
     double lowest, highest; // of numbers and counts; both 0: any
     bool repeats;           // may be given more than once
+    const char *alias;      // other names that it is known by, words separated by spaces
+    bool is_old;            // accepted, but neither listed nor suggested: what it said is said by other options now
 } app_option;
 
 // The options that every command has.

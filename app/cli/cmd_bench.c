@@ -11,8 +11,9 @@ static const app_option options[] = {
     {"tables", 0, OPTION_TEXT, "A,B", .help = "only these tables of the suites"},
     {"rounds", 0, OPTION_COUNT, "N", .help = "number of runs; the fastest counts"},
     {"threads", 0, OPTION_COUNT, "N", .help = "threads for suites that use several"},
-    {"data", 0, OPTION_FILE, "FOLDER", .help = "recordings for hdm05 and fits"},
-    {"robots", 0, OPTION_FILE, "FOLDER", .help = "robots for kinematics, arms, arm-batches and gpu-arms"},
+    {"data", 0, OPTION_FILE, "FOLDER",
+     .help = "recordings and robots of others (docs/data.md); without them what needs them is left out (environment "
+             "POISE_DATA)"},
     {"markdown", .help = "print Markdown instead of tables"},
     {"save", 0, OPTION_OUTPUT, "FILE", .help = "also write the results as JSON"},
     {"draw", 0, OPTION_FILE, "FILE",

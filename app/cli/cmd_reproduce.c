@@ -5,9 +5,8 @@
 
 static const app_option options[] = {
     {"data", 0, OPTION_FILE, "FOLDER",
-     .help =
-         "recordings of HDM05 (HDM_dg.asf, HDM_dg_03-02_01_120.amc and .c3d ...); what is not there is replaced, and the "
-         "output says by what"},
+     .help = "the data folder (tools/data.sh), with recordings of HDM05 in hdm05/ (HDM_dg.asf, HDM_dg_03-05_02_120.amc and "
+             ".c3d ...); what is not there is replaced, and the output says by what (environment POISE_DATA)"},
     {"output", 'o', OPTION_FILE, "FOLDER", .help = "folder for CSV and SVG files (reproduce)"},
     {"full", .help = "all frames and samples; an interrupted ERIK evaluation continues"},
     {"every", 0, OPTION_COUNT, "K", .lowest = 1, .highest = 1000000,
@@ -15,8 +14,6 @@ static const app_option options[] = {
     {"samples", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 1000000000,
      .help = "samples of each ERIK skeleton (100000); frames of each convergence panel"},
     {"threads", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 256, .help = "number of threads (all)"},
-    {"device", 0, OPTION_CHOICE, "NAME", .choices = "cpu cuda",
-     .help = "where ERIK's samples are solved: cpu, or cuda, which needs the program poise-cuda (cpu)"},
     {0},
 };
 
@@ -37,9 +34,7 @@ const app_command cmd_reproduce = {
         "files. Without a name, it lists what is available.\n\n"
         "By default it takes a sample, which needs seconds; --full takes everything. The same command gives the same "
         "files for any number of threads; machine-dependent times go into separate files that end in -times.csv.\n\n"
-        "A full ERIK evaluation leaves *.progress files in the output folder; an interrupted run continues from them.\n\n"
-        "With --device cuda, ERIK's samples are solved on a CUDA device, all 289 million in seconds, with the same "
-        "statistics; its baselines run on the CPU.",
+        "A full ERIK evaluation leaves *.progress files in the output folder; an interrupted run continues from them.",
     .options = options,
     .examples = examples,
     .program = "poise-reproduce",

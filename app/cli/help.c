@@ -6,6 +6,7 @@
 #include "terminal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int page_columns(FILE *stream)
 {
@@ -33,14 +34,23 @@ void help_of_option(char *text, size_t size, const app_option *option)
 {
     bool extensions = option->choices && option->kind == OPTION_OUTPUT;
     const char *before = extensions ? " (" : option->choices ? "; one of: " : "";
-    snprintf(text, size, "%s%s%s%s%s", option->help, before, option->choices ? option->choices : "", extensions ? ")" : "",
-             option->repeats ? "; may be repeated" : "");
+    int used = snprintf(text, size, "%s%s%s%s%s", option->help, before, option->choices ? option->choices : "",
+                        extensions ? ")" : "", option->repeats ? "; may be repeated" : "");
+    before = "; also --";
+    for (const char *c = option->alias ? option->alias : ""; *c && used >= 0 && (size_t)used < size; before = ", --") {
+        int length = (int)strcspn(c, " ");
+        used += snprintf(text + used, size - (size_t)used, "%s%.*s", before, length, c);
+        c += length + (c[length] == ' ');
+    }
 }
 
 static void print_options(FILE *stream, const app_option *options)
 {
     enum { WIDTH = 24 };
     for (; options && options->name; ++options) {
+        if (options->is_old) {
+            continue;
+        }
         char form[80];
         option_form(form, sizeof form, options);
         int width = text_columns(form);

@@ -2,6 +2,7 @@
 #include "load.h"
 
 #include "memory.h"
+#include "save_table.h"
 
 #include "terminal.h"
 #include "whole_files.h"
@@ -77,7 +78,7 @@ static void print_error(const char *name, const poise_error *error)
 
 static void miss_skeleton(const char *name)
 {
-    complain("%s: does not contain the skeleton it moves; give it with --model FILE (track: --source-model FILE)", name);
+    complain("%s: does not contain the skeleton it moves; give it with --source-model FILE", name);
 }
 
 // OpenSense's table of sensors, which looks like a motion.
@@ -113,6 +114,7 @@ static poise_file *read_bytes(const char *name, const file_bytes *bytes, const l
     how.name = name;
     how.model = options->model;
     how.floating = options->floating;
+    how.ignore_follower_limits = options->ignore_follower_limits;
     how.animation = options->animation;
     how.animation_name = options->animation_name;
     how.meshes = options->meshes;
@@ -373,8 +375,8 @@ bool motion_can_be_written(const poise_file *given, const char *name)
                    {".glb", POISE_FORMAT_GLB}, {".gltf", POISE_FORMAT_GLTF}, {".json", POISE_FORMAT_JSON}};
     enum { COUNT = sizeof motions / sizeof motions[0] };
     poise_format format = strcmp(name, "-") == 0 ? POISE_FORMAT_JSON : format_by_name(name);
-    if (format == POISE_FORMAT_UNKNOWN) {
-        return false;
+    if (format == POISE_FORMAT_UNKNOWN || is_joint_table(name)) {
+        return format != POISE_FORMAT_UNKNOWN;
     }
     poise_file file = *given;
     need(poise_clip_create(1, poise_model_info(file.model).nq, 1, NULL, &file.clip, NULL) == POISE_OK);
@@ -394,7 +396,7 @@ bool motion_can_be_written(const poise_file *given, const char *name)
     }
     poise_clip_destroy(file.clip);
     if (!works) {
-        complain("%s: %s; this motion can be written as%s", name,
+        complain("%s: %s; this motion can be written as%s .csv", name,
                  is_motion ? error.text : "such a file cannot hold a motion", able);
     }
     return works;
@@ -425,6 +427,11 @@ bool save_file(const char *name, const poise_file *file)
     bool works = file_write(name, bytes, size);
     poise_bytes_release(NULL, bytes);
     return works;
+}
+
+bool save_motion(const char *name, const poise_file *file)
+{
+    return is_joint_table(name) ? save_joint_table(file->model, file->clip, name) : save_file(name, file);
 }
 
 bool save_skeleton_of(const char *amc, const poise_file *file, const char *input)

@@ -19,6 +19,7 @@
 typedef struct load_options {
     const poise_model *model; // the skeleton that an AMC or MOT moves, or an SRDF is about
     bool floating;
+    bool ignore_follower_limits;
     int animation;              // of a glTF
     const char *animation_name; // NULL; the same by its name
     bool meshes;                // collision meshes are loaded, too
@@ -76,6 +77,10 @@ poise_format format_by_name(const char *name);
 // Can a motion of the skeleton in `file` be written under that name? Asked before the work begins; file->clip does not
 // count. False after one line on standard error that says which formats can hold it.
 bool motion_can_be_written(const poise_file *file, const char *name);
+
+// Write the motion of a file by the extension of its name: joint values as a table where that is .csv, which save_file takes
+// for a skeleton's. False after one line on standard error.
+bool save_motion(const char *name, const poise_file *file);
 
 // Write a file by the extension of its name; warnings of what could not be carried over go to standard error.
 bool save_file(const char *name, const poise_file *file);

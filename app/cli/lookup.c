@@ -9,7 +9,6 @@
 #include "whole_files.h"
 
 #include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,20 +94,12 @@ void release_more_postures(more_postures *more)
     *more = (more_postures){0};
 }
 
-// An angle beyond the limits of its joint, or of more than three turns where it has none, may have been written in degrees.
 static void ask_for_unit(const poise_model *model, const char *text, const double *q)
 {
-    const double turn = 6.3, turns = 20, none = 1e6;
-    for (int i = 0; i < poise_model_info(model).nq; ++i) {
-        poise_coordinate c = poise_model_coordinate(model, i);
-        poise_joint_info info = poise_model_joint_info(model, c.joint);
-        bool is_angle = c.unit == POISE_UNIT_ANGLE && info.type != POISE_JOINT_FREE;
-        double lower = info.given->lower[i - info.q], upper = info.given->upper[i - info.q];
-        bool is_limited = lower > -none && upper < none;
-        if (is_angle && fabs(q[i]) > (is_limited ? turn : turns) && (!is_limited || q[i] < lower || q[i] > upper)) {
-            warn("\"%s\": %g rad for joint \"%s\": are these degrees? write \"%s deg\"", text, q[i], info.name, text);
-            return;
-        }
+    int i = poise_model_suspect_degrees(model, q);
+    if (i != POISE_NONE) {
+        warn("\"%s\": %g rad for joint \"%s\": are these degrees? write \"%s deg\"", text, q[i],
+             poise_model_joint_info(model, poise_model_coordinate(model, i).joint).name, text);
     }
 }
 

@@ -41,6 +41,7 @@ static app_exit run_program(const app_command *command, int count, char **words)
 
 app_exit app_run(const app_command *command, int count, char **words)
 {
+    seconds_begin();
     bool asks = count > 0 && (strcmp(words[0], "--help") == 0 || strcmp(words[0], "-h") == 0);
     return command->program && !asks ? run_program(command, count, words)
                                      : app_run_with(command, command->run, count, words);

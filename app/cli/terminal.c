@@ -97,6 +97,18 @@ double seconds_now(void)
     return 1e-9 * (double)system_nanoseconds();
 }
 
+static double began;
+
+void seconds_begin(void)
+{
+    began = seconds_now();
+}
+
+double seconds_of_process(void)
+{
+    return seconds_now() - began;
+}
+
 // ---- Text ----------------------------------------------------------------------------------------------------------------
 
 void text_make_printable(char *text)

@@ -71,13 +71,25 @@ void table_end(table *t, FILE *stream);                                         
 // ---- Progress ------------------------------------------------------------------------------------------------------------
 
 // A bar with rate and time left, on standard error where that is a terminal; nothing otherwise. One at a time, from one
-// thread; progress_show may be called as often as you like.
+// thread at a time; progress_show may be called as often as you like. `job` and `items` are kept, not copied; without items
+// there is neither a rate nor a time left.
 void progress_start(const char *job, const char *items, int64_t total);
+void progress_resume(int64_t done); // so many were done in an earlier run: the rate goes by those of this one
 void progress_show(int64_t done);
-void progress_end(void);   // the bar is gone
-void progress_erase(void); // until it is shown again
+void progress_what(const char *what); // what is done right now, behind the bar; drawn at once
+void progress_end(void);              // the bar is gone
+void progress_erase(void);            // until it is shown again
+
+// What an interrupt (Ctrl-C) leaves on standard error from now on: whole lines that say what was kept and how to go on.
+// NULL: nothing. Call it as often as what is kept changes, from one thread at a time.
+void interrupt_words(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void interrupt_say(void); // for the signal handler
 
 // Seconds since some moment in the past; never goes back.
 double seconds_now(void);
+
+// Seconds since the process began; app_run calls the first of the two.
+void seconds_begin(void);
+double seconds_of_process(void);
 
 #endif

@@ -2,6 +2,7 @@
 #include "verdict_text.h"
 
 #include "command.h"
+#include "degrees.h"
 #include "memory.h"
 #include "system/system.h"
 #include "terminal.h"
@@ -85,7 +86,18 @@ enum { MOST_ALIKE = 5 }; // findings that differ in name and number only
 
 // ---- For people ----------------------------------------------------------------------------------------------------------
 
-// Names of one kind of finding, separated by commas.
+// The body that a marker without a place moves with; NULL: it moves with none.
+static const char *carrier_of(const poise_verdict *verdict, const poise_finding *findings, const char *marker)
+{
+    for (int i = 0; i < verdict->count; ++i) {
+        if (findings[i].kind == POISE_FINDING_UNPLACED && strcmp(findings[i].name, marker) == 0) {
+            return findings[i].other;
+        }
+    }
+    return NULL;
+}
+
+// Names of one kind of finding, separated by commas, with what is known of them.
 static void print_names(const poise_verdict *verdict, const poise_finding *findings, poise_finding_kind kind,
                         const char *head, FILE *stream)
 {
@@ -93,8 +105,17 @@ static void print_names(const poise_verdict *verdict, const poise_finding *findi
     int count = 0;
     need(system_memory_open(&names));
     for (int i = 0; i < verdict->count; ++i) {
-        if (findings[i].kind == kind) {
-            fprintf(names.stream, "%s%s", count++ > 0 ? ", " : "", findings[i].name ? findings[i].name : "");
+        const poise_finding *f = &findings[i];
+        if (f->kind != kind || (kind == POISE_FINDING_VAGUE && f->level != POISE_VERDICT_GOOD)) {
+            continue;
+        }
+        const char *name = f->name ? f->name : "";
+        const char *carrier = kind == POISE_FINDING_LEFT_OUT ? carrier_of(verdict, findings, name) : NULL;
+        fprintf(names.stream, "%s%s", count++ > 0 ? ", " : "", name);
+        if (carrier) {
+            fprintf(names.stream, " (moves with %s)", carrier);
+        } else if (kind == POISE_FINDING_VAGUE) {
+            fprintf(names.stream, " (%.0f degrees)", DEGREES_PER_RADIAN * f->value);
         }
     }
     need(system_memory_close(&names));
@@ -151,6 +172,7 @@ void verdict_print(const poise_verdict *verdict, const poise_finding *findings, 
     }
     print_names(verdict, findings, POISE_FINDING_JOINT, "unobserved", stream);
     print_names(verdict, findings, POISE_FINDING_LEFT_OUT, "left out", stream);
+    print_names(verdict, findings, POISE_FINDING_VAGUE, "hardly told", stream);
 }
 
 // ---- For machines --------------------------------------------------------------------------------------------------------
@@ -159,16 +181,39 @@ json_node *verdict_as_json(const poise_verdict *verdict, const poise_finding *fi
 {
     json_node *reasons = json_new(JSON_ARRAY), *joints = json_new(JSON_ARRAY), *left = json_new(JSON_ARRAY);
     json_node *values = json_new(JSON_OBJECT);
+    static const struct {
+        poise_finding_kind first, end;
+    } kinds[] = {[VERDICT_OF_TRACK] = {POISE_FINDING_MISS, POISE_FINDING_JOINT},
+                 [VERDICT_OF_RETARGETING] = {POISE_FINDING_UNMATCHED, POISE_FINDING_LEAPT},
+                 [VERDICT_OF_BARE_RETARGETING] = {POISE_FINDING_UNMATCHED, POISE_FINDING_LEAPT},
+                 [VERDICT_OF_PATH] = {POISE_FINDING_LEAPT, POISE_FINDING_SLID + 1},
+                 [VERDICT_OF_EDIT] = {POISE_FINDING_UNMET, POISE_FINDING_BENT + 1},
+                 [VERDICT_OF_BARE_EDIT] = {POISE_FINDING_UNMET, POISE_FINDING_BENT + 1}};
+    static const poise_finding_kind of_edits[] = {POISE_FINDING_FAST, POISE_FINDING_SELF, POISE_FINDING_PIERCED};
+    bool is_edit = subject == VERDICT_OF_EDIT || subject == VERDICT_OF_BARE_EDIT;
     bool is_track = subject == VERDICT_OF_TRACK;
-    int first = is_track ? 0 : POISE_FINDING_UNMATCHED, end = is_track ? POISE_FINDING_JOINT : POISE_FINDING_KIND_COUNT;
-    for (int i = first; i < end; ++i) {
+    for (int i = (int)kinds[subject].first; i < (int)kinds[subject].end; ++i) {
+        if (i == POISE_FINDING_SLID && verdict->worst[i] == 0) { // nothing slides
+            continue;
+        }
         json_set(values, poise_finding_name((poise_finding_kind)i), json_from_number(verdict->worst[i]));
+    }
+    bool is_bare = subject == VERDICT_OF_BARE_RETARGETING, is_retargeting = subject == VERDICT_OF_RETARGETING || is_bare;
+    for (int i = POISE_FINDING_SELF; is_retargeting && i <= POISE_FINDING_OVERTURNED; ++i) {
+        bool is_known = i >= POISE_FINDING_UNCHECKED || !is_bare; // without shapes nothing was measured, and that is no 0
+        json_set(values, poise_finding_name((poise_finding_kind)i),
+                 is_known ? json_from_number(verdict->worst[i]) : json_new(JSON_NULL));
     }
     static const poise_finding_kind of_motions[] = {POISE_FINDING_BONES, POISE_FINDING_LIMB};
     for (int i = 0; is_track && i < 2; ++i) {
         if (verdict->worst[of_motions[i]] > 0) { // another skeleton was followed
             json_set(values, poise_finding_name(of_motions[i]), json_from_number(verdict->worst[of_motions[i]]));
         }
+    }
+    for (int i = 0; is_edit && i < 3; ++i) { // without shapes nothing is known of overlaps
+        bool is_known = subject == VERDICT_OF_EDIT || of_edits[i] == POISE_FINDING_FAST;
+        json_set(values, poise_finding_name(of_edits[i]),
+                 is_known ? json_from_number(verdict->worst[of_edits[i]]) : json_new(JSON_NULL));
     }
     for (int i = 0; i < verdict->count; ++i) {
         const poise_finding *f = &findings[i];

@@ -115,6 +115,7 @@ static void on_signal(int number)
     if (has_temporary) {
         unlink(temporary);
     }
+    interrupt_say();
     system_die_of(number);
 }
 

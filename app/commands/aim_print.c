@@ -289,7 +289,7 @@ bool aim_save_motion(const aim_job *job, const char *name, double rate)
     file.clip = clip;
     file.motion = "aim";
     file.markers = NULL;
-    bool works = save_file(name, &file);
+    bool works = save_motion(name, &file);
     poise_clip_destroy(clip);
     return works;
 }

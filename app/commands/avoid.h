@@ -16,7 +16,8 @@
          .repeats = true,                                                                                                   \
          .help = "keep clear of \"box X Y Z SX SY SZ\" (its centre and full sides), \"sphere X Y Z R\", \"capsule X Y Z "   \
                  "X Y Z R\" (both ends of its axis), \"floor HEIGHT\", or the shapes of a FILE.json; implies --avoid"},     \
-        {"srdf", 0, OPTION_FILE, "FILE", .help = "MoveIt's SRDF: pairs of links that may touch, and postures for --from"},  \
+        {"srdf", 0, OPTION_FILE, "FILE",                                                                                    \
+         .help = "MoveIt's SRDF: pairs of links that may touch, and postures for --posture"},                               \
         {"margin", 0, OPTION_NUMBER, "D", .highest = 1e9, .help = "least distance between shapes; the default is 0"},       \
         {"self-margin",  0,                                                                                                 \
          OPTION_NUMBER,  "D",                                                                                               \

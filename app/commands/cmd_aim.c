@@ -164,8 +164,10 @@ static app_exit run(const arguments *args)
     }
     job.file = file;
     job.model = file->model;
-    more_postures more;
-    if (load_more_postures(option_text(args, "postures", NULL), file, &more) &&
+    more_postures more = {0};
+    const char *output = option_text(args, "output", NULL);
+    if ((!output || motion_can_be_written(file, output)) &&
+        load_more_postures(option_text(args, "postures", NULL), file, &more) &&
         aim_find_end(file->model, option_text(args, "body", NULL), option_text(args, "axis", NULL), &job.end) &&
         aim_read_path(args, facing, file, &job.path) && read_settings(args, &job)) {
         get_memory(&job);
@@ -187,8 +189,9 @@ static app_exit run(const arguments *args)
 // ---- The command ---------------------------------------------------------------------------------------------------------
 
 static const app_option options[] = {
-    {"posture", 'p', OPTION_TEXT, "POSTURE",
-     .help = "posture to hold: a name, FILE@FRAME of a motion, numbers, or points:x,y,z,... (\"neutral\")"},
+    {"posture", 'p', OPTION_TEXT, "POSTURE", .alias = "from q",
+     .help = "posture to hold: a name, FILE@FRAME of a motion, numbers in radians (\"0 -90 90 deg\": in degrees), or "
+             "points:x,y,z,... (\"neutral\")"},
     AIM_OPTION_POSTURES,
     {"orientation", 0, OPTION_TEXT, "X,Y,Z,W",
      .help = "target orientation of the tip: a quaternion, or roll, pitch and yaw in degrees"},

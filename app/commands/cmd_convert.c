@@ -62,7 +62,7 @@ static void assume(const job *j, poise_scale wanted, poise_scale *assumed)
     assumed->metres = needs_unit ? f.metres : assumed->metres;
     assumed->up = needs_up ? f.up : assumed->up;
     if (needs_unit || needs_up) {
-        warn("%s: %s%s%s%s assumed from the figure; --from-unit and --from-up override this", j->input,
+        warn("%s: %s%s%s%s assumed from the figure; --source-unit and --source-up override this", j->input,
              needs_unit ? unit_name(f.metres, unit) : "", needs_unit && needs_up ? ", " : "", needs_up ? up_name(f.up) : "",
              needs_up ? " up" : "");
     }
@@ -70,16 +70,16 @@ static void assume(const job *j, poise_scale wanted, poise_scale *assumed)
 
 static bool change(job *j, const arguments *args)
 {
-    int first = option_count(args, "from", 0), last = option_count(args, "to", -1);
-    if (option_given(args, "to") && last < first) {
-        complain("convert: --from %d is after --to %d", first, last);
+    int first = option_count(args, "first", 0), last = option_count(args, "last", -1);
+    if (option_given(args, "last") && last < first) {
+        complain("convert: --first %d is after --last %d", first, last);
         return false;
     }
     poise_edit edit = {
         .first = first,
-        .count = option_given(args, "to") ? last - first + 1 : 0,
+        .count = option_given(args, "last") ? last - first + 1 : 0,
         .rate = option_given(args, "rate") ? option_number(args, "rate", 0) : 0,
-        .assumed = {option_number(args, "from-unit", 0), up_by_name(option_text(args, "from-up", NULL))},
+        .assumed = {option_number(args, "source-unit", 0), up_by_name(option_text(args, "source-up", NULL))},
         .scale = {option_number(args, "unit", 0), up_by_name(option_text(args, "up", NULL))},
         .euler = j->format == POISE_FORMAT_ASF || j->format == POISE_FORMAT_AMC,
     };
@@ -88,7 +88,7 @@ static bool change(job *j, const arguments *args)
     poise_status status = poise_file_edit(j->file, &edit, &j->changed, &error);
     if (status == POISE_ERROR_UNSUPPORTED) {
         bool is_unit = strstr(error.text, "unit") != NULL;
-        complain("%s: %s; give it with --from-%s", j->input, error.text, is_unit ? "unit" : "up");
+        complain("%s: %s; give it with --source-%s", j->input, error.text, is_unit ? "unit" : "up");
     } else if (status != POISE_OK) {
         complain("%s: %s", j->input, error.text);
     }
@@ -123,7 +123,7 @@ static bool keep_chain(job *j, const char *tip)
     int body = model ? find_body(model, tip, &local) : POISE_NONE;
     if (!model || body < 0) {
         if (!model) {
-            complain("%s: holds no skeleton to take --tip from", j->input);
+            complain("%s: holds no skeleton to take --body from", j->input);
         }
         return false;
     }
@@ -145,7 +145,7 @@ static bool keep_chain(job *j, const char *tip)
     poise_builder_destroy(builder);
     free(path);
     if (status != POISE_OK) {
-        complain("%s: --tip %s: %s", j->input, tip, error.text);
+        complain("%s: --body %s: %s", j->input, tip, error.text);
         return false;
     }
     poise_model_destroy(j->file->model);
@@ -215,7 +215,7 @@ static bool write_output(job *j)
     poise_status status = poise_write(j->file, j->format, NULL, &bytes, &j->size, j->losses, &j->loss_count, &error);
     if (status != POISE_OK) {
         bool has_branches = j->format == POISE_FORMAT_DH && strstr(error.text, "one chain");
-        complain("%s: %s%s", j->output, error.text, has_branches ? "; --tip NAME says where it ends" : "");
+        complain("%s: %s%s", j->output, error.text, has_branches ? "; --body NAME says where it ends" : "");
         return false;
     }
     bool works = file_write(j->output, bytes, j->size);
@@ -339,18 +339,20 @@ static app_exit run(const arguments *args)
     if (!arguments_check_output(args, j.output, option_given(args, "to-format") ? NULL : WRITTEN_FILES)) {
         return APP_BAD;
     }
-    load_options how = {
-        .floating = option_given(args, "floating"), .meshes = j.format == POISE_FORMAT_JSON, .holds_loops = true};
+    load_options how = {.floating = option_given(args, "floating"),
+                        .ignore_follower_limits = option_given(args, "ignore-follower-limits"),
+                        .meshes = j.format == POISE_FORMAT_JSON,
+                        .holds_loops = true};
     const char *animation = option_text(args, "animation", NULL);
     load_animation(animation, &how);
-    if (!load_any(j.input, option_text(args, "model", NULL), &how, &j.file, &j.skeleton)) {
+    if (!load_any(j.input, option_text(args, "source-model", NULL), &how, &j.file, &j.skeleton)) {
         return APP_BAD;
     }
     join_skeleton(&j);
     app_exit result = APP_BAD;
-    const char *tip = option_text(args, "tip", NULL);
+    const char *tip = option_text(args, "body", NULL);
     if (tip && j.format != POISE_FORMAT_DH) {
-        complain("convert: --tip is about a table of one chain: write a .csv");
+        complain("convert: --body is about a table of one chain: write a .csv");
         poise_file_destroy(j.file);
         poise_file_destroy(j.skeleton);
         return result;
@@ -377,26 +379,31 @@ static const app_option options[] = {
     {"output", 'o', OPTION_OUTPUT, "OUT", .help = "the same as OUT after IN"},
     {"to-format", 0, OPTION_CHOICE, "FORMAT", .choices = "bvh asf amc c3d trc mot gltf glb dh json",
      .help = "output format, whatever the extension of OUT; required when OUT is -"},
-    {"tip", 0, OPTION_TEXT, "NAME", .help = "Denavit-Hartenberg table: the body or tool at the end of the chain"},
-    {"model", 'm', OPTION_FILE, "FILE", .help = "skeleton of an AMC or MOT file"},
-    {"from", 0, OPTION_COUNT, "K", .highest = INT_MAX, .help = "first frame to keep, counted from 0"},
-    {"to", 0, OPTION_COUNT, "K", .highest = INT_MAX, .help = "last frame to keep"},
+    {"body", 'b', OPTION_TEXT, "NAME", .alias = "tip",
+     .help = "Denavit-Hartenberg table: the body or tool at the end of the chain"},
+    {"source-model", 'm', OPTION_FILE, "FILE", .alias = "model", .help = "skeleton of an AMC or MOT file"},
+    {"first", 0, OPTION_COUNT, "K", .alias = "from", .highest = INT_MAX, .help = "first frame to keep, counted from 0"},
+    {"last", 0, OPTION_COUNT, "K", .alias = "to", .highest = INT_MAX, .help = "last frame to keep"},
     {"rate", 0, OPTION_NUMBER, "HZ", .lowest = 1e-3, .highest = 1e6, .help = "resample to HZ frames per second"},
     {"unit", 0, OPTION_UNIT, "UNIT", .help = "unit of length in OUT: m cm mm in ft, or a number of metres"},
-    {"from-unit", 0, OPTION_UNIT, "UNIT", .help = "unit of length in IN, for formats that do not state it, such as BVH"},
+    {"source-unit", 0, OPTION_UNIT, "UNIT", .alias = "from-unit",
+     .help = "unit of length in IN, for formats that do not state it, such as BVH"},
     {"up", 0, OPTION_CHOICE, "AXIS", .choices = "x y z", .help = "upward axis of OUT"},
-    {"from-up", 0, OPTION_CHOICE, "AXIS", .choices = "x y z", .help = "upward axis of IN, for formats that do not state it"},
+    {"source-up", 0, OPTION_CHOICE, "AXIS", .alias = "from-up", .choices = "x y z",
+     .help = "upward axis of IN, for formats that do not state it"},
     {"subject", 0, OPTION_TEXT, "NAME", .help = "use only this person of several in the recording"},
     {"animation", 0, OPTION_TEXT, "WHICH", .help = "glTF: which animation, by its name or counted from 0"},
     {"floating", .help = "URDF, MJCF: leave the root free instead of fixing it to the world"},
+    {"ignore-follower-limits",
+     .help = "URDF, MJCF: limits of a joint that follows another do not narrow those of the other"},
     {0},
 };
 
 static const app_example examples[] = {
     {"A built-in motion as BVH", "poise convert scene:humanoid/walk walk.bvh"},
-    {"Part of it, at 30 frames per second", "poise convert walk.bvh part.bvh --from 20 --to 100 --rate 30"},
+    {"Part of it, at 30 frames per second", "poise convert walk.bvh part.bvh --first 20 --last 100 --rate 30"},
     {"To centimetres and z up; BVH states neither",
-     "poise convert walk.bvh walk.json --from-unit m --from-up y --unit cm --up z"},
+     "poise convert walk.bvh walk.json --source-unit m --source-up y --unit cm --up z"},
     {"Markers as a table", "poise convert scene:humanoid/walk walk.trc"},
     {"Pipe into another program", "poise convert scene:arm6 - --to-format json | head -n 5"},
     {0},

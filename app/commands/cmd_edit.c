@@ -3,6 +3,7 @@
 #include "cli/memory.h"
 #include "cli/scale_words.h"
 #include "cli/terminal.h"
+#include "cli/verdict_text.h"
 #include "cli/whole_files.h"
 #include "commands.h"
 #include "edit/edit_parts.h"
@@ -75,8 +76,8 @@ static bool read_pins(const arguments *args, edit_job *job)
 static bool read_held(const arguments *args, const edit_job *job, bool *locked)
 {
     const poise_model *model = job->file->model;
-    for (int i = 0; option_text_at(args, "hold", i); ++i) {
-        int body = find_body(model, option_text_at(args, "hold", i), NULL);
+    for (int i = 0; option_text_at(args, "lock", i); ++i) {
+        int body = find_body(model, option_text_at(args, "lock", i), NULL);
         if (body < 0) {
             return false;
         }
@@ -141,6 +142,54 @@ static void measure_feet(edit_job *job, const poise_pin *pins)
     poise_kinematics_destroy(kinematics);
 }
 
+// The shapes of the skeleton: of the file itself, or of the one that the skeleton came from.
+static poise_overlap_problem overlap_of(const edit_job *job)
+{
+    poise_overlap_problem overlap = poise_overlap_problem_default();
+    bool has_own = job->file->hull_count > 0 || job->file->shape_count > 0 || !job->skeleton;
+    const poise_file *file = has_own ? job->file : job->skeleton;
+    overlap.hulls = file->hulls;
+    overlap.hull_count = file->hull_count;
+    overlap.shapes = file->shapes;
+    overlap.shape_count = file->shape_count;
+    overlap.excluded = file->excluded;
+    overlap.excluded_count = file->excluded_count;
+    overlap.metres = job->metres > 0 ? job->metres : 1;
+    return overlap;
+}
+
+// Of the same file.
+static int unread_of(const edit_job *job)
+{
+    bool is_own = job->file->hull_count + job->file->shape_count + job->file->shapes_skipped > 0 || !job->skeleton;
+    return is_own ? job->file->shapes_skipped : job->skeleton->shapes_skipped;
+}
+
+static bool judge(edit_job *job, const poise_pin *pins, int count)
+{
+    poise_overlap_problem overlap = overlap_of(job);
+    poise_edit_problem problem = poise_edit_problem_default();
+    poise_error error;
+    problem.model = job->file->model;
+    problem.before = job->before;
+    problem.after = job->file->clip;
+    problem.pins = pins;
+    problem.pin_count = count;
+    problem.results = job->results;
+    problem.report = &job->report;
+    problem.overlap = &overlap;
+    problem.unread = unread_of(job);
+    problem.metres = job->metres;
+    problem.thresholds = job->thresholds;
+    job->sees_overlaps = overlap.hull_count > 0 || overlap.shape_count > 0;
+    if (poise_edit_judge(&problem, NULL, &job->verdict, job->findings, EDIT_FINDINGS, &error) != POISE_OK) {
+        complain("%s: %s", job->input, error.text);
+        return false;
+    }
+    job->verdict.count = job->verdict.count < EDIT_FINDINGS ? job->verdict.count : EDIT_FINDINGS;
+    return true;
+}
+
 static bool pin(const arguments *args, edit_job *job)
 {
     bool *locked = needed(calloc((size_t)poise_model_info(job->file->model).nv + 1, sizeof *locked));
@@ -158,6 +207,7 @@ static bool pin(const arguments *args, edit_job *job)
                                &error) == POISE_OK;
         if (works) {
             measure_feet(job, pins);
+            works = judge(job, pins, count);
         } else {
             complain("%s: %s", job->input, error.text);
         }
@@ -299,9 +349,9 @@ static void join_skeleton(edit_job *job)
 // What the file does not say of its unit and upward axis: as --from-unit and --from-up have it.
 static void complete_scale(const arguments *args, edit_job *job)
 {
-    const char *up = option_text(args, "from-up", NULL);
+    const char *up = option_text(args, "source-up", NULL);
     poise_scale *scale = &job->file->scale;
-    scale->metres = scale->metres > 0 ? scale->metres : option_number(args, "from-unit", 0);
+    scale->metres = scale->metres > 0 ? scale->metres : option_number(args, "source-unit", 0);
     scale->up = scale->up != POISE_UP_UNKNOWN || !up ? scale->up : up_by_name(up);
 }
 
@@ -316,7 +366,7 @@ static bool write_all(const arguments *args, const edit_job *job)
 {
     const char *output = option_text(args, "output", NULL), *picture = option_text(args, "picture", NULL);
     const char *page = option_text(args, "report", NULL);
-    bool works = (!output || (save_file(output, job->file) && save_skeleton_of(output, job->file, job->input))) &&
+    bool works = (!output || (save_motion(output, job->file) && save_skeleton_of(output, job->file, job->input))) &&
                  (!picture || edit_save_picture(job, picture)) && (!page || edit_save_page(job, page, args));
     if (works && !output && !picture && !page && !arguments_json(args)) {
         warn("nothing was written; -o FILE keeps the motion");
@@ -338,11 +388,11 @@ static bool has_work(const arguments *args)
     return false;
 }
 
-static app_exit status_of(const edit_job *job)
+// A mirror that is off is a miss whatever the verdict on pins.
+static app_exit status_of(const arguments *args, const edit_job *job)
 {
-    return job->report.missed > 0 || edit_mirror_is_off(job) || (job->report.frames > 0 && job->report.snap_frame >= 0)
-               ? APP_MISSED
-               : APP_DONE;
+    bool is_worse = job->verdict.level > verdict_level_by_name(option_text(args, "accept", "good"));
+    return is_worse || edit_mirror_is_off(job) ? APP_MISSED : APP_DONE;
 }
 
 static app_exit run(const arguments *args)
@@ -350,19 +400,23 @@ static app_exit run(const arguments *args)
     edit_job job = {.input = arguments_at(args, 0)};
     app_exit status = APP_BAD;
     const char *animation = option_text(args, "animation", NULL);
-    load_options how = {0};
+    load_options how = {.meshes = true}; // overlaps are looked at
     load_animation(animation, &how);
-    if (!has_work(args) || !load_motion(job.input, option_text(args, "model", NULL), &how, &job.file, &job.skeleton)) {
+    if (!has_work(args) ||
+        !load_motion(job.input, option_text(args, "source-model", NULL), &how, &job.file, &job.skeleton)) {
         return status;
     }
     join_skeleton(&job);
     complete_scale(args, &job);
     measure_unit(&job);
-    bool works =
-        load_can_choose(animation, job.file, job.input) && mirror(args, &job) && change_time(args, &job) && join(args, &job);
+    const char *output = option_text(args, "output", NULL);
+    bool works = load_can_choose(animation, job.file, job.input) && (!output || motion_can_be_written(job.file, output)) &&
+                 mirror(args, &job) && change_time(args, &job) && join(args, &job);
+    job.thresholds = poise_thresholds_default();
+    works = works && verdict_read_thresholds(args, &job.thresholds);
     need(poise_clip_trim(job.file->clip, 0, job.file->clip->frames, NULL, &job.before, NULL) == POISE_OK);
     if (works && pin(args, &job) && write_all(args, &job)) {
-        status = status_of(&job);
+        status = status_of(args, &job);
     }
     poise_clip_destroy(job.before);
     poise_pin_list_destroy(job.pins);
@@ -388,14 +442,22 @@ static const app_option options[] = {
     {"blend", 0, OPTION_NUMBER, "S", .lowest = 0, .highest = 1e6,
      .help = "length of the fades of --append and --loop, in seconds (0.3)"},
     {"keep", 'k', OPTION_TEXT, "BODY", .repeats = true, .help = "keep this body on its path, whatever is pinned"},
-    {"hold", 0, OPTION_TEXT, "JOINT", .repeats = true, .help = "lock this joint: no pin moves it"},
+    {"lock", 0, OPTION_TEXT, "JOINT", .alias = "hold", .repeats = true, .help = "lock this joint: no pin moves it"},
     {"free-feet", .help = "let pins move the feet; by default those of a human skeleton stay on their path"},
-    {"model", 'm', OPTION_FILE, "FILE", .help = "skeleton of an AMC or MOT file"},
+    {"source-model", 'm', OPTION_FILE, "FILE", .alias = "model", .help = "skeleton of an AMC or MOT file"},
     {"animation", 0, OPTION_TEXT, "WHICH", .help = "glTF: which animation, by its name or counted from 0"},
-    {"from-unit", 0, OPTION_UNIT, "UNIT", .help = "unit of length of CLIP, for formats that do not state it, such as BVH"},
-    {"from-up", 0, OPTION_CHOICE, "AXIS", .choices = "x y z",
+    {"source-unit", 0, OPTION_UNIT, "UNIT", .alias = "from-unit",
+     .help = "unit of length of CLIP, for formats that do not state it, such as BVH"},
+    {"source-up", 0, OPTION_CHOICE, "AXIS", .alias = "from-up", .choices = "x y z",
      .help = "upward axis of CLIP, for formats that do not state it"},
     {"output", 'o', OPTION_OUTPUT, "FILE", .choices = WRITTEN_FILES, .help = "write the motion"},
+    {"accept", 0, OPTION_CHOICE, "VERDICT", .choices = "good doubtful failed",
+     .help = "worst verdict that still exits with 0 (good)"},
+    {"threshold", 0, OPTION_TEXT, "WHAT=D[,F]", .repeats = true,
+     .help =
+         "beyond D the edit is doubtful, beyond F failed; WHAT is unmet (0 of the frames), jolted (0), collar (0.5 rad), "
+         "twisted (1 rad), dragged (0.35 rad), bent (0.3 rad), fast (1 times the limit), self (0.02 of the frames) "
+         "or pierced (0.02,0.1)"},
     {"report", 0, OPTION_OUTPUT, "R.html", .choices = ".html .htm",
      .help = "write a page that plays the motion before and after, with the pins"},
     {"picture", 0, OPTION_OUTPUT, "FILE.svg", .choices = ".svg",
@@ -405,7 +467,7 @@ static const app_option options[] = {
 
 static const app_example examples[] = {
     {"Hold a hand at a point for half a second",
-     "poise edit scene:humanoid/walk --pin \"left_hand 0.5 1.3 0.6 from 0.5 s to 1 s fade 0.3\" -o reach.bvh"},
+     "poise edit scene:humanoid/walk --pin \"left_hand 0.3 1.05 0.35 from 0.5 s to 1 s fade 0.3\" -o reach.bvh"},
     {"Stop feet from skating", "poise edit scene:humanoid/kick --clean-feet -o clean.bvh"},
     {"Mirrored", "poise edit scene:humanoid/kick --mirror -o left.bvh"},
     {"Repeated once, as a loop", "poise edit scene:humanoid/walk --append scene:humanoid/walk --loop -o loop.bvh"},
@@ -436,7 +498,12 @@ const app_command cmd_edit = {
         "            {\"goal\": \"hand\", \"keys\": [{\"time\": 4, \"target\": [1.2, 0.3, 0.9]},\n"
         "                                       {\"time\": 5, \"target\": [1.3, 0.3, 1]}]}]}\n\n"
         "--clean-feet detects when the ball of a foot rests on the ground, by height and speed, and pins it there.\n\n"
-        "The exit status is 1 if a pin is out of reach in some frame (the distance is printed) or if a joint snaps.",
+        "A verdict says what the edit did to the body beyond what was asked for, compared with the motion as it was: pins "
+        "out "
+        "of reach, joints that snap or are too fast, clavicles and bones of limbs that are twisted, elbows and knees that "
+        "bend "
+        "backwards, a chest that follows a hand, and bodies that overlap, where the file has shapes. The exit status is 1 "
+        "unless it is good (--accept).",
     .options = options,
     .examples = examples,
     .run = run,

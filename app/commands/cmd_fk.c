@@ -33,9 +33,9 @@ static bool numbers_as_q(const job *j, const char *text, bool degrees)
     int nq = poise_model_info(j->model).nq, count = posture_numbers(j->model, whole, j->q);
     free(whole);
     if (count < 0) {
-        complain("--q \"%s\": contains something that is not a number", text);
+        complain("--posture \"%s\": contains something that is not a number", text);
     } else if (count != nq) {
-        complain("--q has %d numbers; %s takes %d (\"poise info %s\" lists the joints)", count, j->name, nq, j->name);
+        complain("--posture has %d numbers; %s takes %d (\"poise info %s\" lists the joints)", count, j->name, nq, j->name);
     }
     return count == nq;
 }
@@ -58,21 +58,26 @@ static bool own_frame(const job *j, int frame)
 
 static bool choose_q(job *j, const arguments *args)
 {
-    const char *q = option_text(args, "q", NULL), *posture = option_text(args, "posture", NULL);
+    const char *posture = option_text(args, "posture", NULL);
     const char *motion = option_text(args, "motion", NULL);
     bool has_frame = option_given(args, "frame");
     int frame = option_count(args, "frame", 0);
-    if ((q != NULL) + (posture != NULL) + (motion || has_frame) > 1) {
-        complain("fk: give one of --q, --posture, and --motion with --frame");
+    if (posture && (motion || has_frame)) {
+        complain("fk: give --posture, or --motion with --frame, not both");
         return false;
     }
     if (option_given(args, "srdf") && !posture) {
         complain("fk: --srdf has postures for --posture: add it");
         return false;
     }
-    if (q) {
+    bool is_numbers = posture && posture[0] && strchr("+-.0123456789", posture[0]) && strcmp(posture, "-") != 0;
+    if (option_given(args, "degrees") && !is_numbers) {
+        complain("fk: --degrees says what the numbers of --posture are: give some");
+        return false;
+    }
+    if (is_numbers) {
         snprintf(j->posture, sizeof j->posture, "the numbers given");
-        return numbers_as_q(j, q, option_given(args, "degrees"));
+        return numbers_as_q(j, posture, option_given(args, "degrees"));
     }
     if (motion) {
         char place[PATH_MAX];
@@ -190,7 +195,8 @@ static app_exit show(job *j, const arguments *args)
 static app_exit run(const arguments *args)
 {
     job j = {.name = arguments_at(args, 0)};
-    load_options how = {.floating = option_given(args, "floating")};
+    load_options how = {.floating = option_given(args, "floating"),
+                        .ignore_follower_limits = option_given(args, "ignore-follower-limits")};
     j.file = load_model(j.name, &how);
     if (!j.file) {
         return APP_BAD;
@@ -206,23 +212,26 @@ static app_exit run(const arguments *args)
 }
 
 static const app_option options[] = {
-    {"q", 0, OPTION_TEXT, "NUMBERS", .help = "joint values, in radians and length units; \"... deg\": in degrees"},
-    {"degrees", .help = "angles in --q are in degrees"},
-    {"posture", 'p', OPTION_TEXT, "POSTURE",
-     .help = "posture: a name from the file, FILE@FRAME, or \"neutral\" (the default)"},
+    {"posture", 'p', OPTION_TEXT, "POSTURE", .alias = "from q",
+     .help =
+         "posture: a name from the file, FILE@FRAME, numbers in radians and length units (\"0 -90 90 deg\": in degrees), or "
+         "\"neutral\" (the default)"},
+    {"degrees", .help = "angles in the numbers of --posture are in degrees"},
     {"srdf", 0, OPTION_FILE, "FILE", .help = "MoveIt's SRDF: postures for --posture"},
     {"motion", 0, OPTION_FILE, "FILE", .help = "a motion of this skeleton"},
     {"frame", 0, OPTION_COUNT, "K", .highest = INT_MAX,
      .help = "frame of --motion, or of MODEL if it is a motion; counted from 0"},
     {"floating", .help = "URDF, MJCF: leave the root free instead of fixing it to the world"},
+    {"ignore-follower-limits",
+     .help = "URDF, MJCF: limits of a joint that follows another do not narrow those of the other"},
     {0},
 };
 
 static const app_example examples[] = {
     {"Where the links of an arm are", "poise fk scene:arm6"},
-    {"The same with joints turned", "poise fk scene:arm6 --degrees --q \"0 30 -45 0 60 0\""},
+    {"The same with joints turned", "poise fk scene:arm6 --degrees --posture \"0 30 -45 0 60 0\""},
     {"A frame of a motion", "poise fk scene:humanoid/walk --frame 30"},
-    {"Output for a program", "poise fk scene:twolink --q \"0.5 0.5\" --json"},
+    {"Output for a program", "poise fk scene:twolink --posture \"0.5 0.5\" --json"},
     {0},
 };
 

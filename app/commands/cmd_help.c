@@ -72,7 +72,9 @@ static app_exit print_tables(void)
         const app_command *c = app_commands[i];
         json_node *options = json_new(JSON_ARRAY), *examples = json_new(JSON_ARRAY);
         for (const app_option *o = c->options; o && o->name; ++o) {
-            json_append(options, json_make("{s:s, s:s, s:s}", "name", o->name, "value", o->value, "help", o->help));
+            if (!o->is_old) {
+                json_append(options, json_make("{s:s, s:s, s:s}", "name", o->name, "value", o->value, "help", o->help));
+            }
         }
         for (const app_example *e = c->examples; e && e->what; ++e) {
             json_append(examples, json_make("{s:s, s:s}", "what", e->what, "command", e->command));

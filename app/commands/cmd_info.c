@@ -2,6 +2,7 @@
 #include "cli/degrees.h"
 #include "cli/json_output.h"
 #include "cli/load.h"
+#include "cli/memory.h"
 #include "cli/scale_words.h"
 #include "cli/terminal.h"
 #include "cli/whole_files.h"
@@ -10,6 +11,7 @@
 #include <scenes/scenes.h>
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 // What was read: the file, and the skeleton where that came from another one.
@@ -60,7 +62,7 @@ static void print_limits(char *text, size_t size, const poise_model *model, int 
         double l = lower[first + i], u = upper[first + i];
         if (has_limit(l, u)) {
             poise_unit unit = poise_model_coordinate(model, first + i).unit;
-            used += (size_t)snprintf(text + used, size - used, "%s%.4g..%.4g", used > 0 ? "  " : "",
+            used += (size_t)snprintf(text + used, size - used, "%s%.4g..%.4g", used > 0 ? " " : "",
                                      value_for_people(unit, l), value_for_people(unit, u));
         }
     }
@@ -416,13 +418,36 @@ static app_exit print_machine(const contents *c)
 
 // ---- The command ---------------------------------------------------------------------------------------------------------
 
+// The motions of a scene, as names for JSON.
+static json_node *motions_of(const char *scene)
+{
+    json_node *list = json_new(JSON_ARRAY);
+    for (int i = 0; scene_has_motions(scene) && i < scene_motion_count(); ++i) {
+        json_append(list, json_from_text(scene_motion_name(i)));
+    }
+    return list;
+}
+
+// One name a line, as a command takes it: skeletons, their motions, the markers of these.
+static void print_scene_names(void)
+{
+    for (int i = 0; i < scene_count(); ++i) {
+        printf("scene:%s\n", scene_name(i));
+        for (int m = 0; scene_has_motions(scene_name(i)) && m < scene_motion_count(); ++m) {
+            printf("scene:%s/%s\nscene:%s/%s/noisy\n", scene_name(i), scene_motion_name(m), scene_name(i),
+                   scene_motion_name(m));
+        }
+    }
+}
+
 static app_exit list_scenes(bool json)
 {
     json_node *list = json ? json_new(JSON_ARRAY) : NULL;
     table *t = json ? NULL : table_create("scene\twhat it is");
     for (int i = 0; i < scene_count(); ++i) {
         if (json) {
-            json_append(list, json_make("{s:s, s:s}", "name", scene_name(i), "what", scene_description(i)));
+            json_append(list, json_make("{s:s, s:s, s:o}", "name", scene_name(i), "what", scene_description(i), "motions",
+                                        motions_of(scene_name(i))));
         } else {
             table_row(t, "scene:%s\t%s", scene_name(i), scene_description(i));
         }
@@ -431,13 +456,30 @@ static app_exit list_scenes(bool json)
         return json_print(json_make("{s:o}", "scenes", list)) ? APP_DONE : APP_BAD;
     }
     table_end(t, stdout);
+    memory_stream text;
+    need(system_memory_open(&text));
+    fputs("\nThe humanoids have motions:", text.stream);
+    for (int m = 0; m < scene_motion_count(); ++m) {
+        fprintf(text.stream, " scene:humanoid/%s%s", scene_motion_name(m), m + 1 < scene_motion_count() ? "," : ".");
+    }
+    fputs(" With \"/noisy\" behind it, the markers of a motion have noise, gaps and swapped labels.\n", text.stream);
+    need(system_memory_close(&text));
+    print_wrapped(stdout, text.text, 0, 80);
+    free(text.text);
     return APP_DONE;
+}
+
+// Columns of the names: as many as the longest has, or as let a row fit a terminal of 80.
+static size_t marker_names_width(void)
+{
+    return is_terminal(stdout) ? 30 : 38;
 }
 
 // A row of the table with its part and numbers below those of the others; what is none as it is.
 static void print_marker_row(const char *text, size_t length)
 {
-    enum { TAIL = 7, NAMES = 38 }; // words behind the names, columns of the names
+    enum { TAIL = 7 }; // words behind the names
+    const size_t width_of_names = marker_names_width();
     size_t at[TAIL], names = length;
     bool is_row = length > 0 && *text != '#' && strncmp(text, "set ", 4) != 0 && strncmp(text, "stiff ", 6) != 0;
     for (int i = TAIL - 1; is_row && i >= 0; --i) {
@@ -448,12 +490,12 @@ static void print_marker_row(const char *text, size_t length)
         names -= names > 0;
     }
     if (!is_row || at[0] == 0) {
-        printf("%.*s\n", (int)length, text);
+        print_line(stdout, 4, "%.*s", (int)length, text);
         return;
     }
     static const int width[TAIL] = {9, 6, 4, 5, 6, 4, 0};
-    while (is_terminal(stdout) && names > NAMES) { // as many as fit; the last of them stand beside the numbers
-        size_t fit = NAMES;
+    while (is_terminal(stdout) && names > width_of_names) { // as many as fit; the last of them stand beside the numbers
+        size_t fit = width_of_names;
         while (fit > 0 && text[fit] != ' ') {
             --fit;
         }
@@ -468,10 +510,29 @@ static void print_marker_row(const char *text, size_t length)
             at[i] -= fit + 1;
         }
     }
-    printf("%-38.*s ", (int)names, text);
+    printf("%-*.*s ", (int)width_of_names, (int)names, text);
     for (int i = 0; i < TAIL; ++i) {
         size_t end = i + 1 < TAIL ? at[i + 1] - 1 : length;
         printf("%-*.*s%s", width[i], (int)(end - at[i]), text + at[i], i + 1 < TAIL ? " " : "\n");
+    }
+}
+
+// One name a line: for shells and programs.
+static void print_bare_names(const contents *c, const char *kind)
+{
+    bool joints = strcmp(kind, "joints") == 0, tools = strcmp(kind, "tools") == 0, bodies = strcmp(kind, "bodies") == 0;
+    for (int i = 0; c->model && (joints || bodies) && i < poise_model_info(c->model).joints; ++i) {
+        poise_joint_info info = poise_model_joint_info(c->model, i);
+        puts(joints ? info.name : info.body);
+    }
+    for (int i = 0; c->model && tools && i < poise_model_info(c->model).tools; ++i) {
+        puts(poise_model_tool_info(c->model, i).name);
+    }
+    for (int i = 0; strcmp(kind, "postures") == 0 && i < c->file->posture_count; ++i) {
+        puts(c->file->postures[i].name);
+    }
+    for (int i = 0; strcmp(kind, "markers") == 0 && c->file->markers && i < c->file->markers->count; ++i) {
+        puts(c->file->markers->label[i]);
     }
 }
 
@@ -481,7 +542,7 @@ static app_exit print_marker_sets(bool json)
     json_node *list = json ? json_new(JSON_ARRAY) : NULL;
     const char *text;
     if (!json) {
-        puts("# names                                part      from   along fwd  outw   deviations\n");
+        printf("%-*s part      from   along fwd  outw   deviations\n\n", (int)marker_names_width(), "# names");
     }
     for (int i = 0; (text = poise_marker_sets(i)) != NULL; ++i) {
         if (json) {
@@ -500,14 +561,21 @@ static app_exit run(const arguments *args)
 {
     contents c = {.name = arguments_at(args, 0)};
     if (strcmp(c.name, SCENE_PREFIX) == 0) {
+        if (option_given(args, "names")) {
+            print_scene_names();
+            return APP_DONE;
+        }
         return list_scenes(arguments_json(args));
     }
     if (strcmp(c.name, "markers:") == 0) {
         return print_marker_sets(arguments_json(args));
     }
-    c.reads_meshes = !option_given(args, "brief");
-    load_options options = {.floating = option_given(args, "floating"), .meshes = c.reads_meshes, .quiet = true};
-    if (!load_any(c.name, option_text(args, "model", NULL), &options, &c.file, &c.skeleton)) {
+    c.reads_meshes = !option_given(args, "brief") && !option_given(args, "names");
+    load_options options = {.floating = option_given(args, "floating"),
+                            .ignore_follower_limits = option_given(args, "ignore-follower-limits"),
+                            .meshes = c.reads_meshes,
+                            .quiet = true};
+    if (!load_any(c.name, option_text(args, "source-model", NULL), &options, &c.file, &c.skeleton)) {
         return APP_BAD;
     }
     if (!load_subject(c.name, option_text(args, "subject", NULL), c.file)) {
@@ -519,6 +587,8 @@ static app_exit run(const arguments *args)
     app_exit status = APP_DONE;
     if (arguments_json(args)) {
         status = print_machine(&c);
+    } else if (option_given(args, "names")) {
+        print_bare_names(&c, option_text(args, "names", ""));
     } else {
         print_people(&c, option_given(args, "brief"));
     }
@@ -528,9 +598,13 @@ static app_exit run(const arguments *args)
 }
 
 static const app_option options[] = {
-    {"model", 'm', OPTION_FILE, "FILE", .help = "skeleton of an AMC, MOT or SRDF file"},
+    {"source-model", 'm', OPTION_FILE, "FILE", .alias = "model", .help = "skeleton of an AMC, MOT or SRDF file"},
     {"floating", .help = "URDF, MJCF: leave the root free instead of fixing it to the world"},
+    {"ignore-follower-limits",
+     .help = "URDF, MJCF: limits of a joint that follows another do not narrow those of the other"},
     {"subject", 0, OPTION_TEXT, "NAME", .help = "use only this person of several in the recording"},
+    {"names", 0, OPTION_CHOICE, "KIND", .choices = "bodies joints tools postures markers scenes",
+     .help = "print nothing but names, one a line, for programs; scenes are those of \"scene:\""},
     {"brief", .help = "leave out the tables of joints and markers, and do not read collision meshes"},
     {0},
 };

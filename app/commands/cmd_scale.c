@@ -135,7 +135,7 @@ static bool write_pose(const poise_osim_scaled *s, const char *name)
     }
     memcpy(clip->q, s->q, (size_t)nq * sizeof *clip->q);
     poise_file file = {.model = s->file->model, .clip = clip, .scale = s->file->scale, .title = "static pose"};
-    bool works = save_file(name, &file);
+    bool works = save_motion(name, &file);
     poise_clip_destroy(clip);
     return works;
 }

@@ -1,7 +1,6 @@
 // poise solve: one pose that meets goals.
 #include "cli/memory.h"
 #include "cli/method_names.h"
-#include "cli/save_table.h"
 #include "cli/terminal.h"
 #include "commands.h"
 #include "solve_parts.h"
@@ -56,8 +55,8 @@ static bool set_options(solve_job *job, const arguments *args)
 {
     poise_solver_options *o = &job->options;
     *o = poise_solver_options_default();
-    o->start = option_given(args, "from") ? POISE_START_WARM : POISE_START_COLD;
-    o->use_limits = strcmp(option_text(args, "limits", "on"), "on") == 0;
+    o->start = option_given(args, "posture") ? POISE_START_WARM : POISE_START_COLD;
+    o->use_limits = !option_given(args, "no-limits") && strcmp(option_text(args, "limits", "on"), "on") == 0;
     o->max_iterations = option_count(args, "iterations", o->max_iterations);
     o->restarts = option_count(args, "restarts", option_given(args, "all") ? RESTARTS_OF_ALL : RESTARTS);
     o->seed = (uint64_t)option_count(args, "seed", 1);
@@ -360,7 +359,7 @@ static bool save(const solve_job *job, const char *name)
     out.goal_count = json ? job->list->count : 0;
     out.placements = json ? out.placements : NULL;
     out.placement_count = json ? out.placement_count : 0;
-    bool works = is_joint_table(name) ? save_joint_table(job->model, out.clip, name) : save_file(name, &out);
+    bool works = save_motion(name, &out);
     poise_clip_destroy(clip);
     free(postures);
     return works;
@@ -396,7 +395,7 @@ static bool set_start(solve_job *job, const arguments *args)
     job->start = needed(calloc(nq + 1, sizeof *job->start));
     job->q = needed(calloc(nq + 1, sizeof *job->q));
     job->locked = needed(calloc(nv + 1, sizeof *job->locked));
-    if (!load_posture(job->file, option_text(args, "from", "neutral"), job->start)) {
+    if (!load_posture(job->file, option_text(args, "posture", "neutral"), job->start)) {
         return false;
     }
     memcpy(job->q, job->start, nq * sizeof *job->q);
@@ -470,7 +469,7 @@ static bool check_path_use(const arguments *args)
             return false;
         }
     }
-    static const char *const parts[] = {"tip", "rate", "path-unit"};
+    static const char *const parts[] = {"body", "rate", "path-unit", "step"};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i) {
         if (!option_given(args, "path") && option_given(args, parts[i])) {
             complain("solve: --%s is about a path: add --path FILE", parts[i]);
@@ -492,19 +491,22 @@ static app_exit run(const arguments *args)
         return APP_BAD;
     }
     bool avoids = option_given(args, "avoid") || option_given(args, "obstacle");
-    if (!avoids && option_given(args, "srdf") && !option_given(args, "from")) {
-        complain("solve: --srdf has pairs for --avoid and postures for --from: add one of them");
+    if (!avoids && option_given(args, "srdf") && !option_given(args, "posture")) {
+        complain("solve: --srdf has pairs for --avoid and postures for --posture: add one of them");
         return APP_BAD;
     }
     if (!check_path_use(args) || !avoid_check_use(args, "solve", false)) {
         return APP_BAD;
     }
-    load_options how = {.floating = option_given(args, "floating"), .holds_loops = true, .meshes = avoids};
+    load_options how = {.floating = option_given(args, "floating"),
+                        .ignore_follower_limits = option_given(args, "ignore-follower-limits"),
+                        .holds_loops = true,
+                        .meshes = avoids};
     if (avoids && !check_words(args, how)) {
         return APP_BAD;
     }
     app_exit result = APP_BAD;
-    if (load_words(&job, args, &how)) {
+    if (load_words(&job, args, &how) && (!option_given(args, "output") || motion_can_be_written(job.file, output))) {
         if (set_options(&job, args) && find_answer(&job, args)) {
             result = finish(&job, args);
         }
@@ -517,20 +519,26 @@ static const app_option options[] = {
     {"goal", 'g', OPTION_TEXT, "GOAL", .repeats = true, .help = "what the skeleton should do; see \"poise help goals\""},
     {"goals", 0, OPTION_FILE, "FILE", .help = "read goals from a file: one per line, or Poise's JSON (.json)"},
     {"path", 0, OPTION_FILE, "FILE",
-     .help = "poses for --tip, one per line, each solved from the one before: x,y,z, then qx,qy,qz,qw or roll,pitch,yaw in "
+     .help = "poses for --body, one per line, each solved from the one before: x,y,z, then qx,qy,qz,qw or roll,pitch,yaw in "
              "degrees (.csv)"},
     {"path-unit", 0, OPTION_TEXT, "UNIT", .help = "unit of the places in --path: m cm mm in ft; the default is the model's"},
-    {"tip", 0, OPTION_TEXT, "NAME", .help = "body or tool that follows --path; the default is the only tool"},
+    {"body", 'b', OPTION_TEXT, "NAME", .alias = "tip",
+     .help = "body or tool that follows --path; the default is the only tool"},
     {"rate", 0, OPTION_NUMBER, "HZ", .lowest = 1e-3, .highest = 1e6,
      .help = "poses of --path per second in what -o writes; the default is 100"},
-    {"from", 0, OPTION_TEXT, "POSTURE",
+    {"step", 0, OPTION_TEXT, "DEG[,M]",
+     .help = "how far a joint may turn, in degrees, and slide, in metres, from a pose of --path to the next; the default is "
+             "7,0.02. Poses far apart may take longer steps if the arm can follow the straight line between them in such"},
+    {"posture", 'p', OPTION_TEXT, "POSTURE", .alias = "from q",
      .help = "start: a posture by name, FILE@FRAME, or numbers in radians (\"0 -90 90 deg\": in degrees); the default is "
              "neutral"},
     {"method", 0, OPTION_CHOICE, "METHOD", .choices = METHODS_COMMON " priority ccd bwcd fabrik", .also = "newton_projected",
      .help = "solver; auto is the best of them, the others are for comparison"},
-    {"limits", 0, OPTION_CHOICE, "on|off", .choices = "on off", .help = "respect the joint limits"},
-    {"lock", 0, OPTION_TEXT, "JOINT", .repeats = true, .help = "hold this joint at its start value"},
-    {"iterations", 0, OPTION_COUNT, "N", .highest = INT_MAX, .help = "most iterations from each start; the default is 100"},
+    {"no-limits", .help = "ignore the joint limits"},
+    {"limits", 0, OPTION_CHOICE, "on|off", .choices = "on off", .help = "respect the joint limits", .is_old = true},
+    {"lock", 0, OPTION_TEXT, "JOINT", .repeats = true, .alias = "hold", .help = "hold this joint at its start value"},
+    {"iterations", 0, OPTION_COUNT, "N", .alias = "max-iterations", .highest = INT_MAX,
+     .help = "most iterations from each start; the default is 100"},
     {"restarts", 0, OPTION_COUNT, "N", .highest = 1000000,
      .help = "most restarts while goals are missed; the default is 30, with --all 500"},
     {"seed", 0, OPTION_COUNT, "N", .highest = INT_MAX, .help = "seed of the restarts; the default is 1"},
@@ -546,6 +554,8 @@ static const app_option options[] = {
      .help = "write the answer: as posture \"solution\" of a .json, else as a motion of one frame, or of all of --path"},
     {"picture", 0, OPTION_OUTPUT, "FILE", .choices = ".svg", .help = "draw start, answer, goals and obstacles"},
     {"floating", .help = "URDF, MJCF: leave the root free instead of fixing it to the world"},
+    {"ignore-follower-limits",
+     .help = "URDF, MJCF: limits of a joint that follows another do not narrow those of the other"},
     {0},
 };
 
@@ -560,7 +570,7 @@ static const app_example examples[] = {
      "--goal \"stay weight 0.001\" --picture reach.svg"},
     {"An arm that avoids a post and itself", "poise solve arm.urdf --goal \"position tool0 0.5 0.2 0.4\" --avoid "
                                              "--obstacle \"box 0.4 0 0.5 0.1 0.1 1\" --margin 0.01"},
-    {"A tool path from a table, as a motion", "poise solve arm.urdf --path path.csv --tip tool0 -o joints.csv"},
+    {"A tool path from a table, as a motion", "poise solve arm.urdf --path path.csv --body tool0 -o joints.csv"},
     {"Output for a program", "poise solve scene:twolink --goal \"position tip 1 1 0\" --json"},
     {0},
 };
@@ -575,7 +585,8 @@ const app_command cmd_solve = {
         "Finds joint values that meet all goals, or come as close as the skeleton can. Goals are written in words "
         "(\"poise help goals\"); without any, those in MODEL's file are used.\n\n"
         "The exit status is 0 if every goal is met and 1 if the closest pose misses one; that pose is printed and written "
-        "all the same. With --avoid the status is also 1 if no pose was found that keeps the shapes apart (the output "
+        "all the same. With --path it is also 1 if a joint leaps from one pose to the next (--step). With --avoid the "
+        "status is also 1 if no pose was found that keeps the shapes apart (the output "
         "names the colliding pairs), if there was nothing to check, or if collision meshes could not be read "
         "(--allow-missing continues without them). Loops that the model's file closes (MJCF, JSON) are kept closed. Soft "
         "goals (posture, stay) influence the answer but do not count as missed. Goals with a priority above 0 are solved "

@@ -74,6 +74,9 @@ static void put_line(FILE *stream, const char *text)
 static void put_options(FILE *stream, const app_option *options)
 {
     for (; options && options->name; ++options) {
+        if (options->is_old) {
+            continue;
+        }
         fputs(".TP\n", stream);
         if (options->letter) {
             fprintf(stream, "\\fB\\-%c\\fR, ", options->letter);

@@ -120,7 +120,8 @@ void solve_print_shapes(const solve_job *job)
 
 app_exit solve_exit(const solve_job *job)
 {
-    return job->reached && avoid_checks_all(&job->avoided) && job->path.turned == 0 ? APP_DONE : APP_MISSED;
+    return job->reached && avoid_checks_all(&job->avoided) && job->path.verdict.level == POISE_VERDICT_GOOD ? APP_DONE
+                                                                                                            : APP_MISSED;
 }
 
 void solve_print_unchecked(const solve_job *job)

@@ -8,6 +8,8 @@
 #include "cli/json_output.h"
 #include "cli/load.h"
 
+#include <poise/verdict.h>
+
 #include <stdio.h>
 
 // Is it a soft goal, which pulls on the answer and is never met exactly (POSTURE, SMOOTHNESS)?
@@ -32,8 +34,11 @@ typedef struct solve_path {
     int count;
     double factor;    // of its lengths, by --path-unit
     double nearest;   // of its points, from the origin
-    int turned;       // rows in which a hinge turns by more than half a turn: no controller should follow that
+    int turned;       // rows in which a hinge turns by more than half a turn
     poise_clip *clip; // the answers
+    double step[2];   // of --step: how far a joint may turn, radians, and slide, metres, from pose to pose
+    poise_verdict verdict;
+    poise_finding *findings; // a pose has one at most
 } solve_path;
 
 // What keeps a solve from its goals: kinds of constraints without one of which they are met, or none without which they are.

@@ -158,12 +158,12 @@ static bool read_line(solve_path *path, const char *tip, path_layout *layout, ch
 // The tool of the path: --tip, or the only tool of the model.
 static const char *tip_of(const solve_job *job, const arguments *args)
 {
-    const char *tip = option_text(args, "tip", NULL);
+    const char *tip = option_text(args, "body", NULL);
     if (!tip && poise_model_info(job->model).tools == 1) {
         tip = poise_model_tool_info(job->model, 0).name;
     }
     if (!tip) {
-        complain("solve: --path needs --tip NAME, the body or tool that follows it");
+        complain("solve: --path needs --body NAME, the body or tool that follows it");
     }
     return tip;
 }
@@ -209,13 +209,30 @@ static void ask_for_unit(const solve_job *job, const char *tip, const arguments 
     }
 }
 
+// "7" or "7,0.02": degrees, and metres of a slide.
+static bool read_step(const arguments *args, double step[2])
+{
+    poise_thresholds usual = poise_thresholds_default();
+    const char *text = option_text(args, "step", "");
+    double numbers[2];
+    int count = parse_numbers(text, numbers, 2);
+    step[0] = count > 0 ? numbers[0] / DEGREES_PER_RADIAN : usual.doubtful[POISE_FINDING_LEAPT];
+    step[1] = count > 1 ? numbers[1] : usual.doubtful[POISE_FINDING_SLID];
+    bool works = option_given(args, "step") ? count > 0 && step[0] > 0 && step[1] > 0 : true;
+    if (!works) {
+        complain("--step \"%s\": one or two numbers above 0: degrees of a hinge and metres of a slide, such as 7,0.02",
+                 text);
+    }
+    return works;
+}
+
 bool solve_read_path(solve_job *job, const arguments *args)
 {
     solve_path *path = &job->path;
     const char *tip = tip_of(job, args);
     const char *name = option_text(args, "path", "");
     file_bytes bytes;
-    if (!tip || !read_unit(job, args, &path->factor) || !file_read(name, &bytes)) {
+    if (!tip || !read_step(args, path->step) || !read_unit(job, args, &path->factor) || !file_read(name, &bytes)) {
         return false;
     }
     path->name = strcmp(name, "-") == 0 ? "standard input" : name;
@@ -246,6 +263,7 @@ void solve_release_path(solve_path *path)
         free(path->rows[i].goal);
     }
     free(path->rows);
+    free(path->findings);
     poise_clip_destroy(path->clip);
 }
 
@@ -299,6 +317,29 @@ static bool solve_row(solve_job *job, int i)
     return true;
 }
 
+// Which joints leap from pose to pose. The last goal is the tool's.
+static bool judge_path(solve_job *job)
+{
+    solve_path *path = &job->path;
+    const poise_goal *goal = &job->list->goals[job->list->count - 1];
+    poise_path_problem problem = poise_path_problem_default();
+    problem.model = job->model, problem.q = path->clip->q, problem.poses = path->count;
+    problem.body = goal->body, problem.local = goal->local;
+    problem.metres = job->file->scale.metres > 0 ? job->file->scale.metres : 1;
+    static const poise_finding_kind kinds[] = {POISE_FINDING_LEAPT, POISE_FINDING_SLID};
+    for (int i = 0; i < 2; ++i) {
+        problem.thresholds.doubtful[kinds[i]] = path->step[i];
+        problem.thresholds.failed[kinds[i]] = fmax(path->step[i], problem.thresholds.failed[kinds[i]]);
+    }
+    poise_error error;
+    path->findings = needed(calloc((size_t)path->count + 1, sizeof *path->findings));
+    if (poise_path_judge(&problem, NULL, &path->verdict, path->findings, path->count, &error) != POISE_OK) {
+        complain("solve: %s", error.text);
+        return false;
+    }
+    return true;
+}
+
 bool solve_follow_path(solve_job *job, double rate)
 {
     solve_path *path = &job->path;
@@ -319,5 +360,11 @@ bool solve_follow_path(solve_job *job, double rate)
     }
     progress_end();
     job->reached = all_met;
+    works = works && judge_path(job);
+    if (!all_met) {
+        path->verdict.level = POISE_VERDICT_FAILED;
+    } else if (path->verdict.level == POISE_VERDICT_GOOD && !avoid_checks_all(&job->avoided)) {
+        path->verdict.level = POISE_VERDICT_DOUBTFUL;
+    }
     return works;
 }

@@ -1,6 +1,7 @@
 // What poise solve --path prints.
 #include "cli/degrees.h"
 #include "cli/terminal.h"
+#include "cli/verdict_text.h"
 #include "solve_parts.h"
 
 #include <stdio.h>
@@ -60,10 +61,13 @@ void solve_print_path(const solve_job *job)
         printf("\nlargest step of a joint: %s, %.3g %s, to line %d\n", joint.name,
                is_angle ? row->step * DEGREES_PER_RADIAN : row->step, is_angle ? "degrees" : job->length_unit, row->line);
     }
-    if (path->turned > 0) {
-        printf("%sdoubtful%s: between two poses a joint turns by more than half a turn, %d time%s:\n"
-               "it has come to its limit, or the arm takes another answer; try another --from\n",
-               style_code(STYLE_BAD), style_code(STYLE_PLAIN), path->turned, path->turned == 1 ? "" : "s");
+    putchar('\n');
+    verdict_print(&path->verdict, path->findings, stdout);
+    if (path->verdict.count > 0) {
+        print_fact(stdout, "",
+                   "the arm takes another of its answers, or a joint has come to its limit: try another --posture, "
+                   "or poses that lie closer together",
+                   false);
     }
     solve_print_unchecked(job);
 }
@@ -81,8 +85,9 @@ app_exit solve_print_path_machine(const solve_job *job)
                                     json_from_numbers(path->clip->q + (size_t)i * (size_t)nq, nq)));
     }
     json_node *o =
-        json_make("{s:o, s:o, s:b, s:i, s:i, s:i, s:o, s:o}", "file", json_from_text(job->name), "path",
+        json_make("{s:o, s:o, s:b, s:i, s:i, s:i, s:o, s:o, s:o}", "file", json_from_text(job->name), "path",
                   json_from_text(path->name), "reached", job->reached, "poses", path->count, "met", count_met(path),
-                  "turned", path->turned, "coordinates", json_from_coordinates(job->model), "frames", list);
+                  "turned", path->turned, "verdict", verdict_as_json(&path->verdict, path->findings, VERDICT_OF_PATH),
+                  "coordinates", json_from_coordinates(job->model), "frames", list);
     return json_print(o) ? solve_exit(job) : APP_BAD;
 }

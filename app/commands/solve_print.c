@@ -171,7 +171,7 @@ static void add_out_of_reach(const solve_job *job, FILE *stream)
         if (distance > reach) {
             fprintf(stream, " Goal %d is %.4g %s from %s, and the chain from there is %.4g %s long.", i + 1, distance,
                     job->length_unit, poise_model_joint_info(job->model, first).name, reach, job->length_unit);
-            is_thousandfold = is_thousandfold || (distance > 30 * reach && distance < 1000 * reach);
+            is_thousandfold = is_thousandfold || poise_goal_suspect_millimetres(goal, kinematics, NULL, NULL);
         }
     }
     if (is_thousandfold && job->file->scale.metres == 1) {

@@ -8,6 +8,8 @@
 #include <poise/io.h>
 #include <poise/poise.h>
 
+enum { EDIT_FINDINGS = 64 };
+
 typedef struct edit_job {
     const char *input;
     poise_file *file;              // with the model and the clip that is edited
@@ -22,6 +24,10 @@ typedef struct edit_job {
     poise_pin_list *pins;          // NULL: none
     poise_pin_result *results;     // of each
     poise_pin_report report;       // of all
+    poise_thresholds thresholds;   // --threshold
+    poise_verdict verdict;         // on pins and feet; there are none without results
+    poise_finding findings[EDIT_FINDINGS];
+    bool sees_overlaps; // the skeleton has shapes
 } edit_job;
 
 // Print what was done, and the files that were written; NULL: none. False when standard output is broken.

@@ -3,6 +3,7 @@
 #include "cli/json_output.h"
 #include "cli/scale_words.h"
 #include "cli/terminal.h"
+#include "cli/verdict_text.h"
 #include "edit/edit_parts.h"
 
 #include <math.h>
@@ -197,6 +198,10 @@ bool edit_print_text(const edit_job *job, const char *const files[], int count)
     }
     if (job->results) {
         print_report(job);
+        verdict_print(&job->verdict, job->findings, stdout);
+        if (!job->sees_overlaps) {
+            print_fact(stdout, "not checked", "overlaps of bodies: the skeleton has no collision shapes", false);
+        }
     } else {
         printf("%d frame%s, %.3f s\n", job->before->frames, job->before->frames == 1 ? "" : "s",
                job->before->frames * job->before->frame_time);
@@ -215,6 +220,12 @@ static json_node *json_of_pin(const edit_job *job, int i)
                      r->before_length, "before_angle", r->before_angle);
 }
 
+// What was not measured is null.
+static json_node *json_of_verdict(const edit_job *job)
+{
+    return verdict_as_json(&job->verdict, job->findings, job->sees_overlaps ? VERDICT_OF_EDIT : VERDICT_OF_BARE_EDIT);
+}
+
 bool edit_print_json(const edit_job *job, const char *output)
 {
     const poise_pin_report *r = &job->report;
@@ -230,5 +241,6 @@ bool edit_print_json(const edit_job *job, const char *output)
         job->feet_before.skate_worst, "skate_after", job->feet_after.skate_mean, job->feet_after.skate_worst, "snap_frame",
         r->frames > 0 && r->snap_frame >= 0 ? json_from_integer(r->snap_frame) : json_new(JSON_NULL), "jolt", r->jolt,
         "loop_turn", job->travel.turn, "loop_travel", job->travel.length, "pins", pins);
+    json_set(o, "verdict", job->results ? json_of_verdict(job) : json_new(JSON_NULL));
     return json_print(o);
 }

@@ -1,6 +1,5 @@
 // poise retarget: a motion on another skeleton.
 #include "cli/load.h"
-#include "cli/save_table.h"
 #include "cli/scale_words.h"
 #include "cli/terminal.h"
 #include "cli/verdict_text.h"
@@ -84,7 +83,7 @@ static bool choose_frames(retarget_job *j, const arguments *args)
 
 static bool load_target(retarget_job *j, const arguments *args)
 {
-    load_options options = {.floating = !option_given(args, "fixed")};
+    load_options options = {.floating = !option_given(args, "fixed"), .meshes = true};
     j->target = load_model(j->model_name, &options);
     if (j->target) {
         poise_scale *scale = &j->target->scale;
@@ -176,16 +175,11 @@ static void fill_task(retarget_job *j, const arguments *args)
 {
     const poise_file *holder = j->motion->model ? j->motion : j->skeleton;
     poise_up from = up_by_name(option_text(args, "source-up", "")), to = up_by_name(option_text(args, "up", ""));
-    j->task = poise_retarget_task_default();
+    j->task = poise_retarget_of_files(j->motion, j->target);
     j->task.from = j->from;
     j->task.clip = j->source;
-    j->task.to = j->target->model;
-    j->task.to_clip = j->target->clip;
-    j->task.from_clip = j->motion->clip;
     j->task.from_up = from != POISE_UP_UNKNOWN ? from : holder->scale.up;
-    j->task.to_up = to != POISE_UP_UNKNOWN ? to : j->target->scale.up;
-    j->task.shapes = j->target->shapes;
-    j->task.shape_count = j->target->shape_count;
+    j->task.to_up = to != POISE_UP_UNKNOWN ? to : j->task.to_up;
     j->task.sole = option_number(args, "sole", 0) / (j->metres > 0 ? j->metres : 1);
     j->task.ground = option_number(args, "ground", NAN);
     j->task.feet = feet_by_name(option_text(args, "feet", "auto"));
@@ -232,8 +226,7 @@ static bool load_all(retarget_job *j, const arguments *args)
         return false;
     }
     poise_file file = as_file(j);
-    if ((out && !is_joint_table(out) && !motion_can_be_written(&file, out)) || !choose_frames(j, args) ||
-        !limit_velocity(j, args)) {
+    if ((out && !motion_can_be_written(&file, out)) || !choose_frames(j, args) || !limit_velocity(j, args)) {
         return false;
     }
     fill_task(j, args);
@@ -251,7 +244,7 @@ static bool write_all(retarget_job *j, const arguments *args)
     file.motion = name;
     const char *drawn = option_text(args, "picture", NULL);
     return (!page || retarget_page(j, page, args)) && (!drawn || retarget_picture(j, drawn)) &&
-           (!out || (is_joint_table(out) ? save_joint_table(j->target->model, j->clip, out) : save_file(out, &file)));
+           (!out || save_motion(out, &file));
 }
 
 static void release(retarget_job *j)
@@ -322,8 +315,10 @@ static const app_option options[] = {
          "beyond D the motion is doubtful, beyond F failed; WHAT is unmatched (0,1), pose (0), bones (0.2,0.6 rad), limb "
          "(0.5,1.2 rad), reversed (0), hips (0.08,0.3 of the leg), skate (0.02,0.3 of it a second), sunk (0.0025,0.06), "
          "jumped (0,0.1 of the frames), late (0.05,0.5), slipped (0.3,3 of the leg a second), released (0.1 of the "
-         "frames), tipped (0.05), buried (0.03 of the leg), fixed (0), unplanted (0.3 of the frames) or "
-         "aside (0.1 of the frames)"},
+         "frames), tipped (0.05), loose (0.05 of the rests), lurched (1 m/s), overturned (0.5 of the frames), buried "
+         "(0.03,0.25 of the leg), floor (0.02 of the frames), self (0.02), "
+         "pierced (0.02,0.1), unchecked (0), fast (1, of the limit), abrupt (0.02 of the frames), fixed (0), unplanted "
+         "(0.3 of the frames) or aside (0.1 of the frames)"},
     {0},
 };
 

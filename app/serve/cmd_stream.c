@@ -242,14 +242,17 @@ static app_exit run(const arguments *args)
 static const app_option options[] = {
     {"rate", 'r', OPTION_NUMBER, "HZ", .lowest = 0.01, .highest = 100000, .help = "output lines per second (100)"},
     {"solve-rate", 0, OPTION_NUMBER, "HZ", .lowest = 0.01, .highest = 100000, .help = "solves per second (as --rate)"},
-    {"posture", 'p', OPTION_TEXT, "POSTURE",
-     .help = "posture to start from and hold: a name, FILE@FRAME, numbers, or points:x,y,z,... (\"neutral\")"},
+    {"posture", 'p', OPTION_TEXT, "POSTURE", .alias = "from q",
+     .help = "posture to start from and hold: a name, FILE@FRAME, numbers in radians (\"0 -90 90 deg\": in degrees), or "
+             "points:x,y,z,... (\"neutral\")"},
     AIM_OPTION_POSTURES,
     {"motion", 0, OPTION_FILE, "FILE", .help = "animation to play: its pose at each tick is the posture to hold"},
     {"loop", .help = "repeat the animation"},
     {"filter", 'f', OPTION_TEXT, "LIMITS",
-     .help = "motor limits, such as \"velocity=2 acceleration=10 jerk=100\" (the default), or \"off\"; the word optimal "
-             "(the default: in the least time) or nutty (smoothed, as in the paper) chooses the filter"},
+     .help =
+         "motor limits, such as \"velocity=2 acceleration=10 jerk=100\" (the default), or \"off\"; the word optimal "
+         "(the default: in the least time, within the limits at any rate) or nutty (as in the paper: slower the higher the "
+         "rate) chooses the filter"},
     {"method", 0, OPTION_CHOICE, "METHOD", .choices = "expressive erik solve step",
      .help = "expressive; erik, for a chain of hinges; solve, the ordinary solver with a slight preference for the "
              "posture; step, one control step per tick within the velocity and acceleration limits of --filter "

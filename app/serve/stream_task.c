@@ -4,11 +4,15 @@
 #include "cli/memory.h"
 #include "cli/terminal.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { OWN_GOALS = 2 + AIM_MOST_HOLDS }; // aim, position, holds
+
+// No length, angle or weight is meant beyond this. Far beyond it squares overflow, and what is out of reach would look met.
+#define LARGEST 1e100
 
 static bool refuse(char *wrong, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -110,6 +114,11 @@ static bool read_posture(const stream_task *task, const json_node *value, change
     count = read_numbers(value, c->numbers, nq);
     if (count != nq) {
         return refuse(wrong, "posture: is neither a name nor a list of %d numbers", nq);
+    }
+    for (int i = 0; i < nq; ++i) {
+        if (!(fabs(c->numbers[i]) <= LARGEST)) {
+            return refuse(wrong, "posture: number %d, %g, is beyond %g", i + 1, c->numbers[i], LARGEST);
+        }
     }
     for (int i = 0; i < nq && task->servo_scale; ++i) {
         c->numbers[i] = (c->numbers[i] - task->servo_offset[i]) / task->servo_scale[i];
@@ -262,6 +271,25 @@ static int list_goals(const stream_task *task, const change *c, poise_goal *goal
     return count;
 }
 
+// Refuse a goal with a number that is too large, by the member that has it: the goals are those of aim, position and goals, in
+// this order (list_goals).
+static bool is_in_range(const stream_task *task, const change *c, const poise_goal *goals, int i, char *wrong)
+{
+    bool has_aim = c->aim ? c->has_aim : task->has_aim, has_position = c->position ? c->has_position : task->has_position;
+    const poise_goal *g = &goals[i];
+    poise_vec3 at = g->target.position, local = g->local.position;
+    double numbers[] = {at.x, at.y, at.z, local.x, local.y, local.z, g->distance, g->weight, g->rotation_weight};
+    int listed = i - has_aim - has_position;
+    for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; ++k) {
+        if (!(fabs(numbers[k]) <= LARGEST)) {
+            return listed < 0
+                       ? refuse(wrong, "%s: %g is beyond %g", i == 0 && has_aim ? "aim" : "position", numbers[k], LARGEST)
+                       : refuse(wrong, "goals: goal %d: %g is beyond %g", listed + 1, numbers[k], LARGEST);
+        }
+    }
+    return true;
+}
+
 static void commit(stream_task *task, change *c)
 {
     if (c->aim) {
@@ -304,6 +332,7 @@ bool task_apply(stream_task *task, json_node *object, char *wrong)
         poise_error error = {0};
         coupled += goals[i].kind == POISE_GOAL_RELATIVE || goals[i].kind == POISE_GOAL_CENTER_OF_MASS;
         sound = poise_goal_check(&goals[i], task->model, &error) == POISE_OK || refuse(wrong, "%s", error.text);
+        sound = sound && is_in_range(task, &c, goals, i, wrong);
     }
     if (sound && coupled > STREAM_MOST_COUPLED) {
         sound = refuse(wrong, "%d goals tie bodies together (relative, balance); at most %d at a time", coupled,

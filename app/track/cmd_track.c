@@ -117,8 +117,7 @@ static bool write_results(const job *j, const track_result *r, const arguments *
 // The exit status of a job that was done.
 static app_exit exit_of(const job *j, const track_result *r)
 {
-    bool is_doubted = r->made->verdict.level > j->accept || (r->stood && r->stood->verdict.level > j->accept);
-    return is_doubted || track_leaves_limits(r) || track_leaves_clearance(r) ? APP_MISSED : APP_DONE;
+    return r->made->verdict.level > j->accept || track_leaves_limits(r) || track_leaves_clearance(r) ? APP_MISSED : APP_DONE;
 }
 
 // A line of a list is checked as the command line is.
@@ -149,6 +148,7 @@ static app_exit run_one(job *j, const arguments *args)
 {
     track_result r = {0};
     bool works = do_job(j, &r, args);
+    r.wall = seconds_of_process();
     app_exit status = works ? exit_of(j, &r) : APP_BAD;
     bool to_output = j->out && strcmp(j->out, "-") == 0;
     if (works && arguments_json(args)) {
@@ -197,7 +197,9 @@ static app_exit list_job(const job *j, const struct track_line *line, int number
 {
     char what[160];
     track_result r = {0};
+    double begun = seconds_now();
     bool works = do_job(j, &r, args);
+    r.wall = seconds_now() - begun;
     app_exit status = works ? exit_of(j, &r) : APP_BAD;
     if (arguments_json(args)) {
         json_node *o = works ? track_as_json(&r, j->out, j->report)
@@ -461,8 +463,12 @@ static const app_option options[] = {
              "(0.012,0.024), far (0.024), places (0.7,1 deviations), moved (1.2,2.5), unequal (0.027,0.048), swapped (9), "
              "size (1.25,1.6), stretched (1.15,1.35), unseen (0.55,0.75), bare (0.6,0.9), held (0,0.5), let_go (0.2), lost "
              "(0.2 s), hidden (0.5 s), blocked (0.045 of the stature), snapped (0.8 rad), traded (0), astray (0.12), "
-             "foreign (0.75), lying (0), turned (0.2,0.5 rad) or absent (0); if a motion is followed, also bones "
-             "(0.14,0.42 rad) and limb (0.3,0.72 rad); "
+             "unplaced (0.02), at_limit (0.02 of the frames), unsure (0.0873 rad), vague (never), foreign (0.75), lying "
+             "(0), turned (0.2,0.5 rad), absent (0), frozen (3 frames), doubled (1.1), filled (0.5 s), cut (0.004), pushed "
+             "(0.0125), hasty (100,300 m/s2), "
+             "slow (2.5 s), backwards (0.7), mirrored (0.5), tilted (0.1745 rad), skewed (0.012) or shifted (0.014); if a "
+             "motion is followed, "
+             "also bones (0.14,0.42 rad), limb (0.3,0.72 rad) and misplaced (0.03); "
              "with --velocity and --acceleration, late (0.05,0.5 of the frames)"},
     {"method", 0, OPTION_CHOICE, "NAME", .choices = METHODS_COMMON " ccd fabrik", .also = "newton_projected",
      .help = "solver for each frame (auto)"},

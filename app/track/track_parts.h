@@ -78,7 +78,7 @@ typedef struct track_result {
     int untasked; // markers with a place and no task
     track_clearance clearance;
     double *seconds; // by frame: processor time of all passes over it
-    double wall;     // seconds from start to end of the tracking
+    double wall;     // seconds of the process, or of one job of a list: reading and writing included
     int threads;
     double mean_time, p50, p99;              // seconds
     char note[TRACK_NOTES][TRACK_NOTE_SIZE]; // what was decided for the user

@@ -31,8 +31,7 @@ typedef struct watch {
     double stamp[MOST_WORKERS]; // by worker: its thread's processor time when the last frame was done
     atomic_llong *nanoseconds;  // by frame
     atomic_int done;            // frames that have been tracked at least once
-    double begin, wall;         // of the tracking: seconds
-    double begin_spent, spent;  // the same of the calling thread's processor time
+    double begin_spent, spent;  // of the tracking: the calling thread's processor time, seconds
 } watch;
 
 static void watched_piece(void *argument, int piece, int worker)
@@ -69,17 +68,14 @@ static void on_frame(void *user, int frame, int worker)
 static void on_stage(void *user, poise_recording_stage stage, int frames)
 {
     watch *w = user;
-    double now = seconds_now();
     progress_end();
     if (stage == POISE_STAGE_CALIBRATE) {
         progress_start("calibrating", "frames", frames);
         progress_show(0);
     } else if (stage == POISE_STAGE_TRACK) {
         progress_start("tracking", "frames", frames);
-        w->begin = now;
         w->begin_spent = w->stamp[0] = cpu_seconds_now();
     } else {
-        w->wall = now - w->begin;
         w->spent = cpu_seconds_now() - w->begin_spent;
     }
 }
@@ -168,7 +164,6 @@ static bool follow(const track_request *request, track_result *r, watch *w)
     bool works = poise_recording_follow(p, r->made, &error) == POISE_OK;
     track_device_leave(&on);
     progress_end();
-    r->wall = w->wall;
     double metres = r->made->said.metres;
     if (!works && metres > 0 && is_no_person(&r->made->figure, metres)) {
         complain("%s: in its units of %g m the person is %.3g m tall; --source-unit %g would make it %.3g m", r->source_name,
@@ -282,5 +277,5 @@ bool track_write(const track_result *r, const char *name)
     char motion[128];
     name_of_motion(r->source, r->source_name, motion, sizeof motion);
     file.motion = motion;
-    return save_file(name, &file) && (!r->made->fitted || save_skeleton_of(name, &file, r->model_name));
+    return save_motion(name, &file) && (!r->made->fitted || save_skeleton_of(name, &file, r->model_name));
 }

@@ -162,7 +162,7 @@ bool track_sensors(const track_request *request, const char *setup, const char *
     j.skeleton = load_model(request->model, NULL);
     bool works = j.skeleton && (j.recording = read_orientations(request->source)) != NULL && read_setup(&j, setup);
     double start = seconds_now();
-    works = works && follow(request, &j, &heading);
+    works = works && (!out || motion_can_be_written(j.skeleton, out)) && follow(request, &j, &heading);
     double seconds = seconds_now() - start;
     if (works && out) {
         poise_file file = {.format = j.skeleton->format,
@@ -170,7 +170,7 @@ bool track_sensors(const track_request *request, const char *setup, const char *
                            .clip = j.clip,
                            .scale = j.skeleton->scale,
                            .title = j.skeleton->title};
-        works = save_file(out, &file);
+        works = save_motion(out, &file);
     }
     if (works) {
         print(request, &j, heading, seconds);

@@ -45,6 +45,7 @@ bool track_take_standing(const char *name, poise_scale scale, track_result *r)
         complain("%s: %s", name, error.text);
         return false;
     }
+    r->problem.standing = r->stood;
     r->problem.model = r->stood->model;
     r->problem.scale = r->stood->scale;
     r->problem.placements = r->stood->placements;

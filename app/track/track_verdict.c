@@ -137,19 +137,34 @@ json_node *track_sureness_as_json(const track_result *r)
 
 // ---- Clinicians ----------------------------------------------------------------------------------------------------------
 
-// Angles of all frames; NULL after one line on standard error.
-static double *angles_of(const track_result *r)
+// Angles of all frames, and the same with gaps where nothing is known of them.
+typedef struct angle_table {
+    double *of_skeleton, *known; // frames x POISE_ANGLE_COUNT
+} angle_table;
+
+static void free_angles(angle_table *t)
 {
-    double *angles = calloc((size_t)r->made->clip->frames * POISE_ANGLE_COUNT + 1, sizeof *angles);
+    free(t->of_skeleton);
+    free(t->known);
+}
+
+// False after one line on standard error.
+static bool find_angles(const track_result *r, angle_table *t)
+{
+    size_t cells = (size_t)r->made->clip->frames * POISE_ANGLE_COUNT + 1;
     poise_error error = {0};
-    if (!angles) {
-        no_memory();
-    } else if (poise_joint_angles(r->made->model, r->made->clip, NULL, angles, &error) != POISE_OK) {
-        complain("%s: %s", r->model_name, error.text);
-        free(angles);
-        angles = NULL;
+    *t = (angle_table){calloc(cells, sizeof(double)), calloc(cells, sizeof(double))};
+    if (!t->of_skeleton || !t->known) {
+        free_angles(t);
+        return no_memory();
     }
-    return angles;
+    if (poise_joint_angles(r->made->model, r->made->clip, NULL, t->of_skeleton, &error) != POISE_OK ||
+        poise_recording_angles(r->made, NULL, t->known, &error) != POISE_OK) {
+        complain("%s: %s", r->model_name, error.text);
+        free_angles(t);
+        return false;
+    }
+    return true;
 }
 
 // The marker of a placement is there in some frame.
@@ -165,43 +180,11 @@ static bool is_ever_seen(const track_result *r, const poise_placement *place)
     return false;
 }
 
-// Which of them markers see; all, where that cannot be told.
-static void angles_seen(const track_result *r, bool *seen)
-{
-    for (int i = 0; i < POISE_ANGLE_COUNT; ++i) {
-        seen[i] = true;
-    }
-    int count = r->made->placement_count, kept = 0;
-    poise_placement *places = calloc((size_t)count + 1, sizeof *places);
-    for (int i = 0; places && i < count; ++i) {
-        if (is_ever_seen(r, &r->made->placements[i])) {
-            places[kept++] = r->made->placements[i];
-        }
-    }
-    if (places) {
-        poise_joint_angles_seen(r->made->model, places, kept, NULL, seen, NULL);
-    }
-    free(places);
-}
-
-// Which of them markers tell nothing of in which frames: frames x POISE_ANGLE_COUNT; NULL after one line on standard error.
-static bool *angles_hidden(const track_result *r)
-{
-    int frames = r->made->clip->frames;
-    bool *hidden = calloc((size_t)frames * POISE_ANGLE_COUNT + 1, sizeof *hidden);
-    if (!hidden || poise_joint_angles_hidden(r->made->model, r->made->hidden, frames, NULL, hidden, NULL) != POISE_OK) {
-        no_memory();
-        free(hidden);
-        hidden = NULL;
-    }
-    return hidden;
-}
-
 // One line on standard error for what is left empty.
-static void tell_empty(const char *name, const char *what, const char *names, int count)
+static void tell_empty(const char *name, const char *why, const char *names, int count, const char *what)
 {
     if (count > 0) {
-        warn("%s: no marker sees %s: %d %s left empty", name, names, count, what);
+        warn("%s: %s %s: %d %s %s left empty", name, why, names, count, what, count == 1 ? "is" : "are");
     }
 }
 
@@ -212,17 +195,29 @@ static void add_name(const char *name, char *list, size_t size)
     snprintf(list + used, size - used, "%s%s", used > 0 ? ", " : "", name);
 }
 
-// Does the skeleton have this one?
-static bool has_angle(const double *angles, int i)
+// Does the skeleton have the two segments of this angle? It then has a column, be it empty, as that of a hinge's adduction.
+static bool has_angle(const angle_table *t, int i)
 {
-    return !isnan(angles[i]);
+    const double *three = t->of_skeleton + i - i % 3;
+    return !isnan(three[0]) || !isnan(three[1]) || !isnan(three[2]);
 }
 
-// A number; where nobody is there, or no marker, nothing between commas and NaN in a .mot file, which has no other word.
-static void put_cell(FILE *stream, double degrees, bool is_empty, bool is_mot)
+// Does any frame know it?
+static bool is_known(const track_result *r, const angle_table *t, int i)
+{
+    for (int f = 0; f < r->made->clip->frames; ++f) {
+        if (!isnan(t->known[f * POISE_ANGLE_COUNT + i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A number; where nothing is known, nothing between commas and NaN in a .mot file, which has no other word.
+static void put_cell(FILE *stream, double degrees, bool is_mot)
 {
     fputc(is_mot ? '\t' : ',', stream);
-    if (!is_empty) {
+    if (!isnan(degrees)) {
         fprintf(stream, "%.6f", degrees);
     } else if (is_mot) {
         fputs("NaN", stream);
@@ -231,23 +226,19 @@ static void put_cell(FILE *stream, double degrees, bool is_empty, bool is_mot)
 
 bool track_write_angles(const track_result *r, const char *name)
 {
-    double *angles = angles_of(r);
-    bool *hidden = angles ? angles_hidden(r) : NULL;
-    if (!angles || !hidden) {
-        free(angles);
+    angle_table t;
+    if (!find_angles(r, &t)) {
         return false;
     }
     size_t length = strlen(name);
     bool is_mot = length > 4 && strcmp(name + length - 4, ".mot") == 0;
     char cell = is_mot ? '\t' : ',';
     int columns = 1, empty = 0;
-    bool seen[POISE_ANGLE_COUNT];
-    char unseen[400] = "";
-    angles_seen(r, seen);
+    char untold[400] = "";
     for (int i = 0; i < POISE_ANGLE_COUNT; ++i) {
-        columns += has_angle(angles, i);
-        if (has_angle(angles, i) && !seen[i]) {
-            add_name(poise_angle_name(i), unseen, sizeof unseen);
+        columns += has_angle(&t, i);
+        if (!isnan(t.of_skeleton[i]) && !is_known(r, &t, i)) {
+            add_name(poise_angle_name(i), untold, sizeof untold);
             empty += 1;
         }
     }
@@ -259,23 +250,21 @@ bool track_write_angles(const track_result *r, const char *name)
     }
     fprintf(file.stream, "time");
     for (int i = 0; i < POISE_ANGLE_COUNT; ++i) {
-        if (has_angle(angles, i)) {
+        if (has_angle(&t, i)) {
             fprintf(file.stream, "%c%s", cell, poise_angle_name(i));
         }
     }
     for (int f = 0; f < r->made->clip->frames; ++f) {
         fprintf(file.stream, "\n%.9g", r->made->clip->start_time + f * r->made->clip->frame_time);
         for (int i = 0; i < POISE_ANGLE_COUNT; ++i) {
-            if (has_angle(angles, i)) {
-                int at = f * POISE_ANGLE_COUNT + i;
-                put_cell(file.stream, angles[at], !seen[i] || hidden[at] || track_is_away(r, f), is_mot);
+            if (has_angle(&t, i)) {
+                put_cell(file.stream, t.known[f * POISE_ANGLE_COUNT + i], is_mot);
             }
         }
     }
     fputc('\n', file.stream);
-    free(angles);
-    free(hidden);
-    tell_empty(name, empty == 1 ? "angle is" : "angles are", unseen, empty);
+    free_angles(&t);
+    tell_empty(name, "markers do not tell", untold, empty, empty == 1 ? "angle" : "angles");
     return text_close(&file, name);
 }
 
@@ -336,7 +325,7 @@ static void leave_gaps(const track_result *r, const char *name, const poise_plac
             empty += 1;
         }
     }
-    tell_empty(name, empty == 1 ? "centre is" : "centres are", unseen, empty);
+    tell_empty(name, "no marker sees", unseen, empty, empty == 1 ? "centre" : "centres");
 }
 
 // In the units and axes of the recording, so that they lie among its markers.
@@ -369,25 +358,20 @@ json_node *track_angles_as_json(const track_result *r)
 {
     enum { MOST = 400 }; // points of a curve
     int frames = r->made->clip->frames, step = (frames + MOST - 1) / MOST;
-    double *angles = calloc((size_t)frames * POISE_ANGLE_COUNT + 1, sizeof *angles), *curve = calloc(MOST, sizeof *curve);
+    double *known = calloc((size_t)frames * POISE_ANGLE_COUNT + 1, sizeof *known), curve[MOST];
     json_node *list = json_new(JSON_ARRAY);
-    bool seen[POISE_ANGLE_COUNT], *hidden = angles_hidden(r);
-    angles_seen(r, seen);
-    bool is_human =
-        angles && curve && hidden && poise_joint_angles(r->made->model, r->made->clip, NULL, angles, NULL) == POISE_OK;
+    bool is_human = known && poise_recording_angles(r->made, NULL, known, NULL) == POISE_OK;
     for (int i = 0; is_human && i < POISE_ANGLE_COUNT && frames > 0; ++i) {
-        int count = 0;
+        int count = 0, told = 0;
         for (int f = 0; f < frames; f += step) {
-            int at = f * POISE_ANGLE_COUNT + i;
-            curve[count++] = track_is_away(r, f) || hidden[at] ? (double)NAN : angles[at];
+            curve[count] = known[f * POISE_ANGLE_COUNT + i];
+            told += !isnan(curve[count++]);
         }
-        if (has_angle(angles, i) && seen[i]) {
+        if (told > 0) {
             json_append(list, json_make("{s:s, s:i, s:o}", "name", poise_angle_name(i), "step", step, "values",
                                         json_from_numbers(curve, count)));
         }
     }
-    free(curve);
-    free(angles);
-    free(hidden);
+    free(known);
     return list;
 }

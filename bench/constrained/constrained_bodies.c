@@ -1,59 +1,81 @@
-// Two arms and humanoids that keep clear of themselves, and one that stands on both feet. Their files have no skin that
-// could be read without meshes: a capsule along each link stands for it.
+// Two arms and humanoids that keep clear of themselves, and one that stands on both feet. The scene "android" has shapes of its
+// own; files of others have meshes, and a capsule along each link stands for them.
 #include "constrained_task.h"
 
 #include "../bench.h"
+
+#include <scenes/android.h>
 
 #include <string.h>
 
 #define SHAPES     64
 #define NEIGHBOURS 3 // clusters of short hinges touch by design
 
-static const tips_row baxter = {.name = "Baxter", .file = "baxter.urdf", .tips = {"left_hand_link", "right_hand_link"}};
+static const tips_row android = {
+    .name = "android", .scene = "android", .tips = {"left_palm", "right_palm", "left_sole", "right_sole"}};
+static const tips_row android_afloat = {.name = "android F",
+                                        .scene = "android",
+                                        .is_floating = true,
+                                        .tips = {"left_palm", "right_palm", "left_sole", "right_sole"}};
+static const tips_row baxter = {.name = "Baxter", .file = "urdf/baxter.urdf", .tips = {"left_hand_link", "right_hand_link"}};
 static const tips_row g1 = {
     .name = "G1",
-    .file = "g1_29dof_rev_1_0.urdf",
+    .file = "urdf/g1_29dof_rev_1_0.urdf",
     .tips = {"left_wrist_yaw_link", "right_wrist_yaw_link", "left_ankle_roll_link", "right_ankle_roll_link"}};
 static const tips_row g1_afloat = {
     .name = "G1 F",
-    .file = "g1_29dof_rev_1_0.urdf",
+    .file = "urdf/g1_29dof_rev_1_0.urdf",
     .is_floating = true,
     .tips = {"left_wrist_yaw_link", "right_wrist_yaw_link", "left_ankle_roll_link", "right_ankle_roll_link"}};
 
-static bool open_body(constrained_task *task, const char *folder, const tips_row *row)
+static bool open_body(constrained_task *task, const bench *b, const tips_row *row)
 {
     *task = (constrained_task){.count = 0};
-    if (!tips_open(folder, row, &task->tips)) {
+    if (!tips_open(b, row, &task->tips)) {
         return false;
     }
     constrained_take_shapes(task, SHAPES);
-    constrained_add_links(task, 0.06);
+    if (row->scene) {
+        android_shapes(task->tips.model, task->shapes);
+        task->shape_count = ANDROID_SHAPES;
+    } else {
+        constrained_add_links(task, 0.06);
+    }
     constrained_keep_apart(task, 0, NEIGHBOURS, NULL, 0);
     return true;
 }
 
-static bool open_baxter(constrained_task *task, const char *folder)
+static bool open_android(constrained_task *task, const bench *b)
 {
-    return open_body(task, folder, &baxter);
+    return open_body(task, b, &android);
 }
 
-static bool open_g1(constrained_task *task, const char *folder)
+static bool open_android_afloat(constrained_task *task, const bench *b)
 {
-    return open_body(task, folder, &g1);
+    return open_body(task, b, &android_afloat);
 }
 
-static bool open_g1_afloat(constrained_task *task, const char *folder)
+static bool open_baxter(constrained_task *task, const bench *b)
 {
-    return open_body(task, folder, &g1_afloat);
+    return open_body(task, b, &baxter);
+}
+
+static bool open_g1(constrained_task *task, const bench *b)
+{
+    return open_body(task, b, &g1);
+}
+
+static bool open_g1_afloat(constrained_task *task, const bench *b)
+{
+    return open_body(task, b, &g1_afloat);
 }
 
 // ---- Standing ------------------------------------------------------------------------------------------------------------
 
-// Both feet welded to where they are at rest, the centre of mass above the four corners of the feet.
-static bool open_standing(constrained_task *task, const char *folder)
+// Both feet welded to where they are at rest, the centre of mass above the four corners of the feet: the last two tips.
+static bool open_standing(constrained_task *task, const bench *b, const tips_row *row)
 {
-    static const char *const feet[] = {"left_ankle_roll_link", "right_ankle_roll_link"};
-    if (!open_body(task, folder, &g1_afloat)) {
+    if (!open_body(task, b, row)) {
         return false;
     }
     tips_task *t = &task->tips;
@@ -62,7 +84,7 @@ static bool open_standing(constrained_task *task, const char *folder)
     poise_kinematics_update(t->kinematics, t->middle, NULL);
     for (int i = 0; i < 2; ++i) {
         poise_constraint *weld = constrained_add(task, POISE_CONSTRAINT_WELD);
-        weld->body = constrained_body(task, feet[i]);
+        weld->body = t->bodies[2 + i];
         weld->target = poise_kinematics_body_pose(t->kinematics, weld->body);
         poise_vec3 at = weld->target.position; // the left foot has the larger y
         double side = i == 0 ? 0.03 : -0.03;
@@ -75,6 +97,16 @@ static bool open_standing(constrained_task *task, const char *folder)
     task->posture = bench_take((size_t)t->nq, sizeof(double));
     memcpy(task->posture, t->middle, (size_t)t->nq * sizeof(double));
     return true;
+}
+
+static bool open_android_standing(constrained_task *task, const bench *b)
+{
+    return open_standing(task, b, &android_afloat);
+}
+
+static bool open_g1_standing(constrained_task *task, const bench *b)
+{
+    return open_standing(task, b, &g1_afloat);
 }
 
 // Both hands somewhere in front, from standing at rest.
@@ -93,10 +125,14 @@ static void draw_standing(constrained_task *task, int frame, scene_random *rando
 }
 
 const constrained_row constrained_bodies[] = {
+    {"android", open_android, constrained_draw_free, POISE_START_COLD, 200, 1e-6, false},
+    {"android F", open_android_afloat, constrained_draw_free, POISE_START_COLD, 100, 1e-6, false},
     {"Baxter", open_baxter, constrained_draw_free, POISE_START_COLD, 100, 1e-6, true},
     {"G1", open_g1, constrained_draw_free, POISE_START_COLD, 200, 1e-6, false},
     {"G1 F", open_g1_afloat, constrained_draw_free, POISE_START_COLD, 100, 1e-6, false},
     {.name = NULL}};
 
-const constrained_row constrained_standing[] = {{"G1 F", open_standing, draw_standing, POISE_START_WARM, 0, 1e-6, false},
-                                                {.name = NULL}};
+const constrained_row constrained_standing[] = {
+    {"android F", open_android_standing, draw_standing, POISE_START_WARM, 0, 1e-6, false},
+    {"G1 F", open_g1_standing, draw_standing, POISE_START_WARM, 0, 1e-6, false},
+    {.name = NULL}};

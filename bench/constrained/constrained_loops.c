@@ -71,11 +71,11 @@ static poise_constraint *tie(constrained_task *task, poise_constraint_kind kind,
 
 static const poise_vec3 X = {1, 0, 0}, Y = {0, 1, 0}, Z = {0, 0, 1}, ZERO = {0, 0, 0};
 
-static bool open_four_bar(constrained_task *task, const char *folder)
+static bool open_four_bar(constrained_task *task, const bench *b)
 {
     static const tips_row row = {.name = "four-bar"};
     static const double start[3] = {0.3, 0.6, 1.5};
-    (void)folder;
+    (void)b;
     poise_builder *builder = begin_model();
     add_joint(builder, "crank", NULL, POISE_JOINT_REVOLUTE, ZERO, Z);
     add_joint(builder, "coupler", "crank", POISE_JOINT_REVOLUTE, poise_vec3_make(0.2, 0, 0), Z);
@@ -113,11 +113,11 @@ static void draw_coupler(constrained_task *task, int frame, scene_random *random
 #define DELTA_CRANK 0.2
 #define DELTA_ROD   0.45
 
-static bool open_delta(constrained_task *task, const char *folder)
+static bool open_delta(constrained_task *task, const bench *b)
 {
     static const tips_row row = {.name = "Delta"};
     static const char *const cranks[] = {"crank1", "crank2", "crank3"};
-    (void)folder;
+    (void)b;
     poise_builder *builder = begin_model();
     for (int i = 0; i < 3; ++i) {
         double c = cos(turn_of(i, 3)), s = sin(turn_of(i, 3));
@@ -153,11 +153,11 @@ static poise_vec3 on_circle(double radius, double angle)
     return poise_vec3_make(radius * cos(angle), radius * sin(angle), 0);
 }
 
-static bool open_stewart(constrained_task *task, const char *folder)
+static bool open_stewart(constrained_task *task, const bench *b)
 {
     static const tips_row row = {.name = "Stewart"};
     char foot[16], leg[16];
-    (void)folder;
+    (void)b;
     poise_builder *builder = begin_model();
     add_joint(builder, "plate", NULL, POISE_JOINT_FREE, ZERO, Z);
     for (int i = 0; i < 6; ++i) {
@@ -207,16 +207,16 @@ static void bend_leg(constrained_task *task, const char *side)
     }
 }
 
-static bool open_cassie(constrained_task *task, const char *folder)
+static bool open_cassie(constrained_task *task, const bench *from)
 {
     static const tips_row row = {.name = "Cassie",
-                                 .file = "cassie_v2.urdf",
+                                 .file = "urdf/cassie_v2.urdf",
                                  .is_floating = true,
                                  .has_points = true,
                                  .tips = {"pelvis", "toe_left", "toe_right"}};
     static const char *const sides[] = {"left", "right"};
     *task = (constrained_task){.count = 0};
-    if (!tips_open(folder, &row, &task->tips)) {
+    if (!tips_open(from, &row, &task->tips)) {
         return false;
     }
     poise_model_neutral(task->tips.model, task->tips.q);

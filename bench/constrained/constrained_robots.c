@@ -79,9 +79,9 @@ static void open_panda(constrained_task *task)
 // The first two links cannot leave what the robot stands on; links 1 and 3 are 26 mm apart always.
 static const poise_pair rooted[] = {{0, POISE_WORLD}, {1, POISE_WORLD}, {0, 2}};
 
-static bool open_table(constrained_task *task, const char *folder)
+static bool open_table(constrained_task *task, const bench *b)
 {
-    (void)folder;
+    (void)b;
     open_panda(task);
     add_box(task, poise_vec3_make(0.4, 0, -0.1), poise_vec3_make(1, 1, 0.1));
     add_box(task, poise_vec3_make(0.6, 0, 0.75), poise_vec3_make(0.05, 0.05, 0.75));
@@ -89,12 +89,12 @@ static bool open_table(constrained_task *task, const char *folder)
     return true;
 }
 
-static bool open_boxes(constrained_task *task, const char *folder)
+static bool open_boxes(constrained_task *task, const bench *b)
 {
     static const double boxes[6][6] = {{0.4, 0, -0.1, 1, 1, 0.1},         {0.5, 0, 0.75, 0.06, 0.06, 0.75},
                                        {0.3, 0.45, 0.6, 0.2, 0.12, 0.15}, {0.3, -0.45, 0.3, 0.2, 0.12, 0.3},
                                        {-0.35, 0, 0.45, 0.1, 0.4, 0.45},  {0.1, 0, 0.95, 0.4, 0.5, 0.05}};
-    (void)folder;
+    (void)b;
     open_panda(task);
     for (int i = 0; i < 6; ++i) {
         add_box(task, poise_vec3_make(boxes[i][0], boxes[i][1], boxes[i][2]),
@@ -106,9 +106,9 @@ static bool open_boxes(constrained_task *task, const char *folder)
 
 // ---- A ball that crosses -------------------------------------------------------------------------------------------------
 
-static bool open_ball(constrained_task *task, const char *folder)
+static bool open_ball(constrained_task *task, const bench *b)
 {
-    (void)folder;
+    (void)b;
     static const double ready[7] = {0, -0.5, 0, -2.2, 0, 1.8, 0.785};
     open_panda(task);
     constrained_add_shape(task, poise_shape_capsule(POISE_WORLD, poise_vec3_make(9, 0, 0), poise_vec3_make(9, 0, 0), 0.08));

@@ -92,8 +92,7 @@ static void run_row(const bench *b, const constrained_row *row, int count)
     bench_progress(b, row->name);
     statistics best = {.us = NULL};
     for (int round = 0; round < bench_number(b, "--rounds", 2, 1); ++round) { // answers are the same in every round
-        if (!row->open(&task, bench_text(b, "--urdf", "../shared/data/urdf"))) {
-            report_note(b->report, "%s: no file", row->name);
+        if (!row->open(&task, b)) {
             return;
         }
         statistics s = run(&task, row, count, round == 0);

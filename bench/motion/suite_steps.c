@@ -5,15 +5,11 @@
 // the limits: so they can be followed, and the error that is left is that of one tick's lag. KDL's row is a call of its
 // velocity solver (damped least squares) with the twist to the same pose, which knows no limits.
 #include "bench/arm_task.h"
-#include "bench/suite.h"
+#include "bench/tips_task.h"
 
 #ifdef POISE_HAS_KDL
 #include "bench/peer_kdl.h"
 #endif
-
-#include <poise/io.h>
-#include <poise/poise.h>
-#include <scenes/scenes.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -200,9 +196,7 @@ static void run_task(const bench *b, task *t, bool has_peer)
 static void run_arm(const bench *b)
 {
     arm a;
-    if (!arm_read(bench_text(b, "--robots", "../shared/chains"), "panda", &a)) {
-        arm_from_scene("arm7", &a);
-    }
+    arm_take("panda", &a);
     task t = make_task(a.name, a.model);
     t.count = 1;
     t.body[0] = a.n - 1;
@@ -211,44 +205,21 @@ static void run_arm(const bench *b)
     arm_free(&a);
 }
 
-// Pelvis, hands and feet, by the first name of each pair that the model has.
-static void run_humanoid(const bench *b, const char *name, const poise_model *model)
+// A humanoid with a free root: its pelvis, hands and feet.
+static void run_humanoid(const bench *b, const tips_row *row)
 {
-    static const char *const parts[MOST_POSES][2] = {{"pelvis", "pelvis"},
-                                                     {"left_wrist_yaw_link", "left_hand"},
-                                                     {"right_wrist_yaw_link", "right_hand"},
-                                                     {"left_ankle_roll_link", "left_foot"},
-                                                     {"right_ankle_roll_link", "right_foot"}};
-    task t = make_task(name, model);
-    for (int i = 0; i < MOST_POSES; ++i) {
-        int body = poise_model_find_body(model, parts[i][0]);
-        body = body >= 0 ? body : poise_model_find_body(model, parts[i][1]);
-        if (body >= 0) {
-            t.body[t.count] = body;
-            t.tip[t.count++] = poise_pose_identity();
-        }
+    tips_task robot;
+    if (!tips_open(b, row, &robot)) {
+        return;
+    }
+    task t = make_task(row->name, robot.model);
+    t.count = robot.count;
+    for (int i = 0; i < t.count; ++i) {
+        t.body[i] = robot.bodies[i];
+        t.tip[i] = robot.locals[i];
     }
     run_task(b, &t, false);
-}
-
-static poise_file *read_robot(const char *name)
-{
-    FILE *stream = fopen(name, "rb");
-    poise_file *file = NULL;
-    if (!stream) {
-        return NULL;
-    }
-    size_t most = (size_t)1 << 22;
-    char *text = bench_take(most, 1);
-    size_t size = fread(text, 1, most, stream);
-    poise_read_options options = {0};
-    options.floating = true;
-    fclose(stream);
-    if (poise_read(text, size, &options, NULL, &file, NULL) != POISE_OK || !file->model) {
-        bench_fail("%s: cannot be read", name);
-    }
-    free(text);
-    return file;
+    tips_close(&robot);
 }
 
 void suite_steps(const bench *b)
@@ -262,18 +233,19 @@ void suite_steps(const bench *b)
     static const report_table table = {"poses",
                                        "Following poses that move, a call a tick, limits 2 a second and 40 a second squared",
                                        "robot", columns, 10};
+    static const tips_row humanoids[] = {
+        {"android F", "android", NULL, true, false, {"pelvis", "left_palm", "right_palm", "left_sole", "right_sole"}},
+        {"humanoid", "humanoid", NULL, false, false, {"pelvis", "left_palm", "right_palm", "left_sole", "right_sole"}},
+        {"G1 F",
+         NULL,
+         "urdf/g1_29dof_rev_1_0.urdf",
+         true,
+         false,
+         {"pelvis", "left_wrist_yaw_link", "right_wrist_yaw_link", "left_ankle_roll_link", "right_ankle_roll_link"}},
+    };
     report_begin_table(b->report, &table);
     run_arm(b);
-    poise_file *file = read_robot(bench_text(b, "--humanoid", "../shared/data/urdf/g1_29dof_rev_1_0.urdf"));
-    if (file) {
-        run_humanoid(b, "g1", file->model);
-        poise_file_destroy(file);
-        return;
+    for (size_t i = 0; i < sizeof humanoids / sizeof humanoids[0]; ++i) {
+        run_humanoid(b, &humanoids[i]);
     }
-    poise_model *model = NULL;
-    if (scene_create("humanoid", NULL, &model, NULL) != POISE_OK) {
-        bench_fail("no scene humanoid");
-    }
-    run_humanoid(b, "humanoid", model);
-    poise_model_destroy(model);
 }

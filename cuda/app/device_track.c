@@ -1,22 +1,10 @@
 // Frames of recordings on a CUDA device: stretches of all chunks are clips.
 #include "cuda_device.h"
 
-#include "cli/terminal.h"
-
 #include <poise/cuda.h>
 
 #include <stdlib.h>
 #include <string.h>
-
-static bool begin(void)
-{
-    return cuda_device.begin();
-}
-
-static const char *name(void)
-{
-    return cuda_device.name();
-}
 
 static void *open_body(const poise_track_plan *plan, poise_error *error)
 {
@@ -80,4 +68,4 @@ static void close_body(void *body)
     poise_cuda_destroy(body);
 }
 
-const track_device cuda_track_device = {begin, name, open_body, solve, close_body};
+const track_device cuda_track_device = {cuda_device_begin, cuda_device_name, open_body, solve, close_body};

@@ -2,7 +2,6 @@
 
 #include <poise/cuda.h>
 
-#include <math.h>
 #include <stdlib.h>
 #include <sys/sysinfo.h>
 
@@ -51,34 +50,6 @@ int device_threads(const bench *b)
     int cores = get_nprocs();
     cores = cores < 1 ? 1 : cores > 64 ? 64 : cores;
     return bench_number(b, "--threads", cores, cores);
-}
-
-double device_deviation(const pz_cuda_statistics *s)
-{
-    return s->count > 0 ? sqrt(s->squares / (double)s->count) : 0.0;
-}
-
-static void compare_one(const pz_cuda_statistics *a, const evaluate_statistics *b, device_difference *d)
-{
-    d->largest = fmax(d->largest, fabs(a->mean - b->mean));
-    d->largest = fmax(d->largest, fabs(device_deviation(a) - evaluate_statistics_deviation(b)));
-    d->largest = fmax(d->largest, fmax(fabs(a->least - b->least), fabs(a->most - b->most)));
-    for (int i = 0; i <= PZ_CUDA_BINS; ++i) {
-        d->bins += llabs((long long)(a->bins[i] - b->bins[i]));
-    }
-}
-
-device_difference device_compare(const pz_cuda_erik_summary *device, const evaluate_results *host)
-{
-    device_difference d = {.largest = 0};
-    compare_one(&device->error, &host->error, &d);
-    compare_one(&device->orientation, &host->orientation, &d);
-    compare_one(&device->posture, &host->posture, &d);
-    compare_one(&device->iterations, &host->iterations, &d);
-    d.counts = llabs((long long)(device->error.count - host->error.count)) +
-               llabs((long long)(device->reached - host->reached)) + llabs((long long)(device->aimed - host->aimed)) +
-               llabs((long long)(device->outside - host->violations));
-    return d;
 }
 
 static int compare_numbers(const void *a, const void *b)

@@ -3,8 +3,6 @@
 #define POISE_CUDA_BENCH_DEVICE_H
 
 #include <bench/suite.h>
-#include <cuda/lib/cuda_evaluate.h>
-#include <research/erik_evaluation.h>
 
 #include <cuda_runtime_api.h>
 
@@ -23,19 +21,6 @@ void device_get(void *to, const void *from, size_t size);
 
 // All cores, 64 at most, unless --threads says how many.
 int device_threads(const bench *b);
-
-// How far the statistics of an evaluation on the device are from those of the host.
-typedef struct device_difference {
-    double largest; // of a mean, deviation, least or most
-    int64_t bins;   // samples that lie in other bins
-    int64_t counts; // of samples, solved, aimed, outside
-} device_difference;
-
-double device_deviation(const pz_cuda_statistics *s);
-device_difference device_compare(const pz_cuda_erik_summary *device, const evaluate_results *host);
-
-// Every statistic is the same to this.
-#define DEVICE_TOLERANCE 1e-12
 
 // Sorts the numbers.
 double device_median(double *numbers, int count);

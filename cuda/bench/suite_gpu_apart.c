@@ -346,7 +346,9 @@ void suite_gpu_apart(const bench *b)
         const int sizes[] = {most, 100000, 1000, 1}, counts[] = {most, 1000000, 100000, 1000};
         constrained_task task;
         stand s;
-        row->open(&task, "");
+        if (!row->open(&task, b)) {
+            continue;
+        }
         open_stand(&task, most, device_threads(b), &s);
         for (int k = 0; k < 4; ++k) {
             if (k == 0 || counts[k] < most) {

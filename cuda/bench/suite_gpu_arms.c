@@ -392,11 +392,11 @@ void suite_gpu_arms(const bench *b)
     static const report_table beyond = {"beyond", "One target in ten out of reach; closest poses beside poise_solve's",
                                         "robot", beyond_columns, 9};
     static const report_table sizes = {"sizes", "Targets in a call: the device beside the host", "robot", columns, COLUMNS};
-    static arm arms[ARM_COUNT];
+    static arm arms[ROBOT_ARMS];
     if (!device_begin(b)) {
         return;
     }
-    int many = arm_take_all(bench_text(b, "--robots", "../shared/chains"), arms);
+    arm_take_all(arms);
     int most = bench_number(b, "--targets", 10000000, 10000), rounds = bench_number(b, "--rounds", 5, 1);
     most = most < 10 ? 10 : most;
     rounds = rounds > DEVICE_MOST_ROUNDS ? DEVICE_MOST_ROUNDS : rounds;
@@ -408,8 +408,8 @@ void suite_gpu_arms(const bench *b)
         const report_table *table;
         void (*run)(stand *s);
         int arms, most, restarts;
-    } parts[] = {{&batches, run_batches, many, most, RESTARTS},
-                 {&beyond, run_beyond, many, most / 10, FEWER},
+    } parts[] = {{&batches, run_batches, ROBOT_ARMS, most, RESTARTS},
+                 {&beyond, run_beyond, ROBOT_ARMS, most / 10, FEWER},
                  {&sizes, run_sizes, 1, most, RESTARTS}};
     for (size_t p = 0; p < sizeof parts / sizeof parts[0]; ++p) {
         if (bench_wants(b, parts[p].table->name)) {
@@ -422,7 +422,7 @@ void suite_gpu_arms(const bench *b)
             }
         }
     }
-    for (int i = 0; i < many; ++i) {
+    for (int i = 0; i < ROBOT_ARMS; ++i) {
         arm_free(&arms[i]);
     }
 }

@@ -7,13 +7,11 @@
 //   warm        from a pose beside it, each coordinate within 0.1 rad or 0.1 m, no restarts
 //   noise       cold, with 3 mm of noise on the markers: no frame can be met, so that all restarts are used
 //   noise-warm  the same, warm
-//   exact       cold, with the bits of poise_solve
 //
 // Times are those of device events around a call, all in device memory, the median of --rounds. A million frames are 100,000
 // ten times. The first frames are judged: limits and distances by a forward kinematics on the host, apart from the kernels;
-// of those that are not reached, whether poise_solve, begun at the answer, lowers the cost by more than 1e-9 of it; with
-// exact bits, whether answers and reports are those of the host. The first ones are solved on one core, too, in lanes
-// (poise_batch_solve), for its time.
+// of those that are not reached, whether poise_solve, begun at the answer, lowers the cost by more than 1e-9 of it. The first
+// ones are solved on one core, too, in lanes (poise_batch_solve), for its time.
 #include "bench_device.h"
 
 #include <poise/batch.h>
@@ -39,7 +37,7 @@
 
 typedef struct frame_kind {
     const char *name, *title;
-    bool is_warm, has_noise, exact_bits;
+    bool is_warm, has_noise;
     int most; // frames in a call; 0: ten times --frames
 } frame_kind;
 
@@ -137,7 +135,6 @@ static void open_device(frames *f)
     options.solver = solver_options(f->kind);
     options.capacity = f->count;
     options.host_memory = false;
-    options.exact_bits = f->kind->exact_bits;
     if (poise_cuda_create(f->model, goals, f->marker_count, &options, &f->tree, &error) != POISE_OK) {
         bench_fail("%s", error.text);
     }
@@ -203,28 +200,20 @@ static double time_device(frames *f, int size, int rounds)
 
 // ---- One core ------------------------------------------------------------------------------------------------------------
 
-typedef struct host {
-    int count;
-    poise_goal *goals;
-    double *q;
-    poise_problem *problems;
-    double us; // a frame
-} host;
-
-// The first `count` frames.
-static host solve_on_host(const frames *f, int count)
+// Microseconds a frame, for the first `count`.
+static double time_on_host(const frames *f, int count)
 {
     size_t many = (size_t)count, markers = (size_t)f->marker_count, nq = (size_t)f->nq;
-    host h = {.count = count, .goals = bench_take(many * markers, sizeof *h.goals)};
-    h.q = bench_take(many * nq, sizeof *h.q);
-    h.problems = bench_take(many, sizeof *h.problems);
+    poise_goal *goals = bench_take(many * markers, sizeof *goals);
+    double *q = bench_take(many * nq, sizeof *q);
+    poise_problem *problems = bench_take(many, sizeof *problems);
+    memcpy(q, f->starts, many * nq * sizeof *q);
     for (size_t i = 0; i < many; ++i) {
-        memcpy(h.q + i * nq, f->starts + i * nq, nq * sizeof *h.q);
         for (size_t k = 0; k < markers; ++k) {
-            h.goals[i * markers + k] =
+            goals[i * markers + k] =
                 poise_goal_position(f->markers[k].body, f->markers[k].local, f->targets[i * markers + k]);
         }
-        h.problems[i] = (poise_problem){.goals = h.goals + i * markers, .goal_count = f->marker_count, .q = h.q + i * nq};
+        problems[i] = (poise_problem){.goals = goals + i * markers, .goal_count = f->marker_count, .q = q + i * nq};
     }
     poise_batch_options options = poise_batch_options_default();
     poise_batch *batch;
@@ -233,40 +222,11 @@ static host solve_on_host(const frames *f, int count)
         bench_fail("no batch");
     }
     double start = bench_now();
-    poise_batch_solve(batch, h.problems, count, NULL);
-    h.us = (bench_now() - start) * 1e-3 / count;
+    poise_batch_solve(batch, problems, count, NULL);
+    double us = (bench_now() - start) * 1e-3 / count;
     poise_batch_destroy(batch);
-    return h;
-}
-
-static void free_host(host *h)
-{
-    free(h->goals), free(h->q), free(h->problems);
-}
-
-static bool same_bits(double a, double b)
-{
-    return memcmp(&a, &b, sizeof a) == 0;
-}
-
-static bool same_answer(const poise_report *r, const poise_cuda_tree_answer *a)
-{
-    return r->outcome == a->outcome && r->iterations == a->iterations && r->evaluations == a->evaluations &&
-           r->restarts == a->restarts && r->active_limits == a->active_limits && r->moved_joints == a->moved_joints &&
-           same_bits(r->start_cost, a->start_cost) && same_bits(r->cost, a->cost) && same_bits(r->gradient, a->gradient) &&
-           same_bits(r->distance, a->distance) && same_bits(r->worst_length, a->worst_length);
-}
-
-// How many of the first `count` answers of the device have other bits.
-static int count_others(const frames *f, const host *h, int count)
-{
-    int others = 0;
-    for (int i = 0; i < count; ++i) {
-        size_t at = (size_t)i * (size_t)f->nq;
-        others += !same_answer(&h->problems[i].report, &f->answers[i]) ||
-                  memcmp(h->q + at, f->q + at, (size_t)f->nq * sizeof *f->q) != 0;
-    }
-    return others;
+    free(goals), free(q), free(problems);
+    return us;
 }
 
 // ---- Judging -------------------------------------------------------------------------------------------------------------
@@ -340,13 +300,10 @@ static int count_wrong(const frames *f, int count)
 
 // ---- Tables --------------------------------------------------------------------------------------------------------------
 
-static void add_row(const bench *b, frames *f, const host *h, int size, int rounds)
+static void add_row(const bench *b, frames *f, double us_core, int size, int rounds)
 {
     double ms = time_device(f, size, rounds), reached = 0.0, closest = 0.0, iterations = 0.0;
-    bool is_exact = f->kind->exact_bits;
-    int judged = is_exact ? h->count : JUDGED;
-    judged = judged < size ? judged : size;
-    int wrong = is_exact ? count_others(f, h, judged) : count_wrong(f, judged);
+    int judged = JUDGED < size ? JUDGED : size, wrong = count_wrong(f, judged);
     char name[32];
     for (int i = 0; i < size; ++i) {
         reached += f->answers[i].outcome == POISE_OUTCOME_REACHED;
@@ -356,9 +313,8 @@ static void add_row(const bench *b, frames *f, const host *h, int size, int roun
     snprintf(name, sizeof name, "%d", size);
     report_row(b->report, name, "poise",
                REPORT_VALUES(size, 100.0 * reached / size, 100.0 * (size - reached - closest) / size, iterations / size,
-                             judged, wrong, ms, size / ms * 1e3, h->us, h->us * 1e-3 * size / ms));
-    report_promise(b->report, wrong == 0, "%d of %d answers %s", wrong, judged,
-                   is_exact ? "have other bits than on the host" : "are not what they are said to be");
+                             judged, wrong, ms, size / ms * 1e3, us_core, us_core * 1e-3 * size / ms));
+    report_promise(b->report, wrong == 0, "%d of %d answers are not what they are said to be", wrong, judged);
 }
 
 static void add_table(const bench *b, const report_table *table, const frame_kind *kind, int frames_asked, int rounds)
@@ -371,13 +327,12 @@ static void add_table(const bench *b, const report_table *table, const frame_kin
     report_begin_table(b->report, table);
     frames f = make_frames(kind, count);
     int sample = b->is_quick ? 20 : kind->has_noise ? 30 : 300;
-    host h = solve_on_host(&f, count < sample ? count : sample);
+    double us_core = time_on_host(&f, count < sample ? count : sample);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0] && sizes[i] < count; ++i) {
         bench_progress(b, "a batch");
-        add_row(b, &f, &h, sizes[i], rounds);
+        add_row(b, &f, us_core, sizes[i], rounds);
     }
-    add_row(b, &f, &h, count, rounds);
-    free_host(&h);
+    add_row(b, &f, us_core, count, rounds);
     free_frames(&f);
 }
 
@@ -389,12 +344,10 @@ void suite_gpu_markers(const bench *b)
         {"judged", "judged", 0, REPORT_FIXED, true},        {"wrong", "wrong", 0, REPORT_FIXED, true},
         {"ms", "call ms", 3, REPORT_FIXED, false},          {"per_second", "frames /s", 0, REPORT_FIXED, false},
         {"us_core", "one-core us", 1, REPORT_FIXED, false}, {"ratio", "of one-core", 2, REPORT_TIMES, false}};
-    static const frame_kind kinds[] = {
-        {"cold", "Cold from the T-pose, up to 20 restarts", false, false, false, 0},
-        {"warm", "Warm, within 0.1 rad and m", true, false, false, 0},
-        {"noise", "With 3 mm of noise, cold: all restarts are used", false, true, false, 10000},
-        {"noise-warm", "With 3 mm of noise, warm", true, true, false, 100000},
-        {"exact", "Cold, with the bits of the host", false, false, true, 100000}};
+    static const frame_kind kinds[] = {{"cold", "Cold from the T-pose, up to 20 restarts", false, false, 0},
+                                       {"warm", "Warm, within 0.1 rad and m", true, false, 0},
+                                       {"noise", "With 3 mm of noise, cold: all restarts are used", false, true, 10000},
+                                       {"noise-warm", "With 3 mm of noise, warm", true, true, 100000}};
     static report_table tables[sizeof kinds / sizeof kinds[0]]; // the report keeps them
     if (!device_begin(b)) {
         return;

@@ -4,8 +4,7 @@
 // middle of the limits, cold where the root is free. Up to 100 restarts. Times are those of device events around a call,
 // all in device memory, the median of --rounds. The first answers are judged on the host by the public kinematics: none may
 // lie outside the limits, none may be called reached that is not within 1e-5 m and rad. The first ones are solved by
-// poise_solve on one core, too, for its time and its costs. Robots come from URDF files (--urdf), which are left out by name
-// where there is none.
+// poise_solve on one core, too, for its time and its costs. Scenes come first; robots of others come from the data folder.
 #include "bench_device.h"
 
 #include <bench/tips_task.h>
@@ -21,31 +20,33 @@
 #define ON_HOST   200
 
 static const tips_row rows[] = {
+    {"android", "android", NULL, false, false, {"left_palm", "right_palm", "left_sole", "right_sole"}},
+    {"android afloat", "android", NULL, true, false, {"left_palm", "right_palm", "left_sole", "right_sole"}},
+    {"humanoid", "humanoid", NULL, false, false, {"left_palm", "right_palm", "left_sole", "right_sole"}},
     {"G1",
-     "g1_29dof_rev_1_0.urdf",
      NULL,
+     "urdf/g1_29dof_rev_1_0.urdf",
      false,
      false,
      {"left_wrist_yaw_link", "right_wrist_yaw_link", "left_ankle_roll_link", "right_ankle_roll_link"}},
     {"G1 afloat",
-     "g1_29dof_rev_1_0.urdf",
      NULL,
+     "urdf/g1_29dof_rev_1_0.urdf",
      true,
      false,
      {"left_wrist_yaw_link", "right_wrist_yaw_link", "left_ankle_roll_link", "right_ankle_roll_link"}},
     {"Talos",
-     "talos_reduced.urdf",
      NULL,
+     "robots/talos_reduced.urdf",
      false,
      false,
      {"arm_left_7_link", "arm_right_7_link", "left_sole_link", "right_sole_link"}},
     {"Talos afloat",
-     "talos_reduced.urdf",
      NULL,
+     "robots/talos_reduced.urdf",
      true,
      false,
      {"arm_left_7_link", "arm_right_7_link", "left_sole_link", "right_sole_link"}},
-    {"scene humanoid", NULL, "humanoid", false, false, {"left_palm", "right_palm", "left_sole", "right_sole"}},
 };
 
 // The problems of a robot.
@@ -215,8 +216,7 @@ void suite_gpu_tips(const bench *b)
     report_begin_table(b->report, &table);
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; ++r) {
         problems p = {.count = count};
-        if (!tips_open(bench_text(b, "--urdf", "../shared/data/urdf"), &rows[r], &p.task)) {
-            report_note(b->report, "%s is left out: there is no %s.", rows[r].name, rows[r].file);
+        if (!tips_open(b, &rows[r], &p.task)) {
             continue;
         }
         double us, host_reached;

@@ -9,7 +9,6 @@ struct poise_cuda {
     // one of these, by what it was made for
     pz_cuda_arm *arm;
     pz_cuda_tree *tree;
-    pz_cuda_samples *samples;
 };
 
 int poise_cuda_device_count(void)
@@ -47,7 +46,6 @@ static void release(const poise_cuda *cuda)
 {
     pz_cuda_arm_destroy(cuda->arm);
     pz_cuda_tree_destroy(cuda->tree);
-    pz_cuda_samples_destroy(cuda->samples);
 }
 
 // The object for an engine that has been made, unless `status` says that it has not.
@@ -82,28 +80,6 @@ poise_status poise_cuda_create(const poise_model *model, const poise_goal *goals
     return finish(status, &made, cuda, error);
 }
 
-poise_status poise_cuda_create_erik(const poise_model *model, const poise_erik_options *options, int device,
-                                    int64_t postures, int64_t targets, poise_cuda **cuda, poise_error *error)
-{
-    poise_cuda made = {.arm = NULL};
-    if (!cuda) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "cuda must not be NULL");
-    }
-    poise_status status = pz_cuda_erik_create(model, options, device, postures, targets, &made.samples, error);
-    return finish(status, &made, cuda, error);
-}
-
-poise_status poise_cuda_create_expressive(const poise_model *model, const poise_expressive_options *options, int device,
-                                          int64_t postures, int64_t targets, poise_cuda **cuda, poise_error *error)
-{
-    poise_cuda made = {.arm = NULL};
-    if (!cuda) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "cuda must not be NULL");
-    }
-    poise_status status = pz_cuda_expressive_create(model, options, device, postures, targets, &made.samples, error);
-    return finish(status, &made, cuda, error);
-}
-
 void poise_cuda_destroy(poise_cuda *cuda)
 {
     if (cuda) {
@@ -122,8 +98,8 @@ static poise_status refuse(const poise_cuda *cuda, const char *needs, poise_erro
 
 poise_status poise_cuda_solve(poise_cuda *cuda, poise_problem *problems, int count, poise_error *error)
 {
-    if (!cuda || cuda->samples) {
-        return refuse(cuda, "problems of goals", error);
+    if (!cuda) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "cuda must not be NULL");
     }
     return cuda->arm ? pz_cuda_arm_solve(cuda->arm, problems, count, error)
                      : pz_cuda_tree_solve(cuda->tree, problems, count, error);
@@ -182,26 +158,4 @@ poise_status poise_cuda_queue_clips(poise_cuda *cuda, const int *begin, int clip
     return cuda && cuda->tree
                ? pz_cuda_tree_queue_clips(cuda->tree, begin, clip_count, targets, weights, q, answers, frames, stream, error)
                : refuse(cuda, "clips", error);
-}
-
-poise_status poise_cuda_solve_postures(poise_cuda *cuda, const double *postures, const poise_quat *targets, double *q,
-                                       poise_cuda_posture_answer *answers, int64_t count, poise_error *error)
-{
-    return cuda && cuda->samples ? pz_cuda_samples_solve(cuda->samples, postures, targets, q, answers, count, error)
-                                 : refuse(cuda, "postures", error);
-}
-
-poise_status poise_cuda_queue_postures(poise_cuda *cuda, const double *postures, const poise_quat *targets, double *q,
-                                       poise_cuda_posture_answer *answers, int64_t count, void *stream, poise_error *error)
-{
-    return cuda && cuda->samples ? pz_cuda_samples_queue(cuda->samples, postures, targets, q, answers, count, stream, error)
-                                 : refuse(cuda, "postures", error);
-}
-
-poise_status pz_cuda_evaluate(poise_cuda *cuda, const double *postures, int64_t posture_count, const poise_quat *targets,
-                              int64_t target_count, pz_cuda_erik_summary *summary, poise_error *error)
-{
-    return cuda && cuda->samples
-               ? pz_cuda_samples_evaluate(cuda->samples, postures, posture_count, targets, target_count, summary, error)
-               : refuse(cuda, "postures", error);
 }

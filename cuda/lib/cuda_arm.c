@@ -401,11 +401,14 @@ static double clearance_of(const pz_arm_world *world, const poise_cuda_answer *a
 
 static void fill(const pz_arm_world *world, const poise_cuda_answer *answer, poise_report *report)
 {
-    static const char *const reasons[POISE_OUTCOME_COUNT] = {
-        "every goal is met", "no direction within the limits comes closer", "steps no longer change the cost",
-        "the iterations were used up", "no configuration was found that holds every constraint"};
+    static const poise_why whys[POISE_OUTCOME_COUNT] = {[POISE_OUTCOME_REACHED] = POISE_WHY_REACHED,
+                                                        [POISE_OUTCOME_CLOSEST] = POISE_WHY_CLOSEST,
+                                                        [POISE_OUTCOME_STALLED] = POISE_WHY_STALLED,
+                                                        [POISE_OUTCOME_BUDGET] = POISE_WHY_BUDGET,
+                                                        [POISE_OUTCOME_INFEASIBLE] = POISE_WHY_INFEASIBLE};
     *report = (poise_report){.outcome = answer->outcome,
-                             .reason = reasons[answer->outcome],
+                             .why = whys[answer->outcome],
+                             .reason = poise_why_text(whys[answer->outcome]),
                              .restarts = answer->restarts,
                              .cost = answer->cost,
                              .worst_length = answer->length,

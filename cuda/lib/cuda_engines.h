@@ -3,7 +3,9 @@
 #ifndef POISE_CUDA_ENGINES_H
 #define POISE_CUDA_ENGINES_H
 
-#include "samples.h"
+#include "cuda_room.h"
+
+#include <poise/cuda.h>
 
 // One POSE goal on an arm (cuda_arm.c).
 typedef struct pz_cuda_arm pz_cuda_arm;
@@ -36,11 +38,5 @@ poise_status pz_cuda_tree_clips(pz_cuda_tree *tree, poise_cuda_clip *clips, int 
 poise_status pz_cuda_tree_queue_clips(pz_cuda_tree *tree, const int *begin, int clip_count, const void *targets,
                                       const double *weights, double *q, poise_cuda_tree_answer *answers, int frames,
                                       void *stream, poise_error *error);
-
-// Postures at orientations: ERIK and its successor (cuda_erik.c, cuda_expressive.c), both as samples.
-poise_status pz_cuda_erik_create(const poise_model *model, const poise_erik_options *options, int device, int64_t postures,
-                                 int64_t targets, pz_cuda_samples **samples, poise_error *error);
-poise_status pz_cuda_expressive_create(const poise_model *model, const poise_expressive_options *options, int device,
-                                       int64_t postures, int64_t targets, pz_cuda_samples **samples, poise_error *error);
 
 #endif

@@ -1,17 +1,10 @@
-// Marker problems on a CUDA device, the host's part: what is made once, copies, statuses.
-//
-// Two ways to solve them: the fast one (cuda_body.h), and the library's own sources, with the bits of poise_solve.
-#include "cuda_tree.h"
-
+// Bodies with several goals on a CUDA device, the host's part: what is made once, copies, statuses. cuda_body.h solves them.
 #include "cuda_body.h"
 #include "cuda_clips.h"
 #include "cuda_engines.h"
 
-#include "base/arena.h"
 #include "base/error.h"
-#include "solve/arm/arm_entry.h"
-#include "solve/tips/tips_entry.h"
-#include "solve/tree/damped_step.h"
+#include "solve/solver_state.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -27,12 +20,8 @@ struct pz_cuda_tree {
     const poise_model *model;
     poise_solver_options options;
     bool has_poses;  // some goals are no points: targets are poses
-    bool is_fast;    // `body` serves; otherwise the three after it
     bool only_clips; // has goals that clips alone have
     pz_cuda_body body;
-    pz_cuda_tree_task task;
-    pz_cuda_tree_work work;
-    int blocks;
     // device memory for calls with host memory
     void *targets; // points, or poses
     double *weights, *q;
@@ -80,84 +69,7 @@ static poise_status check_options(const poise_model *model, const poise_solver_o
     return POISE_OK;
 }
 
-// ---- Constants -----------------------------------------------------------------------------------------------------------
-
-// Model, goals, and what a solver on the host has made of the options.
-typedef struct constants {
-    pz_cuda_tree *tree;
-    const poise_solver *solver;
-} constants;
-
-static void put_all(pz_cuda_image *image, void *user)
-{
-    const constants *of = user;
-    const poise_solver *solver = of->solver;
-    const poise_solver_options *options = &solver->options;
-    pz_cuda_tree_task *task = &of->tree->task;
-    size_t nv = (size_t)of->tree->model->nv;
-    int groups;
-    const pz_group *group = pz_tree_groups(((const pz_damped *)solver->method)->tree, &groups);
-    task->box = pz_cuda_put(image, solver->box, nv, sizeof *solver->box);
-    task->groups = pz_cuda_put(image, group, (size_t)groups, sizeof *group);
-    task->model = pz_cuda_put_model(image, of->tree->model);
-    task->goals = pz_cuda_put(image, of->tree->goals, (size_t)of->tree->goal_count, sizeof *of->tree->goals);
-    task->options.locked = options->locked ? pz_cuda_put(image, options->locked, nv, sizeof *options->locked) : NULL;
-}
-
-static poise_status make_constants(pz_cuda_tree *tree, const poise_solver_options *options, poise_error *error)
-{
-    poise_solver *solver;
-    poise_status status = poise_solver_create(tree->model, options, NULL, &solver, NULL);
-    if (status != POISE_OK) {
-        return pz_error_set(error, status, "a solver with these options could not be made");
-    }
-    status = pz_cuda_make_image(&tree->room, put_all, &(constants){tree, solver}, error);
-    poise_solver_destroy(solver);
-    return status;
-}
-
 // ---- Making one ----------------------------------------------------------------------------------------------------------
-
-static size_t rounded(size_t size)
-{
-    return (size + PZ_ALIGNMENT - 1) / PZ_ALIGNMENT * PZ_ALIGNMENT;
-}
-
-// What arms and tips take of a solver's memory, which the device has not.
-static size_t size_of_paths(const poise_model *model, const poise_solver_options *options)
-{
-    poise_solver solver = {.model = model, .options = *options};
-    pz_arena arena = pz_arena_counting();
-    pz_arm_lay_out(&solver, &arena);
-    pz_tips_lay_out(&solver, &arena);
-    return pz_arena_bytes(&arena) - PZ_ALIGNMENT;
-}
-
-// A solver without those, with room for fewer markers, and the goals.
-size_t pz_cuda_tree_size(const poise_model *model, int goal_count, const poise_solver_options *options)
-{
-    size_t joints = (size_t)model->joint_count, spare = PZ_MARKER_LANES - 1;
-    size_t room = rounded(joints * (PZ_MARKERS_PER_JOINT + spare) * sizeof(double));
-    size_t own_room = rounded(joints * (PZ_CUDA_MARKERS_PER_JOINT + spare) * sizeof(double));
-    size_t goals = rounded((size_t)goal_count * sizeof(poise_goal));
-    size_t solver = pz_solver_size(model, options) - size_of_paths(model, options);
-    return solver - 14 * (room - own_room) + goals; // 7 arrays in two objectives
-}
-
-static cudaError_t take_work(pz_cuda_tree *t, const poise_cuda_options *options)
-{
-    size_t many = (size_t)options->capacity;
-    pz_cuda_tree_work *w = &t->work;
-    pz_cuda_room *room = &t->room;
-    w->capacity = options->capacity;
-    w->counters = pz_cuda_take(room, 1, sizeof *w->counters);
-    if (options->solver.restarts > 0) {
-        w->open = pz_cuda_take(room, many, sizeof *w->open);
-        w->runs = pz_cuda_take(room, many * ((size_t)options->solver.restarts + 1), sizeof *w->runs);
-        w->best = pz_cuda_take(room, many * t->nq, sizeof *w->best);
-    }
-    return room->error;
-}
 
 // Of one target.
 static size_t target_size(const pz_cuda_tree *t)
@@ -182,64 +94,21 @@ static cudaError_t take_stage(pz_cuda_tree *t, const poise_cuda_options *options
     return room->error;
 }
 
-// An empty batch: the driver takes the local memory of all threads before the first call.
-static cudaError_t run_empty(pz_cuda_tree *t)
-{
-    pz_cuda_tree_batch none = {.count = 0};
-    cudaError_t e = pz_cuda_tree_launch(&t->task, &none, &t->work, 1, t->room.stream);
-    return e ? e : cudaStreamSynchronize(t->room.stream);
-}
-
-static poise_status make_exact(pz_cuda_tree *tree, const poise_cuda_options *options, poise_error *error)
-{
-    poise_solver_options solver = options->solver;
-    solver.coupled_goals = 0; // there are none
-    if (tree->goal_count > PZ_CUDA_MARKERS_PER_JOINT * tree->model->joint_count) {
-        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "the device supports up to %d goals for each joint",
-                            PZ_CUDA_MARKERS_PER_JOINT);
-    }
-    size_t size = pz_cuda_tree_size(tree->model, tree->goal_count, &solver);
-    int room = size < INT32_MAX ? pz_cuda_tree_room((int)size) : 0;
-    if (room == 0) {
-        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "a problem of this model and these goals is too large: %g kB",
-                            (double)size / 1024.0);
-    }
-    tree->task =
-        (pz_cuda_tree_task){.options = solver, .goal_count = tree->goal_count, .nq = tree->model->nq, .size = (int)size};
-    cudaError_t asked = pz_cuda_tree_grid(room, tree->room.processors, &tree->blocks);
-    poise_status status = pz_cuda_explain(asked, "loading the program of the device", error);
-    status = status ? status : make_constants(tree, &solver, error);
-    status = status ? status : pz_cuda_explain(take_work(tree, options), "memory for the batch", error);
-    return status ? status : pz_cuda_explain(run_empty(tree), "memory for the threads", error);
-}
-
-// Goals that are no points have the fast way alone.
-static poise_status refuse_poses(const poise_cuda_options *options, const char *why, poise_error *error)
-{
-    return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "DIRECTION, ORIENTATION and POSE goals on a body: not served %s%s",
-                        options->exact_bits ? "with exact_bits" : "are ", options->exact_bits ? "" : why);
-}
-
 static poise_status make_all(pz_cuda_tree *tree, const poise_cuda_options *options, poise_error *error)
 {
     const char *why = "";
     tree->options = options->solver;
     tree->capacity = options->capacity;
-    tree->is_fast = !options->exact_bits &&
-                    pz_body_serves(tree->model, tree->goals, tree->goal_count, &options->solver, &tree->only_clips, &why);
-    bool has_others = false;
+    if (!pz_body_serves(tree->model, tree->goals, tree->goal_count, &options->solver, &tree->only_clips, &why)) {
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "the device does not serve %s; poise_batch_solve does", why);
+    }
     for (int i = 0; i < tree->goal_count; ++i) {
         poise_goal_kind kind = tree->goals[i].kind;
-        bool is_pull = kind == POISE_GOAL_POSTURE || kind == POISE_GOAL_SMOOTHNESS;
-        has_others = has_others || kind != POISE_GOAL_POSITION;
-        tree->has_poses = tree->has_poses || (kind != POISE_GOAL_POSITION && !is_pull);
+        bool is_point = kind == POISE_GOAL_POSITION || kind == POISE_GOAL_POSTURE || kind == POISE_GOAL_SMOOTHNESS;
+        tree->has_poses = tree->has_poses || !is_point;
     }
-    if (has_others && !tree->is_fast) {
-        return refuse_poses(options, why, error);
-    }
-    poise_status status = tree->is_fast ? pz_cuda_body_make(&tree->room, tree->model, tree->goals, tree->goal_count, options,
-                                                            &tree->body, error)
-                                        : make_exact(tree, options, error);
+    poise_status status =
+        pz_cuda_body_make(&tree->room, tree->model, tree->goals, tree->goal_count, options, &tree->body, error);
     return status ? status : pz_cuda_explain(take_stage(tree, options), "memory for the batch", error);
 }
 
@@ -303,8 +172,7 @@ static cudaError_t queue(pz_cuda_tree *t, const void *targets, const double *wei
                                     .q = q + (size_t)done * t->nq,
                                     .answers = answers ? answers + done : NULL,
                                     .count = part};
-        e = t->is_fast ? pz_cuda_body_queue(&t->body, &batch, stream)
-                       : pz_cuda_tree_launch(&t->task, &batch, &t->work, t->blocks, stream);
+        e = pz_cuda_body_queue(&t->body, &batch, stream);
         done += part;
     }
     return e;
@@ -401,25 +269,26 @@ static cudaError_t round_trip(pz_cuda_tree *t, int count)
 }
 
 // The words of poise_solve for how it ended.
-static const char *reason_of(const pz_cuda_tree *t, const poise_cuda_tree_answer *a)
+static poise_why why_of(const pz_cuda_tree *t, const poise_cuda_tree_answer *a)
 {
     bool ran = a->iterations > 0;
     switch (a->outcome) {
     case POISE_OUTCOME_REACHED:
-        return "every goal is met";
+        return POISE_WHY_REACHED;
     case POISE_OUTCOME_CLOSEST:
-        return "no direction within the limits comes closer";
+        return POISE_WHY_CLOSEST;
     case POISE_OUTCOME_STALLED:
-        return ran ? "steps no longer change the cost" : "the cost at the start is too large to represent";
+        return ran ? POISE_WHY_STALLED : POISE_WHY_OVERFLOW;
     default:
-        return t->options.max_iterations > 0 ? "the iterations were used up" : "no iterations were allowed";
+        return t->options.max_iterations > 0 ? POISE_WHY_BUDGET : POISE_WHY_NO_ITERATIONS;
     }
 }
 
 static void fill(const pz_cuda_tree *t, const poise_cuda_tree_answer *a, poise_report *report)
 {
     *report = (poise_report){.outcome = a->outcome,
-                             .reason = reason_of(t, a),
+                             .why = why_of(t, a),
+                             .reason = poise_why_text(why_of(t, a)),
                              .iterations = a->iterations,
                              .evaluations = a->evaluations,
                              .restarts = a->restarts,
@@ -498,9 +367,6 @@ poise_status pz_cuda_tree_clips(pz_cuda_tree *tree, poise_cuda_clip *clips, int 
     if (count < 0 || (count > 0 && !clips)) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "clips must not be NULL, count not negative");
     }
-    if (!tree->is_fast) {
-        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "clips need the fast mode, which does not support these goals");
-    }
     pz_cuda_clips all = {.model = tree->model, .goals = tree->goals, .goal_count = tree->goal_count};
     all.has_poses = tree->has_poses;
     return pz_cuda_clips_solve(&tree->room, &tree->body, &all, clips, count, error);
@@ -512,9 +378,6 @@ poise_status pz_cuda_tree_queue_clips(pz_cuda_tree *tree, const int *begin, int 
 {
     if (clip_count < 0 || frames < 0 || (clip_count > 0 && (!begin || !targets || !q))) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "begin, targets and q must not be NULL, counts not negative");
-    }
-    if (!tree->is_fast) {
-        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "clips need the fast mode, which does not support these goals");
     }
     pz_cuda_tree_batch batch = {.targets = tree->has_poses ? NULL : targets,
                                 .poses = tree->has_poses ? targets : NULL,

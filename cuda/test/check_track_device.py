@@ -61,7 +61,8 @@ def compare(options, what):
     for i, (a, b) in enumerate(zip(here, there)):
         off = apart(f"{i}.cpu.json", f"{i}.device.json")
         check(b["output"] == f"{i}.device.json", f"{what}: {b['output']} in its place")
-        check(a["verdict"]["level"] == b["verdict"]["level"] and a["verdict"]["reasons"] == b["verdict"]["reasons"], f"{what}: verdict of {CLIPS[i]}: {a['verdict']['level']}")
+        reasons = [[(r["what"], r["level"], r["name"]) for r in x["verdict"]["reasons"]] for x in (a, b)]
+        check(a["verdict"]["level"] == b["verdict"]["level"] and reasons[0] == reasons[1], f"{what}: verdict of {CLIPS[i]}: {reasons}")
         error = abs(a["error"]["mean"] - b["error"]["mean"])
         check(off <= ANGLE and error <= MARKER, f"{what}: {CLIPS[i]} is {off:.2g} off, its mean error {error:.2g} m")
 

@@ -2,7 +2,6 @@
 // and the program says that it was skipped.
 #include "cuda_test_world.h"
 #include "lib/arm_host.h"
-#include "lib/cuda_evaluate.h"
 
 #include <cuda_runtime_api.h>
 #include <limits.h>
@@ -98,11 +97,12 @@ static void compare_closest(const char *scene, int count, int restarts)
         poise_goal goal = f.goal;
         goal.target = f.targets[i];
         ck_assert_int_eq(poise_solve(solver, &goal, 1, f.starts + i * f.nq, &report, NULL), POISE_OK);
-        // searches in single precision come before those of poise_solve, so that more may be reached, and nothing less
-        bool reached = f.answers[i].outcome == POISE_OUTCOME_REACHED;
-        ck_assert(reached || report.outcome != POISE_OUTCOME_REACHED);
+        // searches in single precision come before those of poise_solve, so that more may be reached, and nothing less but
+        // what that finds beyond its restarts, in corners of the limits
+        bool reached = f.answers[i].outcome == POISE_OUTCOME_REACHED, is_found = report.outcome == POISE_OUTCOME_REACHED;
+        ck_assert(reached || !is_found || report.restarts == restarts);
         // the same descents; the cost is summed in another order
-        ck_assert(reached || fabs(report.cost - f.answers[i].cost) <= 1e-12 * (1.0 + report.cost));
+        ck_assert(reached || is_found || fabs(report.cost - f.answers[i].cost) <= 1e-12 * (1.0 + report.cost));
         missed += !reached;
     }
     ck_assert_int_gt(missed, count / 4);
@@ -313,61 +313,6 @@ TEST_IF(problems_of_a_batch_get_reports_and_unsound_ones_their_status, no_device
     free(goals), free(problems);
     poise_cuda_destroy(cuda);
     release(&f);
-}
-
-// ---- Expressive inverse kinematics ---------------------------------------------------------------------------------------
-
-static void compare_erik(const char *scene, int count)
-{
-    poise_model *model;
-    ck_assert_int_eq(scene_create(scene, NULL, &model, NULL), POISE_OK);
-    poise_erik_options options = poise_erik_options_default();
-    int tip = poise_model_find_tool(model, "tip"), nq = poise_model_info(model).nq;
-    options.body = poise_model_tool_info(model, tip).body;
-    options.tip = poise_model_tool_info(model, tip).pose;
-    poise_erik *host;
-    poise_cuda *device;
-    poise_error error = {.text = ""};
-    ck_assert_int_eq(poise_erik_create(model, &options, NULL, &host, NULL), POISE_OK);
-    poise_status status = poise_cuda_create_erik(model, &options, 0, count, count, &device, &error);
-    ck_assert_msg(status == POISE_OK, "%s", error.text);
-    double *postures = malloc((size_t)(count * nq) * sizeof *postures), *q = malloc((size_t)(count * nq) * sizeof *q);
-    poise_quat *targets = malloc((size_t)count * sizeof *targets);
-    poise_cuda_posture_answer *answers = malloc((size_t)count * sizeof *answers);
-    ck_assert(postures && q && targets && answers);
-    scene_random random = scene_random_make(10);
-    for (int i = 0; i < count; ++i) {
-        scene_random_configuration(&random, model, postures + i * nq);
-        targets[i] = scene_random_rotation(&random);
-    }
-    memcpy(q, postures, (size_t)(count * nq) * sizeof *q);
-    ck_assert_int_eq(poise_cuda_solve_postures(device, postures, targets, q, answers, count, NULL), POISE_OK);
-    pz_cuda_erik_summary summary;
-    ck_assert_int_eq(pz_cuda_evaluate(device, postures, 10, targets, count, &summary, NULL), POISE_OK);
-    ck_assert_int_eq(summary.error.count, 10 * count);
-    ck_assert_int_eq(summary.outside, 0);
-    double expected[MOST_Q];
-    for (int i = 0; i < count; ++i) {
-        poise_erik_report report;
-        memcpy(expected, postures + i * nq, (size_t)nq * sizeof *expected);
-        ck_assert_int_eq(poise_erik_solve(host, postures + i * nq, targets[i], expected, &report, NULL), POISE_OK);
-        ck_assert(memcmp(expected, q + i * nq, (size_t)nq * sizeof *q) == 0);
-        ck_assert(report.error == answers[i].error && report.orientation == answers[i].goal);
-        ck_assert(report.posture == answers[i].posture && report.iterations == answers[i].iterations);
-        ck_assert_int_eq(report.outcome, answers[i].outcome);
-    }
-    free(postures), free(q), free(targets), free(answers);
-    poise_cuda_destroy(device);
-    poise_erik_destroy(host);
-    poise_model_destroy(model);
-}
-
-TEST_IF(erik_gives_the_same_bits_as_on_the_host, no_device)
-{
-    static const char *const scenes[] = {"erik-a", "erik-b", "erik-c", "erik-d", "erik-e", "erik-f", "erik-g"};
-    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; ++i) {
-        compare_erik(scenes[i], 3000);
-    }
 }
 
 // ---- Failures ------------------------------------------------------------------------------------------------------------

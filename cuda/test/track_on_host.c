@@ -63,17 +63,15 @@ poise_status poise_cuda_solve_clips(poise_cuda *cuda, poise_cuda_clip *clips, in
 
 // ---- The program ---------------------------------------------------------------------------------------------------------
 
-static bool begin(void)
+bool cuda_device_begin(void)
 {
     return true;
 }
 
-static const char *name(void)
+const char *cuda_device_name(void)
 {
     return "host";
 }
-
-const device cuda_device = {.begin = begin, .name = name};
 
 int main(int count, char **words)
 {

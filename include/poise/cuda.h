@@ -8,12 +8,11 @@
 //
 // One object handles one kind of problem, chosen when it is created:
 //
-// | made by                                    | serves               | calls                                              |
-// |--------------------------------------------|----------------------|----------------------------------------------------|
-// | poise_cuda_create, one POSE goal           | poses of an arm      | _solve, _solve_poses, _queue_poses, _solve_arrays  |
-// | poise_cuda_create, POSITION goals          | markers on a body    | _solve, _queue_markers, _solve_clips, _queue_clips |
-// | poise_cuda_create, several goals           | tips of a body       | _solve, _queue_goals, _solve_clips, _queue_clips   |
-// | poise_cuda_create_erik, _create_expressive | postures at a target | _solve_postures, _queue_postures                   |
+// | goals            | serves            | calls                                              |
+// |------------------|-------------------|----------------------------------------------------|
+// | one POSE         | poses of an arm   | _solve, _solve_poses, _queue_poses, _solve_arrays  |
+// | POSITION goals   | markers on a body | _solve, _queue_markers, _solve_clips, _queue_clips |
+// | several goals    | tips of a body    | _solve, _queue_goals, _solve_clips, _queue_clips   |
 //
 // Any other call on the object returns POISE_ERROR_UNSUPPORTED.
 //
@@ -24,8 +23,9 @@
 // goal are data, so nothing is compiled at run time and there is no warm-up beyond loading the program. Searches run in
 // single precision and finish in double, where tolerances and limits are checked: REACHED means met in double, and limits
 // hold exactly. This fast path exists for chains of six or seven hinges; others are searched in double throughout. A target
-// that no search meets gets the closest pose, bit for bit that of poise_solve: the same algorithm, in double. Links can
-// also be kept clear of obstacles and of each other (poise_cuda_keep_apart).
+// that no search meets gets the closest pose, bit for bit that of poise_solve: the same algorithm, in double, but for the
+// searches without limits (solve.h). So CLOSEST is a claim about the poses nearby: pass what may be in reach, in a corner of
+// the limits, on to poise_solve. Links can also be kept clear of obstacles and of each other (poise_cuda_keep_apart).
 //
 // The answer to a target depends on the target, its start and the options, never on the rest of the batch. If several
 // answers exist, it need not be the one that poise_solve gives. A batch of up to 12 in host memory is first tried on the
@@ -33,33 +33,24 @@
 // not settle in a few searches go to the device.
 //
 // **Markers on a body.** POSITION goals on any model without mimics: whole bodies with markers, thousands at a time, each
-// frame independently. Restarts are those of poise_solve; with few problems they run in parallel. There are two modes:
-//
-// - *Fast*, the default. Searches run in single precision and finish in double, where tolerances and limits are checked:
-//   REACHED means met in double, CLOSEST is a minimum by the criterion of poise_solve, anything else did not converge;
-//   limits hold exactly. The bits are not those of poise_solve: if the goals are not reached, the minimum has the same cost
-//   to 1e-9 or is a different one. The answer depends on the problem and the options, never on the batch. `iterations`
-//   counts passes in either precision, up to and including the run that gave the answer; start_cost has seven digits.
-// - *Exact*, with `exact_bits`, and for what the fast mode does not support: tolerance bands, markers on the world,
-//   a step limit, an initial damping. It runs the library's own sources, compiled for the device, and gives the bits of
-//   poise_solve (except if the goals are few enough to count as tips, see solve.h; the device solves those as markers). It
-//   is about 20 times slower.
+// frame independently. Restarts are those of poise_solve; with few problems they run in parallel. Searches run in single
+// precision and finish in double, where tolerances and limits are checked: REACHED means met in double, CLOSEST is a minimum
+// by the criterion of poise_solve, anything else did not converge; limits hold exactly. The bits are not those of
+// poise_solve: if the goals are not reached, the minimum has the same cost to 1e-9 or is a different one. The answer depends
+// on the problem and the options, never on the batch. `iterations` counts passes in either precision, up to and including
+// the run that gave the answer; start_cost has seven digits. Tolerance bands, markers on the world, a step limit and an
+// initial damping are not supported: poise_batch_solve (batch.h) serves them, on the host.
 //
 // **Tips of a body.** POSE, ORIENTATION and DIRECTION goals, POSITION goals among them, on whole robots and figures, such
-// as four poses of the hands and feet of a humanoid. Only the fast mode handles them. Each goal is treated as points and
-// directions (an orientation is three) whose costs sum exactly to its own. An orientation counts as reached if each of its
-// axes is so close that the angle must be within the tolerance. A run that meets the tips of some limbs continues with the
-// others only.
+// as four poses of the hands and feet of a humanoid. Each goal is treated as points and directions (an orientation is three)
+// whose costs sum exactly to its own. An orientation counts as reached if each of its axes is so close that the angle must
+// be within the tolerance. A run that meets the tips of some limbs continues with the others only.
 //
 // **Clips.** Frames in sequence, each started from the answer to the one before: poise_cuda_solve_clips.
-//
-// **Postures.** ERIK (express.h) and its successor (expressive.h) for many postures and targets: the same sources, compiled
-// for the device, with the same results to the bit, whatever the size of the batch. Chains of up to 16 joints.
 #ifndef POISE_CUDA_H
 #define POISE_CUDA_H
 
 #include <poise/batch.h>
-#include <poise/expressive.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -77,7 +68,6 @@ typedef struct poise_cuda_options {
     bool host_memory;            // true: poise_cuda_solve or poise_cuda_solve_poses will be called
     bool device_arrays;          // false; true: poise_cuda_solve_arrays will be called; takes 90 bytes more per problem of
                                  // `capacity`
-    bool exact_bits;             // false: markers in the fast mode if it supports them; true: the bits of poise_solve
 } poise_cuda_options;
 
 // The defaults given beside the members.
@@ -94,10 +84,9 @@ typedef struct poise_cuda poise_cuda;
 // the object. `error` says what is wrong: no such device (POISE_ERROR_DEVICE), not enough memory (POISE_ERROR_MEMORY),
 // unsupported goals, options or model (POISE_ERROR_UNSUPPORTED).
 //
-// Device memory for markers in the fast mode: each problem of `capacity` takes 4 bytes per number of q, 2 per restart and
-// 22 more; problems in progress take up to 1 GB whatever the capacity: 0.6 GB on an H200 for a body with 58 degrees of
-// freedom and 41 markers. With exact bits: 8 bytes per number of q, 24 per restart and 64 more; the driver adds the local
-// memory of all threads that the device can hold, 45 GB for that body.
+// Device memory for markers and tips: each problem of `capacity` takes 4 bytes per number of q, 2 per restart and 22 more;
+// problems in progress take up to 1 GB whatever the capacity: 0.6 GB on an H200 for a body with 58 degrees of freedom and 41
+// markers.
 POISE_API poise_status poise_cuda_create(const poise_model *model, const poise_goal *goals, int goal_count,
                                          const poise_cuda_options *options, poise_cuda **cuda, poise_error *error);
 POISE_API void poise_cuda_destroy(poise_cuda *cuda); // of any kind; NULL is allowed
@@ -201,7 +190,7 @@ typedef struct poise_cuda_tree_answer {
     int moved_joints;      // joints that started outside their limits
     double start_cost;     // at the start, after moving it inside the limits
     double cost;           // at the end
-    double gradient;       // largest component of the projected gradient at the end; in the fast mode 0 if reached
+    double gradient;       // largest component of the projected gradient at the end; 0 if reached
     double distance;       // Euclidean length of the step from start to answer
     double worst_length;   // largest distance of a marker from its target
     double worst_angle;    // largest angle error of a goal, in radians
@@ -256,45 +245,6 @@ POISE_API poise_status poise_cuda_solve_clips(poise_cuda *cuda, poise_cuda_clip 
 POISE_API poise_status poise_cuda_queue_clips(poise_cuda *cuda, const int *begin, int clip_count, const void *targets,
                                               const double *weights, double *q, poise_cuda_tree_answer *answers, int frames,
                                               void *stream, poise_error *error);
-
-// ---- Postures ------------------------------------------------------------------------------------------------------------
-
-// Create an object for ERIK. `postures`, `targets`: the most of each in a call with host memory. Options as for
-// poise_erik_create, without exact_orientation and warm. Errors as for poise_cuda_create.
-POISE_API poise_status poise_cuda_create_erik(const poise_model *model, const poise_erik_options *options, int device,
-                                              int64_t postures, int64_t targets, poise_cuda **cuda, poise_error *error);
-
-// Create an object for ERIK's successor. The goal is one orientation of the end: `options->body` with the frame
-// `options->tip`; METRIC and SHAPE, warm and cold. Options as for poise_expressive_create; max_goals and coupled_goals are
-// ignored. The model needs the chain of express.h; joints outside it must be hinges or slides, otherwise
-// POISE_ERROR_UNSUPPORTED. The driver takes 43 KB, or 84 KB for longer chains, for each thread that the device can hold:
-// some GB.
-POISE_API poise_status poise_cuda_create_expressive(const poise_model *model, const poise_expressive_options *options,
-                                                    int device, int64_t postures, int64_t targets, poise_cuda **cuda,
-                                                    poise_error *error);
-
-// How one sample ended, as in poise_erik_report or poise_expressive_report. q is within the limits.
-typedef struct poise_cuda_posture_answer {
-    double error, goal, posture; // the weighted sum, and its parts; for ERIK the goal is the orientation
-    double angle;                // remaining between the end and the target, in radians
-    int iterations;              // of ERIK; for its successor, evaluations of the objective
-    int candidates;              // refined, by the successor
-    poise_outcome outcome;       // REACHED: error within the threshold
-    bool kept_branch;            // the successor, warm: the last answer was followed
-} poise_cuda_posture_answer;
-
-// Sample i is posture i (nq numbers) at target i (any length but 0). q: count x nq numbers; ERIK does not touch joints
-// outside the chain; its successor reads the last answers from q if `warm` and writes all numbers of the new ones. answers:
-// count of them, or NULL. All in host memory; count is at most `postures` and `targets`.
-POISE_API poise_status poise_cuda_solve_postures(poise_cuda *cuda, const double *postures, const poise_quat *targets,
-                                                 double *q, poise_cuda_posture_answer *answers, int64_t count,
-                                                 poise_error *error);
-
-// The same in device memory, with any count: queues the work on `stream` and returns. Input is not checked: numbers must be
-// finite and targets nonzero. The successor does not touch an invalid sample: STALLED, with an infinite error.
-POISE_API poise_status poise_cuda_queue_postures(poise_cuda *cuda, const double *postures, const poise_quat *targets,
-                                                 double *q, poise_cuda_posture_answer *answers, int64_t count, void *stream,
-                                                 poise_error *error);
 
 #ifdef __cplusplus
 }

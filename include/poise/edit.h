@@ -19,7 +19,8 @@
 #ifndef POISE_EDIT_H
 #define POISE_EDIT_H
 
-#include <poise/track.h>
+#include <poise/hull.h>
+#include <poise/verdict.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -133,6 +134,37 @@ typedef struct poise_feet_report {
 POISE_API poise_status poise_feet_pins(const poise_model *model, const poise_clip *clip, const poise_allocator *allocator,
                                        poise_pin *pins, int capacity, poise_feet_report *report, poise_error *error);
 
+// ---- Verdict -------------------------------------------------------------------------------------------------------------
+
+// What to judge of an edit. Fill with poise_edit_problem_default(), set model, before and after, and of the others what you
+// have.
+typedef struct poise_edit_problem {
+    const poise_model *model;             // the figure, of both motions
+    const poise_clip *before;             // the motion as it was when pins and feet began
+    const poise_clip *after;              // as it is: of as many frames
+    const poise_pin *pins;                // NULL: what it was edited by
+    int pin_count;                        // how many
+    const poise_pin_result *results;      // NULL: of each
+    const poise_pin_report *report;       // NULL: of all
+    const poise_overlap_problem *overlap; // NULL: overlaps are not checked; else its hulls, shapes, excluded pairs, rest and
+                                          // metres
+    int unread;                           // 0: collision shapes that the model's file has and that were not read
+    double metres;                        // 0: per unit of length; 0: not known
+    poise_thresholds thresholds;          // poise_thresholds_default
+} poise_edit_problem;
+
+// The defaults given beside the members.
+POISE_API poise_edit_problem poise_edit_problem_default(void);
+
+// Judge an edit: what it did to the body that no pin asked for, within the limits of the file or not. UNMET, JOLTED; COLLAR,
+// TWISTED, DRAGGED, BENT, of the parts that the skeleton has by the names and the tree of its bodies; FAST; SELF and
+// PIERCED, as shares of the changed frames, beyond what the motion had before; UNCHECKED. An elbow or a knee that is straight in the
+// whole motion shows no side to which it bends, and is not judged. `findings` receives up to `capacity`, worst first; their
+// frames are those around the worst one in which it is too large, or the worst one itself (UNMET, FAST, SELF, PIERCED).
+// Doubtful beyond unmet 0; jolted 0; collar 0.5; twisted 1, of a forearm 2; dragged 0.35; bent 0.3; fast 1.
+POISE_API poise_status poise_edit_judge(const poise_edit_problem *problem, const poise_allocator *allocator,
+                                        poise_verdict *verdict, poise_finding *findings, int capacity, poise_error *error);
+
 // ---- Clips ---------------------------------------------------------------------------------------------------------------
 
 // How well a clip was mirrored.
@@ -159,8 +191,8 @@ POISE_API poise_status poise_clip_mirror(const poise_model *model, const poise_c
 // legs were recognised by name, or out of memory.
 POISE_API poise_up poise_clip_up(const poise_model *model, const poise_clip *clip);
 
-// The figure of a skeleton, as poise_model_figure finds it. If it does not stand in its neutral pose, the upward axis is the
-// one along which it stands in most of the clip; `clip` may be NULL.
+// The figure of a skeleton, as poise_model_figure finds it. If it does not stand in its neutral pose, or along x, as bones
+// are laid out, the upward axis is the one along which it stands in most of the clip; `clip` may be NULL.
 POISE_API poise_status poise_clip_figure(const poise_model *model, const poise_clip *clip, poise_figure *figure,
                                          poise_error *error);
 

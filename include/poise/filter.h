@@ -13,7 +13,10 @@
 // Shape, after the Nutty Motion Filter of Ribeiro & Paiva 2019 (section 3.7): `smoothness` makes a heavy, gentle character
 // by planning with lower accelerations, `responsiveness` restores them, `soft` slows the approach to the ends of the range.
 // The limits hold for any values. The paper's own filter (eq. 23) is a mode of its own: it swings and creeps as a character
-// would, and keeps acceleration and jerk only approximately within their limits.
+// would, and keeps acceleration and jerk only approximately within their limits (jerk within twice its limit). As printed it
+// depends on the rate: its command counts in units of what one step covers, so the speed that it reaches falls as steps get
+// shorter. With the default limits (2 rad/s) and a set-point 1.5 rad away it reaches 1.12 rad/s at 30 steps a second, 0.58 at
+// 100 and 0.14 at 1000. TIME_OPTIMAL reaches the limits at any rate.
 //
 // **Threads.** A poise_filter belongs to one thread at a time.
 #ifndef POISE_FILTER_H

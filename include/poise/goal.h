@@ -38,7 +38,7 @@
 #ifndef POISE_GOAL_H
 #define POISE_GOAL_H
 
-#include <poise/model.h>
+#include <poise/kinematics.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -165,6 +165,12 @@ POISE_API poise_status poise_goal_check(const poise_goal *goal, const poise_mode
 // bones. *first becomes that joint; a target farther from its origin is out of reach, whatever the limits. Infinity, with
 // *first at POISE_NONE, if nothing turns the body or something on the way slides.
 POISE_API double poise_goal_reach(const poise_goal *goal, const poise_model *model, int *first);
+
+// Is the target of a POSITION or POSE goal out of reach in the configuration of `kinematics`, and would it be in reach were
+// its numbers thousandths, as if millimetres had been given for metres? It is a guess, for a question. *distance and *reach
+// (may be NULL): how far the target is from the first joint that moves the body, and how far the chain gets.
+POISE_API bool poise_goal_suspect_millimetres(const poise_goal *goal, const poise_kinematics *kinematics, double *distance,
+                                              double *reach);
 
 #ifdef __cplusplus
 }

@@ -30,7 +30,9 @@
 
 #include <poise/constraint.h>
 #include <poise/edit.h>
+#include <poise/hull.h>
 #include <poise/recordings.h>
+#include <poise/retarget.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -104,10 +106,12 @@ typedef struct poise_read_options {
     int body_scale_count;                // 0
     bool floating;                       // false; URDF, MJCF: give the root link a FREE joint instead of fixing it to the
                                          // world; glTF: the same for the root of a skin that no animation moves
-    bool meshes;                         // false; URDF, MJCF: load collision meshes (STL, OBJ, COLLADA) and cover them with
-                                         // shapes, too
-    poise_load load;                     // NULL: files named by this one are not read, with a warning
-    void *user;                          // handed to load
+    bool ignore_follower_limits; // false; URDF, MJCF, OSIM: limits of a joint that follows another do not narrow those
+                                 // of the other. Else both hold, and a warning says where that takes room
+    bool meshes;                 // false; URDF, MJCF: load collision meshes (STL, OBJ, COLLADA) and cover them with
+                                 // shapes, too
+    poise_load load;             // NULL: files named by this one are not read, with a warning
+    void *user;                  // handed to load
 } poise_read_options;
 
 // One analog channel of a C3D recording.
@@ -166,6 +170,8 @@ typedef struct poise_file {
     int placement_count;              // how many
     poise_shape *shapes;              // collision shapes of the bodies, and obstacles in the world; see above
     int shape_count;                  // how many
+    poise_hull *hulls;                // convex hulls of the same geometry on bodies, as it is: to measure overlaps (hull.h)
+    int hull_count;                   // how many
     int shapes_skipped;               // number of collision shapes not read: meshes (options.meshes), height fields
     poise_pair *excluded;             // pairs of bodies, possibly POISE_WORLD, that may touch (poise_pairs_options)
     int excluded_count;               // how many
@@ -223,6 +229,17 @@ POISE_API poise_status poise_write(const poise_file *file, poise_format format, 
 // Release what poise_write made, with the same allocator.
 POISE_API void poise_bytes_release(const poise_allocator *allocator, void *bytes);
 
+// What tells which axis points up.
+typedef enum poise_up_source {
+    POISE_UP_BY_FILE = 0, // the file says so
+    POISE_UP_BY_FIGURE,   // the figure in it, as it stands at rest or in most of its motion
+    POISE_UP_BY_CUSTOM    // nothing: it is a guess, by the custom of its format or because the skeleton lies flat
+} poise_up_source;
+
+// The axis that points up in a file: file->scale.up, or, where the file does not say, the one guess that all programs share.
+// UNKNOWN: it does not say and holds no model. `source` may be NULL.
+POISE_API poise_up poise_file_up(const poise_file *file, poise_up_source *source);
+
 // ---- Recordings ----------------------------------------------------------------------------------------------------------
 
 // A tracking problem (recordings.h) from the file of a skeleton, which must hold a model, and that of a recording: model,
@@ -230,6 +247,14 @@ POISE_API void poise_bytes_release(const poise_allocator *allocator, void *bytes
 // default posture, and if any of its markers were recorded only those are used. The problem points into both files, which
 // must outlive it.
 POISE_API poise_recording_problem poise_recording_of_files(const poise_file *skeleton, const poise_file *recording);
+
+// ---- Retargeting of files ------------------------------------------------------------------------------------------------
+
+// A task (retarget.h) from the file of a motion, with its skeleton, and that of a skeleton that is to follow: models, clips,
+// upward axes, and the shapes that tell where the soles are and what goes below the ground. All that files say of a
+// retargeting is in it, so that every program that starts from it gets the same motion. The task points into both files,
+// which must outlive it. Read robots with poise_read_options.floating.
+POISE_API poise_retarget_task poise_retarget_of_files(const poise_file *motion, const poise_file *skeleton);
 
 // ---- Constraints of files ------------------------------------------------------------------------------------------------
 

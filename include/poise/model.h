@@ -268,6 +268,10 @@ POISE_API void poise_model_neutral(const poise_model *model, double *q);
 // Do all limits hold exactly? Quaternions must be finite and not zero.
 POISE_API bool poise_model_within_limits(const poise_model *model, const double *q);
 
+// The first coordinate of q that looks like an angle in degrees where radians are meant: more than a turn, and beyond the
+// limits of its joint; or more than three turns where there are none. POISE_NONE: none does. It is a guess, for a question.
+POISE_API int poise_model_suspect_degrees(const poise_model *model, const double *q);
+
 // Move q to the nearest values within the limits, coordinate by coordinate (a swing along its ray to the centre), and
 // normalise quaternions. Afterwards poise_model_within_limits is true. *moved (may be NULL) is the number of joints that
 // were moved. Fails, leaving q untouched, if a number is not finite or a quaternion is zero.

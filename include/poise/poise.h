@@ -11,6 +11,7 @@
 #include <poise/expressive.h>
 #include <poise/filter.h>
 #include <poise/goal.h>
+#include <poise/hull.h>
 #include <poise/io.h>
 #include <poise/kinematics.h>
 #include <poise/math.h>

@@ -80,7 +80,9 @@ typedef struct poise_recording_problem {
     bool deviations;                 // false; true: compute the standard deviation of every degree of freedom in every frame
     const char *const *absent;       // NULL: names required by a setup but missing, for the verdict
     int absent_count;                // 0: how many there are
-    poise_thresholds thresholds;     // of the verdict: poise_thresholds_default
+    const struct poise_recording_result *standing; // NULL: the static trial that `model` and `placements` come from: what
+                                                   // speaks against it speaks against this as well
+    poise_thresholds thresholds;                   // of the verdict: poise_thresholds_default
     void (*on_stage)(void *user, poise_recording_stage stage, int frames); // NULL: called when a stage begins, with its
                                                                            // number of frames
 } poise_recording_problem;
@@ -150,6 +152,12 @@ POISE_API poise_status poise_recording_match(const poise_recording_problem *prob
 // be destroyed.
 POISE_API poise_status poise_recording_follow(const poise_recording_problem *problem, poise_recording_result *result,
                                               poise_error *error);
+
+// The clinical angles of a result (poise_joint_angles) in every frame, in degrees: frames x POISE_ANGLE_COUNT numbers, NaN
+// where nothing is known: the skeleton has no such angle, no marker sees it or what it hangs on, nobody is there, the frame
+// is held, or the angle's standard deviation (poise_joint_angle_deviations) is above 10 degrees.
+POISE_API poise_status poise_recording_angles(const poise_recording_result *result, const poise_allocator *allocator,
+                                              double *angles, poise_error *error);
 
 POISE_API void poise_recording_destroy(poise_recording_result *result); // NULL is allowed
 

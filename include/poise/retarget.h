@@ -28,7 +28,7 @@
 #ifndef POISE_RETARGET_H
 #define POISE_RETARGET_H
 
-#include <poise/verdict.h>
+#include <poise/hull.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -96,12 +96,19 @@ typedef struct poise_retarget_task {
     const poise_role_map *map;   // NULL: poise_roles_match
     const poise_shape *shapes;   // NULL: shapes of `to`; those of its feet, and of what hangs from them, give the soles
     int shape_count;             // how many
-    double sole;                 // 0: height of the ankle above the sole, in units of `to`; 0: from shapes or toes, else
-                                 // assumed
-    poise_feet feet;             // AUTO
-    double ground;               // NaN: height of the actor's ground; NaN: found from where its feet rest
-    const double *velocity;      // NULL: limits, nv numbers > 0, per second; infinity for none
-    bool use_limits;             // true: joint limits
+    const poise_hull *hulls; // NULL: the shapes; else the same geometry as it is (poise_file.hulls), which is used instead
+    int hull_count;          // how many
+    int shapes_skipped;      // 0: shapes of `to` that could not be read, for the verdict (poise_file.shapes_skipped)
+    bool is_robot;           // false: `to` is a robot's, whose limbs and trunk should all have collision shapes (verdict)
+    const poise_pair *excluded; // NULL: pairs of bodies of `to` that may overlap (poise_file.excluded)
+    int excluded_count;         // how many
+    double metres;              // 0: per unit of length of `to`; 0: by the size of its figure
+    double sole;                // 0: height of the ankle above the sole, in units of `to`; 0: from shapes or toes, else
+                                // assumed
+    poise_feet feet;            // AUTO
+    double ground;              // NaN: height of the actor's ground; NaN: found from where its feet rest
+    const double *velocity;     // NULL: limits, nv numbers > 0, per second; infinity for none
+    bool use_limits;            // true: joint limits
 } poise_retarget_task;
 
 // The defaults given beside the members.
@@ -138,60 +145,87 @@ typedef enum poise_contact {
 
 // The result. Lengths are in units of `to`, angles in radians, times in seconds.
 typedef struct poise_retarget_outcome {
-    int roles;           // roles that both have
-    int bodies;          // bodies that follow one of the source, those with roles included
-    double factor;       // factor applied to the paths of hips and feet
-    double leg;          // leg length of the target, hip to ankle; 0: no legs
-    bool same;           // the skeletons have the same proportions
-    bool planted;        // feet were planted
-    bool in_place;       // the target's root cannot move: the motion stays in place
-    poise_up from_up;    // upward axis used for the source
-    poise_up to_up;      // the same for the target
-    poise_quat axes;     // A above
-    bool from_stands;    // a pose was found in which the source stands upright, so that limbs can be compared
-    bool to_stands;      // the same for the target
-    bool from_reversed;  // by the names of its hips, the feet of the source point backwards: left and right may be
-                         // swapped
-    bool to_reversed;    // the same for the target
-    double ground;       // height of the target's ground
-    double bone_mean;    // angle between a bone and the actor's, mean over limbs and frames
-    double bone_worst;   // largest
-    int bone_role;       // whose; POISE_NONE: none
-    int bone_frame;      // when
-    double limb_mean;    // the same angle for the worst limb, mean over frames
-    int limb_role;       // which; POISE_NONE: none
-    int aside;           // frames in which one limb is more than 45 degrees off, the limb that is so in most
-    int aside_role;      // which; POISE_NONE: none
-    double turn_mean;    // angle between a body and the orientation it follows, mean
-    double turn_worst;   // largest
-    double hips_mean;    // distance of the hips from their target path, mean
-    double hips_worst;   // largest
-    double contact;      // share of frames in which a foot is planted
-    int unplanted;       // frames in which a sole is near the ground, below the hips, if no foot is planted in any; else 0
-    bool soles_guessed;  // neither shapes, toes nor the task tell where the soles are
-    double skate_mean;   // speed of planted heels and toes along the ground, where they touch it, mean
-    double skate_worst;  // largest
-    int skate_frame;     // when
-    int released;        // frames in which no foot was planted because hips and legs could not have followed
-    int tipped;          // frames in which a sole is tilted by 0.2 radians or more where the actor stands on heel and toe
-    double tipped_worst; // by how much at most, radians
-    int tipped_frame;    // when
-    double sunk;         // largest depth of a corner of a foot's shapes below the ground; without shapes, of its sole
-    double buried;       // largest depth of a shape of another part below it; 0: none, or there are no shapes
-    int buried_body;     // which; POISE_NONE: none
-    int buried_frame;    // when
-    double turn_most;    // largest rotation of any body from frame to frame
-    int jumps;           // frames in which a body turns 0.5 radians more than the one it follows
-    double jump_worst;   // by how much more at most, radians
-    int jump_body;       // which; POISE_NONE: none
-    int jump_frame;      // when
-    bool starts_apart;   // the first frame is a pose of its own, such as a T-pose, far from the rest of the motion
-    int outside;         // coordinates outside their limits: always 0
-    double velocity;     // largest share of a velocity limit that was used; 0 without limits
-    int late;            // frames in which velocity limits held a joint back by more than 0.1
-    double late_worst;   // largest such delay, radians or lengths
-    int late_joint;      // which; POISE_NONE: none
-    int iterations;      // of all frames
+    int roles;             // roles that both have
+    int bodies;            // bodies that follow one of the source, those with roles included
+    double factor;         // factor applied to the paths of hips and feet
+    double leg;            // leg length of the target, hip to ankle; 0: no legs
+    bool same;             // the skeletons have the same proportions
+    bool planted;          // feet were planted
+    bool in_place;         // the target's root cannot move: the motion stays in place
+    poise_up from_up;      // upward axis used for the source
+    poise_up to_up;        // the same for the target
+    poise_quat axes;       // A above
+    bool from_stands;      // a pose was found in which the source stands upright, so that limbs can be compared
+    bool to_stands;        // the same for the target
+    bool from_reversed;    // by the names of its hips, the feet of the source point backwards: left and right may be
+                           // swapped
+    bool to_reversed;      // the same for the target
+    double ground;         // height of the target's ground
+    double bone_mean;      // angle between a bone and the actor's, mean over limbs and frames
+    double bone_worst;     // largest
+    int bone_role;         // whose; POISE_NONE: none
+    int bone_frame;        // when
+    double limb_mean;      // the same angle for the worst limb, mean over frames
+    int limb_role;         // which; POISE_NONE: none
+    int aside;             // frames in which one limb is more than 45 degrees off, the limb that is so in most
+    int aside_role;        // which; POISE_NONE: none
+    double turn_mean;      // angle between a body and the orientation it follows, mean
+    double turn_worst;     // largest
+    double hips_mean;      // distance of the hips from their target path, mean
+    double hips_worst;     // largest
+    double contact;        // share of frames in which a foot is planted
+    int unplanted;         // frames in which a sole is near the ground, below the hips, if no foot is planted in any; else 0
+    bool soles_guessed;    // neither shapes, toes nor the task tell where the soles are
+    double skate_mean;     // speed of planted heels and toes along the ground, where they touch it, mean
+    double skate_worst;    // largest
+    int skate_frame;       // when
+    int released;          // frames in which no foot was planted because hips and legs could not have followed
+    int tipped;            // frames in which a sole is tilted by 0.2 radians or more where the actor stands on heel and toe
+    double tipped_worst;   // by how much at most, radians
+    int tipped_frame;      // when
+    double sunk;           // largest depth of a corner of a foot's shapes below the ground; without shapes, of its sole
+    double buried;         // largest depth of a shape of another part below it; 0: none, or there are no shapes
+    int buried_body;       // which; POISE_NONE: none
+    int buried_frame;      // when
+    double turn_most;      // largest rotation of any body from frame to frame
+    int jumps;             // frames in which a body turns 0.5 radians more than the one it follows
+    double jump_worst;     // by how much more at most, radians
+    int jump_body;         // which; POISE_NONE: none
+    int jump_frame;        // when
+    bool starts_apart;     // the first frame is a pose of its own, such as a T-pose, far from the rest of the motion
+    int outside;           // coordinates outside their limits: always 0
+    double velocity;       // largest share of a velocity limit that was used; 0 without limits
+    int late;              // frames in which velocity limits held a joint back by more than 0.1
+    double late_worst;     // largest such delay, radians or lengths
+    int late_joint;        // which; POISE_NONE: none
+    double fast;           // largest speed of a joint as a multiple of its limit: the task's, else the file's, else 20 rad/s
+    double fast_speed;     // that speed, per second
+    int fast_joint;        // which; POISE_NONE: none
+    int fast_frame;        // when
+    int abrupt;            // frames in which a joint accelerates by more than 1000 rad/s^2
+    double acceleration;   // the largest
+    int abrupt_joint;      // which; POISE_NONE: none
+    int abrupt_frame;      // when
+    double lurch;          // by how much the hips are faster than the actor's, scaled, or than 12 m/s: largest, m/s
+    double lurch_speed;    // their speed then, m/s
+    int lurch_frame;       // when
+    int upright;           // frames in which the target's head is above its hips
+    int overturned;        // those of them in which the actor's is below
+    int loose;             // frames in which a foot of the actor rests, at any height, and the target's, not planted, slides
+    int stances;           // frames in which a foot of the actor rests, of both feet together
+    int loose_stances;     // those of them in which the target's slides
+    double loose_speed;    // the fastest of them
+    int loose_role;        // which foot; POISE_NONE: none
+    int loose_frame;       // when
+    double travel;         // how far the hips get from where they start, along the ground
+    double glide;          // speed of soles near the ground as a share of the speed of the hips
+    bool has_bodies;       // hulls or shapes are there, so that `overlap` is known
+    int bare;              // bodies of a robot's limbs and trunk that have no collision shapes
+    int bare_body;         // the first; POISE_NONE: none
+    bool bare_by_size;     // some of them have shapes, but far too small ones, as where the unit of a mesh is wrong
+    poise_overlap overlap; // how far bodies lie inside each other, and below the ground if the root can move
+    double metres;         // per unit of length, as used for depths
+    int iterations;        // of all frames
     double seconds_of_clip; // its duration
 } poise_retarget_outcome;
 
@@ -201,11 +235,31 @@ POISE_API poise_status poise_retarget(const poise_retarget_task *task, const poi
                                       unsigned char *contacts, poise_retarget_outcome *outcome, poise_error *error);
 
 // Judge the result, by thresholds such as poise_thresholds_default: UNMATCHED, FIXED, POSE, BONES, LIMB, ASIDE, HIPS,
-// UNPLANTED, SKATE, SLIPPED, RELEASED, TIPPED, SUNK, BURIED, JUMPED, LATE, REVERSED, APART. Angles are in radians, lengths
-// relative to the target's leg. `findings` receives up to `capacity`, worst first.
+// UNPLANTED, SKATE, SLIPPED, RELEASED, TIPPED, LOOSE, SUNK, BURIED, FLOOR, SELF, PIERCED, UNCHECKED, JUMPED, FAST, ABRUPT,
+// LATE, REVERSED, OVERTURNED, LURCHED, APART. Angles are in radians, lengths relative to the target's leg. `findings` receives up to `capacity`, worst first.
 POISE_API poise_status poise_retarget_judge(const poise_retarget_task *task, const poise_retarget_outcome *outcome,
                                             const poise_thresholds *thresholds, poise_verdict *verdict,
                                             poise_finding *findings, int capacity, poise_error *error);
+
+// ---- Standing ------------------------------------------------------------------------------------------------------------
+
+// A figure that stands at rest, its soles, and the ground below them.
+typedef struct poise_stance poise_stance;
+
+// Find how a figure stands in a rest pose, `rest` (nq numbers; NULL: neutral): the ground is at its lowest sole there. `up`
+// UNKNOWN: the axis along which it stands. Soles are those of retargeting: by `shapes`, toes, or assumed. NOT_FOUND: nobody
+// stands there on legs, or the figure cannot be moved as a whole.
+POISE_API poise_status poise_stance_create(const poise_model *model, const double *rest, poise_up up,
+                                           const poise_shape *shapes, int shape_count, const poise_allocator *allocator,
+                                           poise_stance **stance, poise_error *error);
+POISE_API void poise_stance_destroy(poise_stance *stance); // NULL is allowed
+
+// The height of the lowest sole above that ground, in the pose of `kinematics`, which is of the same model; below 0: under it.
+POISE_API double poise_stance_height(const poise_stance *stance, const poise_kinematics *kinematics);
+
+// Judge such a height, or by how much it differs from what it should be: AFLOAT, SUNK. `thresholds` NULL: the default.
+POISE_API poise_status poise_stance_judge(const poise_stance *stance, double height, const poise_thresholds *thresholds,
+                                          poise_verdict *verdict, poise_finding *findings, int capacity, poise_error *error);
 
 #ifdef __cplusplus
 }

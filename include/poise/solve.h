@@ -12,10 +12,16 @@
 // **Robot arms.** One POSE goal on a chain of up to 16 revolute and prismatic joints (fixed ones do not count; no mimic, no
 // locked joint, no prior, no step limit) takes a dedicated path inside AUTO: searches of a few microseconds, the first from
 // the caller's q, then up to options.restarts more from a fixed sequence within the limits, until one meets the goal. If
-// none does, the closest pose is returned: with a warm start and no restarts the one near q, otherwise the best of several.
+// none does, and restarts are allowed, four times as many searches ignore the limits (at least 32, at most 128), and what
+// they find is brought inside: answers with several joints at their limits, where robots are homed and parked, have few
+// starts that lead there. Of 477,000 such poses of 53 arms 30 restarts miss 9, and call none of them closest. If all of that
+// fails, the closest pose is returned: with a warm start and no restarts the one near q, otherwise the best of several. It
+// is called CLOSEST where no way to the goal can have been missed, as far as was looked; STALLED where only limits are in
+// the way, between which one may have been, or where it is so near the goal that one may have been. Without restarts
+// nothing of this is asked: CLOSEST is then a claim about the poses nearby.
 // With 300 restarts every one of 7 million random targets of seven industrial arms was reached; restarts cost nothing if
-// the first search succeeds, and up to a millisecond if the target is out of reach. Hinges come back within half a turn of
-// where they started, if their limits allow it.
+// the first search succeeds, and a millisecond or two if limits keep the target out of reach. Hinges come back within half a
+// turn of where they started, if their limits allow it.
 //
 // **Several tips.** Two to sixteen goals on bodies (not POSTURE, SMOOTHNESS, RELATIVE, CENTER_OF_MASS and CALLBACK; no loss,
 // no prior, no step limit): goals that share no moving joint form independent parts, each solved on its own, an arm as
@@ -43,7 +49,7 @@
 // | LEVENBERG_MARQUARDT   | any goals          | active set inside the step                        |
 // | BFGS, LBFGS           | any goals          | projection, active set                            |
 // | TRUST_REGION          | any goals          | interior-reflective (Coleman & Li)                |
-// | NEWTON_PROJECTED      | any goals          | projection, active set                            |
+// | NEWTON                | any goals          | projection, active set                            |
 // | CONJUGATE_GRADIENT    | any goals          | projection, active set                            |
 //
 // (1) rows: the goal can be written as residuals; every kind but CALLBACK.
@@ -76,7 +82,8 @@ typedef enum poise_method {
     POISE_METHOD_BFGS,
     POISE_METHOD_LBFGS,
     POISE_METHOD_TRUST_REGION,
-    POISE_METHOD_NEWTON_PROJECTED,
+    POISE_METHOD_NEWTON,
+    POISE_METHOD_NEWTON_PROJECTED = POISE_METHOD_NEWTON, // as it was called
     POISE_METHOD_CONJUGATE_GRADIENT,
     POISE_METHOD_COUNT
 } poise_method;
@@ -101,6 +108,35 @@ typedef enum poise_outcome {
 // A short lower-case name such as "reached".
 POISE_API const char *poise_outcome_name(poise_outcome outcome);
 
+// Why a solve ended so. Each belongs to one outcome, but for the first.
+typedef enum poise_why {
+    POISE_WHY_NONE = 0,           // nothing was solved
+    POISE_WHY_REACHED,            // REACHED: every goal is met
+    POISE_WHY_CLOSEST,            // CLOSEST: no direction within the limits comes closer
+    POISE_WHY_PULLED,             // CLOSEST: of the sum; soft goals (POSTURE, SMOOTHNESS) pull as well
+    POISE_WHY_HELD,               // CLOSEST: every goal is met but the soft ones
+    POISE_WHY_CONSTRAINED,        // CLOSEST: a constraint is in the way
+    POISE_WHY_CONSTRAINED_PULLED, // CLOSEST: of the sum; constraints are in the way and soft goals pull
+    POISE_WHY_LEVELS,             // CLOSEST: no level of priority comes closer without disturbing one above
+    POISE_WHY_STALLED,            // STALLED: steps no longer change the cost
+    POISE_WHY_LIMITS,             // STALLED: an arm reaches the goal but for its limits; no way within them was found
+    POISE_WHY_BESIDE,             // STALLED: an arm comes so near the goal that a way to it may have been missed
+    POISE_WHY_REFUTED,            // STALLED: no small step comes closer, but a longer one does
+    POISE_WHY_REACHING,           // STALLED: FABRIK's rounds no longer come closer
+    POISE_WHY_MOVED_INSIDE,       // STALLED: the method left the limits; its answer was moved back inside
+    POISE_WHY_OVERFLOW,           // STALLED: the cost at the start is too large to represent
+    POISE_WHY_BELOW_ZERO,         // STALLED: the energy of a CALLBACK goal is below 0
+    POISE_WHY_BUDGET,             // BUDGET: the iterations were used up
+    POISE_WHY_NO_ITERATIONS,      // BUDGET: none were allowed
+    POISE_WHY_STEP,               // BUDGET: poise_step took its one step
+    POISE_WHY_INFEASIBLE,         // INFEASIBLE: no configuration was found that holds every constraint
+    POISE_WHY_COUNT
+} poise_why;
+
+// A short lower-case name such as "pulled"; and in words, such as "every goal is met".
+POISE_API const char *poise_why_name(poise_why why);
+POISE_API const char *poise_why_text(poise_why why);
+
 // What one iteration did, for plots and debugging.
 typedef struct poise_trace {
     double cost;     // after the iteration; of all parts
@@ -108,7 +144,7 @@ typedef struct poise_trace {
     double damping;  // lambda, trust radius or step length, as the method has it
     double step;     // largest component of the step tried
     bool accepted;   // the step was kept; FABRIK and AUTO's searches keep all steps: there it means closer than before
-    bool exact;      // the exact Hessian was used (AUTO, TRUST_REGION, NEWTON_PROJECTED)
+    bool exact;      // the exact Hessian was used (AUTO, TRUST_REGION, NEWTON)
 } poise_trace;
 
 // Where a solve begins. The defaults, WARM and no restarts, are for motions: a solve goes downhill from q and may end in a
@@ -183,7 +219,8 @@ POISE_API poise_solver_options poise_solver_options_default(void);
 // DBL_MAX.
 typedef struct poise_report {
     poise_outcome outcome;  // was the goal reached?
-    const char *reason;     // in words; a constant
+    poise_why why;          // and why
+    const char *reason;     // in words: poise_why_text(why)
     int iterations;         // of all starts
     int evaluations;        // of the objective
     int restarts;           // used
@@ -191,7 +228,7 @@ typedef struct poise_report {
     int active_limits;      // coordinates at a limit
     int moved_joints;       // joints that started outside their limits
     double start_cost;      // at the start, after moving it inside the limits
-    double cost;            // at the end, never above start_cost
+    double cost;            // at the end, never above start_cost but where the start misses a goal that the answer meets
     double gradient;        // largest component of the projected gradient at the end
     double distance;        // Euclidean length of the step from start to answer
     double worst_length;    // largest error of a goal in length units; goals without weight do not count
@@ -222,7 +259,8 @@ POISE_API poise_status poise_solve(poise_solver *solver, const poise_goal *goals
 // never replaced by a q of higher cost. If no such q is found the outcome is INFEASIBLE, q is the one that breaks them
 // least, and report.blocking names the constraint. AUTO only; options.constraints reserves the memory.
 //
-// Clearances hold with 1e-9 to spare, so that another program's rounding agrees; a start is pushed 1e-7 beyond them.
+// An answer called CLOSEST may stop up to 1e-6 short of a constraint that is in the way (report.active_constraints counts
+// those): of 1,476 such answers 83 stopped 1e-7 short. Clearances hold with 1e-9 to spare, so that another program's rounding agrees; a start is pushed 1e-7 beyond them.
 // Loops close to options.constraints.closure_tolerance. All three are for a robot in metres; one in millimetres, which is
 // seen by its size, is treated as the same robot in metres (poise_constraint_holds). Restarts redraw the joints that move
 // a goal that is missed or a shape in the way.

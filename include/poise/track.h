@@ -156,6 +156,7 @@ POISE_API poise_status poise_track(const poise_track_problem *problem, const poi
 // which were not held.
 typedef struct poise_marker_error {
     int seen, let_go;   // frames
+    int counted;        // frames that the errors are of: it is seen and not let go, and the frame is not held
     double mean, worst; // distance from its placement
     int worst_frame;    // where the largest is
 } poise_marker_error;
@@ -184,7 +185,8 @@ POISE_API poise_status poise_track_hidden(const poise_track_problem *problem, co
                                           const poise_track_frame *frames, const poise_allocator *allocator, bool *hidden,
                                           poise_error *error);
 
-// Was a marker at this distance ignored by the tracker in this frame?
+// Was a marker at this distance ignored by the tracker in this frame? Its distance is in no error then, nor are those of a
+// frame that is held.
 static inline bool poise_track_lets_go(const poise_track_frame *frame, double distance)
 {
     return frame->let_go > 0 && distance > frame->worst * (1 + 1e-9);
@@ -249,13 +251,13 @@ enum { POISE_ANGLE_COUNT = 39 };
 POISE_API const char *poise_angle_name(int angle);
 
 // All of these angles in every frame of a clip, in degrees: frames x POISE_ANGLE_COUNT numbers, NaN if the skeleton lacks a
-// part. Angles are continuous from frame to frame, those of the pelvis over whole turns, those of joints up to 270 degrees.
+// part, or no joint between the two turns about that axis: a knee that is a hinge has no adduction. Angles are continuous from frame to frame, those of the pelvis over whole turns, those of joints up to 270 degrees.
 // NOT_FOUND: by the names of its bodies it is not a human skeleton.
 POISE_API poise_status poise_joint_angles(const poise_model *model, const poise_clip *clip, const poise_allocator *allocator,
                                           double *angles, poise_error *error);
 
 // Which of these angles markers see: POISE_ANGLE_COUNT flags. An angle shows the rest posture, not the person, unless a
-// placement with a weight > 0 is on a body beyond its joint.
+// placement with a weight > 0 is on a body beyond its joint, and unless the joint turns about its axis.
 POISE_API poise_status poise_joint_angles_seen(const poise_model *model, const poise_placement *placements, int count,
                                                const poise_allocator *allocator, bool *seen, poise_error *error);
 

@@ -39,6 +39,13 @@ POISE_API poise_status poise_track_uncertainty(const poise_track_problem *proble
                                                const poise_allocator *allocator, double *deviation,
                                                poise_uncertainty_report *report, poise_error *error);
 
+// The same of the clinical angles (poise_joint_angles) in every frame of a track: clip->frames x POISE_ANGLE_COUNT numbers,
+// degrees. Infinite where the skeleton has no such angle, where no marker determines it, and in held frames. The angles of a
+// sequence near gimbal lock, such as the plane of a hanging arm, are hardly determined by however sharp markers.
+POISE_API poise_status poise_joint_angle_deviations(const poise_track_problem *problem, const poise_clip *clip,
+                                                    const poise_track_frame *frames, const poise_allocator *allocator,
+                                                    double *deviation, poise_error *error);
+
 // ---- Verdict -------------------------------------------------------------------------------------------------------------
 
 // How far a track can be trusted.
@@ -53,18 +60,19 @@ POISE_API const char *poise_verdict_name(poise_verdict_level level);
 
 // Kinds of findings. Each has a value, and two thresholds beyond which it makes the track doubtful or failed.
 typedef enum poise_finding_kind {
-    POISE_FINDING_MISS = 0,  // error of markers against their calibrated placements: root mean square by weight, relative to
-                             // stature
-    POISE_FINDING_GIVEN,     // the same for given placements, such as those of an OpenSim model
-    POISE_FINDING_FAR,       // mean error of one marker against its given placement, relative to stature; only markers of at
-                             // least half the mean weight
-    POISE_FINDING_PLACES,    // placements differ from anatomy as a whole: root mean square, in standard deviations
-    POISE_FINDING_MOVED,     // the same for one marker
-    POISE_FINDING_UNEQUAL,   // a placement on the left is not the mirror image of that on the right: distance relative to
-                             // stature
-    POISE_FINDING_SWAPPED,   // two markers fit better with their names exchanged: reduction of their squared errors, in
-                             // standard deviations
-    POISE_FINDING_SIZE,      // the person differs in size from the skeleton: ratio, > 1
+    POISE_FINDING_MISS = 0, // error of markers against their calibrated placements: root mean square by weight, relative to
+                            // stature
+    POISE_FINDING_GIVEN,    // the same for given placements, such as those of an OpenSim model
+    POISE_FINDING_FAR,      // mean error of one marker against its given placement, relative to stature; only markers of at
+                            // least half the mean weight
+    POISE_FINDING_PLACES,   // placements differ from anatomy as a whole: root mean square, in standard deviations
+    POISE_FINDING_MOVED,    // the same for one marker
+    POISE_FINDING_UNEQUAL,  // a placement on the left is not the mirror image of that on the right: distance relative to
+                            // stature
+    POISE_FINDING_SWAPPED,  // two markers fit better with their names exchanged: reduction of their squared errors, in
+                            // standard deviations
+    POISE_FINDING_SIZE, // the person differs in size from the skeleton: ratio, > 1. Where units are known, only as far as
+                        // they are shorter than 1.075 m or taller than 1.85 m
     POISE_FINDING_STRETCHED, // a bone was scaled more or less than the others: ratio, > 1
     POISE_FINDING_SIDES,     // left and right were scaled differently: ratio, > 1
     POISE_FINDING_UNSEEN,    // share of the degrees of freedom above markers that these do not determine
@@ -82,10 +90,37 @@ typedef enum poise_finding_kind {
     POISE_FINDING_TRADED,    // two markers leap to each other's place from one frame to the next: how often
     POISE_FINDING_ASTRAY,    // a marker of unknown name moves with another but is far from all bones: mean distance relative
                              // to stature
+    POISE_FINDING_UNPLACED,  // a marker of unknown name, seen in nine frames of ten, that moves with a body: how far it
+                             // wanders on it, relative to stature
+    POISE_FINDING_AT_LIMIT,  // a joint that clinical angles read is at a limit: share of frames
+    POISE_FINDING_UNSURE,    // a clinical angle that markers hardly tell, while one of unknown name was left out that would
+                             // tell more: the standard deviation of the turn about its axis that a tenth of the frames
+                             // exceed, radians
+    POISE_FINDING_VAGUE,     // the same where no marker was left out: by itself no fault
     POISE_FINDING_FOREIGN,   // share of the markers with common names whose part of the body the skeleton lacks
     POISE_FINDING_LYING,     // x points up by how the person stands, and nothing else says so: they may lie: value 1
     POISE_FINDING_TURNED,    // error of sensors against the orientations of their bodies: root mean square, radians
     POISE_FINDING_ABSENT,    // a marker or body required by a setup is missing: value 1
+    POISE_FINDING_FROZEN,    // frames of all markers, or of one, that repeat the one before to the last digit while the
+                             // person moves: the longest row of them
+    POISE_FINDING_DOUBLED,   // how often each frame comes, to the last digit, where the person moves: on average
+    POISE_FINDING_FILLED,    // a marker follows a straight line at an even pace, as far as the digits tell: the longest time
+                             // in seconds
+    POISE_FINDING_CUT,       // all markers leap from one frame to the next, against the frames around it: middle distance
+                             // relative to stature
+    POISE_FINDING_PUSHED,    // markers of one body leap together and stay there: distance relative to stature
+    POISE_FINDING_HASTY,     // markers accelerate more than people's do: middle of their means, m/s^2; 1.75 m tall where
+                             // the unit is not known
+    POISE_FINDING_SLOW,      // steps that take too long: the middle one, seconds
+    POISE_FINDING_BACKWARDS, // share of the moving frames of a walk in which the foot that carries goes forwards
+    POISE_FINDING_MIRRORED,  // share of the frames in which the markers are the mirror image of a person
+    POISE_FINDING_TILTED,    // hips over feet, and soles that rest, lean the same way: the lesser angle, radians
+    POISE_FINDING_SKEWED,    // distances that should not change depend on their direction: one axis against another, as a
+                             // share
+    POISE_FINDING_SHIFTED,   // two markers on one body, or at the ends of a bone, are not as far apart in one part of the
+                             // take as in another: difference relative to stature
+    POISE_FINDING_MISPLACED, // another skeleton's motion: a joint is off by more than three times as much as most: mean
+                             // distance relative to stature
     POISE_FINDING_JOINT,     // a joint that no marker determines: value 1; not a fault in itself
     POISE_FINDING_LEFT_OUT,  // a recorded marker without a placement: value 1; not a fault in itself
     POISE_FINDING_UNMATCHED, // retargeting: a limb or trunk that only one skeleton has: 1; hips whose legs follow: 2; a
@@ -108,6 +143,28 @@ typedef enum poise_finding_kind {
     POISE_FINDING_FIXED,     // retargeting: a limb that the target has but cannot move: value 1
     POISE_FINDING_UNPLANTED, // retargeting: no foot ever rests, yet one is near the ground: share of frames
     POISE_FINDING_ASIDE, // retargeting: one limb points more than 45 degrees away from the one it follows: share of frames
+    POISE_FINDING_LEAPT, // tool paths: a joint turns from one pose to the next as following the tool cannot: angle, radians
+    POISE_FINDING_SLID,  // the same of a slide: metres
+    POISE_FINDING_SELF,  // robots: share of frames in which two bodies overlap by more than 5 mm (hull.h)
+    POISE_FINDING_PIERCED,   // the same by more than 20 mm
+    POISE_FINDING_FLOOR,     // retargeting: share of frames in which a body is more than 5 mm below the ground
+    POISE_FINDING_UNCHECKED, // collision shapes of the model were not read, or bodies of a robot have none, so that overlaps
+                             // are not known: how many
+    POISE_FINDING_FAST,    // retargeting: a joint is faster than its limit, or than 20 rad/s if it has none: how many times
+    POISE_FINDING_ABRUPT,  // retargeting: share of frames in which a joint accelerates by more than 1000 rad/s^2
+    POISE_FINDING_LOOSE,   // retargeting: of the frames in which a foot of the actor rests, the share in which the target's,
+                           // which is not planted, slides
+    POISE_FINDING_LURCHED, // retargeting: the hips are faster than the actor's, scaled, or than 12 m/s: by how much, m/s
+    POISE_FINDING_OVERTURNED, // retargeting: share of the frames with the target's head above its hips in which the actor's
+                              // is below
+    POISE_FINDING_AFLOAT,  // poses: the lowest sole is above the ground that the figure stands on at rest: height relative
+                           // to leg length
+    POISE_FINDING_UNMET,   // edits: a pin is out of reach: share of the frames in which it should hold
+    POISE_FINDING_JOLTED,  // edits: a joint snaps, or a foot jolts, and did not before: value 1
+    POISE_FINDING_COLLAR,  // edits: a clavicle is turned against the chest, compared with the motion as it was: radians
+    POISE_FINDING_TWISTED, // edits: a bone of an arm or a leg is twisted about its length, compared likewise: radians
+    POISE_FINDING_DRAGGED, // edits: the chest is turned in the world, though no pin holds the trunk: radians
+    POISE_FINDING_BENT,    // edits: an elbow or a knee leaves the plane and the side of its bend: radians
     POISE_FINDING_KIND_COUNT
 } poise_finding_kind;
 
@@ -122,10 +179,15 @@ typedef struct poise_thresholds {
 
 // miss 0.010, 0.015; given 0.012, 0.024; far 0.024; places 0.7, 1; moved 1.2, 2.5; unequal 0.027, 0.048; swapped 9; size
 // 1.25, 1.6; stretched 1.15, 1.35; sides 1.1, 1.25; unseen 0.55, 0.75; bare 0.6, 0.9; held 0, 0.5; let_go 0.2; lost 0.2;
-// hidden 0.5; blocked 0.045; snapped 0.8; traded 0; astray 0.12; foreign 0.75; lying 0; turned 0.2, 0.5; absent 0;
+// hidden 0.5; blocked 0.045; snapped 0.8; traded 0; astray 0.12; unplaced 0.02; at_limit 0.02; unsure 0.0873 (5 degrees);
+// vague never; foreign 0.75; lying 0; turned 0.2, 0.5; absent 0; frozen 3; doubled 1.1; filled 0.5; cut 0.004; pushed 0.0125; hasty 100, 300; slow 2.5;
+// backwards 0.7; mirrored 0.5; tilted 0.1745 (10 degrees); skewed 0.012; shifted 0.014; misplaced 0.03;
 // unmatched 0, 1; pose 0; bones 0.2, 0.6; hips 0.08, 0.3; skate 0.02, 0.3; sunk 0.0025, 0.06; jumped 0, 0.1; late 0.05,
-// 0.5; limb 0.5, 1.2; reversed 0; slipped 0.3, 3; released 0.1; apart never; tipped 0.05; buried 0.03; fixed 0; unplanted
-// 0.3; aside 0.1. Without a second number: never failed.
+// 0.5; limb 0.5, 1.2; reversed 0; slipped 0.3, 3; released 0.1; apart never; tipped 0.05; buried 0.03, 0.25; fixed 0; unplanted
+// 0.3; aside 0.1; leapt 0.1222, 0.5236 (7 and 30 degrees); slid 0.02, 0.1; self 0.02; pierced 0.02, 0.1; floor 0.02;
+// unchecked 0; fast 1; abrupt 0.02; loose 0.05; lurched 1;
+// overturned 0.5; afloat 0.05; unmet 0; jolted 0; collar 0.5; twisted 1; dragged 0.35; bent
+// 0.3. Without a second number: never failed.
 POISE_API poise_thresholds poise_thresholds_default(void);
 
 // Set the thresholds of a finding by its name, such as "moved". A negative `failed` keeps the current one, or `doubtful` if
@@ -141,8 +203,14 @@ typedef struct poise_finding {
     const char *name;          // of the marker, joint or bone; NULL: none. Points into the model or the markers
     const char *other;         // of a second one; NULL: none
     double value;              // as above
-    int first, last;           // LOST, HIDDEN, BLOCKED, SNAPPED: frames; TRADED: the first time; else 0
-    double distance;           // LOST: of the farthest marker, relative to stature; BLOCKED: without limits; else 0
+    int first, last;           // LOST, HIDDEN, BLOCKED, SNAPPED, FROZEN, FILLED, CUT, PUSHED, AT_LIMIT (the longest time):
+                               // frames; TRADED: the first time; SELF, PIERCED, FLOOR, FAST, ABRUPT, LOOSE, LURCHED, UNMET:
+                               // the frame in which it is worst; LEAPT, SLID: poses, the first of the path is 1; COLLAR,
+                               // TWISTED, DRAGGED, BENT: the frames around the worst one in which it is too large; else 0
+    double distance;           // LOST: of the farthest marker, relative to stature; BLOCKED: without limits; SELF, PIERCED,
+                               // FLOOR: the largest depth in metres; FAST, ABRUPT: the largest speed or acceleration in
+                               // radians; LURCHED: the speed in m/s; else 0
+    bool in_trial;             // it was found in the static trial (poise_recording_problem.standing)
 } poise_finding;
 
 // What to judge. Fill with poise_verdict_problem_default(), set track and clip, and of the others what you have.
@@ -158,7 +226,9 @@ typedef struct poise_verdict_problem {
     int absent_count;                            // how many
     bool from_motion;                            // false: the markers are another skeleton's joints: limbs are compared by
                                                  // where they point (BONES, LIMB), not places (GIVEN, FAR)
-    poise_thresholds thresholds;                 // poise_thresholds_default
+    bool unit_by_size;           // false: the unit was chosen to make person and skeleton equally large, and in another one
+                                 // the person would be as tall as people are, too
+    poise_thresholds thresholds; // poise_thresholds_default
 } poise_verdict_problem;
 
 // The defaults given beside the members.
@@ -193,6 +263,29 @@ POISE_API poise_thresholds poise_scaling_thresholds(void);
 POISE_API poise_status poise_scaling_judge(const poise_scaling_problem *problem, const poise_allocator *allocator,
                                            poise_verdict *verdict, poise_finding *findings, int capacity,
                                            poise_error *error);
+
+// The path of a tool: what a solver answered, pose by pose. Start from poise_path_problem_default(), set model, q and poses,
+// and the tool.
+typedef struct poise_path_problem {
+    const poise_model *model;    // the arm
+    const double *q;             // poses x nq, row by row
+    int poses;                   // how many
+    int body;                    // that carries the tool (poise_model_find_part); POISE_NONE: none, so that every long step
+                                 // counts
+    poise_pose local;            // the tool in the body's frame
+    double metres;               // 1: per unit of length
+    poise_thresholds thresholds; // poise_thresholds_default
+} poise_path_problem;
+
+// The defaults given beside the members.
+POISE_API poise_path_problem poise_path_problem_default(void);
+
+// Judge a tool path: does a joint leap from one pose to the next (LEAPT, SLID), as where the arm takes another of its
+// answers or a hinge has come to its limit? Steps within the threshold do not count, nor do those of poses that lie far
+// apart, if the arm can follow the tool along the straight line between them in steps within the threshold. Nothing else is
+// judged: not whether poses are reached, not what lies in the way.
+POISE_API poise_status poise_path_judge(const poise_path_problem *problem, const poise_allocator *allocator,
+                                        poise_verdict *verdict, poise_finding *findings, int capacity, poise_error *error);
 
 // Add a finding of your own to a verdict: its level follows from the thresholds. A finding within them is kept only if
 // `always`. Start with a verdict of {0}; `findings` has room for `capacity`, sorted by level, worst first.

@@ -162,6 +162,7 @@ def parse(
     floating: bool = False,
     animation: int | str = 0,
     meshes: bool = False,
+    ignore_follower_limits: bool = False,
 ) -> File:
     """What poise.read gives for a file of this name that holds `data`: poise.parse(xacro_output, "robot.urdf").model.
 
@@ -174,22 +175,52 @@ def parse(
 
     data = data.encode() if isinstance(data, str) else data
     number, called = (0, animation) if isinstance(animation, str) else (animation, None)
-    return File(_poise.read(data, name, model=model, floating=floating, animation=number, animation_name=called, load=beside, meshes=meshes))
+    return File(
+        _poise.read(
+            data,
+            name,
+            model=model,
+            floating=floating,
+            animation=number,
+            animation_name=called,
+            load=beside,
+            meshes=meshes,
+            ignore_follower_limits=ignore_follower_limits,
+        )
+    )
 
 
-def read(path: str | os.PathLike[str], *, model: _poise.Model | None = None, floating: bool = False, animation: int | str = 0, meshes: bool = False) -> File:
+def read(
+    path: str | os.PathLike[str],
+    *,
+    model: _poise.Model | None = None,
+    floating: bool = False,
+    animation: int | str = 0,
+    meshes: bool = False,
+    ignore_follower_limits: bool = False,
+) -> File:
     """Read a file of any format that Poise knows.
 
     URDF, MJCF, BVH, ASF, AMC (which needs the ASF's model), C3D, TRC, MOT (which needs a model), glTF, OpenSim and Poise's
     own JSON. `floating` gives a robot a free root; `animation` chooses among those of a glTF, by number or name; `meshes`
-    covers collision meshes of URDF and MJCF (STL, OBJ, COLLADA) with shapes that solve(..., avoid=True) keeps apart.
+    covers collision meshes of URDF and MJCF (STL, OBJ, COLLADA) with shapes that solve(..., avoid=True) keeps apart. Limits of
+    a joint that follows another (a mimic) narrow those of the other, with a warning, unless `ignore_follower_limits`.
     """
     path = os.fspath(path)
     folder, name = os.path.split(path)
     with open(path, "rb") as stream:
         data = stream.read()
     try:
-        file = parse(data, name, folder=folder, model=model, floating=floating, animation=animation, meshes=meshes)
+        file = parse(
+            data,
+            name,
+            folder=folder,
+            model=model,
+            floating=floating,
+            animation=animation,
+            meshes=meshes,
+            ignore_follower_limits=ignore_follower_limits,
+        )
     except _poise.Error as refusal:
         refusal.args = (f"{path}: {refusal}",)
         raise
@@ -218,13 +249,20 @@ def _warn_of(path: str | os.PathLike[str], file: File) -> None:
         warnings.warn(f"{os.fspath(path)}: {len(file.warnings) - _MOST_WARNINGS} more; poise.read lists them", stacklevel=3)
 
 
-def load(path: str | os.PathLike[str], *, floating: bool = False, meshes: bool = False, srdf: str | os.PathLike[str] | None = None) -> _poise.Model:
+def load(
+    path: str | os.PathLike[str],
+    *,
+    floating: bool = False,
+    meshes: bool = False,
+    srdf: str | os.PathLike[str] | None = None,
+    ignore_follower_limits: bool = False,
+) -> _poise.Model:
     """The skeleton in a file, with its loops and collision shapes: a robot, a character.
 
     `srdf` is MoveIt's file of the robot, whose pairs of links may touch. What was odd is warned of; poise.read gives all that
-    a file holds, and says what `meshes` does.
+    a file holds, and says what `meshes` and `ignore_follower_limits` do.
     """
-    file = read(path, floating=floating, meshes=meshes)
+    file = read(path, floating=floating, meshes=meshes, ignore_follower_limits=ignore_follower_limits)
     if file.model is None:
         raise _poise.Error(f"{os.fspath(path)}: there is no skeleton in this file; poise.read gives what there is")
     _warn_of(path, file)

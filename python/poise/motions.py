@@ -15,7 +15,7 @@ from .files import Clip, File, number_of_axis, opened
 from .recordings import Finding, Judged, Moved
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 _FEET = ("auto", "follow", "plant")
 
@@ -37,7 +37,10 @@ class Retargeted(Judged, Moved):
     heel, left toe, right heel and right toe on the ground. `skate_mean` and `skate_worst` are speeds of planted feet, `sunk` the
     depth of the deepest corner of a foot below the ground, in the model's unit; `soles_guessed` where the model has neither shapes
     nor toes that tell where its soles are. `bone_mean` is in radians. In `released` frames no foot was planted, since
-    hips and legs could not have gone along.
+    hips and legs could not have gone along; in `loose` ones a foot slides while the actor's rests. `fastest` and `acceleration`
+    are the largest of a joint, a second. `overlap` is how deep bodies of the model lie inside each other at most, in its unit,
+    and `overlap_frames` those in which it is more than 5 mm; both are None where the model has no collision shapes, or where
+    some were not read (`poise.read(path, meshes=True)`).
     """
 
     def __init__(self, model: _poise.Model, parts: dict[str, Any]):
@@ -60,6 +63,12 @@ class Retargeted(Judged, Moved):
         self.late: int = parts["late"]
         self.outside: int = parts["outside"]
         self.released: int = parts["released"]
+        self.loose: int = parts["loose"]
+        self.fastest: float = parts["fastest"]
+        self.acceleration: float = parts["acceleration"]
+        self.travel: float = parts["travel"]
+        self.overlap: float | None = parts["overlap"] if parts["is_checked"] else None
+        self.overlap_frames: int | None = parts["overlap_frames"] if parts["is_checked"] else None
 
     def __repr__(self) -> str:
         why = "".join(f"; {f.text}" for f in self.findings[:1] if f.level != "good")
@@ -145,6 +154,32 @@ def _frames(model: _poise.Model, clip: Clip, first: int, last: int | None, rate:
     return part.resampled(model, rate) if rate else part
 
 
+class PathVerdict(Judged):
+    """Whether a joint leaps along a tool path; true where none does.
+
+    `verdict` is "good", "doubtful" or "failed"; `findings` name joint and poses, the worst first.
+    """
+
+    def __init__(self, verdict: str, findings: Sequence[tuple[Any, ...]]):
+        self.verdict = verdict
+        self.findings = [Finding(*row) for row in findings]
+
+    def __repr__(self) -> str:
+        return f"<poise.PathVerdict {self.verdict}{''.join(f'; {f.text}' for f in self.findings[:1])}>"
+
+
+def judge_path(
+    model: _poise.Model, q: ArrayLike, tip: str | int | None = None, *, step: float = math.radians(7), slide: float = 0.02, metres: float = 1.0
+) -> PathVerdict:
+    """Does a joint leap from one row of q to the next, as where an arm takes another of its answers?
+
+    `step` is how far a joint may turn, in radians, `slide` how far it may slide, in metres, of which the model's unit has
+    `metres`. Rows in which the tool `tip` lies far apart may differ by more, if the arm can follow it along the straight line
+    between them in such steps; without a `tip` nothing excuses a longer one. Nothing else is judged.
+    """
+    return PathVerdict(*_poise.judge_path(model, np.asarray(q, dtype=np.float64), tip, float(step), float(slide), float(metres)))
+
+
 class Pin(NamedTuple):
     """How a pin went: frames that it changes and holds in, and by how much it misses, in length units and radians."""
 
@@ -160,7 +195,11 @@ class Pin(NamedTuple):
 
 
 class Edited(Moved):
-    """A motion that was edited. True where all pins hold, nothing snaps, and the mirror could be met.
+    """A motion that was edited. True where the verdict is good and the mirror could be met.
+
+    `verdict` is "good", "doubtful" or "failed": what pins did to the body beyond what they asked for, compared with the motion
+    as it was; None without pins. `findings` name body and frames, the worst first. `overlaps_checked` is False where the
+    skeleton's file has no collision shapes, so that nothing is known of them.
 
     `pins` say how each went, those of feet last; `missed` counts frames in which one is out of reach, `changed` those that are
     not as they were; `snap_frame` is one in which a joint turns suddenly, or a cleaned foot jolts, or None.
@@ -174,12 +213,16 @@ class Edited(Moved):
         self.turn: float = parts["turn"] if parts else 0.0
         self.snap_frame: int | None = parts["snap_frame"] if parts and parts["snap_frame"] >= 0 else None
         self.mirror_angle: float = mirrored
+        level, rows, checked = parts["verdict"] if parts else (None, (), False)
+        self.verdict: str | None = level
+        self.findings = [Finding(*row) for row in rows]
+        self.overlaps_checked: bool = checked
 
     def __bool__(self) -> bool:
-        return self.missed == 0 and self.snap_frame is None and self.mirror_angle <= 1e-3
+        return self.verdict in (None, "good") and self.mirror_angle <= 1e-3
 
     def __repr__(self) -> str:
-        return f"<poise.Edited: {len(self.clip)} frames, {len(self.pins)} pins, {self.missed} frames missed>"
+        return f"<poise.Edited: {len(self.clip)} frames, {len(self.pins)} pins, {self.missed} frames missed{f', {self.verdict}' if self.verdict else ''}>"
 
 
 def edit(

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 
 class Finding(NamedTuple):
-    """One thing that was found about a track; `level` "good" is worth knowing and no fault."""
+    """One thing that was found about a track; `level` "good" is worth knowing and no fault. `first` and `last` are frames, or poses
+    of a path from 1; 0 where there are none."""
 
     kind: str
     level: str
@@ -23,6 +24,8 @@ class Finding(NamedTuple):
     other: str | None
     value: float
     text: str
+    first: int = 0
+    last: int = 0
 
     def __str__(self) -> str:
         return self.text

@@ -40,6 +40,11 @@ bool option_set(void *options, const option *table, int count, const char *what,
 // Is it what people call the start of a solve, which is called q here? Then a TypeError says so.
 bool start_is_misnamed(const char *name, const char *what);
 
+// Warn, as the command does, of configurations that look like degrees, and of goals out of reach that look like millimetres.
+// False where the warning is an exception.
+bool ask_for_degrees(const poise_model *model, const char *what, const double *q, Py_ssize_t rows);
+bool ask_for_millimetres(const poise_model *model, const poise_goal *goals, int count, const double *q);
+
 // Set a member for every keyword; NULL: none.
 bool options_set(void *options, const option *table, int count, const char *what, PyObject *keywords);
 

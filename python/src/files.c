@@ -170,14 +170,16 @@ static poise_status load_named(void *user, const char *name, const void **bytes,
 static PyObject *read_bytes(PyObject *module, PyObject *arguments, PyObject *keywords)
 {
     (void)module;
-    static char *names[] = {"data", "name", "model", "floating", "animation", "animation_name", "load", "meshes", NULL};
+    static char *names[] = {
+        "data", "name", "model", "floating", "animation", "animation_name", "load", "meshes", "ignore_follower_limits",
+        NULL};
     const char *data, *name;
     Py_ssize_t size;
     PyObject *model = Py_None, *load = Py_None;
-    int floating = 0, meshes = 0;
+    int floating = 0, meshes = 0, ignores = 0;
     poise_read_options options = {0};
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "y#s|$OpizOp", names, &data, &size, &name, &model, &floating,
-                                     &options.animation, &options.animation_name, &load, &meshes)) {
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "y#s|$OpizOpp", names, &data, &size, &name, &model, &floating,
+                                     &options.animation, &options.animation_name, &load, &meshes, &ignores)) {
         return NULL;
     }
     model_object *m = model == Py_None ? NULL : model_of(model);
@@ -190,6 +192,7 @@ static PyObject *read_bytes(PyObject *module, PyObject *arguments, PyObject *key
     options.model = m ? m->model : NULL;
     options.floating = floating;
     options.meshes = meshes;
+    options.ignore_follower_limits = ignores;
     options.load = load == Py_None ? NULL : load_named;
     options.user = &l;
     poise_file *file;

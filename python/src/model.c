@@ -22,6 +22,9 @@ PyObject *model_wrap_file(poise_file **file)
 {
     poise_file *from = *file;
     PyObject *wrapped = model_wrap(from->model);
+    if (wrapped) {
+        ((model_object *)wrapped)->contents.format = from->format;
+    }
     if (!wrapped || from->shape_count + from->shapes_skipped + from->loop_count + from->excluded_count == 0) {
         from->model = NULL; // the object's now
         return wrapped;
@@ -29,6 +32,8 @@ PyObject *model_wrap_file(poise_file **file)
     model_object *self = (model_object *)wrapped;
     self->contents.shapes = from->shapes, self->contents.shape_count = from->shape_count;
     self->contents.shapes_skipped = from->shapes_skipped;
+    self->contents.scale = from->scale;
+    self->contents.hulls = from->hulls, self->contents.hull_count = from->hull_count;
     self->contents.excluded = from->excluded, self->contents.excluded_count = from->excluded_count;
     self->contents.loops = from->loops, self->contents.loop_count = from->loop_count;
     self->file = from;
@@ -320,12 +325,23 @@ static PyObject *model_within_limits(PyObject *self, PyObject *argument)
     if (!numbers_take_rows(&q, argument, "q", m->info.nq)) {
         return NULL;
     }
-    bool within = true;
-    for (const double *at = q.at; at < q.at + q.count && within; at += m->info.nq) {
-        within = poise_model_within_limits(m->model, at);
+    if (q.axes < 2) {
+        bool within = poise_model_within_limits(m->model, q.at);
+        numbers_release(&q);
+        return PyBool_FromLong(within);
+    }
+    numbers out;
+    PyObject *array = numbers_make_vector(&out, q.shape[0]), *flags = NULL;
+    for (Py_ssize_t i = 0; array && i < q.shape[0]; ++i) {
+        out.at[i] = poise_model_within_limits(m->model, q.at + i * m->info.nq);
     }
     numbers_release(&q);
-    return PyBool_FromLong(within);
+    if (array) {
+        numbers_release(&out);
+        flags = PyObject_CallMethod(array, "astype", "s", "bool");
+    }
+    Py_DecRef(array);
+    return flags;
 }
 
 typedef poise_status (*combination)(const poise_model *, const double *, const double *, double *, poise_error *);
@@ -384,7 +400,7 @@ static PyMethodDef model_methods[] = {
     {"clamp", model_clamp, METH_O,
      "clamp($self, q)\n--\n\nThe nearest configuration within the limits, as a new array; of rows (N, nq) one of each."},
     {"within_limits", model_within_limits, METH_O,
-     "within_limits($self, q)\n--\n\nDo all limits hold exactly, in every row where there are several?"},
+     "within_limits($self, q)\n--\n\nDo all limits hold exactly? A bool; of rows an array, one for each."},
     {"retract", model_retract, METH_VARARGS,
      "retract($self, q, v)\n--\n\nThe configuration after the step v (nv numbers); rows of either or both give rows."},
     {"difference", model_difference, METH_VARARGS,

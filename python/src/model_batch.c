@@ -357,6 +357,10 @@ static bool take_starts(work *w, PyObject *start, numbers *given)
         numbers_release(given);
         return false;
     }
+    if (!ask_for_degrees(w->model->model, "q", given->at, nq > 0 ? given->count / nq : 0)) {
+        numbers_release(given);
+        return false;
+    }
     w->starts = given->at;
     w->starts_step = given->count == nq ? 0 : nq;
     return true;

@@ -121,6 +121,10 @@ PyObject *model_fk(PyObject *self, PyObject *arguments, PyObject *keywords)
         (body != Py_None && !model_body(m, body, &w.body, &w.local)) || !numbers_take_rows(&q, given, "q", m->info.nq)) {
         return NULL;
     }
+    if (!ask_for_degrees(m->model, "q", q.at, q.count / (m->info.nq > 0 ? m->info.nq : 1))) {
+        numbers_release(&q);
+        return NULL;
+    }
     w.is_tool = body != Py_None && !is_identity(&w.local);
     const Py_ssize_t shape[] = {m->info.joints, 4, 4};
     PyObject *array = body == Py_None ? numbers_make_for(&out, &q, 3, shape) : numbers_make_for(&out, &q, 2, shape + 1);

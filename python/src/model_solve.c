@@ -166,7 +166,7 @@ static bool take_keyword(call *c, const model_object *m, PyObject *name, PyObjec
         return false;
     } else if (strcmp(text, "errors") == 0) {
         c->errors = PyObject_IsTrue(value) > 0;
-    } else if (strcmp(text, "locked") == 0) {
+    } else if (strcmp(text, "locked") == 0 || strcmp(text, "lock") == 0) {
         return value == Py_None || locked_take(&c->options.locked, m, value);
     } else if (strcmp(text, "most") == 0) {
         c->most = PyLong_AsSsize_t(value);
@@ -239,7 +239,7 @@ static PyObject *make_start(const model_object *m, PyObject *start, numbers *q)
     }
     if (!start) {
         poise_model_neutral(m->model, q->at);
-    } else if (!numbers_copy(start, "q", q->at, m->info.nq)) {
+    } else if (!numbers_copy(start, "q", q->at, m->info.nq) || !ask_for_degrees(m->model, "q", q->at, 1)) {
         numbers_release(q);
         Py_DecRef(array);
         return NULL;
@@ -314,6 +314,8 @@ static PyObject *run(model_object *m, call *c, const goal_array *goals, const co
         report_set_names(wrapped, nearest, blocking);
     }
     solver_give_back(m, node);
+    bool missed = ok && report.outcome != POISE_OUTCOME_REACHED;
+    ok = ok && (!missed || ask_for_millimetres(m->model, goals->goals, goals->count, q));
     PyObject *result = ok ? PyTuple_Pack(2, answer, wrapped) : NULL;
     Py_DecRef(wrapped);
     return result;

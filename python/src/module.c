@@ -127,23 +127,35 @@ static const char *option_name_at(const void *table, int index)
     return ((const option *)table)[index].name;
 }
 
+static const char *choice_at(const void *row, int index)
+{
+    return ((const option *)row)->choice(index);
+}
+
 static bool set_choice(int *member, const option *row, PyObject *value)
 {
     const char *text = PyUnicode_Check(value) ? PyUnicode_AsUTF8AndSize(value, NULL) : NULL;
     const char *name;
-    for (int i = 0; text && (name = row->choice(i)) != NULL && strcmp(name, "unknown") != 0; ++i) {
-        if (strcmp(text, name) == 0) {
-            *member = i;
+    if (text && strcmp(text, "newton_projected") == 0) {
+        text = "newton"; // as it was called
+    }
+    int count = 0;
+    for (; (name = row->choice(count)) != NULL && strcmp(name, "unknown") != 0; ++count) {
+        if (text && strcmp(text, name) == 0) {
+            *member = count;
             return true;
         }
     }
+    const char *near = text ? poise_nearest_name(text, choice_at, row, count) : NULL;
     if (!PyErr_Occurred()) {
         char all[512] = "";
         for (int i = 0; (name = row->choice(i)) != NULL && strcmp(name, "unknown") != 0; ++i) {
             size_t used = strlen(all);
             PyOS_snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", name);
         }
-        PyErr_Format(PyExc_ValueError, "%s=%R: the choices are %s", row->name, value, all);
+        PyErr_Format(PyExc_ValueError,
+                     near ? "%s=%R: did you mean \"%s\"? the choices are %s" : "%s=%R: %sthe choices are %s", row->name,
+                     value, near ? near : "", all);
     }
     return false;
 }
@@ -187,9 +199,21 @@ static void raise_no_option(const option *table, int count, const char *what, co
                  text, near ? near : all);
 }
 
+// What the command calls differently.
+static const char *option_name(const char *text)
+{
+    static const char *const names[][2] = {{"iterations", "max_iterations"}};
+    for (size_t i = 0; text && i < sizeof names / sizeof *names; ++i) {
+        if (strcmp(text, names[i][0]) == 0) {
+            return names[i][1];
+        }
+    }
+    return text;
+}
+
 bool option_set(void *options, const option *table, int count, const char *what, PyObject *name, PyObject *value)
 {
-    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+    const char *text = option_name(PyUnicode_AsUTF8AndSize(name, NULL));
     for (int i = 0; text && i < count; ++i) {
         if (strcmp(text, table[i].name) == 0) {
             return set_member((char *)options + table[i].offset, &table[i], value);
@@ -201,9 +225,46 @@ bool option_set(void *options, const option *table, int count, const char *what,
     return false;
 }
 
+bool ask_for_degrees(const poise_model *model, const char *what, const double *q, Py_ssize_t rows)
+{
+    int nq = poise_model_info(model).nq;
+    for (Py_ssize_t row = 0; row < rows; ++row) {
+        int i = poise_model_suspect_degrees(model, q + row * nq);
+        if (i != POISE_NONE) {
+            char text[512];
+            PyOS_snprintf(text, sizeof text, "%s: %g rad for joint \"%s\": are these degrees? np.radians(q) turns them",
+                          what, q[row * nq + i], poise_model_joint_info(model, poise_model_coordinate(model, i).joint).name);
+            return PyErr_WarnEx(PyExc_UserWarning, text, 1) == 0;
+        }
+    }
+    return true;
+}
+
+bool ask_for_millimetres(const poise_model *model, const poise_goal *goals, int count, const double *q)
+{
+    poise_kinematics *kinematics;
+    if (poise_kinematics_create(model, NULL, &kinematics, NULL) != POISE_OK) {
+        return true; // it is only a question
+    }
+    bool ok = true, asked = poise_kinematics_update(kinematics, q, NULL) != POISE_OK;
+    for (int i = 0; i < count && !asked; ++i) {
+        double distance, reach;
+        asked = poise_goal_suspect_millimetres(&goals[i], kinematics, &distance, &reach);
+        if (asked) {
+            char text[256];
+            PyOS_snprintf(text, sizeof text, "goal %d is %.4g from its chain, which is %.4g long: are these millimetres?", i,
+                          distance, reach);
+            ok = PyErr_WarnEx(PyExc_UserWarning, text, 1) == 0;
+        }
+    }
+    poise_kinematics_destroy(kinematics);
+    return ok;
+}
+
 bool start_is_misnamed(const char *name, const char *what)
 {
-    static const char *const likely[] = {"q0", "q_start", "q_init", "initial", "x0", "seed_q", "start_q"};
+    static const char *const likely[] = {"q0",     "q_start", "q_init",  "initial", "x0",
+                                         "seed_q", "start_q", "posture", "from_"};
     for (size_t i = 0; i < sizeof likely / sizeof *likely; ++i) {
         if (strcmp(name, likely[i]) == 0) {
             PyErr_Format(PyExc_TypeError, "%s has no option \"%s\": the configuration to start from is q=", what, name);

@@ -1,4 +1,4 @@
-// retarget, pin_clip, change_clip: motions on other skeletons, and edits. python/poise/motions.py gives them their shape.
+// retarget, judge_path, pin_clip, change_clip: motions on other skeletons, and edits. python/poise/motions.py gives them their shape.
 #include "extension.h"
 
 #include <poise/edit.h>
@@ -52,13 +52,16 @@ static PyObject *outcome_out(const poise_retarget_task *task, const poise_clip *
         return raise_refusal(&error);
     }
     int count = verdict.count < MOST_FINDINGS ? verdict.count : MOST_FINDINGS;
-    return Py_BuildValue("{s:N,s:y#,s:s,s:N,s:N,s:d,s:d,s:d,s:d,s:d,s:d,s:N,s:d,s:i,s:i,s:i,s:i}", "clip", clip_out(clip),
-                         "contacts", (const char *)contacts, (Py_ssize_t)clip->frames, "verdict",
-                         poise_verdict_name(verdict.level), "findings", findings_out(findings, count), "roles",
-                         roles_out(task), "factor", o->factor, "bone_mean", o->bone_mean, "hips_mean", o->hips_mean,
-                         "skate_mean", o->skate_mean, "skate_worst", o->skate_worst, "sunk", fmax(o->sunk, 0),
-                         "soles_guessed", PyBool_FromLong(o->soles_guessed), "velocity", o->velocity, "jumps", o->jumps,
-                         "late", o->late, "outside", o->outside, "released", o->released);
+    bool is_checked = o->has_bodies && o->bare == 0 && task->shapes_skipped == 0;
+    return Py_BuildValue(
+        "{s:N,s:y#,s:s,s:N,s:N,s:d,s:d,s:d,s:d,s:d,s:d,s:N,s:d,s:i,s:i,s:i,s:i,s:d,s:d,s:i,s:d,s:d,s:i,s:N}", "clip",
+        clip_out(clip), "contacts", (const char *)contacts, (Py_ssize_t)clip->frames, "verdict",
+        poise_verdict_name(verdict.level), "findings", findings_out(findings, count), "roles", roles_out(task), "factor",
+        o->factor, "bone_mean", o->bone_mean, "hips_mean", o->hips_mean, "skate_mean", o->skate_mean, "skate_worst",
+        o->skate_worst, "sunk", fmax(o->sunk, 0), "soles_guessed", PyBool_FromLong(o->soles_guessed), "velocity",
+        o->velocity, "jumps", o->jumps, "late", o->late, "outside", o->outside, "released", o->released, "fastest",
+        o->fast_speed, "acceleration", o->acceleration, "loose", o->loose, "travel", o->travel, "overlap", o->overlap.depth,
+        "overlap_frames", o->overlap.frames, "is_checked", PyBool_FromLong(is_checked));
 }
 
 // Velocities of the model's joints, and one for all but a free root; NULL: none.
@@ -130,6 +133,13 @@ static PyObject *retarget(PyObject *module, PyObject *arguments)
     task.to_up = up_of(to_up);
     task.shapes = b->contents.shapes;
     task.shape_count = b->contents.shape_count;
+    task.hulls = b->contents.hulls;
+    task.hull_count = b->contents.hull_count;
+    task.shapes_skipped = b->contents.shapes_skipped;
+    task.is_robot = b->contents.format == POISE_FORMAT_URDF || b->contents.format == POISE_FORMAT_MJCF;
+    task.excluded = b->contents.excluded;
+    task.excluded_count = b->contents.excluded_count;
+    task.metres = b->contents.scale.metres;
     task.feet = (poise_feet)feet;
     task.velocity = limits ? speeds : NULL;
     task.use_limits = limits;
@@ -138,6 +148,49 @@ static PyObject *retarget(PyObject *module, PyObject *arguments)
     poise_clip_destroy(own);
     poise_clip_destroy(whole);
     poise_clip_destroy(source);
+    return out;
+}
+
+// ---- Tool paths ----------------------------------------------------------------------------------------------------------
+
+// judge_path(model, q, tip, step, slide, metres): the verdict, and its findings.
+static PyObject *judge_path(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    PyObject *whose, *rows, *tip;
+    double step, slide;
+    poise_path_problem problem = poise_path_problem_default();
+    if (!PyArg_ParseTuple(arguments, "OOOddd", &whose, &rows, &tip, &step, &slide, &problem.metres)) {
+        return NULL;
+    }
+    model_object *m = model_of(whose);
+    numbers q;
+    if (!m || (tip != Py_None && !model_body(m, tip, &problem.body, &problem.local)) ||
+        !numbers_take_rows(&q, rows, "q", m->info.nq)) {
+        return NULL;
+    }
+    problem.model = m->model, problem.q = q.at;
+    problem.poses = m->info.nq > 0 ? (int)(q.count / m->info.nq) : 0;
+    poise_error error;
+    poise_verdict verdict = {.count = 0};
+    poise_finding *findings = PyMem_Calloc((size_t)problem.poses + 1, sizeof *findings);
+    poise_status status = findings ? POISE_OK : POISE_ERROR_MEMORY;
+    const double steps[] = {step, slide};
+    for (int i = 0; i < 2 && status == POISE_OK; ++i) {
+        const char *kind = poise_finding_name((poise_finding_kind)(POISE_FINDING_LEAPT + i));
+        status = poise_thresholds_set(&problem.thresholds, kind, steps[i], -1, &error);
+    }
+    if (status == POISE_OK) {
+        PyThreadState *state = PyEval_SaveThread();
+        status = poise_path_judge(&problem, NULL, &verdict, findings, problem.poses, &error);
+        PyEval_RestoreThread(state);
+    }
+    PyObject *out = !findings ? PyErr_NoMemory()
+                    : status == POISE_OK
+                        ? Py_BuildValue("sN", poise_verdict_name(verdict.level), findings_out(findings, verdict.count))
+                        : raise_refusal(&error);
+    PyMem_Free(findings);
+    numbers_release(&q);
     return out;
 }
 
@@ -182,8 +235,31 @@ static poise_pin *take_pins(const model_object *m, const poise_clip *clip, PyObj
     return pins;
 }
 
+// What is asked of the verdict; overlaps of the shapes of the model's file.
+static PyObject *verdict_of_edit(const model_object *m, const poise_edit_problem *given)
+{
+    poise_edit_problem problem = *given;
+    poise_overlap_problem overlap = poise_overlap_problem_default();
+    overlap.hulls = m->file ? m->file->hulls : NULL, overlap.hull_count = m->file ? m->file->hull_count : 0;
+    overlap.shapes = m->contents.shapes, overlap.shape_count = m->contents.shape_count;
+    overlap.excluded = m->contents.excluded, overlap.excluded_count = m->contents.excluded_count;
+    overlap.metres = given->metres > 0 ? given->metres : 1;
+    problem.overlap = &overlap;
+    problem.unread = m->contents.shapes_skipped;
+    poise_verdict verdict;
+    poise_finding findings[MOST_FINDINGS];
+    poise_error error;
+    if (poise_edit_judge(&problem, NULL, &verdict, findings, MOST_FINDINGS, &error) != POISE_OK) {
+        return raise_refusal(&error);
+    }
+    bool sees = overlap.hull_count > 0 || overlap.shape_count > 0;
+    return Py_BuildValue("sNN", poise_verdict_name(verdict.level),
+                         findings_out(findings, verdict.count < MOST_FINDINGS ? verdict.count : MOST_FINDINGS),
+                         PyBool_FromLong(sees));
+}
+
 static PyObject *pinned_out(const poise_clip *clip, const poise_pin_list *list, const poise_pin_result *results, int count,
-                            const poise_pin_report *report)
+                            const poise_pin_report *report, PyObject *verdict)
 {
     PyObject *rows = PyList_New(count);
     for (int i = 0; rows && i < count; ++i) {
@@ -197,9 +273,9 @@ static PyObject *pinned_out(const poise_clip *clip, const poise_pin_list *list, 
         }
         PyList_SetItem(rows, i, row);
     }
-    return Py_BuildValue("{s:N,s:N,s:i,s:i,s:i,s:d}", "clip", clip_out(clip), "pins", rows, "changed", report->frames,
+    return Py_BuildValue("{s:N,s:N,s:i,s:i,s:i,s:d,s:N}", "clip", clip_out(clip), "pins", rows, "changed", report->frames,
                          "missed", report->missed, "snap_frame", report->frames > 0 ? report->snap_frame : -1, "turn",
-                         report->turn);
+                         report->turn, "verdict", verdict);
 }
 
 // pin_clip(model, clip, words, json, clean_feet, keep_feet, metres, hold)
@@ -227,9 +303,17 @@ static PyObject *pin_clip(PyObject *module, PyObject *arguments)
     if (results) {
         poise_pin_report report;
         poise_error error;
+        poise_edit_problem problem = poise_edit_problem_default();
+        poise_clip *before = NULL;
         options.keep_feet = keeps_feet;
-        poise_status status = poise_clip_pin(m->model, pins, count, &options, clip, NULL, results, &report, &error);
-        out = status == POISE_OK ? pinned_out(clip, list, results, count, &report) : raise_refusal(&error);
+        poise_status status = poise_clip_trim(clip, 0, clip->frames, NULL, &before, &error);
+        status = status == POISE_OK ? poise_clip_pin(m->model, pins, count, &options, clip, NULL, results, &report, &error)
+                                    : status;
+        problem.model = m->model, problem.before = before, problem.after = clip, problem.metres = options.metres;
+        problem.pins = pins, problem.pin_count = count, problem.results = results, problem.report = &report;
+        PyObject *verdict = status == POISE_OK ? verdict_of_edit(m, &problem) : raise_refusal(&error);
+        out = verdict ? pinned_out(clip, list, results, count, &report, verdict) : NULL;
+        poise_clip_destroy(before);
     }
     PyMem_Free((void *)options.locked);
     PyMem_Free(results);
@@ -306,11 +390,9 @@ static PyObject *sample_clip(PyObject *module, PyObject *arguments)
 }
 
 static PyMethodDef functions[] = {
-    {"sample_clip", sample_clip, METH_VARARGS, NULL},
-    {"retarget", retarget, METH_VARARGS, NULL},
-    {"pin_clip", pin_clip, METH_VARARGS, NULL},
-    {"change_clip", change_clip, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
+    {"sample_clip", sample_clip, METH_VARARGS, NULL}, {"retarget", retarget, METH_VARARGS, NULL},
+    {"judge_path", judge_path, METH_VARARGS, NULL},   {"pin_clip", pin_clip, METH_VARARGS, NULL},
+    {"change_clip", change_clip, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL},
 };
 
 bool motions_add(PyObject *module)

@@ -167,8 +167,8 @@ PyObject *findings_out(const poise_finding *findings, int count)
         const poise_finding *f = &findings[i];
         char text[TEXT];
         poise_finding_describe(f, text, sizeof text);
-        PyObject *row = Py_BuildValue("sszzds", poise_finding_name(f->kind), poise_verdict_name(f->level), f->name, f->other,
-                                      f->value, text);
+        PyObject *row = Py_BuildValue("sszzdsii", poise_finding_name(f->kind), poise_verdict_name(f->level), f->name,
+                                      f->other, f->value, text, f->first, f->last);
         if (!row) {
             Py_DecRef(all);
             return NULL;

@@ -163,7 +163,7 @@ def test_answers_reach_their_targets(arm, torch, count):
     assert answers.data_ptr() == q.__cuda_array_interface__["data"][0]  # no copy
     assert bool(torch.from_dlpack(report.reached).all()) and int(torch.from_dlpack(report.outcome).max()) == 0
     rows = answers.cpu().numpy()
-    assert arm.within_limits(rows) and np.abs(arm.fk(rows, "tip") - T).max() < 3e-6
+    assert arm.within_limits(rows).all() and np.abs(arm.fk(rows, "tip") - T).max() < 3e-6
     assert float(torch.from_dlpack(report.worst_length).max()) <= 1e-6
 
 

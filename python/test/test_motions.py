@@ -43,6 +43,15 @@ def test_velocities_hold(body, clip):
     assert slow.velocity <= 1 + 1e-9 and slow.late > 0
 
 
+def test_a_flip_is_told_and_what_was_not_measured_is_none(body, clip):
+    smooth = poise.retarget(body, (body, clip))
+    assert smooth.fastest < 2 and smooth.overlap is None and smooth.overlap_frames is None
+    clip.q[60:, list(body.coordinates).index("left_elbow")] += 1
+    flipped = poise.retarget(body, (body, clip))
+    assert flipped.verdict == "doubtful" and 55 < flipped.fastest < 65 and flipped.acceleration > 1000
+    assert "fast" in [finding.kind for finding in flipped.findings]
+
+
 def test_what_is_wrong_is_said(body, clip):
     with pytest.raises(poise.Error, match="parts in common"):
         poise.retarget(poise.scene("arm6"), (body, clip))
@@ -58,7 +67,7 @@ def test_pins_hold_and_frames_beyond_the_fades_stay(body, clip):
     key = {"goal": "right_hand", "keys": [{"time": 0.8, "target": [-0.3, 1.2, 0.3]}, {"time": 1.0, "target": [-0.3, 1.3, 0.3]}]}
     for pin in ("right_hand -0.3 1.2 0.3 from 0.8 s to 1 s fade 0.5", {**key, "fade": 0.5}):
         made = poise.edit((body, clip), pins=[pin], metres=1, up="y")
-        assert made and made.missed == 0 and made.pins[0].worst_length < 1e-6
+        assert made.missed == 0 and made.pins[0].worst_length < 1e-6
         assert np.array_equal(made.q[:15], clip.q[:15]) and not np.array_equal(made.q, clip.q)
     far = poise.edit((body, clip), pins=["right_hand -3 1.2 0.3 from 0.8 s to 1 s"], metres=1, up="y")
     assert not far and far.missed > 0 and far.pins[0].worst_length > 1
@@ -165,3 +174,33 @@ def test_bodies_are_kept_and_joints_held(body, clip):
         poise.edit((body, clip), pins=[pin], hold=["right_elbw"])
     with pytest.raises(ValueError, match="no pins"):
         poise.edit((body, clip), hold="right_elbow")
+
+
+def test_a_joint_that_leaps_along_a_tool_path_is_named():
+    arm = poise.scene("arm6")
+    q = np.tile([0.1, 0.3, 0.4, 0.1, 0.5, 0.0], (20, 1)) + np.linspace(0, 0.4, 20)[:, None]
+    calm = poise.judge_path(arm, q, "tip")
+    assert calm and calm.verdict == "good" and calm.findings == []
+    q[12] = q[12] * [1, 1, 1, 1, -1, 1] + [0, 0, 0, -np.pi, 0, np.pi]  # the wrist's other answer
+    leap = poise.judge_path(arm, q, "tip")
+    assert not leap and leap.verdict == "failed" and [f.kind for f in leap.findings] == ["leapt", "leapt"]
+    assert leap.findings[0].text.startswith("f") and "from pose 12 to 13" in leap.findings[0].text
+    assert [(f.first, f.last) for f in leap.findings] == [(12, 13), (13, 14)]
+    assert poise.judge_path(arm, q, "tip", step=4)
+    q[12:, 5] += 1
+    assert not poise.judge_path(arm, q, step=0.5) and len(poise.judge_path(arm, q, "tip", step=0.5).findings) == 2
+    with pytest.raises(poise.Error, match="nose"):
+        poise.judge_path(arm, q, "nose")
+    with pytest.raises(ValueError):
+        poise.judge_path(arm, q[:, :3], "tip")
+
+
+def test_an_edit_has_a_verdict_with_frames(body, clip):
+    hand = body.fk(clip.q[60], "right_hand")[:3, 3]
+    near = poise.edit((body, clip), pins=["right_hand {:.6f} {:.6f} {:.6f} from 1 s to 1 s".format(*(hand + [0, 0.03, 0.03]))], up="y")
+    assert near and near.verdict == "good" and not near.findings and not near.overlaps_checked
+    high = poise.edit((body, clip), pins=["right_hand 0.35 1.2 0.35 from 1 s to 1 s"], metres=1, up="y")
+    assert not high and high.verdict == "doubtful" and high.missed == 0
+    collar = next(f for f in high.findings if f.kind == "collar")
+    assert collar.name == "right_clavicle" and collar.value > 0.5 and high.pins[0].first <= collar.first <= 60 <= collar.last
+    assert "right_clavicle" in collar.text and poise.edit((body, clip), reverse=True).verdict is None

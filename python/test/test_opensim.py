@@ -1,17 +1,12 @@
 """OpenSim's own files: scaling, and sensors of orientation."""
 
-import pathlib
-
 import numpy as np
 import poise
 import pytest
 
-SHARED = pathlib.Path(__file__).resolve().parents[3] / "shared/data/osim"
-pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="shared/data is not there")
 
-
-def test_a_model_takes_on_the_size_of_a_person():
-    folder = SHARED / "scale"
+def test_a_model_takes_on_the_size_of_a_person(data):
+    folder = data("osim/scale")
     given = folder / "gait2354_simbody.osim", folder / "subject01_static.trc", folder / "subject01_Setup_Scale.xml"
     scaled = poise.scale(*given)
     wanted = poise.load(folder / "std_subject01_simbody.osim")  # by OpenSim
@@ -30,8 +25,8 @@ def test_a_model_takes_on_the_size_of_a_person():
         poise.scale(given[0], given[0], given[2])
 
 
-def test_sensors_are_followed():
-    folder = SHARED / "imu"
+def test_sensors_are_followed(data):
+    folder = data("osim/imu")
     given = folder / "subject07.osim", folder / "MT_012005D6_009-quaternions_RHJCSwinger.sto", folder / "imuPlacerFaceNegX.xml"
     track = poise.track_sensors(*given, last=40)
     assert track and len(track.clip) == 41 and len(track.sensors) == 8 and track.sensors["pelvis_imu"] == "pelvis"

@@ -1,12 +1,8 @@
 """A recording becomes a motion with a verdict."""
 
-import pathlib
-
 import numpy as np
 import poise
 import pytest
-
-SHARED = pathlib.Path(__file__).resolve().parents[3] / "shared/data/hdm05"
 
 
 @pytest.fixture(scope="module")
@@ -107,10 +103,10 @@ def test_bad_places_are_refused(body, recording):
         poise.track(7, recording[1])
 
 
-@pytest.mark.skipif(not SHARED.exists(), reason="needs ../shared/data/hdm05")
-def test_a_published_take_by_its_names(tmp_path):
-    skeleton = poise.read(SHARED / "HDM_dg.asf")
-    take = poise.read(SHARED / "HDM_dg_01-03_01_120.c3d")
+def test_a_published_take_by_its_names(tmp_path, data):
+    skeleton = poise.read(data("hdm05/HDM_dg.asf"))
+    take = poise.read(data("hdm05/HDM_dg_01-03_01_120.c3d"))
     track = poise.track(skeleton, take, last=240)
-    assert track.verdict == "good" and track.is_calibrated and len(track.placements) > 35
+    assert track.is_calibrated and len(track.placements) > 35
+    assert {f.kind for f in track.findings if f.level != "good"} <= {"at_limit"}  # the limits of an ASF are a template's
     poise.save(tmp_path / "take.bvh", track.model, clip=track.clip, metres=track.metres, up=track.up)

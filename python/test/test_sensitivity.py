@@ -1,6 +1,5 @@
 """Gradients through inverse kinematics."""
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -114,38 +113,6 @@ def test_goals_outlive_the_call():
     sensitivity = arm.sensitivity([poise.posture(np.zeros(7), 1.0) for _ in range(5)] + [poise.posture(np.full(7, 0.6), 1.0)], np.full(7, 0.1))
     junk = [np.zeros(7) + i for i in range(1000)]
     assert np.allclose(sensitivity.forward(5, weight=1), 0.5 / 6) and len(junk) == 1000
-
-
-def best(function, calls=1):
-    """CPU seconds, so that others do not count."""
-    times = []
-    for _ in range(15):
-        start = time.process_time()
-        for _ in range(calls):
-            function()
-        times.append(time.process_time() - start)
-    return min(times)
-
-
-def test_backward_is_quicker_than_solving():
-    """A quarter of a warm solve where registers hold four numbers, half of it elsewhere."""
-    arm = poise.scene("arm6")
-    q = np.array([[0.3, -0.4, 0.8, 0.2, 0.5, -0.1], [-0.2, 0.3, 0.5, -0.4, 0.3, 0.6]])
-    starts = np.tile(q, (500, 1))
-    numbers = arm.fk(starts, "tip")
-    away = starts + 0.01
-    solving = best(lambda: arm.solve_batch("tip", numbers, away, threads=1, lanes=1))
-    backward = best(lambda: arm.pose_gradients("tip", numbers, starts, np.ones_like(starts)))
-    assert backward < 0.6 * solving, f"{backward:.2e} against {solving:.2e}"
-
-
-def test_a_single_answer_goes_backward_quicker_than_it_is_solved():
-    arm = poise.scene("arm7")
-    q = np.full((1, 7), 0.4)
-    T, near, dL = arm.fk(q, "tip"), poise.pose("tip", arm.fk(q[0] + 0.01, "tip")), np.ones((1, 7))
-    solving = best(lambda: arm.solve(near, q[0]), 2000)
-    backward = best(lambda: arm.pose_gradients("tip", T, q, dL), 2000)
-    assert backward < solving, f"{backward:.2e} against {solving:.2e}"
 
 
 def test_threads_share_a_model():

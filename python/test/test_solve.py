@@ -4,6 +4,7 @@ import gc
 import pickle
 import threading
 import tracemalloc
+import warnings
 import weakref
 
 import numpy as np
@@ -508,3 +509,42 @@ def test_a_solve_keeps_the_numbers_that_it_began_with(arm):
 def test_names_of_parameters_that_are_no_text_are_refused():
     with pytest.raises(UnicodeEncodeError):
         poise.position("tip", (0, 0, 0), **{"\ud800": 1})
+
+
+def test_degrees_and_millimetres_are_asked_for(arm):
+    body = arm.bodies[-1]
+    ready = np.full(arm.nq, 0.3)
+    target = arm.fk(ready, body)
+    with pytest.warns(UserWarning, match="are these degrees"):
+        arm.fk(np.full(arm.nq, 30.0))
+    with pytest.warns(UserWarning, match="are these degrees"):
+        arm.solve(poise.pose(body, target), np.degrees(np.full(arm.nq, 0.9)))
+    with pytest.warns(UserWarning, match="are these degrees"):
+        arm.solve_batch(body, target[None], np.full((1, arm.nq), 45.0))
+    with pytest.warns(UserWarning, match="are these millimetres"):
+        _, report = arm.solve(poise.position(body, 1e3 * target[:3, 3]), ready)
+    assert not report
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        arm.fk(ready)
+        arm.solve(poise.pose(body, target), ready)
+        arm.solve(poise.position(body, 5 * target[:3, 3]), ready)  # out of reach, and no thousandfold
+        with pytest.raises(UserWarning, match="degrees"):
+            arm.fk(np.full(arm.nq, 30.0))
+
+
+def test_names_of_the_command_work_and_wrong_ones_are_mended(arm):
+    body = arm.bodies[-1]
+    goal, ready = poise.pose(body, arm.fk(np.full(arm.nq, 0.3), body)), np.zeros(arm.nq)
+    new, old = arm.solve(goal, ready, method="newton"), arm.solve(goal, ready, method="newton_projected")
+    assert (new[0] == old[0]).all()
+    held = arm.joints[0]
+    assert (arm.solve(goal, ready, lock=[held], iterations=7)[0] == arm.solve(goal, ready, locked=[held], max_iterations=7)[0]).all()
+    with pytest.raises(ValueError, match='did you mean "newton"'):
+        arm.solve(goal, method="newtonian")
+    with pytest.raises(ValueError, match='did you mean "levenberg_marquardt"'):
+        arm.solve(goal, method="levenberg_marquard")
+    with pytest.raises(ValueError, match="the choices are auto, "):
+        arm.solve(goal, method="magic_of_the_moment")
+    with pytest.raises(TypeError, match="q="):
+        arm.solve(goal, posture=ready)

@@ -69,8 +69,7 @@ bool reproduce_scenes(reproduce *r, paper_scene first, int count, scene_take *ta
         }
     }
     if (text[0]) {
-        reproduce_note(r, "%s %s", text,
-                       r->data ? "The folder of --data has no such take." : "Recordings come by --data FOLDER.");
+        reproduce_note(r, "%s %s", text, reproduce_no_take(r));
     }
     return true;
 }

@@ -19,16 +19,16 @@ typedef struct pz_arena {
 } pz_arena;
 
 // An arena that counts.
-PZ_DEVICE pz_arena pz_arena_counting(void);
+pz_arena pz_arena_counting(void);
 
 // An arena over `memory`, which may have any alignment.
-PZ_DEVICE pz_arena pz_arena_over(void *memory, size_t size);
+pz_arena pz_arena_over(void *memory, size_t size);
 
 // `count` elements of `element` bytes, aligned to PZ_ALIGNMENT; NULL when counting or full. Not cleared.
-PZ_DEVICE void *pz_arena_take(pz_arena *arena, size_t count, size_t element);
+void *pz_arena_take(pz_arena *arena, size_t count, size_t element);
 
 // Bytes that a request for all that was counted needs, whatever the alignment of the memory.
-PZ_DEVICE size_t pz_arena_bytes(const pz_arena *arena);
+size_t pz_arena_bytes(const pz_arena *arena);
 
 // Where the memory of an object came from, for its _destroy. All zeros: owned by somebody else.
 typedef struct pz_owned {
@@ -37,11 +37,11 @@ typedef struct pz_owned {
 } pz_owned;
 
 // `size` bytes from `allocator` (NULL: malloc), remembered in *owned; NULL when there are none, or size is 0.
-PZ_DEVICE void *pz_owned_take(pz_owned *owned, const poise_allocator *allocator, size_t size);
-PZ_DEVICE void pz_owned_release(const pz_owned *owned);
+void *pz_owned_take(pz_owned *owned, const poise_allocator *allocator, size_t size);
+void pz_owned_release(const pz_owned *owned);
 
 // Memory from `allocator` or malloc, and back.
-PZ_DEVICE void *pz_allocate(const poise_allocator *allocator, size_t size);
-PZ_DEVICE void pz_release(const poise_allocator *allocator, void *memory);
+void *pz_allocate(const poise_allocator *allocator, size_t size);
+void pz_release(const poise_allocator *allocator, void *memory);
 
 #endif

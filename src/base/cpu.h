@@ -5,8 +5,6 @@
 #ifndef PZ_BASE_CPU_H
 #define PZ_BASE_CPU_H
 
-#include "base/build.h"
-
 #include <stdbool.h>
 
 // For functions that both copies share: each must have its own code for them.
@@ -16,6 +14,12 @@
 #else
 #define PZ_INLINE         static inline
 #define PZ_FETCH(address) ((void)(address))
+#endif
+
+// Marks functions that a graphics processor runs, too: cuda/kernels/ compiles their sources a second time and marks them in
+// its own way, by defining this before it includes them.
+#ifndef PZ_DEVICE
+#define PZ_DEVICE
 #endif
 
 // Lanes of two: NEON, which every arm64 has. SSE2 would do as well, but few x86-64 processors lack AVX2.

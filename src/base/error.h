@@ -4,19 +4,6 @@
 
 #include <poise/base.h>
 
-#include "base/build.h"
-
-#if !PZ_HAS_ERROR_TEXTS
-
-static inline poise_status pz_no_text(poise_status status)
-{
-    return status;
-}
-
-#define pz_error_set(error, status, ...) pz_no_text(status)
-
-#else
-
 #include <stdarg.h>
 
 #if defined(__GNUC__)
@@ -34,8 +21,6 @@ poise_status pz_error_set_list(poise_error *error, poise_status status, const ch
 
 #if defined(__clang_analyzer__) // it does not look into functions with "...", and is told what this one returns
 #define pz_error_set(error, status, ...) (pz_error_set(error, status, __VA_ARGS__), (status))
-#endif
-
 #endif
 
 #endif

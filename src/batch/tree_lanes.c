@@ -398,7 +398,7 @@ static bool load(pz_tree_lanes *t, int lane, poise_problem *problem)
     t->begun += 1;
     at->problem = problem;
     at->report = s->report;
-    at->report.reason = PZ_WHY_BUDGET;
+    at->report.why = POISE_WHY_BUDGET;
     at->stage = FIRST;
     at->iterations_left = s->options.max_iterations;
     at->state = pz_auto_start();
@@ -568,14 +568,14 @@ static bool is_done(pz_tree_lanes *t, int lane, bool met, bool stationary)
     at->report.gradient = t->largest[lane];
     if (at->cost <= t->solver->options.cost_tolerance || met) {
         at->report.outcome = POISE_OUTCOME_REACHED;
-        at->report.reason = PZ_WHY_REACHED;
+        at->report.why = POISE_WHY_REACHED;
     } else if (stationary && (size_at(t, lane) > PZ_LARGE ||
                               (at->iterations_left > 0 && pz_may_be_saddle(&at->state, POISE_OUTCOME_CLOSEST)))) {
         hand_over(t, lane);
         return false;
     } else if (stationary) {
         at->report.outcome = POISE_OUTCOME_CLOSEST;
-        at->report.reason = pz_why_closest(at->problem->goals, at->problem->goal_count);
+        at->report.why = pz_why_closest(at->problem->goals, at->problem->goal_count);
     } else if (at->iterations_left == 0) {
         at->report.outcome = POISE_OUTCOME_BUDGET;
     } else {

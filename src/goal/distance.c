@@ -2,10 +2,34 @@
 //
 //   E = w/2 rho(e^2)      force = w rho' e u      uu = w ((rho' + 2 rho'' e^2) u u^T + rho' (e/l) (I - u u^T))
 //   Gauss-Newton: w rho' u u^T
+//
+// At t itself E is the tip of a cone: every direction leads down, u is any, and across it there is no curvature. The one in
+// which the joints move x most is as good as any, and they can follow it.
 #include "goal/goal_kind.h"
 
-// Nearer than this the direction from t to x is rounding: any one will do to move away from t.
+// Nearer than this the direction from t to x is rounding.
 #define NEAREST 1e-12
+
+// The unit vector along which x moves most for a unit of one joint.
+static vec3 widest_way(const poise_kinematics *kin, int body, vec3 x)
+{
+    vec3 widest = {0, 0, 0};
+    for (int i = pz_kin_last_axis(kin, body); i >= 0; i = kin->model->axes[i].parent) {
+        vec3 way = v3_scale(pz_velocity(kin->S[i], x), kin->model->axes[i].factor);
+        widest = v3_dot(way, way) > v3_dot(widest, widest) ? way : widest;
+    }
+    double length = v3_norm(widest);
+    return length > 0 && is_finite(length) ? v3_scale(widest, 1.0 / length) : v3(1, 0, 0);
+}
+
+bool pz_distance_is_at_tip(const poise_kinematics *kin, const poise_goal *goal)
+{
+    if (goal->kind != POISE_GOAL_DISTANCE || !(goal->distance > 0 && goal->weight > 0)) {
+        return false;
+    }
+    vec3 x = pz_kin_point(kin, goal->body, goal->local.position);
+    return v3_norm(v3_sub(x, pz_goal_target(kin, goal))) <= NEAREST;
+}
 
 void pz_distance_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
 {
@@ -13,8 +37,8 @@ void pz_distance_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
     vec3 r = v3_sub(jet.x, pz_goal_target(evaluation->kin, goal));
     double l = v3_norm(r);
     double e = l - goal->distance;
-    bool there = l > NEAREST;
-    vec3 u = there ? v3_scale(r, 1.0 / l) : v3(1, 0, 0);
+    bool there = l > NEAREST, is_asked = evaluation->level != POISE_LEVEL_COST;
+    vec3 u = there ? v3_scale(r, 1.0 / l) : is_asked ? widest_way(evaluation->kin, goal->body, jet.x) : v3(1, 0, 0);
     pz_loss loss = pz_loss_at(goal->loss, goal->loss_scale, e * e);
     double w = goal->weight;
     jet.energy = 0.5 * w * loss.rho;
@@ -41,7 +65,7 @@ int pz_distance_rows(const poise_kinematics *kin, const poise_goal *goal, double
     vec3 x = pz_kin_point(kin, goal->body, goal->local.position), off = v3_sub(x, pz_goal_target(kin, goal));
     double l = v3_norm(off), e = l - goal->distance;
     double w = pz_row_weight(goal, e * e);
-    vec3 a = l > NEAREST ? v3_scale(off, w / l) : v3(w, 0, 0);
+    vec3 a = l > NEAREST ? v3_scale(off, w / l) : v3_scale(widest_way(kin, goal->body, x), w);
     pz_clear_rows(kin, 1, J);
     pz_add_to_row(kin, goal->body, (wrench){v3_cross(x, a), a}, J);
     r[0] = w * e;

@@ -89,18 +89,17 @@ static inline sym3 pz_turn_curvature(vec3 d, vec3 f)
 }
 
 // Add energy, torque and the second derivatives of a goal on directions only: ww for Gauss-Newton, ww + K exact.
-PZ_DEVICE void pz_add_turning(pz_evaluation *evaluation, int body, double energy, vec3 torque, const sym3 *ww,
-                              const sym3 *K);
+void pz_add_turning(pz_evaluation *evaluation, int body, double energy, vec3 torque, const sym3 *ww, const sym3 *K);
 
 // Add a jet to its body.
-PZ_DEVICE void pz_add_jet(pz_evaluation *evaluation, int body, const pz_jet *jet);
+void pz_add_jet(pz_evaluation *evaluation, int body, const pz_jet *jet);
 
 // Add a force f at x, or on a direction d, whose only second derivatives are those of the moving point or direction.
-PZ_DEVICE void pz_add_force(pz_evaluation *evaluation, int body, vec3 x, vec3 force);
-PZ_DEVICE void pz_add_direction_force(pz_evaluation *evaluation, int body, vec3 d, vec3 force);
+void pz_add_force(pz_evaluation *evaluation, int body, vec3 x, vec3 force);
+void pz_add_direction_force(pz_evaluation *evaluation, int body, vec3 d, vec3 force);
 
 // Space for one more row of nv numbers with this weight, cleared.
-PZ_DEVICE double *pz_add_row(pz_evaluation *evaluation, double weight);
+double *pz_add_row(pz_evaluation *evaluation, double weight);
 
 // Most rows that one goal may add.
 #define PZ_ROWS_PER_GOAL 12
@@ -113,17 +112,17 @@ typedef struct pz_residual {
     sym3 P;
 } pz_residual;
 
-PZ_DEVICE void pz_residual_jet(const poise_goal *goal, const pz_residual *residual, poise_level level, pz_jet *jet);
+void pz_residual_jet(const poise_goal *goal, const pz_residual *residual, poise_level level, pz_jet *jet);
 
 // rho(s) and its first two derivatives.
 typedef struct pz_loss {
     double rho, d1, d2;
 } pz_loss;
 
-PZ_DEVICE pz_loss pz_loss_at(poise_loss kind, double scale, double s);
+pz_loss pz_loss_at(poise_loss kind, double scale, double s);
 
 // sqrt(w rho'(s)), the factor of a goal's residual rows.
-PZ_DEVICE double pz_row_weight(const poise_goal *goal, double s);
+double pz_row_weight(const poise_goal *goal, double s);
 
 // x - tolerance beyond it, 0 within, mirrored.
 static inline double pz_dead_zone(double x, double tolerance)
@@ -163,12 +162,12 @@ typedef struct pz_goal_row {
 
 const pz_goal_row *pz_goal_row_of(poise_goal_kind kind); // NULL outside the enumeration
 
-PZ_DEVICE_SHORT void pz_position_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
-PZ_DEVICE_SHORT poise_goal_error pz_position_error(const poise_kinematics *kin, const poise_goal *goal);
+void pz_position_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
+poise_goal_error pz_position_error(const poise_kinematics *kin, const poise_goal *goal);
 void pz_direction_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
 poise_goal_error pz_direction_error(const poise_kinematics *kin, const poise_goal *goal);
-PZ_DEVICE void pz_orientation_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
-PZ_DEVICE poise_goal_error pz_orientation_error(const poise_kinematics *kin, const poise_goal *goal);
+void pz_orientation_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
+poise_goal_error pz_orientation_error(const poise_kinematics *kin, const poise_goal *goal);
 void pz_pose_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
 poise_goal_error pz_pose_error(const poise_kinematics *kin, const poise_goal *goal);
 void pz_aim_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
@@ -178,8 +177,9 @@ poise_goal_error pz_plane_error(const poise_kinematics *kin, const poise_goal *g
 void pz_line_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
 poise_goal_error pz_line_error(const poise_kinematics *kin, const poise_goal *goal);
 void pz_distance_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
+bool pz_distance_is_at_tip(const poise_kinematics *kin, const poise_goal *goal); // of the cone: its gradient is any
 poise_goal_error pz_distance_error(const poise_kinematics *kin, const poise_goal *goal);
-PZ_DEVICE void pz_posture_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
+void pz_posture_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
 poise_goal_error pz_posture_error(const poise_kinematics *kin, const poise_goal *goal);
 void pz_relative_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
 poise_goal_error pz_relative_error(const poise_kinematics *kin, const poise_goal *goal);
@@ -189,16 +189,16 @@ void pz_callback_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
 poise_goal_error pz_callback_error(const poise_kinematics *kin, const poise_goal *goal);
 
 // Add the energy of the frame `local` of the goal's body against target.rotation, with weight w.
-PZ_DEVICE void pz_orientation_add(pz_evaluation *evaluation, const poise_goal *goal, double w);
+void pz_orientation_add(pz_evaluation *evaluation, const poise_goal *goal, double w);
 
 // The energy of one goal.
-PZ_DEVICE double pz_goal_energy(const poise_kinematics *kin, const poise_goal *goal);
+double pz_goal_energy(const poise_kinematics *kin, const poise_goal *goal);
 
 // ---- Residual rows (rows.c) ----------------------------------------------------------------------------------------------
 
-PZ_DEVICE int pz_position_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
+int pz_position_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
 int pz_direction_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
-PZ_DEVICE int pz_orientation_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
+int pz_orientation_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
 int pz_pose_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
 int pz_aim_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
 int pz_plane_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
@@ -209,20 +209,20 @@ int pz_relative_rows(const poise_kinematics *kin, const poise_goal *goal, double
 int pz_mass_center_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
 
 // Three rows of the rotation from `target` to `frame`, with weight w; what turns `body` counts. Into r and J.
-PZ_DEVICE void pz_rotation_rows(const poise_kinematics *kin, const poise_goal *goal, double w, double *r, double *J);
+void pz_rotation_rows(const poise_kinematics *kin, const poise_goal *goal, double w, double *r, double *J);
 
 // The rows a_k of A in world axes, as its columns, for the rotation r from a target with the axes T: de = A omega.
-PZ_DEVICE mat3 pz_rotation_gradients(quat r, const mat3 *T);
+mat3 pz_rotation_gradients(quat r, const mat3 *T);
 
 // Clear `count` rows of J (each nv long).
-PZ_DEVICE void pz_clear_rows(const poise_kinematics *kin, int count, double *J);
+void pz_clear_rows(const poise_kinematics *kin, int count, double *J);
 
 // A residual of one body changes with its motion as dr = g . motion: add the wrench g, paired with the axes that move the
 // body, to one row.
-PZ_DEVICE void pz_add_to_row(const poise_kinematics *kin, int body, wrench g, double *row);
+void pz_add_to_row(const poise_kinematics *kin, int body, wrench g, double *row);
 
 // Three rows of the point x of a body, along the columns of A: dr_k = A_k . dx. Clears them first.
-PZ_DEVICE void pz_point_rows(const poise_kinematics *kin, int body, vec3 x, const mat3 *A, double *J);
+void pz_point_rows(const poise_kinematics *kin, int body, vec3 x, const mat3 *A, double *J);
 
 static inline int pz_put_vec3(vec3 v, double *r)
 {
@@ -238,7 +238,7 @@ static inline mat3 pz_scaled(const mat3 *A, double s)
 
 // Angle in radians between two unit vectors, and between two frames given by their columns; accurate near 0 and pi.
 double pz_angle_between(vec3 a, vec3 b);
-PZ_DEVICE double pz_frame_angle(const mat3 *A, const mat3 *B);
+double pz_frame_angle(const mat3 *A, const mat3 *B);
 
 // The target point of a goal, relative to the reference point.
 static inline vec3 pz_goal_target(const poise_kinematics *kin, const poise_goal *goal)

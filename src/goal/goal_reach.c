@@ -33,3 +33,23 @@ double poise_goal_reach(const poise_goal *goal, const poise_model *model, int *f
     }
     return reach;
 }
+
+bool poise_goal_suspect_millimetres(const poise_goal *goal, const poise_kinematics *kinematics, double *distance,
+                                    double *reach)
+{
+    int first = POISE_NONE;
+    bool has_place = goal->kind == POISE_GOAL_POSITION || goal->kind == POISE_GOAL_POSE;
+    double length = has_place ? poise_goal_reach(goal, kinematics->model, &first) : INFINITY;
+    if (first == POISE_NONE) {
+        return false;
+    }
+    poise_vec3 from = poise_kinematics_body_pose(kinematics, first).position;
+    double away = v3_norm(v3_sub(goal->target.position, from));
+    if (distance) {
+        *distance = away;
+    }
+    if (reach) {
+        *reach = length;
+    }
+    return away > 30 * length && v3_norm(v3_sub(v3_scale(goal->target.position, 1e-3), from)) <= length;
+}

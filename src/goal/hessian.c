@@ -29,8 +29,6 @@ static bool ready(const poise_objective *o, poise_hessian kind, const void *out,
 // entries of a row are six scaled registers. Blocks are written whole: a processor waits when it is to read as one what was
 // written as several.
 
-#if PZ_HAS_VECTORS
-
 PZ_INLINE void put_in_block(pz_path_block *block, int lane, const double S[6])
 {
     typedef double four __attribute__((vector_size(32), aligned(8)));
@@ -42,17 +40,6 @@ PZ_INLINE void put_in_block(pz_path_block *block, int lane, const double S[6])
         *numbers = (four)((here & (choice)all) | (~here & (choice)*numbers));
     }
 }
-
-#else
-
-static inline void put_in_block(pz_path_block *block, int lane, const double S[6])
-{
-    for (int component = 0; component < 6; ++component) {
-        block->S[component][lane] = S[component];
-    }
-}
-
-#endif
 
 // entries[d] = S_h . c for the first `count` axes h of the stack. What is written beyond them, to the end of a block, has no
 // meaning.

@@ -92,9 +92,7 @@ void pz_markers_condense(pz_marker_set *set, const poise_model *model, const poi
 
 // ---- Cost ----------------------------------------------------------------------------------------------------------------
 
-#if PZ_HAS_VECTORS
 typedef double four __attribute__((vector_size(32))); // two of two where registers are no wider
-#endif
 
 // sum w |R l + shift - (t - tau)|^2 / 2 over one body's places, shift = p - tau, in four sums that are added at the end.
 PZ_INLINE double cost_by_fours(const pz_marker_set *set, const pz_markers *m, const mat3 *R, vec3 shift)

@@ -17,11 +17,13 @@
 #ifndef PZ_GOAL_MARKER_SUMS_H
 #define PZ_GOAL_MARKER_SUMS_H
 
-#include "base/build.h"
 #include "goal/goal_kind.h"
 
 // Fewer markers than this are cheaper one by one.
 #define PZ_CONDENSED_MARKERS 4
+
+// Condensed markers that there is room for, per joint of the model. What does not fit is evaluated one by one.
+#define PZ_MARKERS_PER_JOINT 36
 
 // Markers are taken four at a time; the places that a body leaves empty have weight 0.
 #define PZ_MARKER_LANES 4
@@ -42,7 +44,7 @@ typedef struct pz_marker_set {
     bool all; // every goal is
 } pz_marker_set;
 
-PZ_DEVICE void pz_markers_lay_out(pz_marker_set *set, const poise_model *model, pz_arena *arena);
+void pz_markers_lay_out(pz_marker_set *set, const poise_model *model, pz_arena *arena);
 
 // Is the goal a plain marker: no loss, no band, a weight?
 static inline bool pz_is_marker(const poise_goal *goal)
@@ -64,9 +66,9 @@ static inline bool pz_is_condensed(const pz_marker_set *set, const poise_goal *g
 }
 
 // Condense the goals that can be.
-PZ_DEVICE void pz_markers_condense(pz_marker_set *set, const poise_model *model, const poise_goal *goals, int count);
+void pz_markers_condense(pz_marker_set *set, const poise_model *model, const poise_goal *goals, int count);
 
 // Add cost, gradient and second derivatives of all condensed markers.
-PZ_DEVICE void pz_markers_evaluate(const pz_marker_set *set, pz_evaluation *evaluation);
+void pz_markers_evaluate(const pz_marker_set *set, pz_evaluation *evaluation);
 
 #endif

@@ -57,20 +57,20 @@ struct poise_objective {
 };
 
 // Take the arrays of an objective from an arena (see base/arena.h).
-PZ_DEVICE void pz_objective_lay_out(poise_objective *o, const poise_model *model, int coupled_goals, pz_arena *arena);
+void pz_objective_lay_out(poise_objective *o, const poise_model *model, int coupled_goals, pz_arena *arena);
 
 // Let `to` work on the goals that `from` has, which were checked and condensed there.
-PZ_DEVICE void pz_objective_share_goals(const poise_objective *from, poise_objective *to);
+void pz_objective_share_goals(const poise_objective *from, poise_objective *to);
 
 // poise_objective_evaluate for a q that is known to be sound.
-PZ_DEVICE poise_status pz_objective_evaluate(poise_objective *o, const double *q, poise_level level);
+poise_status pz_objective_evaluate(poise_objective *o, const double *q, poise_level level);
 
 // The wrenches c of one kind, for the last evaluation.
-PZ_DEVICE const wrench *pz_forces(const poise_objective *o, poise_hessian kind);
+const wrench *pz_forces(const poise_objective *o, poise_hessian kind);
 
 // Add to the exact blocks what the wrenches of the last evaluation do to second order, if that has not been done: most steps
 // of Gauss-Newton never ask. pz_forces does it; callers that add to the blocks do it first.
-PZ_DEVICE void pz_bend_blocks(const poise_objective *o);
+void pz_bend_blocks(const poise_objective *o);
 
 // With wider registers (base/cpu.h): the goals that are not condensed where all_plain, the sums up the tree, the wrenches c.
 void pz_evaluate_plain_wide(const poise_objective *o, pz_evaluation *evaluation);
@@ -85,10 +85,10 @@ static inline bool pz_is_beside_tree(const poise_objective *o)
 
 // Add to the exact Hessian of the last evaluation what the wrench g on a body does to second order, K beside it as in
 // pz_sum; cost and gradient stay. For constraints, whose forces do no work.
-PZ_DEVICE void pz_objective_bend(poise_objective *o, int body, wrench g, sym3 K);
+void pz_objective_bend(poise_objective *o, int body, wrench g, sym3 K);
 
 // poise_objective_hessian without its checks.
-PZ_DEVICE void pz_objective_hessian(const poise_objective *o, poise_hessian kind, double *H);
+void pz_objective_hessian(const poise_objective *o, poise_hessian kind, double *H);
 
 // The entry of a symmetric block.
 static inline double pz_block_entry(const sym3 *block, int i, int j)
@@ -99,6 +99,6 @@ static inline double pz_block_entry(const sym3 *block, int i, int j)
 }
 
 // The diagonal of H, nv numbers, in O(joints). POISE_ERROR_ARGUMENT as for poise_objective_hessian.
-PZ_DEVICE poise_status pz_objective_diagonal(const poise_objective *o, poise_hessian kind, double *diagonal);
+poise_status pz_objective_diagonal(const poise_objective *o, poise_hessian kind, double *diagonal);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "math/quat.h"
 
+#include <math.h>
 #include <string.h>
 
 #define LOCKED 1e-6 // of the width of a leader's limits: less is none
@@ -139,9 +140,45 @@ static bool leaves_room(span before, span after)
     return left > 0.0 ? width == INFINITY || left >= LOCKED * width : left == 0.0 && width == 0.0;
 }
 
+// Does the follower take so much of its leader's room that people will miss it? Digits of the two may differ.
+#define MISSED 0.01
+
+static bool takes_room(span before, span after)
+{
+    double width = before.upper - before.lower, left = after.upper - after.lower;
+    return width == INFINITY ? left < INFINITY : left < (1.0 - MISSED) * width;
+}
+
+static void drop_limits(poise_joint *joint)
+{
+    joint->lower[0] = -INFINITY;
+    joint->upper[0] = INFINITY;
+}
+
+// For people: degrees or lengths to four digits behind the point.
+static double shown(double x, double unit)
+{
+    double scaled = unit * x * 1e4;
+    return fabs(scaled) < 1e12 ? (double)(int64_t)(scaled + (scaled < 0 ? -0.5 : 0.5)) / 1e4 : unit * x;
+}
+
+static void tell_narrowed(pz_input *input, pz_cause *cause, const pz_part *follower, const pz_part *leader, span before,
+                          span after)
+{
+    bool turns = leader->joint.type == POISE_JOINT_REVOLUTE;
+    double unit = turns ? 180.0 / PZ_PI : 1.0;
+    pz_xml_warn(input, cause, follower->node,
+                "joint \"%s\": its limits hold \"%s\", which it follows, within %g .. %g%s instead of %g .. %g; "
+                "ignore-follower-limits reads the file without them",
+                follower->joint.name, leader->joint.name, shown(after.lower, unit), shown(after.upper, unit),
+                turns ? " degrees" : "", shown(before.lower, unit), shown(before.upper, unit));
+}
+
+// Limits of followers hold together with those of their leaders (model_create.c), unless they are to be ignored.
 static void loosen_followers(pz_input *input, pz_part *parts, int count, span *left)
 {
-    pz_cause cause = {.what = "joints whose limits the joint they follow cannot meet"};
+    pz_cause causes[] = {{.what = "joints whose limits the joint they follow cannot meet"},
+                         {.what = "joints that narrow the limits of the joint they follow"}};
     for (int i = 0; i < count; ++i) {
         left[i] = (span){parts[i].joint.lower[0], parts[i].joint.upper[0]};
     }
@@ -154,17 +191,23 @@ static void loosen_followers(pz_input *input, pz_part *parts, int count, span *l
         span narrowed = leader_span(joint);
         narrowed.lower = max2(narrowed.lower, of_leader->lower);
         narrowed.upper = min2(narrowed.upper, of_leader->upper);
+        if (input->options->ignore_follower_limits) {
+            drop_limits(joint);
+            continue;
+        }
         if (leaves_room(*of_leader, narrowed)) {
+            if (takes_room(*of_leader, narrowed)) {
+                tell_narrowed(input, &causes[1], &parts[i], &parts[parts[i].leader], *of_leader, narrowed);
+            }
             *of_leader = narrowed;
             continue;
         }
-        pz_xml_warn(input, &cause, parts[i].node,
+        pz_xml_warn(input, &causes[0], parts[i].node,
                     "joint \"%s\": its limits would lock \"%s\", which it follows; they are dropped", joint->name,
                     parts[parts[i].leader].joint.name);
-        joint->lower[0] = -INFINITY;
-        joint->upper[0] = INFINITY;
+        drop_limits(joint);
     }
-    pz_causes_close(input, &cause, 1);
+    pz_causes_close(input, causes, sizeof causes / sizeof causes[0]);
 }
 
 static poise_status check_leaders(pz_input *input, const pz_part *parts, int count)

@@ -195,6 +195,15 @@ static void rescale_shape(const rescaling *r, poise_shape *shape)
     shape->radius *= r->factor;
 }
 
+static void rescale_hull(const rescaling *r, poise_hull *hull)
+{
+    poise_vec3 *corners = (poise_vec3 *)hull->corners; // the file's own
+    for (int i = 0; i < hull->corner_count; ++i) {
+        corners[i] = times(corners[i], r->factor);
+    }
+    hull->radius *= r->factor;
+}
+
 static void rescale_loop(const rescaling *r, poise_constraint *loop)
 {
     loop->local = rescaled_pose(r, loop->body, loop->local);
@@ -219,6 +228,9 @@ static poise_status rescale_figure(poise_file *file, const rescaling *r, poise_e
     }
     for (int i = 0; i < file->shape_count; ++i) {
         rescale_shape(r, &file->shapes[i]);
+    }
+    for (int i = 0; i < file->hull_count; ++i) {
+        rescale_hull(r, &file->hulls[i]);
     }
     for (int i = 0; i < file->loop_count; ++i) {
         rescale_loop(r, &file->loops[i]);

@@ -97,6 +97,9 @@ poise_status poise_write(const poise_file *file, poise_format format, const pois
     if (file->carried && file->carried->format != kind && file->carried->text[0]) {
         pz_output_warn(&output, "left out: %s", file->carried->text);
     }
+    if (file->clip && (format == POISE_FORMAT_DH || format == POISE_FORMAT_ASF)) {
+        pz_output_warn(&output, "left out: the motion, which %s files do not hold", row->extension);
+    }
     poise_status status = row->write(file, &output);
     pz_put_bytes(&output, "", 0); // so that an empty file has its zero, too
     if (status == POISE_OK && output.failed) {

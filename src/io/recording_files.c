@@ -1,4 +1,4 @@
-// What files say of a recording that is to be tracked.
+// What files say of a recording that is to be tracked, and of a motion that is to be put on another skeleton.
 #include <poise/io.h>
 
 #include "motion/markers.h"
@@ -46,4 +46,26 @@ poise_recording_problem poise_recording_of_files(const poise_file *skeleton, con
         problem.only_placements = covers_recording(&problem);
     }
     return problem;
+}
+
+poise_retarget_task poise_retarget_of_files(const poise_file *motion, const poise_file *skeleton)
+{
+    poise_retarget_task task = poise_retarget_task_default();
+    task.from = motion->model;
+    task.clip = motion->clip;
+    task.from_clip = motion->clip;
+    task.from_up = motion->scale.up;
+    task.to = skeleton->model;
+    task.to_clip = skeleton->clip;
+    task.to_up = skeleton->scale.up;
+    task.shapes = skeleton->shapes;
+    task.shape_count = skeleton->shape_count;
+    task.hulls = skeleton->hulls;
+    task.hull_count = skeleton->hull_count;
+    task.shapes_skipped = skeleton->shapes_skipped;
+    task.is_robot = skeleton->format == POISE_FORMAT_URDF || skeleton->format == POISE_FORMAT_MJCF;
+    task.excluded = skeleton->excluded;
+    task.excluded_count = skeleton->excluded_count;
+    task.metres = skeleton->scale.metres;
+    return task;
 }

@@ -33,14 +33,14 @@ struct poise_kinematics {
 };
 
 // Take the arrays of `kin` from an arena (see base/arena.h) and tie it to its model.
-PZ_DEVICE void pz_kin_layout(poise_kinematics *kin, const poise_model *model, pz_arena *arena);
+void pz_kin_layout(poise_kinematics *kin, const poise_model *model, pz_arena *arena);
 
 // The forward sweep for a q that pz_model_accepts; q may be kin->q. The second: of kin->q, with wider registers.
-PZ_DEVICE void pz_kin_sweep(poise_kinematics *kin, const double *q);
-PZ_DEVICE void pz_kin_sweep_wide(poise_kinematics *kin);
+void pz_kin_sweep(poise_kinematics *kin, const double *q);
+void pz_kin_sweep_wide(poise_kinematics *kin);
 
 // What a curve does to the frame R, p before it, at the coordinate q: R and p after it, its axis S and D = dS/dq.
-PZ_DEVICE void pz_kin_curve(const pz_curve *curve, double q, mat3 *R, vec3 *p, spatial *S, spatial *D);
+void pz_kin_curve(const pz_curve *curve, double q, mat3 *R, vec3 *p, spatial *S, spatial *D);
 
 // A point fixed in a body, relative to the reference point, and a direction. POISE_WORLD is a body that does not move.
 static inline vec3 pz_kin_direction(const poise_kinematics *kin, int body, vec3 local)
@@ -59,19 +59,19 @@ static inline vec3 pz_kin_point(const poise_kinematics *kin, int body, vec3 loca
 }
 
 // The centre of mass, relative to the reference point. The model has mass.
-PZ_DEVICE vec3 pz_kin_mass_center(const poise_kinematics *kin);
+vec3 pz_kin_mass_center(const poise_kinematics *kin);
 
 // Rotation of the user's body frame.
-PZ_DEVICE mat3 pz_kin_rotation(const poise_kinematics *kin, int body);
+mat3 pz_kin_rotation(const poise_kinematics *kin, int body);
 
 // Jacobian of the centre of mass, 3 x nv. The model has mass.
 void pz_kin_mass_center_columns(const poise_kinematics *kin, double *J);
 
 // poise_retract for arguments that are known to be sound; q_out may be q.
-PZ_DEVICE void pz_kin_retract(const poise_model *model, const double *q, const double *v, double *q_out);
+void pz_kin_retract(const poise_model *model, const double *q, const double *v, double *q_out);
 
 // poise_difference, the same.
-PZ_DEVICE void pz_kin_difference(const poise_model *model, const double *q_from, const double *q_to, double *v);
+void pz_kin_difference(const poise_model *model, const double *q_from, const double *q_to, double *v);
 
 // w x x + v: the velocity that the motion m gives to the point x
 static inline vec3 pz_velocity(spatial m, vec3 x)
@@ -91,6 +91,6 @@ poise_status pz_kin_check(const poise_kinematics *kin, int body, vec3 local, con
 // Shorten every exponential map in q whose length exceeds pi, by v <- (1 - 2 pi / |v|) v, or by more turns where it is
 // longer still; the pose does not change. Joints with finite limits on their rotation vector are left alone. Returns how
 // many joints changed; 0 for NULL arguments.
-PZ_DEVICE int pz_kin_reparameterise(const poise_model *model, double *q);
+int pz_kin_reparameterise(const poise_model *model, double *q);
 
 #endif

@@ -9,31 +9,31 @@
 
 // A = L L^T in place: the lower triangle becomes L, the rest is left alone. Only the lower triangle is read. False, with A
 // spoilt, when a pivot is not > 0: A is not positive definite (to rounding).
-PZ_DEVICE bool pz_cholesky(int n, double *A);
+bool pz_cholesky(int n, double *A);
 
 // x <- (L L^T)^-1 x.
-PZ_DEVICE void pz_cholesky_solve(int n, const double *L, double *x);
+void pz_cholesky_solve(int n, const double *L, double *x);
 
 // A = L D L^T in place without pivoting: unit lower triangle L below the diagonal, D on it. Only the lower triangle is read.
 // Returns the number of negative pivots; -1 when a pivot is 0 or not finite.
-PZ_DEVICE int pz_ldlt(int n, double *A);
-PZ_DEVICE void pz_ldlt_solve(int n, const double *LD, double *x);
+int pz_ldlt(int n, double *A);
+void pz_ldlt_solve(int n, const double *LD, double *x);
 
 // Householder QR of A (m x n, m >= n) in place: R in the upper triangle, the reflectors below with their factors in tau[n].
-PZ_DEVICE void pz_qr(int m, int n, double *A, double *tau);
+void pz_qr(int m, int n, double *A, double *tau);
 
 // x <- Q^T x (m numbers); then the least-squares solution of R y = x[0..n) is written to y. False, y untouched, when R is
 // singular to rounding: a number on its diagonal is not above m eps times the largest there.
-PZ_DEVICE bool pz_qr_solve(int m, int n, const double *QR, const double *tau, double *x, double *y);
+bool pz_qr_solve(int m, int n, const double *QR, const double *tau, double *x, double *y);
 
 // Eigenvalues in ascending order to w[n]; with vectors, A's rows become the eigenvectors (row i belongs to w[i]). Only the
 // lower triangle is read. work has n numbers. Errors are of the size n eps |A|. False when a number is not finite, or when
 // it does not converge (never seen; a bound on the steps).
-PZ_DEVICE bool pz_symmetric_eigen(int n, double *A, double *w, bool vectors, double *work);
+bool pz_symmetric_eigen(int n, double *A, double *w, bool vectors, double *work);
 
 // A (m x n, m >= n) = U diag(s) V^T by one-sided Jacobi: A becomes U (m x n), s descending, V (n x n) row-major. The columns
 // of U and V are orthonormal, also where s is 0. Small singular values are accurate too, as far as those of A with columns
 // scaled to equal length. False when a number is not finite, or when it does not converge within its sweeps (never seen).
-PZ_DEVICE bool pz_svd(int m, int n, double *A, double *s, double *V);
+bool pz_svd(int m, int n, double *A, double *s, double *V);
 
 #endif

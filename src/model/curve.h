@@ -7,7 +7,6 @@
 
 #include <poise/model.h>
 
-#include "base/build.h"
 #include "math/vec3.h"
 
 typedef struct pz_function {
@@ -38,7 +37,7 @@ static inline bool pz_function_is_there(const pz_function *f)
 size_t pz_function_room(const poise_function *f);
 pz_function pz_function_pack(const poise_function *f, double *room);
 
-PZ_DEVICE pz_jet2 pz_function_at(const pz_function *f, double x);
+pz_jet2 pz_function_at(const pz_function *f, double x);
 
 // POISE_OK, or what is wrong with a function called `what` of a joint.
 poise_status pz_function_check(const poise_function *f, const char *joint, const char *what, poise_error *error);

@@ -97,6 +97,24 @@ bool pz_model_accepts(const poise_model *model, const double *q)
     return all_finite(q, (size_t)model->nq) && (model->nq == model->nv || quaternions_are_sound(model, q));
 }
 
+int poise_model_suspect_degrees(const poise_model *model, const double *q)
+{
+    const double turn = 6.3, turns = 20, none = 1e6;
+    for (int i = 0; model && q && i < model->nq; ++i) {
+        if (q[i] >= -turn && q[i] <= turn) {
+            continue;
+        }
+        poise_coordinate c = poise_model_coordinate(model, i);
+        bool is_angle = c.unit == POISE_UNIT_ANGLE && model->given[c.joint].type != POISE_JOINT_FREE;
+        bool is_limited = model->lower[i] > -none && model->upper[i] < none;
+        bool is_far = is_limited ? q[i] < model->lower[i] || q[i] > model->upper[i] : q[i] < -turns || q[i] > turns;
+        if (is_angle && is_far) {
+            return i;
+        }
+    }
+    return POISE_NONE;
+}
+
 bool poise_model_within_limits(const poise_model *model, const double *q)
 {
     if (!model || !q || !pz_model_accepts(model, q)) {

@@ -311,8 +311,7 @@ static void add_joints(poise_model *model, const poise_builder *builder, const p
 
 // ---- Size ----------------------------------------------------------------------------------------------------------------
 
-#define SMALLEST    (1.0 / 64.0) // models of at least this size, and of less than 1024 times as much, count in units of 1
-#define LESS_SLIDES 8.0          // ranges of slides count up to so many times the links: that of a cart may be any number
+#define SMALLEST (1.0 / 64.0) // models of at least this size, and of less than 1024 times as much, count in units of 1
 
 // The power of 1024 that suits a length; 1 where there is none.
 static double unit_of(double length)
@@ -340,7 +339,7 @@ static double length_of(const poise_model *model, int body)
             ranges += is_finite(range) ? range : 0.0;
         }
     }
-    return links > 0 ? max2(links, min2(ranges, LESS_SLIDES * links)) : ranges;
+    return max2(links, pz_counted_ranges(links, ranges));
 }
 
 static void find_unit(poise_model *model)

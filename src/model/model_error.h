@@ -2,19 +2,10 @@
 #ifndef PZ_MODEL_ERROR_H
 #define PZ_MODEL_ERROR_H
 
-#include "base/build.h"
 #include "model/packed_model.h"
-
-#if PZ_HAS_ERROR_TEXTS
 
 // Say in `error` (may be NULL) what is wrong with a configuration called `name` that pz_model_accepts refused, or that is
 // NULL. Returns POISE_ERROR_ARGUMENT.
 poise_status pz_refuse_q(const poise_model *model, const double *q, const char *name, poise_error *error);
-
-#else
-
-#define pz_refuse_q(model, q, name, error) POISE_ERROR_ARGUMENT
-
-#endif
 
 #endif

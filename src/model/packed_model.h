@@ -162,24 +162,36 @@ static inline bool pz_axis_slides(const poise_model *model, int axis)
 }
 
 // (a/A)^2 + (b/B)^2 of a SWING_TWIST joint's first two coordinates; 0 without a limit.
-PZ_DEVICE double pz_swing_excess(const poise_joint *given, const double *q);
+double pz_swing_excess(const poise_joint *given, const double *q);
 
 // Bring every swing within its ellipse.
-PZ_DEVICE void pz_model_clamp_swings(const poise_model *model, double *q);
+void pz_model_clamp_swings(const poise_model *model, double *q);
 
 // Is the coordinate one of a swing at the edge of its ellipse?
-PZ_DEVICE bool pz_model_at_swing_edge(const poise_model *model, const double *q, int coordinate);
+bool pz_model_at_swing_edge(const poise_model *model, const double *q, int coordinate);
 
 // Are all numbers of q finite and no quaternion zero?
-PZ_DEVICE bool pz_model_accepts(const poise_model *model, const double *q);
+bool pz_model_accepts(const poise_model *model, const double *q);
 
 // Does `ancestor` lie on the path from `body` to the root? True for body == ancestor. The world is everybody's ancestor.
-PZ_DEVICE bool pz_model_is_ancestor(const poise_model *model, int ancestor, int body);
+bool pz_model_is_ancestor(const poise_model *model, int ancestor, int body);
 
 // The path from the root to `body`, both included. Writes at most `capacity` indices, returns the whole length.
-PZ_DEVICE int pz_model_path(const poise_model *model, int body, int *path, int capacity);
+int pz_model_path(const poise_model *model, int body, int *path, int capacity);
 
 // Names of bodies by position, for pz_names.
-PZ_DEVICE const char *pz_model_body_name_at(const void *model, int position);
+const char *pz_model_body_name_at(const void *model, int position);
+
+// ---- Size ----------------------------------------------------------------------------------------------------------------
+
+// How much half the ranges of slides count beside the length of the links: up to so many times that, for the range of a cart
+// may be any number. Alone they count as they are, unless the number is one that is written for "no end".
+#define PZ_LESS_SLIDES 8.0
+#define PZ_NO_END      1e6
+
+static inline double pz_counted_ranges(double links, double ranges)
+{
+    return links > 0 ? min2(ranges, PZ_LESS_SLIDES * links) : ranges <= PZ_NO_END ? ranges : 0.0;
+}
 
 #endif

@@ -10,17 +10,27 @@
 // (rows and columns from 0), where b >= 0 raises the right arm: outwards with a = 0, forwards with a = 90 degrees. What is
 // on the left is mirrored first: angles about x and y change their signs. The pelvis is decomposed with its rotation
 // outermost (Baker 2001), so that tilt and obliquity do not depend on where in the room a person walks.
-#include <poise/track.h>
+//
+// A sequence turns about e1, e2, e3 in turn: e1 is fixed in P, e3 in D, and e2, at right angles to both, floats. A relative
+// turn w changes the angles by
+//
+//   a' = w . (e2 x e3)/d      b' = w . e2      c' = w . (e1 x e2)/d      d = e1 . (e2 x e3)
+//
+// d is 0 in gimbal lock. An angle whose row lies across all axes that the joints between P and D have is never turned: a
+// hinge has no adduction. It stays what the skeleton was built with, so nothing is measured and none is given.
+#include "motion/clinical.h"
 
 #include "base/arena.h"
 #include "base/error.h"
 #include "kin/kin.h"
-#include "motion/anatomy.h"
 
 #define PI      3.14159265358979323846
 #define DEGREES 57.29577951308232
 
 #define MOST_OF_A_JOINT 270.0 // degrees
+#define TURNED          0.5   // of an angle's row: what lies along the joints' axes, where they turn it
+#define ALONG           1e-3  // of the longest: an axis that the others do not make up
+#define LOCKED          1e-6  // d of gimbal lock
 
 typedef enum axis_order { Z_X_Y, Y_X_Y, Y_X_Z } axis_order;
 
@@ -95,19 +105,13 @@ static mat3 neutral_axes(const pz_segment *s, pz_part part)
     return (mat3){x, y, v3_cross(x, y)};
 }
 
-typedef struct clinic {
-    pz_anatomy anatomy;
-    poise_kinematics *kin;
-    quat neutral[PZ_PART_COUNT][3]; // of the bodies
-} clinic;
-
-static const pz_segment *segment_of(const clinic *c, pz_part part, pz_side side)
+static const pz_segment *segment_of(const pz_clinic *c, pz_part part, pz_side side)
 {
     return &c->anatomy.part[part][pz_part_has_sides(part) ? side : PZ_MIDDLE];
 }
 
 // Axes of a segment now; the world's, as the skeleton stands, for PZ_PART_COUNT. False: the skeleton has no such part.
-static bool axes_of(const clinic *c, pz_part part, pz_side side, mat3 *axes)
+static bool axes_of(const pz_clinic *c, pz_part part, pz_side side, mat3 *axes)
 {
     if (part == PZ_PART_COUNT) {
         *axes = (mat3){c->anatomy.forward, c->anatomy.up, v3_cross(c->anatomy.forward, c->anatomy.up)};
@@ -157,16 +161,17 @@ static double nearest(double angle, double before, double most)
 }
 
 // Is there no joint between the two, as between OpenSim's torso and its head?
-static bool is_one_body(const clinic *c, const joint_row *row, pz_side side)
+static bool is_one_body(const pz_clinic *c, const joint_row *row, pz_side side)
 {
     return row->proximal != PZ_PART_COUNT &&
            segment_of(c, row->proximal, side)->body == segment_of(c, row->distal, side)->body;
 }
 
-static void measure_frame(const clinic *c, const double *before, double *out)
+static void measure_frame(const pz_clinic *c, const double *before, double *out)
 {
+    const bool *moves = c->moves;
     for (int r = 0; r < ROWS; ++r) {
-        for (int i = 0; i < sides_of(&rows[r]); ++i, out += 3, before += before ? 3 : 0) {
+        for (int i = 0; i < sides_of(&rows[r]); ++i, out += 3, moves += 3, before = before ? before + 3 : NULL) {
             pz_side side = sides_of(&rows[r]) == 1 ? PZ_MIDDLE : i == 0 ? PZ_RIGHT : PZ_LEFT;
             double angle[3], mirror = side == PZ_LEFT ? -1.0 : 1.0;
             double most = rows[r].proximal == PZ_PART_COUNT ? (double)INFINITY : MOST_OF_A_JOINT;
@@ -177,14 +182,15 @@ static void measure_frame(const clinic *c, const double *before, double *out)
                 take_apart(&P, &D, rows[r].order, mirror, angle);
             }
             for (int k = 0; k < 3; ++k) {
-                double degrees = is_there ? DEGREES * rows[r].sign[k] * angle[k] : (double)NAN;
-                out[k] = is_there ? nearest(degrees, before ? before[k] : (double)NAN, most) : degrees;
+                bool is_turned = is_there && moves[k];
+                double degrees = is_turned ? DEGREES * rows[r].sign[k] * angle[k] : (double)NAN;
+                out[k] = is_turned ? nearest(degrees, before ? before[k] : (double)NAN, most) : degrees;
             }
         }
     }
 }
 
-static void keep_neutral(clinic *c)
+static void keep_neutral(pz_clinic *c)
 {
     for (int part = 0; part < PZ_PART_COUNT; ++part) {
         for (int side = 0; side < 3; ++side) {
@@ -194,22 +200,172 @@ static void keep_neutral(clinic *c)
     }
 }
 
+// ---- How they change -----------------------------------------------------------------------------------------------------
+
+typedef struct angle_at {
+    const joint_row *row;
+    pz_side side;
+    int which; // of the three
+} angle_at;
+
+static angle_at angle_of(int angle)
+{
+    const joint_row *row = rows;
+    for (; angle >= 3 * sides_of(row); ++row) {
+        angle -= 3 * sides_of(row);
+    }
+    pz_side side = sides_of(row) == 1 ? PZ_MIDDLE : angle < 3 ? PZ_RIGHT : PZ_LEFT;
+    return (angle_at){row, side, angle % 3};
+}
+
+// By what a turn changes the angle: its row. False: the skeleton lacks a part, or is in gimbal lock.
+static bool row_of(const pz_clinic *c, angle_at a, vec3 *row)
+{
+    mat3 P, D;
+    if (is_one_body(c, a.row, a.side) || !axes_of(c, a.row->proximal, a.side, &P) ||
+        !axes_of(c, a.row->distal, a.side, &D)) {
+        return false;
+    }
+    vec3 e1 = a.row->order == Z_X_Y ? P.z : P.y, e3 = a.row->order == Y_X_Z ? D.z : D.y;
+    vec3 across = v3_cross(e3, e1);
+    double d = v3_norm(across);
+    if (!(d > LOCKED)) {
+        return false;
+    }
+    vec3 e2 = v3_scale(across, 1.0 / d);
+    bool is_first = (a.which == 0) != (a.row->order == Y_X_Z); // whose angles are listed from the last to the first
+    *row = a.which == 1 ? e2 : v3_scale(is_first ? v3_cross(e2, e3) : v3_cross(e1, e2), 1.0 / d);
+    return true;
+}
+
+// How the distal segment turns against the proximal one with a step, into 3 x nv numbers of c->turns.
+static const double *turns_of(const pz_clinic *c, angle_at a)
+{
+    size_t size = 3 * (size_t)poise_model_info(c->model).nv;
+    double *D = c->turns, *P = c->turns + size;
+    poise_kinematics_jacobian(c->kin, segment_of(c, a.row->distal, a.side)->body, v3(0, 0, 0), NULL, D, NULL);
+    if (a.row->proximal != PZ_PART_COUNT) {
+        poise_kinematics_jacobian(c->kin, segment_of(c, a.row->proximal, a.side)->body, v3(0, 0, 0), NULL, P, NULL);
+        for (size_t i = 0; i < size; ++i) {
+            D[i] -= P[i];
+        }
+    }
+    return D;
+}
+
+double pz_angle_gradient(const pz_clinic *c, int angle, double *gradient)
+{
+    angle_at a = angle_of(angle);
+    size_t nv = (size_t)poise_model_info(c->model).nv;
+    vec3 row;
+    bool is_there = row_of(c, a, &row);
+    const double *turns = is_there ? turns_of(c, a) : NULL;
+    for (size_t i = 0; i < nv; ++i) {
+        gradient[i] = is_there ? row.x * turns[i] + row.y * turns[nv + i] + row.z * turns[2 * nv + i] : 0.0;
+    }
+    return is_there ? v3_norm(row) : 0.0;
+}
+
+// May this component of a step move at all?
+static bool is_locked(const poise_model *model, int dof)
+{
+    poise_model_summary size = poise_model_info(model);
+    for (int k = 0; k < size.joints; ++k) {
+        poise_joint_info joint = poise_model_joint_info(model, k);
+        int q = joint.q + dof - joint.v;
+        if (dof >= joint.v && dof < joint.v + joint.nv && joint.nq == joint.nv) {
+            return size.lower[q] == size.upper[q];
+        }
+    }
+    return false;
+}
+
+// Does a row lie along what the joints turn about? Their axes are made orthogonal, the longest first.
+static bool is_moved(const pz_clinic *c, int angle)
+{
+    angle_at a = angle_of(angle);
+    size_t nv = (size_t)poise_model_info(c->model).nv;
+    vec3 row;
+    if (!row_of(c, a, &row)) {
+        return a.row->order == Y_X_Y; // an arm that hangs down in the neutral configuration is in gimbal lock
+    }
+    const double *turns = turns_of(c, a);
+    vec3 along[3] = {{0, 0, 0}}, left = row;
+    double longest = 0.0;
+    for (int n = 0; n < 3; ++n) {
+        double most = 0.0;
+        for (size_t i = 0; i < nv; ++i) {
+            vec3 axis = v3(turns[i], turns[nv + i], turns[2 * nv + i]);
+            for (int k = 0; k < n; ++k) {
+                axis = v3_sub(axis, v3_scale(along[k], v3_dot(along[k], axis)));
+            }
+            if (v3_norm(axis) > most && !is_locked(c->model, (int)i)) {
+                most = v3_norm(axis);
+                along[n] = v3_scale(axis, 1.0 / most);
+            }
+        }
+        longest = max2(longest, most);
+        if (!(most > ALONG * longest)) {
+            break;
+        }
+        left = v3_sub(left, v3_scale(along[n], v3_dot(along[n], left)));
+    }
+    return v3_dot(row, row) - v3_dot(left, left) >= TURNED * TURNED * v3_dot(row, row);
+}
+
+bool pz_angle_spans(const pz_clinic *c, int angle, int joint)
+{
+    angle_at a = angle_of(angle);
+    int from = a.row->proximal != PZ_PART_COUNT ? segment_of(c, a.row->proximal, a.side)->body : POISE_WORLD;
+    for (int k = segment_of(c, a.row->distal, a.side)->body; k >= 0 && k != from;) {
+        if (k == joint) {
+            return true;
+        }
+        k = poise_model_joint_info(c->model, k).parent;
+    }
+    return false;
+}
+
+int pz_angle_body(const pz_clinic *c, int angle)
+{
+    angle_at a = angle_of(angle);
+    return segment_of(c, a.row->distal, a.side)->body;
+}
+
+poise_status pz_clinic_begin(const poise_model *model, const poise_allocator *allocator, pz_clinic *c, poise_error *error)
+{
+    *c = (pz_clinic){.model = model};
+    c->turns = pz_allocate(allocator, (6 * (size_t)poise_model_info(model).nv + 1) * sizeof *c->turns);
+    if (!c->turns || pz_anatomy_of(model, allocator, &c->anatomy) != POISE_OK ||
+        poise_kinematics_create(model, allocator, &c->kin, NULL) != POISE_OK) {
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    }
+    keep_neutral(c); // a new kinematics is in the neutral configuration
+    for (int i = 0; i < POISE_ANGLE_COUNT; ++i) {
+        c->moves[i] = is_moved(c, i);
+    }
+    return POISE_OK;
+}
+
+void pz_clinic_end(pz_clinic *c, const poise_allocator *allocator)
+{
+    poise_kinematics_destroy(c->kin);
+    pz_release(allocator, c->turns);
+}
+
+// ---- The calls -----------------------------------------------------------------------------------------------------------
+
 poise_status poise_joint_angles(const poise_model *model, const poise_clip *clip, const poise_allocator *allocator,
                                 double *angles, poise_error *error)
 {
     if (!model || !clip || !angles || clip->nq != poise_model_info(model).nq) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, its clip and angles must not be NULL");
     }
-    clinic c = {.kin = NULL};
-    if (pz_anatomy_of(model, allocator, &c.anatomy) != POISE_OK ||
-        poise_kinematics_create(model, allocator, &c.kin, NULL) != POISE_OK) {
-        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
-    }
-    poise_status status = POISE_OK;
-    if (!(c.anatomy.stature > 0.0)) {
+    pz_clinic c;
+    poise_status status = pz_clinic_begin(model, allocator, &c, error);
+    if (status == POISE_OK && !(c.anatomy.stature > 0.0)) {
         status = pz_error_set(error, POISE_ERROR_NOT_FOUND, "the body names are not those of a human skeleton");
     }
-    keep_neutral(&c); // a new kinematics is in the neutral configuration
     for (int f = 0; f < clip->frames && status == POISE_OK; ++f) {
         double *out = angles + (size_t)f * POISE_ANGLE_COUNT;
         status = poise_kinematics_update(c.kin, clip->q + (size_t)f * (size_t)clip->nq, error);
@@ -217,7 +373,7 @@ poise_status poise_joint_angles(const poise_model *model, const poise_clip *clip
             measure_frame(&c, f > 0 ? out - POISE_ANGLE_COUNT : NULL, out);
         }
     }
-    poise_kinematics_destroy(c.kin);
+    pz_clinic_end(&c, allocator);
     return status;
 }
 
@@ -238,22 +394,18 @@ poise_status poise_joint_angles_seen(const poise_model *model, const poise_place
     if (!model || (count > 0 && !placements) || !seen) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, placements and seen must not be NULL");
     }
-    clinic c = {.kin = NULL};
-    if (pz_anatomy_of(model, allocator, &c.anatomy) != POISE_OK) {
-        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    pz_clinic c;
+    poise_status status = pz_clinic_begin(model, allocator, &c, error);
+    for (int i = 0; i < POISE_ANGLE_COUNT && status == POISE_OK; ++i) {
+        seen[i] = c.moves[i] && is_marked(model, pz_angle_body(&c, i), placements, count);
     }
-    for (int r = 0; r < ROWS; ++r) {
-        for (int i = 0; i < sides_of(&rows[r]); ++i, seen += 3) {
-            pz_side side = sides_of(&rows[r]) == 1 ? PZ_MIDDLE : i == 0 ? PZ_RIGHT : PZ_LEFT;
-            seen[0] = seen[1] = seen[2] = is_marked(model, segment_of(&c, rows[r].distal, side)->body, placements, count);
-        }
-    }
-    return POISE_OK;
+    pz_clinic_end(&c, allocator);
+    return status;
 }
 
 // Is a joint between the two parts hidden? A clavicle does not count: the upper arm's own markers tell its angles to the
 // trunk.
-static bool hides(const clinic *c, const poise_model *model, const bool *joints, const joint_row *row, pz_side side)
+static bool hides(const pz_clinic *c, const poise_model *model, const bool *joints, const joint_row *row, pz_side side)
 {
     int from = row->proximal != PZ_PART_COUNT ? segment_of(c, row->proximal, side)->body : POISE_WORLD;
     for (int k = segment_of(c, row->distal, side)->body; k >= 0 && k != from;) {
@@ -273,7 +425,7 @@ poise_status poise_joint_angles_hidden(const poise_model *model, const bool *joi
     if (!model || (frames > 0 && (!joints || !hidden))) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, joints and hidden must not be NULL");
     }
-    clinic c = {.kin = NULL};
+    pz_clinic c = {.kin = NULL};
     if (pz_anatomy_of(model, allocator, &c.anatomy) != POISE_OK) {
         return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     }

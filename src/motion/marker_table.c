@@ -423,7 +423,7 @@ static bool is_frame(const poise_markers *markers, const char *label)
 
 bool pz_label_is_computed(const poise_markers *markers, const char *label)
 {
-    static const char *const words[] = {"angle", "force", "moment", "power"};
+    static const char *const words[] = {"angle", "force", "moment", "power", "centreofmass", "centerofmass"};
     pz_plain_name plain = pz_plain_name_of(label);
     for (size_t i = 0; i < sizeof words / sizeof *words; ++i) {
         size_t length = strlen(words[i]);

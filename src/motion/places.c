@@ -8,8 +8,10 @@
 #include "motion/plain_name.h"
 #include "motion/upright.h"
 
-#define LOOKS    50     // frames in which distances are measured
-#define SURE     25.0   // thousandths of the stature: places that deviate by less tell a size
+#define LOOKS    50   // frames in which distances are measured
+#define SURE     25.0 // thousandths of the stature: places that deviate by less tell a size
+#define EDGE     0.05 // of the size: distances that differ by more pull no more
+#define ROUNDS   50
 #define LEAST    0.08   // of the stature: shorter distances do not
 #define PARTS_OF 1000.0 // of the stature: a unit of the table
 
@@ -114,6 +116,22 @@ static double middle_of(const weighted *x, int n)
     return best;
 }
 
+// Huber's mean of n > 0 numbers, from a first guess on: one that is `edge` off, or farther, pulls as one that is.
+static double robust_mean(const weighted *x, int n, double mean)
+{
+    double edge = EDGE * mean;
+    for (int round = 0; round < ROUNDS; ++round) {
+        double sum = 0.0, weights = 0.0;
+        for (int i = 0; i < n; ++i) {
+            double off = x[i].value - mean, w = x[i].weight * (off > edge ? edge / off : off < -edge ? -edge / off : 1.0);
+            sum += w * x[i].value;
+            weights += w;
+        }
+        mean = sum / weights;
+    }
+    return mean;
+}
+
 // The median distance of two markers over some frames; 0 when they are never seen together.
 static double distance_of(const poise_markers *m, int a, int b)
 {
@@ -138,8 +156,9 @@ static bool tells_size(const placing *p, const placed *a, const placed *b)
             pz_marker_table_stiff(&p->table, label[b->marker], label[a->marker]));
 }
 
-// The median, over pairs of markers that keep their distance, of the recorded distance against that of their places; a pair
-// counts by the square of its distance over the deviation of that.
+// The size, over pairs of markers that keep their distance, of the recorded distance against that of their places; a pair
+// counts by the square of its distance over the deviation of that. From the weighted median on, the mean in which a pair far
+// off counts as one at the edge does (Huber's): no single marker moves it far, none makes it leap.
 static poise_status size_of(const placing *p, const poise_allocator *allocator, poise_places_report *report)
 {
     size_t sure = 0;
@@ -161,7 +180,7 @@ static poise_status size_of(const placing *p, const poise_allocator *allocator, 
             }
         }
     }
-    report->size = report->pairs > 0 ? middle_of(ratio, report->pairs) : 0.0;
+    report->size = report->pairs > 0 ? robust_mean(ratio, report->pairs, middle_of(ratio, report->pairs)) : 0.0;
     pz_release(allocator, ratio);
     return POISE_OK;
 }

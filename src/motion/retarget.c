@@ -8,6 +8,8 @@
 #include "motion/anatomy.h"
 #include "motion/plain_name.h"
 
+#define NAMED 0.8 // of the source's bodies that are called like joints of the target
+
 // ---- Points that both have -----------------------------------------------------------------------------------------------
 
 // A point of the source and where it is on the other skeleton.
@@ -66,8 +68,19 @@ static int same_part(const pairs *p, int k)
     return POISE_NONE;
 }
 
-// Four ways in which a body has a partner, the surest first.
+// Four ways in which a body has a partner.
 enum { AS_SAID, BY_NAME, BY_PART, BY_JOINT, WAYS };
+
+// Does the source call its bodies what the target calls its joints, as a BVH file that was made of it does? Then exact names
+// are surer than parts of the body: "left_forearm" may be the joint below what anatomy calls a forearm.
+static bool is_named_by_joints(const poise_retarget_problem *problem)
+{
+    int joints = problem->from->joint_count, named = 0;
+    for (int k = 0; k < joints; ++k) {
+        named += poise_model_find_joint(problem->to, poise_model_joint_info(problem->from, k).body) >= 0;
+    }
+    return named >= NAMED * joints;
+}
 
 static int partner(const poise_retarget_problem *problem, const pairs *p, int k, int way)
 {
@@ -105,7 +118,11 @@ static void find_partners(const poise_retarget_problem *problem, pairs *p)
     for (int k = 0; k < problem->from->joint_count; ++k) {
         p->partner[k] = POISE_NONE;
     }
-    for (int way = 0; way < WAYS; ++way) {
+    static const int usual[WAYS] = {AS_SAID, BY_NAME, BY_PART, BY_JOINT},
+                     by_joints[WAYS] = {AS_SAID, BY_JOINT, BY_NAME, BY_PART};
+    const int *ways = is_named_by_joints(problem) ? by_joints : usual; // the surest first
+    for (int i = 0; i < WAYS; ++i) {
+        int way = ways[i];
         for (int k = 0; k < problem->from->joint_count; ++k) {
             int body = p->partner[k] < 0 ? partner(problem, p, k, way) : POISE_NONE;
             bool is_free = body >= 0;

@@ -36,6 +36,7 @@ static void add_distance(measuring *m, int frame, int i, double d)
     if (is_held || lets_go) {
         return;
     }
+    marker->counted += 1;
     marker->mean += d;
     if (d > marker->worst) {
         marker->worst = d;
@@ -112,7 +113,7 @@ static void begin(measuring *m)
 static void finish(measuring *m, int frames)
 {
     for (int i = 0; i < m->problem->placement_count && m->summary.markers; ++i) {
-        m->summary.markers[i].mean /= max2(m->summary.markers[i].seen - m->summary.markers[i].let_go, 1.0);
+        m->summary.markers[i].mean /= max2(m->summary.markers[i].counted, 1.0);
     }
     m->summary.mean = m->count > 0 ? m->length / (double)m->count : 0.0;
     m->summary.rms = m->count > 0 ? sqrt(m->square / (double)m->count) : 0.0;

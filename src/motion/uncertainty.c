@@ -6,6 +6,10 @@
 //
 // with weights as inverse variances, and H at the answer: exact, or Gauss-Newton where that is a saddle.
 //
+// A clinical angle a(q) with gradient g has the variance n^2 g^T H^-1 g. There H is by Gauss-Newton, and beside the markers
+// stands a rest posture that holds next to nothing, with deviations of half a turn or ten statures where a marker misses by
+// what is common: of an angle that still has a tenth of that variance markers tell nothing.
+//
 // n comes from what the markers miss by: n^2 = sum w r^2/(3 markers - degrees of freedom that they determine), over all
 // frames.
 //
@@ -19,9 +23,16 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "math/dense.h"
 #include "math/vec3.h"
 #include "model/packed_model.h"
-#include "motion/anatomy.h"
+#include "motion/clinical.h"
+
+#define HALF_A_TURN 3.14159265358979323846
+#define DEGREES     57.29577951308232
+#define STATURES    10.0
+#define OPEN        0.1 // of the variance that nothing but the loose posture leaves
+#define TOLD        4.0 // times what the posture holds: a pivot that markers made
 
 typedef struct measuring {
     const poise_track_problem *problem;
@@ -175,6 +186,124 @@ poise_status pz_track_deviations(const poise_track_problem *problem, const poise
     }
     clean_up(&m, kin, allocator);
     return status == POISE_OK ? status : pz_error_set(error, status, "%s", poise_status_name(status));
+}
+
+// ---- Clinical angles -----------------------------------------------------------------------------------------------------
+
+// The posture that holds next to nothing, as weights.
+static void hold_loosely(const measuring *m)
+{
+    const poise_model *model = m->problem->model;
+    double noise = PZ_NOISE_SHARE * m->size;
+    for (int k = 0; k < model->joint_count; ++k) {
+        poise_joint_info joint = poise_model_joint_info(model, k);
+        for (int i = 0; i < joint.nv; ++i) {
+            bool is_length = poise_model_coordinate(model, joint.q + i).unit == POISE_UNIT_LENGTH;
+            double weight = noise / (is_length ? STATURES * m->size : HALF_A_TURN);
+            m->weights[joint.v + i] = weight * weight;
+        }
+    }
+}
+
+// g^T (L L^T)^-1 g; spoils g.
+static double variance_of(int n, const double *L, double *g)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; ++i) {
+        double x = g[i];
+        for (int k = 0; k < i; ++k) {
+            x -= L[i * n + k] * g[k];
+        }
+        g[i] = x / L[i * n + i];
+        sum += g[i] * g[i];
+    }
+    return sum;
+}
+
+// The Hessian of the frame with the loose posture, factored, into m->work. OK with *found false: the frame was held.
+static poise_status factor_frame(measuring *m, pz_clinic *clinic, int frame, bool *found)
+{
+    const double *q = m->clip->q + (size_t)frame * (size_t)m->clip->nq;
+    int n = m->problem->model->nv;
+    *found = !(m->frames && (m->frames[frame].flags & POISE_TRACK_HELD));
+    if (!*found) {
+        return POISE_OK;
+    }
+    poise_status status = poise_kinematics_update(clinic->kin, q, NULL);
+    int count = status == POISE_OK ? make_goals(m, clinic->kin, frame) : 0;
+    status = status == POISE_OK ? poise_objective_set_goals(m->objective, m->goals, count, NULL) : status;
+    status = status == POISE_OK ? poise_objective_evaluate(m->objective, q, POISE_LEVEL_HESSIAN, NULL) : status;
+    status = status == POISE_OK ? poise_objective_hessian(m->objective, POISE_HESSIAN_GAUSS_NEWTON, m->work, NULL) : status;
+    if (status != POISE_OK) {
+        return status;
+    }
+    int determined = 0;
+    for (int i = 0; i < n; ++i) {
+        m->work[i * n + i] += m->weights[i];
+    }
+    *found = pz_cholesky(n, m->work);
+    for (int i = 0; i < n && *found; ++i) {
+        double pivot = m->work[i * n + i];
+        determined += pivot * pivot > TOLD * m->weights[i];
+    }
+    m->square += *found ? 2.0 * poise_objective_value(m->objective).cost : 0.0;
+    m->freedom += *found ? max2(3.0 * count - determined, 0.0) : 0.0;
+    return POISE_OK;
+}
+
+// Variances of the angles of one frame in units of n^2 into `row`; infinite where markers tell nothing, and throughout where
+// the frame was held.
+static poise_status measure_angles(measuring *m, pz_clinic *clinic, int frame, bool of_turns, double *row)
+{
+    int n = m->problem->model->nv;
+    double *g = m->work + (size_t)n * (size_t)n;
+    bool found;
+    poise_status status = factor_frame(m, clinic, frame, &found);
+    for (int i = 0; i < POISE_ANGLE_COUNT; ++i) {
+        double loose = 0.0, scale = status == POISE_OK && found ? pz_angle_gradient(clinic, i, g) : 0.0;
+        for (int k = 0; k < n && scale > 0.0; ++k) {
+            loose += g[k] * g[k] / m->weights[k];
+        }
+        double variance = scale > 0.0 ? variance_of(n, m->work, g) : INFINITY;
+        row[i] = !(variance < OPEN * loose) ? INFINITY : of_turns ? variance / (scale * scale) : variance;
+    }
+    return status;
+}
+
+poise_status pz_angle_deviations(const poise_track_problem *problem, const poise_clip *clip, const poise_track_frame *frames,
+                                 int every, bool of_turns, const poise_allocator *allocator, double *deviation,
+                                 poise_error *error)
+{
+    poise_status status = check(problem, clip, deviation, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    measuring m = {.problem = problem, .clip = clip, .frames = frames};
+    poise_kinematics *none = NULL;
+    pz_clinic clinic = {.model = NULL};
+    status = set_up(&m, allocator, &none);
+    status = status == POISE_OK ? pz_clinic_begin(problem->model, allocator, &clinic, NULL) : status;
+    if (status == POISE_OK) {
+        hold_loosely(&m);
+    }
+    for (int f = 0; f < clip->frames && status == POISE_OK; f += every) {
+        status = measure_angles(&m, &clinic, f, of_turns, deviation + (size_t)m.rows * POISE_ANGLE_COUNT);
+        m.rows += 1;
+    }
+    double noise = m.freedom > 0 ? sqrt(m.square / m.freedom) : PZ_NOISE_SHARE * m.size;
+    for (size_t i = 0; i < (size_t)m.rows * POISE_ANGLE_COUNT && status == POISE_OK; ++i) {
+        deviation[i] = deviation[i] < INFINITY ? DEGREES * noise * sqrt(deviation[i]) : INFINITY;
+    }
+    pz_clinic_end(&clinic, allocator);
+    clean_up(&m, none, allocator);
+    return status == POISE_OK ? status : pz_error_set(error, status, "%s", poise_status_name(status));
+}
+
+poise_status poise_joint_angle_deviations(const poise_track_problem *problem, const poise_clip *clip,
+                                          const poise_track_frame *frames, const poise_allocator *allocator,
+                                          double *deviation, poise_error *error)
+{
+    return pz_angle_deviations(problem, clip, frames, 1, false, allocator, deviation, error);
 }
 
 // ---- What markers tell ---------------------------------------------------------------------------------------------------

@@ -9,17 +9,25 @@
 #include "motion/marker_table.h"
 #include "motion/uncertainty.h"
 #include "motion/verdict/astray.h"
+#include "motion/verdict/at_limit.h"
 #include "motion/verdict/blocked.h"
+#include "motion/verdict/carriage.h"
+#include "motion/verdict/footage.h"
 #include "motion/verdict/hidden_limbs.h"
 #include "motion/verdict/limb_turns.h"
 #include "motion/verdict/lost.h"
+#include "motion/verdict/rigid.h"
 #include "motion/verdict/snapped.h"
 #include "motion/verdict/swaps.h"
 #include "motion/verdict/traded.h"
+#include "motion/verdict/unsure.h"
 
-#define TOLD  0.4   // of a degree of freedom: what markers tell less of is not seen; two joints may share what is
-#define SURE  0.020 // of the stature: places that deviate by less are compared from side to side
-#define LOOKS 200   // frames, at most, in which joints are looked at
+#define TOLD   0.4   // of a degree of freedom: what markers tell less of is not seen; two joints may share what is
+#define SURE   0.020 // of the stature: places that deviate by less are compared from side to side
+#define SHORT  1.075 // metres: with the thresholds of size, people are from 0.86, walking infants
+#define TALL   1.85  // to 2.31
+#define OTHERS 3.0   // times what most joints are off by: one that follows the wrong joint
+#define LOOKS  200   // frames, at most, in which joints are looked at
 
 poise_verdict_problem poise_verdict_problem_default(void)
 {
@@ -31,8 +39,9 @@ typedef struct judging {
     const poise_model *model;
     pz_anatomy anatomy;
     double stature;
-    double *told; // by degree of freedom: what markers tell of it (uncertainty.h)
-    int every;    // examined frame
+    double *told;      // by degree of freedom: what markers tell of it (uncertainty.h)
+    const char **left; // by body: a marker of unknown name that moves with it, or NULL
+    int every;         // examined frame
     pz_findings found;
     poise_track_summary summary;
 } judging;
@@ -78,6 +87,22 @@ static void compare_sides(judging *j, int i, const double a[3])
     }
 }
 
+// Where the unit is known, a person may be of any size that people are, from the skeleton's up or down; where it was chosen to
+// make the two alike, only their likeness speaks for it.
+static void judge_size(judging *j)
+{
+    const poise_places_report *places = j->problem->places;
+    double metres = j->problem->track->markers->scale.metres;
+    if (!places || !(places->size > 0)) {
+        return;
+    }
+    double value = max2(places->size, 1.0 / places->size), person = places->stature * places->size * metres;
+    if (!j->problem->unit_by_size && metres > 0 && places->stature > 0) {
+        value = min2(value, max2(max2(SHORT / person, person / TALL), 1.0));
+    }
+    pz_weigh(&j->found, POISE_FINDING_SIZE, NULL, value, false);
+}
+
 static void judge_places(judging *j)
 {
     const poise_track_problem *track = j->problem->track;
@@ -94,10 +119,7 @@ static void judge_places(judging *j)
     if (count > 0) {
         pz_weigh(&j->found, POISE_FINDING_PLACES, NULL, sqrt(square / count), false);
     }
-    if (j->problem->places && j->problem->places->size > 0) {
-        double size = j->problem->places->size;
-        pz_weigh(&j->found, POISE_FINDING_SIZE, NULL, max2(size, 1.0 / size), false);
-    }
+    judge_size(j);
 }
 
 // ---- Bones, joints, markers ----------------------------------------------------------------------------------------------
@@ -200,6 +222,36 @@ static void judge_given(judging *j)
     }
 }
 
+// Is this the upper end of a limb's bone? Spines are cut into joints in many ways.
+static bool is_limb(const judging *j, int body)
+{
+    static const pz_part limbs[] = {PZ_UPPER_ARM, PZ_FOREARM, PZ_HAND, PZ_THIGH, PZ_SHANK, PZ_FOOT};
+    bool is_one = false;
+    for (size_t i = 0; i < sizeof limbs / sizeof limbs[0] && j->anatomy.stature > 0; ++i) {
+        is_one =
+            is_one || j->anatomy.part[limbs[i]][PZ_LEFT].body == body || j->anatomy.part[limbs[i]][PZ_RIGHT].body == body;
+    }
+    return is_one;
+}
+
+// Joints of another skeleton, which one of other proportions misses by a few per cent of the stature throughout; one that is
+// off while others are not follows the wrong one.
+static void judge_followed(judging *j)
+{
+    const poise_track_problem *track = j->problem->track;
+    for (int i = 0; i < track->placement_count; ++i) {
+        double mean = j->summary.markers[i].mean;
+        int nearer = 0;
+        for (int k = 0; k < track->placement_count; ++k) {
+            nearer += OTHERS * j->summary.markers[k].mean < mean;
+        }
+        if (2 * nearer > track->placement_count && is_limb(j, track->placements[i].body)) {
+            const char *name = poise_model_joint_info(j->model, track->placements[i].body).body;
+            pz_weigh(&j->found, POISE_FINDING_MISPLACED, name, mean / j->stature, false);
+        }
+    }
+}
+
 static void judge_frames(judging *j)
 {
     const poise_track_problem *track = j->problem->track;
@@ -207,6 +259,8 @@ static void judge_frames(judging *j)
         pz_weigh(&j->found, POISE_FINDING_MISS, NULL, j->summary.weighted / j->stature, false);
     } else if (!j->problem->from_motion) {
         judge_given(j);
+    } else {
+        judge_followed(j);
     }
     int there = track->markers->frames - j->summary.before - j->summary.after;
     if (there > 0) {
@@ -284,9 +338,28 @@ static poise_status judge_limbs(judging *j, const poise_allocator *allocator, po
     if (p->from_motion || status != POISE_OK) {
         return status;
     }
+    status = pz_weigh_at_limit(p, &j->summary, allocator, &j->found, error);
+    status = status == POISE_OK ? pz_weigh_unsure(p, &j->summary, j->left, allocator, &j->found, error) : status;
+    if (status != POISE_OK) {
+        return status;
+    }
     status = pz_weigh_blocked(p, distances, j->stature, allocator, &j->found, error);
     status = status == POISE_OK ? pz_weigh_snapped(p, allocator, &j->found, error) : status;
     return status == POISE_OK ? pz_weigh_traded(p, distances, j->stature, allocator, &j->found, error) : status;
+}
+
+// The recording itself, and how the person in it moves.
+static poise_status judge_recording(judging *j, const poise_allocator *allocator, poise_error *error)
+{
+    const poise_verdict_problem *p = j->problem;
+    const double *distances = j->summary.distances;
+    if (p->from_motion) {
+        return POISE_OK;
+    }
+    poise_status status = pz_weigh_footage(p, distances, j->stature, allocator, &j->found, error);
+    status =
+        status == POISE_OK ? pz_weigh_rigid(p, distances, &j->anatomy, j->stature, allocator, &j->found, error) : status;
+    return status == POISE_OK ? pz_weigh_carriage(p, &j->anatomy, allocator, &j->found, error) : status;
 }
 
 poise_status poise_verdict_find(const poise_verdict_problem *problem, const poise_allocator *allocator,
@@ -306,14 +379,21 @@ poise_status poise_verdict_find(const poise_verdict_problem *problem, const pois
     j.summary.markers = by_marker;
     size_t distances = (size_t)problem->clip->frames * (size_t)problem->track->placement_count;
     j.summary.distances = pz_allocate(allocator, (distances + 1) * sizeof *j.summary.distances);
-    poise_status status = j.told && by_marker && j.summary.distances
+    size_t joints = (size_t)poise_model_info(j.model).joints;
+    void *left = pz_allocate(allocator, (joints + 1) * sizeof *j.left);
+    j.left = left;
+    for (size_t k = 0; left && k < joints; ++k) {
+        j.left[k] = NULL;
+    }
+    poise_status status = j.told && left && by_marker && j.summary.distances
                               ? prepare(&j, allocator, error)
                               : pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     if (status == POISE_OK && problem->priors && problem->calibration) {
         status = pz_weigh_swaps(problem, allocator, &j.found, error);
     }
     if (status == POISE_OK && problem->places) {
-        status = pz_weigh_astray(problem, j.stature, j.anatomy.part[PZ_HEAD][PZ_MIDDLE].body, allocator, &j.found, error);
+        status =
+            pz_weigh_astray(problem, j.stature, j.anatomy.part[PZ_HEAD][PZ_MIDDLE].body, j.left, allocator, &j.found, error);
     }
     if (status == POISE_OK && problem->from_motion) {
         status = pz_weigh_limbs(problem, &j.anatomy, j.every, allocator, &j.found, error);
@@ -321,6 +401,9 @@ poise_status poise_verdict_find(const poise_verdict_problem *problem, const pois
     double *by_frame = j.summary.distances;
     if (status == POISE_OK) {
         status = judge_limbs(&j, allocator, error);
+    }
+    if (status == POISE_OK) {
+        status = judge_recording(&j, allocator, error);
     }
     if (status == POISE_OK) {
         judge_places(&j);
@@ -334,6 +417,7 @@ poise_status poise_verdict_find(const poise_verdict_problem *problem, const pois
         }
         *verdict = j.found.verdict;
     }
+    pz_release(allocator, left);
     pz_release(allocator, by_frame);
     pz_release(allocator, by_marker);
     pz_release(allocator, j.told);

@@ -1,4 +1,5 @@
 // Which pairs of shapes are worth watching: by the tree, and by trying random configurations.
+#include "shape/pairs.h"
 #include "base/error.h"
 #include "math/quat.h"
 #include "shape/shape.h"
@@ -21,9 +22,7 @@ static bool moves(const poise_model *model, int body)
     return model->joints[body].axis_begin < model->joints[body].axis_end;
 }
 
-// Joints that move between two bodies: 0 within a rigid group, which the world is one of. *is_chain (may be NULL): they are
-// joints of one chain, not of two branches.
-static int joints_between(const poise_model *model, int a, int b, bool *is_chain)
+int pz_joints_between(const poise_model *model, int a, int b, bool *is_chain)
 {
     int counts[2] = {0, 0}, at[2] = {a, b};
     while (at[0] != at[1]) { // parents come first, so that the larger index is never above the other
@@ -37,16 +36,10 @@ static int joints_between(const poise_model *model, int a, int b, bool *is_chain
     return counts[0] + counts[1];
 }
 
-static bool groups_meet(const poise_shape *a, const poise_shape *b)
+bool pz_is_excluded(const poise_pair *excluded, int count, int a, int b)
 {
-    bool is_free = (a->groups | a->against) == 0 || (b->groups | b->against) == 0;
-    return is_free || (a->groups & b->against) != 0 || (b->groups & a->against) != 0;
-}
-
-static bool is_excluded(const poise_pairs_options *options, int a, int b)
-{
-    for (int i = 0; i < options->excluded_count; ++i) {
-        poise_pair pair = options->excluded[i];
+    for (int i = 0; i < count; ++i) {
+        poise_pair pair = excluded[i];
         if ((pair.a == a && pair.b == b) || (pair.a == b && pair.b == a)) {
             return true;
         }
@@ -59,9 +52,9 @@ static bool is_candidate(const poise_model *model, const poise_shape *a, const p
 {
     bool are_planes = a->kind == POISE_SHAPE_HALF_SPACE && b->kind == POISE_SHAPE_HALF_SPACE;
     bool is_obstacle = a->body == POISE_WORLD || b->body == POISE_WORLD;
-    return !are_planes && groups_meet(a, b) &&
-           joints_between(model, a->body, b->body, NULL) > (is_obstacle ? 0 : options->neighbours) &&
-           !is_excluded(options, a->body, b->body);
+    return !are_planes && pz_groups_meet(a->groups, a->against, b->groups, b->against) &&
+           pz_joints_between(model, a->body, b->body, NULL) > (is_obstacle ? 0 : options->neighbours) &&
+           !pz_is_excluded(options->excluded, options->excluded_count, a->body, b->body);
 }
 
 // ---- By trying -----------------------------------------------------------------------------------------------------------
@@ -76,7 +69,7 @@ static double draw(const poise_model *model, const pz_step *step, int i, uint64_
     return clamp(lower + next_uniform(state) * (upper - lower), model->lower[step->q + i], model->upper[step->q + i]);
 }
 
-static void draw_configuration(const poise_model *model, uint64_t *state, double *q)
+void pz_draw_configuration(const poise_model *model, uint64_t *state, double *q)
 {
     for (int k = 0; k < model->step_count; ++k) {
         const pz_step *step = &model->steps[k];
@@ -165,7 +158,7 @@ static int bodies_at(const search *s, int a, int b)
 static double most_overlaps(const search *s, int a, int b, const poise_pairs_options *options)
 {
     bool is_chain;
-    bool is_near = joints_between(s->model, s->shapes[a].body, s->shapes[b].body, &is_chain) <= options->neighbours + 1;
+    bool is_near = pz_joints_between(s->model, s->shapes[a].body, s->shapes[b].body, &is_chain) <= options->neighbours + 1;
     double share = is_near && is_chain ? min2(options->often, options->always) : options->always;
     return share * options->samples;
 }
@@ -176,7 +169,7 @@ static void sample(search *s, const poise_pairs_options *options)
     double touches = TOUCHES * s->model->unit, near = touches + options->margin;
     poise_model_neutral(s->model, s->q);
     for (int k = 0; k < options->samples; ++k) {
-        draw_configuration(s->model, &state, s->q);
+        pz_draw_configuration(s->model, &state, s->q);
         pz_kin_sweep(&s->kin, s->q);
         for (int i = 0; i < s->count; ++i) {
             s->placed[i] = pz_place(&s->kin, &s->shapes[i]);

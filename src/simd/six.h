@@ -2,8 +2,7 @@
 //
 // With the width 1 they are in registers of two doubles, which every target of today has (SSE2, NEON, wasm), or for a source
 // that defines REAL_PACKED in one of four and one of two; matrices are full, and symmetric to the last bit. In lanes every
-// entry is a number of its own, and half of a matrix will do; so on a graphics processor, which has no vectors
-// (PZ_HAS_VECTORS of base/build.h). All do the same operations in the same order.
+// entry is a number of its own, and half of a matrix will do. All do the same operations in the same order.
 #ifndef PZ_SIMD_SIX_H
 #define PZ_SIMD_SIX_H
 
@@ -52,7 +51,7 @@ REAL_FN real6 real6_cross(real6 m, real6 n)
     return (real6){real3_cross(m.a, n.a), real3_add(real3_cross(m.a, n.b), real3_cross(m.b, n.a))};
 }
 
-#if REAL_WIDTH == 1 && PZ_HAS_VECTORS
+#if REAL_WIDTH == 1
 
 // ---- Registers of two ----------------------------------------------------------------------------------------------------
 

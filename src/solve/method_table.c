@@ -21,7 +21,7 @@ static const pz_method_row table[POISE_METHOD_COUNT] = {
     [POISE_METHOD_BFGS] = {"bfgs", pz_bfgs_lay_out, pz_bfgs_run, NULL, NULL},
     [POISE_METHOD_LBFGS] = {"lbfgs", pz_lbfgs_lay_out, pz_lbfgs_run, NULL, NULL},
     [POISE_METHOD_TRUST_REGION] = {"trust_region", pz_trust_region_lay_out, pz_trust_region_run, NULL, NULL},
-    [POISE_METHOD_NEWTON_PROJECTED] = {"newton_projected", pz_newton_projected_lay_out, pz_newton_projected_run, NULL, NULL},
+    [POISE_METHOD_NEWTON] = {"newton", pz_newton_projected_lay_out, pz_newton_projected_run, NULL, NULL},
     [POISE_METHOD_CONJUGATE_GRADIENT] = {"conjugate_gradient", pz_conjugate_gradient_lay_out, pz_conjugate_gradient_run,
                                          NULL, NULL},
 };
@@ -35,10 +35,4 @@ const char *poise_method_name(poise_method method)
 {
     const pz_method_row *row = pz_method_row_of(method);
     return row ? row->name : "unknown";
-}
-
-const char *poise_outcome_name(poise_outcome outcome)
-{
-    static const char *const names[POISE_OUTCOME_COUNT] = {"reached", "closest", "stalled", "budget", "infeasible"};
-    return (unsigned)outcome < POISE_OUTCOME_COUNT ? names[outcome] : "unknown";
 }

@@ -4,14 +4,14 @@
 
 #include "solve/tree/auto_policy.h"
 
-PZ_DEVICE void *pz_auto_lay_out(poise_solver *solver, pz_arena *arena);
-PZ_DEVICE poise_outcome pz_auto_run(poise_solver *solver);
+void *pz_auto_lay_out(poise_solver *solver, pz_arena *arena);
+poise_outcome pz_auto_run(poise_solver *solver);
 
 // The body of AUTO's loop, for callers with several runs under way: begin at solver->at; then a step, its evaluation
 // (pz_damped_evaluate), and the judgement of its cost. False: the run has ended, with a->outcome.
-PZ_DEVICE void pz_auto_begin(poise_solver *solver, pz_auto *a);
-PZ_DEVICE bool pz_auto_step(poise_solver *solver, pz_auto *a);
-PZ_DEVICE bool pz_auto_judge(poise_solver *solver, pz_auto *a, double cost);
+void pz_auto_begin(poise_solver *solver, pz_auto *a);
+bool pz_auto_step(poise_solver *solver, pz_auto *a);
+bool pz_auto_judge(poise_solver *solver, pz_auto *a, double cost);
 
 void *pz_gradient_descent_lay_out(poise_solver *solver, pz_arena *arena);
 poise_outcome pz_gradient_descent_run(poise_solver *solver);

@@ -7,6 +7,7 @@
 //                    at a bound that descent hardly pushes against   |g_i| < LOOK_WEAK sqrt(2 f) sqrt(max G_ii)
 //                    near half a turn of a rotation vector           |v| > LOOK_TURN
 //                    with tolerances, whose edges are kinks of f
+//                    at the tip of a cone, where the gradient is any
 //   second order   f(retract(q, +-t x)) < f along an x with x . H x < 0, over the dofs that are free to move. Conjugate
 //                  gradients on (H + LOOK_SHIFT D) x = r have directions p_k that are conjugate in H: if H is negative
 //                  along anything that r leads to, p_k . H p_k < 0 for some k. Each k costs one product with H, O(joints).
@@ -26,17 +27,18 @@
 // Second order.
 #define LOOK_PRODUCTS 64                  // with the Hessian, at most
 #define LOOK_SHIFT    1e-9                // of D: curvature below this is rounding
+#define LOOK_PUSH     1e-9                // the cosine from which descent pushes a dof against its bound
 #define LOOK_LEAST    1e-20               // of the first residual, squared
 #define GOLDEN_SHARE  0.61803398874989485 // its multiples, without their whole parts, are spread evenly
 
-// Does descent hardly push against a bound? The cost may bend down a little way off it.
-static bool has_weak_bound(poise_solver *solver)
+bool pz_has_weak_bound(poise_solver *solver)
 {
+    pz_refresh_diagonal(solver);
     const double *gradient = solver->at->gradient;
     double weak = LOOK_WEAK * sqrt(2.0 * solver->at->cost) * sqrt(pz_largest(solver->diagonal, solver->model->nv));
     bool found = false;
     for (int i = 0; i < solver->model->nv && solver->has_bounds && !found; ++i) {
-        found = gradient[i] != 0 && fabs(gradient[i]) < weak && !solver->box[i].locked && pz_is_at_bound(solver, i);
+        found = fabs(gradient[i]) <= weak && !solver->box[i].locked && pz_is_at_bound(solver, i);
     }
     return found;
 }
@@ -108,13 +110,20 @@ static bool leads_down_along_dof(poise_solver *solver)
     return found;
 }
 
+// Is the dof held where it is? One at a bound that descent does not push against may leave it.
+static bool stays(const poise_solver *solver, int i)
+{
+    double g = solver->at->gradient[i], least = LOOK_PUSH * LOOK_PUSH * 2.0 * solver->at->cost * solver->diagonal[i];
+    return pz_is_held(solver, i) && (solver->box[i].locked || g * g > least);
+}
+
 // Begin conjugate gradients: the residual r and the direction p = D^-1 r, with D in solver->diagonal. Returns r . p.
 static double begin_curvature(poise_solver *solver, double *r, double *p)
 {
     double size = 0.0, share = 0.0;
     for (int i = 0; i < solver->model->nv; ++i) {
         share += GOLDEN_SHARE - (share + GOLDEN_SHARE > 1.0 ? 1.0 : 0.0);
-        r[i] = pz_is_held(solver, i) ? 0.0 : sqrt(solver->diagonal[i]) * (share - 0.5);
+        r[i] = stays(solver, i) ? 0.0 : sqrt(solver->diagonal[i]) * (share - 0.5);
         p[i] = r[i] / solver->diagonal[i];
         size += r[i] * p[i];
     }
@@ -135,7 +144,7 @@ static bool find_curvature(poise_solver *solver)
         }
         double curvature = 0.0, next = 0.0;
         for (int i = 0; i < n; ++i) {
-            product[i] = pz_is_held(solver, i) ? 0.0 : product[i] + LOOK_SHIFT * D[i] * p[i];
+            product[i] = stays(solver, i) ? 0.0 : product[i] + LOOK_SHIFT * D[i] * p[i];
             curvature += p[i] * product[i];
         }
         if (!(curvature > 0)) {
@@ -186,7 +195,8 @@ bool pz_is_refuted(poise_solver *solver)
 {
     solver->diagonal_is_fresh = false;
     pz_refresh_diagonal(solver);
-    bool is_doubtful = has_weak_bound(solver) || is_near_half_turn(solver) || has_tolerances(solver);
+    bool is_doubtful =
+        pz_has_weak_bound(solver) || is_near_half_turn(solver) || has_tolerances(solver) || pz_is_at_tip(solver);
     make_metric(solver->model, solver->diagonal, true, solver->diagonal);
     solver->diagonal_is_fresh = false;
     return (is_doubtful && leads_down_along_dof(solver)) || is_saddle(solver);

@@ -228,7 +228,7 @@ bool pz_solver_arrive(poise_solver *s, double cost, poise_outcome *outcome)
     s->iterations_left = s->options.max_iterations;
     pz_accept(s);
     if (!is_finite(cost)) {
-        s->report.reason = "the cost at the start is too large to represent";
+        s->report.why = POISE_WHY_OVERFLOW;
         s->report.start_cost = s->report.start_cost != s->report.start_cost ? INFINITY : s->report.start_cost;
         *outcome = POISE_OUTCOME_STALLED;
         return false;
@@ -236,11 +236,11 @@ bool pz_solver_arrive(poise_solver *s, double cost, poise_outcome *outcome)
     s->report.start_cost = s->report.start_cost != s->report.start_cost ? s->at->cost : s->report.start_cost;
     pz_refresh_diagonal(s);
     if (s->iterations_left == 0) {
-        s->report.reason = "no iterations were allowed";
+        s->report.why = POISE_WHY_NO_ITERATIONS;
         *outcome = pz_is_done(s, outcome) ? *outcome : POISE_OUTCOME_BUDGET;
         return false;
     }
-    s->report.reason = PZ_WHY_BUDGET;
+    s->report.why = POISE_WHY_BUDGET;
     return true;
 }
 
@@ -297,7 +297,7 @@ static void run_all(poise_solver *s)
     double best = INFINITY;
     improves(s, &best, true);
     for (int restart = 1; restart <= s->options.restarts && s->report.outcome != POISE_OUTCOME_REACHED; ++restart) {
-        const char *reason = s->report.reason;
+        poise_why why = s->report.why;
         pz_solve_start(s, restart);
         poise_outcome outcome = pz_solver_run_from(s, s->q_try);
         s->report.restarts += 1;
@@ -305,7 +305,7 @@ static void run_all(poise_solver *s)
             copy(s->q_best, s->at->kin.q, s->model->nq);
             s->report.outcome = outcome;
         } else {
-            s->report.reason = reason;
+            s->report.why = why;
         }
     }
 }
@@ -393,25 +393,47 @@ static bool is_below_zero(const poise_solver *s)
     return false;
 }
 
-// strcmp, which a device lacks
-static bool are_same(const char *a, const char *b)
-{
-    for (; *a == *b && *a; ++a, ++b) {
-    }
-    return *a == *b;
-}
-
 // A reason that says more, where the goals and errors tell it.
 static void explain(poise_solver *s)
 {
     poise_report *r = &s->report;
     if (is_below_zero(s)) {
         r->outcome = r->outcome == POISE_OUTCOME_CLOSEST ? POISE_OUTCOME_STALLED : r->outcome;
-        r->reason = "the energy of a CALLBACK goal is below 0, where nothing is met or closest: add a constant to it";
+        r->why = POISE_WHY_BELOW_ZERO;
     } else if (r->outcome == POISE_OUTCOME_CLOSEST && r->worst_length <= s->options.position_tolerance &&
-               r->worst_angle <= s->options.rotation_tolerance && are_same(r->reason, PZ_WHY_PULLED)) {
-        r->reason = PZ_WHY_HELD;
+               r->worst_angle <= s->options.rotation_tolerance && r->why == POISE_WHY_PULLED) {
+        r->why = POISE_WHY_HELD;
     }
+}
+
+// An answer that costs more than its start, by rounding or below the tolerances, is given up for it, unless the start misses
+// a goal that the answer meets. Methods that judge answers by more than the cost may raise it.
+static void keep_start(poise_solver *s)
+{
+    poise_report *r = &s->report;
+    bool has_risen = r->cost > r->start_cost && s->may_keep_start && !pz_method_row_of(s->options.method)->improves;
+    if (!has_risen || pz_objective_evaluate(s->trial, s->q_start, POISE_LEVEL_HESSIAN) != POISE_OK) {
+        return;
+    }
+    if (s->trial->cost >= r->cost) { // the start's cost was summed in another order
+        r->start_cost = s->trial->cost;
+        return;
+    }
+    poise_report answer = *r;
+    poise_outcome outcome = POISE_OUTCOME_STALLED;
+    pz_accept(s); // the start is the current point now
+    bool is_done = pz_is_done_afresh(s, &outcome);
+    if (answer.outcome == POISE_OUTCOME_REACHED && outcome != POISE_OUTCOME_REACHED) {
+        pz_accept(s);
+        *r = answer;
+        return;
+    }
+    copy(s->q_best, s->q_start, s->model->nq);
+    s->is_measured = false;
+    r->cost = r->start_cost = s->at->cost;
+    r->outcome = is_done || answer.outcome != POISE_OUTCOME_BUDGET ? outcome : answer.outcome;
+    r->why = is_done ? r->why : r->outcome == POISE_OUTCOME_BUDGET ? answer.why : POISE_WHY_STALLED;
+    pz_solve_measure_goals(s);
 }
 
 // What the report says about the answer.
@@ -421,6 +443,7 @@ static void describe(poise_solver *s)
     if (!s->is_measured) {
         measure(s);
     }
+    keep_start(s);
     explain(s);
     r->active_limits += count_active_limits(s);
     find_way(s);
@@ -458,7 +481,7 @@ static void hold_limits(poise_solver *s)
     }
     s->is_measured = false;
     s->report.outcome = POISE_OUTCOME_STALLED;
-    s->report.reason = "the method left the limits; its answer was moved back inside";
+    s->report.why = POISE_WHY_MOVED_INSIDE;
 }
 
 // Is the start within the limits, at a glance? Swings and quaternions need a closer look.
@@ -475,7 +498,8 @@ static bool is_inside(const poise_solver *s)
 poise_status pz_solve_take(poise_solver *s, const poise_goal *goals, int count, const double *q, poise_error *error)
 {
     s->error = error;
-    s->report = (poise_report){.reason = "", .holds = true, .clearance = DBL_MAX, .blocking = POISE_NONE};
+    s->report = (poise_report){.holds = true, .clearance = DBL_MAX, .blocking = POISE_NONE};
+    s->may_keep_start = true;
     if (!q || !pz_model_accepts(s->model, q)) {
         return pz_refuse_q(s->model, q, "q", error);
     }
@@ -504,9 +528,7 @@ void pz_solve_end(poise_solver *s, double *q, poise_report *report)
     }
     describe(s);
     copy(q, s->q_best, s->model->nq);
-    if (report) {
-        *report = s->report;
-    }
+    pz_report_hand_out(s, report);
 }
 
 // What the other methods call closest is looked at once more; AUTO looks for ways out of such places on its way (saddle.c).
@@ -514,11 +536,11 @@ void pz_solve_end(poise_solver *s, double *q, poise_report *report)
 static void look_again(poise_solver *s)
 {
     bool is_closest = s->report.outcome == POISE_OUTCOME_CLOSEST;
-    bool is_claimed = is_closest && (strcmp(s->report.reason, pz_why_closest(s->goals, s->goal_count)) == 0 ||
-                                     strcmp(s->report.reason, PZ_WHY_HELD) == 0);
+    bool is_claimed =
+        is_closest && (s->report.why == pz_why_closest(s->goals, s->goal_count) || s->report.why == POISE_WHY_HELD);
     if (s->options.method != POISE_METHOD_AUTO && is_claimed && pz_is_refuted(s)) {
         s->report.outcome = POISE_OUTCOME_STALLED;
-        s->report.reason = "no small step comes closer, but a longer one does";
+        s->report.why = POISE_WHY_REFUTED;
     }
 }
 
@@ -551,9 +573,7 @@ poise_status poise_solve(poise_solver *solver, const poise_goal *goals, int coun
     }
     pz_solve_end(s, q, NULL);
     look_again(s);
-    if (report) {
-        *report = s->report;
-    }
+    pz_report_hand_out(s, report);
     return POISE_OK;
 }
 
@@ -572,6 +592,7 @@ poise_status poise_solve_all(poise_solver *solver, const poise_goal *goal, const
     if (status != POISE_OK) {
         return status;
     }
+    s->may_keep_start = false; // the rows are the answers
     if (!pz_arm_solve_all(s, solutions, capacity, count)) {
         return pz_error_set(error, POISE_ERROR_UNSUPPORTED,
                             "finding all solutions needs the method auto and a pose goal on a chain of revolute and "
@@ -582,9 +603,7 @@ poise_status poise_solve_all(poise_solver *solver, const poise_goal *goal, const
     if (*count == 0) {
         copy(solutions, s->q_best, s->model->nq);
     }
-    if (report) {
-        *report = s->report;
-    }
+    pz_report_hand_out(s, report);
     return POISE_OK;
 }
 

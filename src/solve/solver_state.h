@@ -15,24 +15,16 @@
 #define PZ_FLAT  1e-15 // a share of the cost that its own rounding hides
 #define PZ_LARGE 1e6   // a number of q beyond which its rounding may change the cost
 
-// Reasons that more than one place gives for the outcome of a run.
-#define PZ_WHY_REACHED "every goal is met"
-#define PZ_WHY_CLOSEST "no direction within the limits comes closer"
-#define PZ_WHY_PULLED  "soft goals pull as well, and no direction within the limits lowers the sum"
-#define PZ_WHY_HELD    "every goal is met but the soft ones, which come as near as they can"
-#define PZ_WHY_STALLED "steps no longer change the cost"
-#define PZ_WHY_BUDGET  "the iterations were used up"
-
 // Why a pose is the closest: a posture to hold, or to stay near, may keep the others from their goals.
-static inline const char *pz_why_closest(const poise_goal *goals, int count)
+static inline poise_why pz_why_closest(const poise_goal *goals, int count)
 {
     for (int i = 0; i < count; ++i) {
         bool is_soft = goals[i].kind == POISE_GOAL_POSTURE || goals[i].kind == POISE_GOAL_SMOOTHNESS;
         if (is_soft && count > 1 && goals[i].weight > 0.0) {
-            return PZ_WHY_PULLED;
+            return POISE_WHY_PULLED;
         }
     }
-    return PZ_WHY_CLOSEST;
+    return POISE_WHY_CLOSEST;
 }
 
 // What a step may do with one dof.
@@ -71,6 +63,7 @@ struct poise_solver {
     struct pz_within *within;    // room for constraints (constrained/within.h), NULL without
     bool (*accepts)(struct poise_solver *solver, const double *q); // may an arm's answer be kept? NULL: any
     poise_report report;
+    bool may_keep_start; // where the answer costs more; not with constraints, which the start may break
     bool is_measured;    // cost, gradient and errors of the answer are in the report, and `at` is elsewhere
     int iterations_left; // of this start
 };
@@ -79,7 +72,7 @@ typedef struct pz_method_row {
     const char *name;
     // Take scratch from the arena into *scratch's struct (see arena.h); NULL when there is none.
     void *(*lay_out)(poise_solver *solver, pz_arena *arena);
-    // Improve solver->at, which has been evaluated at POISE_LEVEL_HESSIAN. Returns how it ended; report->reason may be set.
+    // Improve solver->at, which has been evaluated at POISE_LEVEL_HESSIAN. Returns how it ended; report->why may be set.
     poise_outcome (*run)(poise_solver *solver);
     // Can it serve these goals? Otherwise the reason is in solver->error. NULL: any.
     poise_status (*check)(poise_solver *solver);
@@ -91,39 +84,40 @@ typedef struct pz_method_row {
 const pz_method_row *pz_method_row_of(poise_method method); // NULL outside the enumeration
 
 // POISE_OK when a solver of this model can be made with these options; otherwise `error` names the option (solver.c).
-PZ_DEVICE poise_status pz_solver_check_options(const poise_model *model, const poise_solver_options *options,
-                                               poise_error *error);
+poise_status pz_solver_check_options(const poise_model *model, const poise_solver_options *options, poise_error *error);
 
 // A solver over memory of pz_solver_size bytes; NULL when it does not fit. The options have been checked.
-PZ_DEVICE size_t pz_solver_size(const poise_model *model, const poise_solver_options *options);
-PZ_DEVICE poise_solver *pz_solver_init(const poise_model *model, const poise_solver_options *options, void *memory,
-                                       size_t size);
+size_t pz_solver_size(const poise_model *model, const poise_solver_options *options);
+poise_solver *pz_solver_init(const poise_model *model, const poise_solver_options *options, void *memory, size_t size);
 
 // Run the method once from q (solver.c).
-PZ_DEVICE poise_outcome pz_solver_run_from(poise_solver *solver, const double *q);
+poise_outcome pz_solver_run_from(poise_solver *solver, const double *q);
 
 // Its beginning, where the trial has been evaluated at q: that becomes the current point. False when the run is over there.
-PZ_DEVICE bool pz_solver_arrive(poise_solver *solver, double cost, poise_outcome *outcome);
+bool pz_solver_arrive(poise_solver *solver, double cost, poise_outcome *outcome);
 
 // ---- The frame of a solve (solver.c) -------------------------------------------------------------------------------------
 
 // Take goals and start, or refuse them; the start stays where it is, limits or not.
-PZ_DEVICE poise_status pz_solve_take(poise_solver *solver, const poise_goal *goals, int count, const double *q,
-                                     poise_error *error);
+poise_status pz_solve_take(poise_solver *solver, const poise_goal *goals, int count, const double *q, poise_error *error);
 
 // The same as poise_solve does: the start is moved inside the limits.
-PZ_DEVICE poise_status pz_solve_begin(poise_solver *solver, const poise_goal *goals, int count, const double *q,
-                                      poise_error *error);
+poise_status pz_solve_begin(poise_solver *solver, const poise_goal *goals, int count, const double *q, poise_error *error);
 
 // Where a run begins, into solver->q_try. The first, number 0: q_start, with a free root aligned with its markers when the
 // start is cold and that is better. Restarts: around it, with the root aligned.
-PZ_DEVICE void pz_solve_start(poise_solver *solver, int run);
+void pz_solve_start(poise_solver *solver, int run);
 
 // The worst errors of the goals at the current point, into the report.
-PZ_DEVICE void pz_solve_measure_goals(poise_solver *solver);
+void pz_solve_measure_goals(poise_solver *solver);
 
 // Describe solver->q_best, and hand it out with the report (which may be NULL).
-PZ_DEVICE void pz_solve_end(poise_solver *solver, double *q, poise_report *report);
+void pz_solve_end(poise_solver *solver, double *q, poise_report *report);
+
+// Copy the report for the caller (NULL is allowed), with its reason in words. `pz_outcome_is_worse`: of parts solved apart the
+// worst outcome is that of the whole (report.c).
+void pz_report_hand_out(const poise_solver *solver, poise_report *report);
+bool pz_outcome_is_worse(poise_outcome a, poise_outcome b);
 
 // A call with one goal, taken aside between begin and end while others have their turn. All of them must have goals of the
 // same kind. Callers that leave a call must give the next one another solver->q_start.
@@ -133,48 +127,48 @@ typedef struct pz_waiting {
     poise_report report;
 } pz_waiting;
 
-PZ_DEVICE void pz_solve_leave(const poise_solver *solver, pz_waiting *waiting);
-PZ_DEVICE void pz_solve_resume(poise_solver *solver, const pz_waiting *waiting);
+void pz_solve_leave(const poise_solver *solver, pz_waiting *waiting);
+void pz_solve_resume(poise_solver *solver, const pz_waiting *waiting);
 
 // ---- Shared by the methods (stepping.c) ----------------------------------------------------------------------------------
 
 // Evaluate solver->trial at q, counting. An evaluation that fails (overflow) has infinite cost.
-PZ_DEVICE double pz_try(poise_solver *solver, const double *q, poise_level level);
+double pz_try(poise_solver *solver, const double *q, poise_level level);
 
 // Make the trial the current point.
-PZ_DEVICE_SHORT void pz_accept(poise_solver *solver);
+void pz_accept(poise_solver *solver);
 
 // q_out = retract(q, step) within the limits, exactly; locked coordinates keep their value, and rotation vectors with a
 // locked part their form. q_out is not q.
-PZ_DEVICE void pz_step_within(const poise_solver *solver, const double *q, const double *step, double *q_out);
+void pz_step_within(const poise_solver *solver, const double *q, const double *step, double *q_out);
 
 // The projected gradient at the current point into solver->gradient: zero for locked dofs and for dofs at a limit that a
 // descent would leave. Returns its largest component.
-PZ_DEVICE double pz_project_gradient(poise_solver *solver);
+double pz_project_gradient(poise_solver *solver);
 
 // Make solver->diagonal that of the current point, if it is not.
-PZ_DEVICE void pz_refresh_diagonal(poise_solver *solver);
+void pz_refresh_diagonal(poise_solver *solver);
 
 // Is the dof locked, or at a limit that descent would leave? At a bound: -gradient points out of it. A swing at the edge of
 // its ellipse may leave a bound along the edge.
-PZ_DEVICE_SHORT bool pz_is_held(const poise_solver *solver, int dof);
-PZ_DEVICE_SHORT bool pz_is_at_bound(const poise_solver *solver, int dof); // without looking at edges
+bool pz_is_held(const poise_solver *solver, int dof);
+bool pz_is_at_bound(const poise_solver *solver, int dof); // without looking at edges
 
 // Is the cost small enough to stop? Is the goal met to its tolerance, or without weight? At the current point.
-PZ_DEVICE_SHORT bool pz_cost_is_met(const poise_solver *solver);
-PZ_DEVICE_SHORT bool pz_goal_is_met(const poise_solver *solver, const poise_goal *goal);
+bool pz_cost_is_met(const poise_solver *solver);
+bool pz_goal_is_met(const poise_solver *solver, const poise_goal *goal);
 
 // May the method stop here? REACHED by tolerance of goals or cost, CLOSEST by the projected gradient (which it computes),
 // STALLED where q is so large that the gradient is rounding. False: continue. The second asks for a fresh diagonal first,
 // for methods that creep or go far: with an old one the gradient may look too large.
-PZ_DEVICE bool pz_is_done(poise_solver *solver, poise_outcome *outcome);
-PZ_DEVICE bool pz_is_done_afresh(poise_solver *solver, poise_outcome *outcome);
+bool pz_is_done(poise_solver *solver, poise_outcome *outcome);
+bool pz_is_done_afresh(poise_solver *solver, poise_outcome *outcome);
 
 // How a run ends that finds no lower cost: CLOSEST where the last step (`is_flat`) or the gradient proves it.
-PZ_DEVICE poise_outcome pz_stuck_outcome(poise_solver *solver, bool is_flat);
+poise_outcome pz_stuck_outcome(poise_solver *solver, bool is_flat);
 
 // Count one iteration and record it. False when the budget is used up.
-PZ_DEVICE_SHORT bool pz_count_iteration(poise_solver *solver, double damping, double step, bool accepted, bool exact);
+bool pz_count_iteration(poise_solver *solver, double damping, double step, bool accepted, bool exact);
 
 // x, or the largest number where x overflowed: what reports and traces say.
 static inline double pz_finite(double x)
@@ -183,38 +177,44 @@ static inline double pz_finite(double x)
 }
 
 // Largest |component|.
-PZ_DEVICE_SHORT double pz_largest(const double *x, int n);
+PZ_DEVICE double pz_largest(const double *x, int n);
+
+// Is the point of a DISTANCE goal on its target, at the tip of a cone of energy, where the gradient is any (tree/saddle.c)?
+bool pz_is_at_tip(const poise_solver *solver);
 
 // ---- A second look (second_look.c) ---------------------------------------------------------------------------------------
+
+// Does descent hardly push against a bound, or not at all? The cost may bend down a little way off it.
+bool pz_has_weak_bound(poise_solver *solver);
 
 // Is there a lower cost nearby? Looked for where first order proves little: along each dof at a bound that descent hardly
 // pushes against, at half a turn of a rotation vector, and where goals have tolerances; and along negative curvature, for
 // the point may be a saddle.
-PZ_DEVICE bool pz_is_refuted(poise_solver *solver);
+bool pz_is_refuted(poise_solver *solver);
 
 // ---- Edges of swing ellipses (swing_limits.c) ----------------------------------------------------------------------------
 //
 // An edge is active when a swing stands at it and descent points out of it.
 
 // Does descent along the active edge of its swing lead the dof, which is at a bound, away from it?
-PZ_DEVICE bool pz_edge_leads_inwards(const poise_solver *solver, int dof);
+bool pz_edge_leads_inwards(const poise_solver *solver, int dof);
 
 // Take from x (nv numbers) the part along the normals of active edges: a symmetric projection. Returns how many there are.
-PZ_DEVICE int pz_project_on_swings(const poise_solver *solver, double *x);
+int pz_project_on_swings(const poise_solver *solver, double *x);
 
 // Add to both Hessians of the current point the curvature of its active edges along the edge, and `spring` across it;
 // once for each point, after its diagonal was asked for. Returns how many there are.
-PZ_DEVICE int pz_stiffen_edges(poise_solver *solver, double spring);
+int pz_stiffen_edges(poise_solver *solver, double spring);
 
 // How many times `step` fits, from the current point or, with `base`, that step further on, before a swing without an active
 // edge leaves its ellipse.
-PZ_DEVICE double pz_room_of_swings(const poise_solver *solver, const double *base, const double *step);
+double pz_room_of_swings(const poise_solver *solver, const double *base, const double *step);
 
 // Bring every swing of q into its ellipse, exactly; a locked dof stays, the other one gives way.
-PZ_DEVICE void pz_keep_in_swings(const poise_solver *solver, double *q);
+void pz_keep_in_swings(const poise_solver *solver, double *q);
 
 // Shorten the step of each such swing that leaves its ellipse so that it ends at the edge. Returns how many there were.
-PZ_DEVICE int pz_clip_to_swings(const poise_solver *solver, double *step);
+int pz_clip_to_swings(const poise_solver *solver, double *step);
 
 // ---- Linear algebra on the tree (tree_step.c) ----------------------------------------------------------------------------
 
@@ -230,36 +230,35 @@ typedef struct pz_group {
     int depth;       // number of groups above
 } pz_group;
 
-PZ_DEVICE const pz_group *pz_tree_groups(const pz_tree_step *tree, int *count);
+const pz_group *pz_tree_groups(const pz_tree_step *tree, int *count);
 
-PZ_DEVICE pz_tree_step *pz_tree_step_lay_out(const poise_solver *solver, pz_arena *arena);
+pz_tree_step *pz_tree_step_lay_out(const poise_solver *solver, pz_arena *arena);
 
 // Solve (H + lambda D) x = -g over the free dofs, x = hold_value on the held ones, for the current point; one sweep up, one
 // down (Erleben & Andrews' Newton step in O(N)). hold: nv flags; D: nv numbers > 0. False when H + lambda D is not positive
 // definite on the free dofs; x is then spoilt.
-PZ_DEVICE bool pz_tree_solve(pz_tree_step *tree, const poise_objective *o, poise_hessian kind, double lambda,
-                             const double *D, const bool *hold, const double *hold_value, double *x);
+bool pz_tree_solve(pz_tree_step *tree, const poise_objective *o, poise_hessian kind, double lambda, const double *D,
+                   const bool *hold, const double *hold_value, double *x);
 
 // A direction x (nv numbers) in which the exact H + lambda D has negative curvature, 0 on the held dofs; `zeros` has nv of
 // them. False: there is none, or H is not a tree's.
-PZ_DEVICE bool pz_tree_curvature(pz_tree_step *tree, const poise_objective *o, double lambda, const double *D,
-                                 const bool *hold, const double *zeros, double *x);
+bool pz_tree_curvature(pz_tree_step *tree, const poise_objective *o, double lambda, const double *D, const bool *hold,
+                       const double *zeros, double *x);
 
 // ---- Cold starts (restarts.c) --------------------------------------------------------------------------------------------
 
 // Move a free root so that the markers of the goals, placed as in `kin`, lie nearest to their targets (weighted Procrustes).
 // False, with q as it was, when the model has no free root, part of it is locked, or there are fewer than three markers.
-PZ_DEVICE bool pz_align_root(const poise_solver *solver, const poise_kinematics *kin, double *q);
+bool pz_align_root(const poise_solver *solver, const poise_kinematics *kin, double *q);
 
 // Turn a free root by `turn` about the point `from`, which goes to `to`, both relative to the reference point of `kin`,
 // where the root is now. False when the numbers do not allow it.
-PZ_DEVICE bool pz_put_root(const poise_solver *solver, const poise_kinematics *kin, quat turn, vec3 from, vec3 to,
-                           double *q);
+bool pz_put_root(const poise_solver *solver, const poise_kinematics *kin, quat turn, vec3 from, vec3 to, double *q);
 
 // Put a free root at the rotation R of its body frame, `away` from its own place without motion. False likewise.
-PZ_DEVICE bool pz_set_root(const poise_model *model, const mat3 *R, vec3 away, double *q);
+bool pz_set_root(const poise_model *model, const mat3 *R, vec3 away, double *q);
 
 // A configuration for restart number `restart`, from the seed alone: around the start, within limits.
-PZ_DEVICE void pz_restart_configuration(poise_solver *solver, int restart, double *q);
+void pz_restart_configuration(poise_solver *solver, int restart, double *q);
 
 #endif

@@ -181,7 +181,7 @@ poise_outcome pz_stuck_outcome(poise_solver *solver, bool is_flat)
     double least = is_flat ? FLAT_LEAST * largest_free(solver) : 0.0;
     bool is_proved =
         is_resolved && !is_noise(solver) && is_stationary(solver, is_flat ? FLAT_TOLERANCE : STUCK_TOLERANCE, least);
-    solver->report.reason = is_proved ? pz_why_closest(solver->goals, solver->goal_count) : PZ_WHY_STALLED;
+    solver->report.why = is_proved ? pz_why_closest(solver->goals, solver->goal_count) : POISE_WHY_STALLED;
     return is_proved ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_STALLED;
 }
 
@@ -190,13 +190,13 @@ bool pz_is_done(poise_solver *solver, poise_outcome *outcome)
     solver->report.gradient = pz_project_gradient(solver);
     if (pz_cost_is_met(solver) || goals_are_met(solver)) {
         *outcome = POISE_OUTCOME_REACHED;
-        solver->report.reason = PZ_WHY_REACHED;
+        solver->report.why = POISE_WHY_REACHED;
         return true;
     }
     if (is_closest(solver)) {
         bool is_proved = !is_noise(solver);
         *outcome = is_proved ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_STALLED;
-        solver->report.reason = is_proved ? pz_why_closest(solver->goals, solver->goal_count) : PZ_WHY_STALLED;
+        solver->report.why = is_proved ? pz_why_closest(solver->goals, solver->goal_count) : POISE_WHY_STALLED;
         return true;
     }
     return false;

@@ -1,24 +1,25 @@
 #!/usr/bin/env python3
-"""Stop `poise track -o OUT` at random moments: OUT is as it was before or has the bytes of a run that was not stopped, and an
-interrupt leaves nothing else behind. A hangup stops it as well, but not under `nohup`.
+"""Stop `poise track -o OUT` before each call by which it touches a file: OUT is as it was before or has the bytes of a run that was
+not stopped, and an interrupt leaves nothing else behind. A hangup stops it as well, but not under `nohup`.
 
-    check_interrupt.py POISE [TRIALS]
+    check_interrupt.py POISE FILE_EVENTS
 """
 import os
-import random
 import signal
 import subprocess
 import sys
 import tempfile
-import time
+
+from events import Events
 
 poise = os.path.abspath(sys.argv[1])
-trials = int(sys.argv[2]) if len(sys.argv) > 2 else 20
+events = Events(sys.argv[2])
+command = [poise, "track", "scene:humanoid", "scene:humanoid/cartwheel/noisy", "--last", "20", "-o", "out.json", "--report", "page.html",
+           "-t", "2"]
 
 
-def start(folder, out, **more):
-    command = [poise, "track", "scene:humanoid", "scene:humanoid/cartwheel/noisy", "-o", out, "--report", "page.html", "-t", "2"]
-    return subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more)
+def run(folder, **more):
+    return subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False, **more).returncode
 
 
 def read(path):
@@ -33,58 +34,51 @@ def is_whole(path, before, after):
 
 
 def outlasts_hangups(folder):
-    """Started as `nohup` starts it, the end of the terminal does not stop it."""
-    process = start(folder, "out.json", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
-    while process.poll() is None:
-        process.send_signal(signal.SIGHUP)
-        time.sleep(0.005)
-    return process.returncode == 0
+    """Started as `nohup` starts it, the end of the terminal does not stop it, whenever it comes."""
+    return run(folder, env=events.environment(at=0, signal=signal.SIGHUP),
+               preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)) == 0
+
+
+def stop(folder, number, sent, before, after):
+    for name in os.listdir(folder):
+        os.unlink(os.path.join(folder, name))
+    if before:
+        with open(os.path.join(folder, "out.json"), "wb") as file:
+            file.write(before)
+    status = run(folder, env=events.environment(at=number, signal=sent))
+    what = f"{sent.name} before call {number}{', with an older file' if before else ''}"
+    if status != -sent:
+        sys.exit(f"{what}: exit status {status}")
+    if before and not os.path.exists(os.path.join(folder, "out.json")):
+        sys.exit(f"{what}: the older out.json is gone")
+    for name in os.listdir(folder):
+        path = os.path.join(folder, name)
+        if name in ("out.json", "page.html"):
+            if not is_whole(path, before, after):
+                sys.exit(f"{what}: {name} is half-written")
+        elif sent != signal.SIGKILL:
+            sys.exit(f"{what}: {name} was left behind")
 
 
 def main():
-    seed = int(time.time())
-    random.seed(seed)
-    stopped = {signal.SIGINT: 0, signal.SIGTERM: 0, signal.SIGKILL: 0}
+    if sys.platform != "linux":
+        print("skipped: needs the loader of Linux, which puts a library into a program")
+        sys.exit(77)
     with tempfile.TemporaryDirectory() as folder:
-        begin = time.monotonic()
-        if start(folder, "out.json").wait() != 0:
+        if run(folder) != 0:
             sys.exit("the command does not work at all")
-        whole = time.monotonic() - begin
         after = read(os.path.join(folder, "out.json"))
         if not outlasts_hangups(folder) or read(os.path.join(folder, "out.json")) != after:
             sys.exit("a hangup stops what nohup has started")
-        for trial in range(trials):
-            for name in os.listdir(folder):
-                os.unlink(os.path.join(folder, name))
-            before = None
-            if trial % 8 < 4:  # in half of the trials there is an older file
-                before = b"older"
-                with open(os.path.join(folder, "out.json"), "wb") as file:
-                    file.write(before)
-            number = [signal.SIGINT, signal.SIGINT, signal.SIGTERM, signal.SIGKILL][trial % 4]
-            process = start(folder, "out.json")
-            begin = time.monotonic()
-            try:
-                process.wait(random.uniform(0, 1.1 * whole))
-                whole = min(whole, time.monotonic() - begin)  # the machine was busier before
-            except subprocess.TimeoutExpired:
-                process.send_signal(number)
-            status = process.wait()
-            stopped[number] += status < 0
-            if status not in (0, -number):
-                sys.exit(f"seed {seed}, trial {trial}: exit status {status} after signal {number}")
-            if before and not os.path.exists(os.path.join(folder, "out.json")):
-                sys.exit(f"seed {seed}, trial {trial}: the older out.json is gone after signal {number}")
-            for name in os.listdir(folder):
-                path = os.path.join(folder, name)
-                if name in ("out.json", "page.html"):
-                    if not is_whole(path, before, after):
-                        sys.exit(f"seed {seed}, trial {trial}: {name} is half-written after signal {number}")
-                elif number != signal.SIGKILL:
-                    sys.exit(f"seed {seed}, trial {trial}: {name} was left behind after signal {number}")
-    print("stopped before the end:", ", ".join(f"{count} times by {number.name}" for number, count in stopped.items()))
-    if sum(stopped.values()) < trials / 3:
-        sys.exit("too few runs were stopped in time to say anything")
+        count = events.count(command, folder)
+        if count < 10:  # at least make, write, give rights to, close and rename two files
+            sys.exit(f"only {count} calls are seen")
+        ways = [(sent, b"older") for sent in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)]
+        ways += [(signal.SIGINT, None), (signal.SIGKILL, None)]
+        for sent, before in ways:
+            for number in range(1, count + 1):
+                stop(folder, number, sent, before, after)
+    print(f"stopped before each of {count} calls, in {len(ways)} ways")
 
 
 main()

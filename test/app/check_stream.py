@@ -115,10 +115,10 @@ def a_record_replays_to_the_same_bytes(folder, end):
 # ---- Datagrams -----------------------------------------------------------------------------------------------------------
 
 def datagrams_are_taken_and_answered():
-    process = start(["scene:lamp", "-r", "200", "--port", "0", "--reply", "-d", "20"], stdin=subprocess.DEVNULL)
+    process = start(["scene:lamp", "-r", "50", "--port", "0", "--reply", "-d", "600"], stdin=subprocess.DEVNULL)
     port = json.loads(process.stdout.readline())["port"]
     client = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    client.settimeout(5)
+    client.settimeout(120)
 
     def ask(line, answered):
         client.sendto(line, ("127.0.0.1", port))
@@ -142,7 +142,7 @@ def nobody_reads(further):
     process = start(["scene:lamp", "-r", "1000"] + further)
     process.stdout.readline()
     process.stdout.close()
-    check(process.wait(timeout=10) == 0, f"closed output: exit status {process.returncode}")
+    check(process.wait(timeout=120) == 0, f"closed output: exit status {process.returncode}")
     process.stdin.close()
 
 
@@ -154,11 +154,10 @@ def output_that_cannot_be_written_is_said():
               f"{target}: exit status {done.returncode}: {done.stderr.decode()}")
 
 
-def random_bytes_never_crash(seconds):
+def random_bytes_never_crash(runs):
     rng = random.Random(11)
     words = [b'{"aim":[1,0,0]}', b'{"t":', b"[", b"]", b"{", b"}", b'"', b"\\u00", b"\n", b"1e999", b"null", b'"goals":["aim tip']
-    ends = time.monotonic() + seconds
-    while time.monotonic() < ends:
+    for _ in range(runs):
         data = b"".join(rng.choice(words) if rng.random() < 0.6 else rng.randbytes(rng.randrange(40)) for _ in range(3000))
         output = run(["scene:hand", "--replay", "-d", "0.05"], data)
         for line in output.splitlines():
@@ -192,6 +191,6 @@ with tempfile.TemporaryDirectory() as place:
     nobody_reads([])
     nobody_reads(["--json"])
     output_that_cannot_be_written_is_said()
-    random_bytes_never_crash(1.5)
+    random_bytes_never_crash(60)
     memory_is_bounded()
 print("the stream keeps its limits, its records, its company and its head")

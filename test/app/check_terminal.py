@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""No line is wider than the terminal; in a pipe a sentence stays one line, and no name is shortened.
+"""No line is wider than the terminal, in whatever `poise help` names, explains or gives as an example; in a pipe a sentence
+stays one line and no name is shortened, and pages for people to read keep to 80 columns there, too.
 
     check_terminal.py POISE
 """
+import json
 import os
 import subprocess
 import sys
@@ -56,8 +58,10 @@ def on_terminal(command, folder):
     """
     ours, its = pty.openpty()
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
-    child = subprocess.Popen([poise, *command], cwd=folder, stdin=its, stdout=its, stderr=its,
-                             env={**os.environ, "TERM": "xterm", "NO_COLOR": "1"})
+    shell = isinstance(command, str)
+    child = subprocess.Popen(command if shell else [poise, *command], cwd=folder, stdin=its, stdout=its, stderr=its, shell=shell,
+                             env={**os.environ, "TERM": "xterm", "NO_COLOR": "1",
+                                  "PATH": os.path.dirname(poise) + os.pathsep + os.environ["PATH"]})
     waiting = threading.Thread(target=lambda: (child.wait(), os.write(its, END)))
     waiting.start()
     out = b""
@@ -68,6 +72,42 @@ def on_terminal(command, folder):
     os.close(ours)
     lines = out.replace(END, b"").decode().replace("\r\n", "\n").split("\n")
     return [line.split("\r")[-1].replace("\x1b[K", "") for line in lines]  # what a bar leaves behind
+
+
+def run(command, folder, shell=False):
+    """What it prints into a pipe."""
+    command = command if shell else [poise, *command]
+    return subprocess.run(command, cwd=folder, shell=shell, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          env={**os.environ, "PATH": os.path.dirname(poise) + os.pathsep + os.environ["PATH"]},
+                          check=False).stdout.decode()
+
+
+def pages(folder):
+    """Pages for people: help of everything, and what there is to choose from."""
+    table = json.loads(run(["help", "--json"], folder))
+    names = [entry["name"] for kind in ("commands", "topics") for entry in table[kind]]
+    beside = os.path.dirname(poise)
+    yield ["help"]
+    yield from (["help", name] for name in names)
+    yield ["info", "scene:"]
+    yield from (["info", "scene:" + scene["name"]] for scene in json.loads(run(["info", "scene:", "--json"], folder))["scenes"])
+    if os.path.exists(os.path.join(beside, "poise-reproduce")):
+        yield ["reproduce"]
+    if os.path.exists(os.path.join(beside, "poise-bench")):
+        yield from (["bench", "--list"], ["bench", "--help"])
+
+
+def examples(folder):
+    """The examples of help in its order, which is that of their files; no benchmarks, whose tables are wide, and no streams."""
+    for entry in json.loads(run(["help", "--json"], folder))["commands"]:
+        if not entry["waits"] and entry["name"] not in ("bench", "reproduce", "demo", "help", "stream"):
+            yield from (example["command"] for example in entry["examples"])
+
+
+def check_width(name, lines):
+    wide = [line for line in lines if len(line) > COLUMNS]
+    if wide:
+        sys.exit(f"{name}: {len(wide)} lines are wider than {COLUMNS} columns:\n" + "\n".join(wide))
 
 
 def words(text):
@@ -81,13 +121,18 @@ def main():
             lines = on_terminal(command, folder)
             piped = subprocess.run([poise, *command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                    check=False).stdout.decode()
-            wide = [line for line in lines if len(line) > COLUMNS]
-            if wide:
-                sys.exit(f"poise {' '.join(command)}: {len(wide)} lines are wider than {COLUMNS} columns:\n" + "\n".join(wide))
+            check_width("poise " + " ".join(command), lines)
             shown = sum(len(word) for word in words(" ".join(lines)))
             whole = sum(len(word) for word in words(piped))
             if shown < 0.5 * whole or whole == 0:
                 sys.exit(f"poise {' '.join(command)}: {shown} of {whole} characters are shown")
+        for page in pages(folder):
+            check_width(f"poise {' '.join(page)} into a pipe", run(page, folder).split("\n"))
+            check_width(f"poise {' '.join(page)}", on_terminal(page, folder))
+        for example in examples(folder):
+            lines = on_terminal(example, folder)
+            if "--json" not in example and " - " not in example:  # which are for programs
+                check_width(example, lines)
         piped = subprocess.run([poise, "fk", "long.urdf"], cwd=folder, stdout=subprocess.PIPE, check=True).stdout.decode()
         if not all(name in words(piped) for name in NAMES):
             sys.exit("a pipe must get whole names")

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""check_view.py POISE: what the server of `poise view` gives out, and to whom."""
+"""check_view.py POISE FILE_EVENTS: what the server of `poise view` gives out, and to whom.
+
+Times here are those after which a program hangs: far longer than anything takes, on a machine that does much else."""
 import http.client
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -12,6 +15,9 @@ import threading
 import time
 import urllib.parse
 
+from events import Events
+
+HANGS = 120  # seconds
 failures = []
 
 
@@ -22,7 +28,7 @@ def check(claim, holds):
 
 
 def ask(port, path, method="GET", host=None, encodings=None):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=HANGS)
     connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
     connection.putheader("Host", f"127.0.0.1:{port}" if host is None else host)
     if encodings:
@@ -33,7 +39,7 @@ def ask(port, path, method="GET", host=None, encodings=None):
 
 
 def raw(port, request):
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=HANGS) as connection:
         connection.sendall(request)
         connection.shutdown(socket.SHUT_WR)
         answer = b""
@@ -95,7 +101,7 @@ def check_crowd(port):
         thread.join()
     check("silent visitors keep nobody waiting", answers == [200] * 20)
     # browsers connect ahead of need: words on such a connection would be taken for the answer to the request that comes then
-    idle[0].settimeout(20)
+    idle[0].settimeout(HANGS)
     check("silent visitors are dropped without a word", idle[0].recv(100) == b"")
     for connection in idle:
         connection.close()
@@ -104,7 +110,7 @@ def check_crowd(port):
 # As many connections as there may be, each with a header that never ends: all are dropped after a while.
 def check_drips(port):
     drips = [socket.create_connection(("127.0.0.1", port)) for _ in range(64)]
-    status, end = None, time.monotonic() + 20
+    status, end = None, time.monotonic() + HANGS
     while status != 200 and time.monotonic() < end:
         for connection in drips:
             try:
@@ -161,19 +167,30 @@ def read_frame(stream):
 
 
 def check_interrupt(server, when):
-    begin = time.monotonic()
     server.send_signal(signal.SIGINT)
-    check(f"an interrupt ends it well, {when}", server.wait(20) == 0)
-    check(f"an interrupt ends it soon, {when}", time.monotonic() - begin < 3)
+    check(f"an interrupt ends it well, {when}", server.wait(HANGS) == 0)
 
 
-def check_live(poise, studio):
+def patient(events):
+    """For servers that never lose patience: what ends them with a connection open has not waited for that."""
+    return events.environment(patient=1) if sys.platform == "linux" else None
+
+
+def check_waiting_connection(command, events):
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=patient(events)) as server, Ended(server):
+        port = json.loads(server.stdout.readline())["port"]
+        with socket.create_connection(("127.0.0.1", port)):  # as browsers open some ahead of need
+            check("connections are taken in their order", ask(port, "/")[0] == 200)
+            check_interrupt(server, "with a connection that waits")
+
+
+def check_live(poise, studio, events):
     """Lines of a stream reach a page, and what the page sends reaches the stream's port."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stream:
         stream.bind(("127.0.0.1", 0))
-        stream.settimeout(10)
+        stream.settimeout(HANGS)
         command = [poise, "view", "--no-open", "--json", "--live", "--studio", studio, "scene:lamp"]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server, Ended(server):
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=patient(events)) as server, Ended(server):
             answer = json.loads(server.stdout.readline())
             port = answer["port"]
             check("the address says that it is live", answer["address"].endswith("?scene=lamp&live=1"))
@@ -182,7 +199,7 @@ def check_live(poise, studio):
             request = (f"GET /live HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\nOrigin: %s\r\n\r\n")
             check("another page may not listen", b"403" in raw(port, (request % "http://example.org").encode()))
-            with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+            with socket.create_connection(("127.0.0.1", port), timeout=HANGS) as connection:
                 connection.sendall((request % f"http://127.0.0.1:{port}").encode())
                 page = connection.makefile("rb")
                 head = b""
@@ -197,7 +214,7 @@ def check_live(poise, studio):
                 connection.sendall(frame('{"aim":[1,0,0]}'))
                 check("goals go to the stream", stream.recv(1000) == b'{"aim":[1,0,0]}')
                 connection.sendall(bytes([0x88, 0x80]) + b"abcd")
-            with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+            with socket.create_connection(("127.0.0.1", port), timeout=HANGS) as connection:
                 connection.sendall((request % f"http://127.0.0.1:{port}").encode())
                 check("another page may follow", b"101" in connection.recv(100))
                 check_interrupt(server, "with a page that is open")
@@ -220,7 +237,7 @@ def check_robot(poise, studio, folder):
             status = ask(answer["port"], f"{at}/{name}")[0]
             check(f"{name} is answered by {wanted}, not {status}", status == wanted)
         server.send_signal(signal.SIGINT)
-        server.wait(20)
+        server.wait(HANGS)
 
 
 def check_port_80(poise, studio):
@@ -231,26 +248,26 @@ def check_port_80(poise, studio):
             check("and may be said", ask(80, "/", host="127.0.0.1:80")[0] == 200)
             check("another name leads nowhere on port 80", ask(80, "/", host="localhost.example.org")[0] == 403)
             server.send_signal(signal.SIGINT)
-        server.wait(20)
+        server.wait(HANGS)
 
 
 def check_long_names(poise, studio, folder):
-    """What a mesh says is a name may be no name, again and again; the address comes all the same, and soon."""
+    """What a mesh says is a name may be no name, again and again; the address comes all the same. Who reads the rest of the file
+    for each of them reads 10^13 bytes: a day."""
     with open(os.path.join(folder, "a.urdf"), "w") as file:
         file.write('<robot name="a"><link name="a"><visual><geometry><mesh filename="a.obj"/></geometry></visual></link></robot>')
     with open(os.path.join(folder, "a.obj"), "w") as file:
-        file.write("mtllib " * 400000)
+        file.write("mtllib " * 2000000)
     command = [poise, "view", "--no-open", "--json", "--studio", studio, os.path.join(folder, "a.urdf")]
-    begin = time.monotonic()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server, Ended(server):
-        server.stdout.readline()
-        check("a mesh full of names does not keep the server", time.monotonic() - begin < 10)
+        came, _, _ = select.select([server.stdout], [], [], HANGS)
+        check("a mesh full of names does not keep the server", came and "port" in json.loads(server.stdout.readline()))
         server.send_signal(signal.SIGINT)
-        server.wait(20)
+        server.wait(HANGS)
 
 
 def main():
-    poise = sys.argv[1]
+    poise, events = sys.argv[1], Events(sys.argv[2])
     with tempfile.TemporaryDirectory() as folder:
         studio = make_studio(folder)
         command = [poise, "view", "--no-open", "--json", "--studio", studio, os.path.join(folder, "motion #1.bvh")]
@@ -270,9 +287,9 @@ def main():
                         check("other machines get no answer", connection.connect_ex((other, port)) != 0)
             except OSError:
                 pass
-            with socket.create_connection(("127.0.0.1", port)):  # as browsers open some ahead of need
-                check_interrupt(server, "with a connection that waits")
-        check_live(poise, studio)
+            check_interrupt(server, "at rest")
+        check_waiting_connection(command, events)
+        check_live(poise, studio, events)
         check_robot(poise, studio, folder)
         check_long_names(poise, studio, folder)
         check_port_80(poise, studio)

@@ -207,11 +207,11 @@ TEST(euler_angles_lock_and_other_coordinates_do_not)
 
 // The reference counts, from the pose before: indefinite in 3796 of 3865 frames, median 4 negative eigenvalues; from zero in
 // all, 28 to 38 of 58 negative.
-TEST_DATA(hessians_of_the_recording_are_as_indefinite_as_the_reference_says, "data/hdm05/HDM_dg_03-05_02_120.c3d")
+TEST_DATA(hessians_of_the_recording_are_as_indefinite_as_the_reference_says, "hdm05")
 {
     hessian_study study;
     definiteness_sums sums;
-    ck_assert_msg(hessian_study_create(POISE_SHARED_DIR "/data/hdm05", "dg_03-05_02", &study), "%s", study.task.error.text);
+    ck_assert_msg(hessian_study_create(test_data("hdm05"), "dg_03-05_02", &study), "%s", study.task.error.text);
     definiteness_case before = {.chart = CHART_EULER, .state = STATE_BEFORE}, zero = {.state = STATE_ZERO};
     ck_assert(definiteness_along(&study, &before, 50, &sums));
     ck_assert_double_eq_tol((double)sums.indefinite / sums.frames, 3796.0 / 3865.0, 0.03);

@@ -1,6 +1,6 @@
 // The baselines of the exact-Hessian paper as its authors ran them: equal, digit for digit, to series that other programs
 // made on the recording dg_03-05_02. LMFsolve was run by its authors' code, the quasi-Newton algorithm of fminunc by a
-// re-implementation; reference/hessianik_reference.json of the shared folder holds both.
+// re-implementation; reference/hessianik_reference.json of the data folder holds both.
 #include "support/test_main.h"
 
 #include "research/hessian/paper_solvers.h"
@@ -12,7 +12,6 @@
 #include <string.h>
 
 #define REFERENCE "reference/hessianik_reference.json"
-#define TAKE      "data/hdm05/HDM_dg_03-05_02_120.c3d"
 
 enum { SOLVERS = 2, MOST = 200 };
 static const struct {
@@ -20,18 +19,12 @@ static const struct {
     const char *name;
 } solvers[SOLVERS] = {{PAPER_BFGS, "bfgs"}, {PAPER_LM, "lm_repo"}};
 
-static const char *lack(void)
-{
-    return test_has_shared(REFERENCE) && test_has_shared(TAKE) ? NULL : REFERENCE " and " TAKE;
-}
-
 // The recording and the reference, kept for all tests.
 static const hessian_study *study(void)
 {
     static hessian_study kept;
     if (!kept.limited) {
-        ck_assert_msg(hessian_study_create(POISE_SHARED_DIR "/data/hdm05", "dg_03-05_02", &kept), "%s",
-                      kept.task.error.text);
+        ck_assert_msg(hessian_study_create(test_data("hdm05"), "dg_03-05_02", &kept), "%s", kept.task.error.text);
     }
     return &kept;
 }
@@ -44,7 +37,7 @@ static const hdm05_task *task(void)
 static const json_t *reference(void)
 {
     static json_t *kept;
-    kept = kept ? kept : json_load_file(POISE_SHARED_DIR "/" REFERENCE, 0, NULL);
+    kept = kept ? kept : json_load_file(test_data(REFERENCE), 0, NULL);
     ck_assert_ptr_nonnull(kept);
     return kept;
 }
@@ -85,7 +78,7 @@ static paper_result solve(paper_solver solver, int frame, int most, double toler
 
 // Rows: frame, iterations, f at the start, f at the end, sum of distances. The first frame starts at its own solution, where
 // f is rounding.
-TEST_OF(sequence_of_200_frames_has_the_printed_digits, SOLVERS, NULL, lack)
+TEST_DATA_ROWS(sequence_of_200_frames_has_the_printed_digits, SOLVERS, REFERENCE " hdm05")
 {
     const json_t *table = json_object_get(json_object_get(reference(), "table_warm_first_200"), solvers[test_row].name);
     double q[128], f[MOST + 1], sum;
@@ -105,7 +98,7 @@ TEST_OF(sequence_of_200_frames_has_the_printed_digits, SOLVERS, NULL, lack)
 }
 
 // Rows: frame, iterations, sum of distances, f at the start and after each iteration.
-TEST_OF(single_frames_have_the_printed_digits, SOLVERS, NULL, lack)
+TEST_DATA_ROWS(single_frames_have_the_printed_digits, SOLVERS, REFERENCE " hdm05")
 {
     const json_t *table = json_object_get(json_object_get(reference(), "table_per_frame"), solvers[test_row].name);
     for (size_t i = 0; i < json_array_size(table); ++i) {
@@ -125,7 +118,7 @@ TEST_OF(single_frames_have_the_printed_digits, SOLVERS, NULL, lack)
 
 // Long series of eleven frames, of which the first 40 iterations are printed with seven digits. Below 1e-9 f is the square
 // of what rounding leaves.
-TEST_OF(long_series_have_the_printed_digits, SOLVERS, NULL, lack)
+TEST_DATA_ROWS(long_series_have_the_printed_digits, SOLVERS, REFERENCE " hdm05")
 {
     static const struct {
         const char *key;
@@ -160,7 +153,7 @@ TEST_OF(long_series_have_the_printed_digits, SOLVERS, NULL, lack)
 }
 
 // What the reference says of levenberg_marquardt with its own damping: 9 of these 11 frames from zero.
-TEST_OF(damping_of_the_authors_solves_frames_from_zero, 1, NULL, lack)
+TEST_DATA(damping_of_the_authors_solves_frames_from_zero, REFERENCE " hdm05")
 {
     const json_t *frames = json_object_get(reference(), "frames");
     int solved = 0;
@@ -197,7 +190,7 @@ static double end_of(int frame, bool from_zero, int most, double tolerance, int 
 
 // The reference has another trust region (two-dimensional subspaces) and projects the authors' Hessian, which is not exact:
 // its series cannot be met digit by digit, but what they solve and how fast can.
-TEST_OF(projected_trust_region_solves_what_the_reference_does, 1, NULL, lack)
+TEST_DATA(projected_trust_region_solves_what_the_reference_does, REFERENCE " hdm05")
 {
     const json_t *table = json_object_get(json_object_get(reference(), "table_per_frame"), "tr_repoH_spd");
     int below = 0, printed_below = 0, steps = 0, printed_steps = 0, iterations;
@@ -212,7 +205,7 @@ TEST_OF(projected_trust_region_solves_what_the_reference_does, 1, NULL, lack)
     ck_assert_int_le(steps, printed_steps + printed_steps / 5); // 1.9 iterations a frame there
 }
 
-TEST_OF(projected_trust_region_solves_from_zero_what_the_reference_does, 1, NULL, lack)
+TEST_DATA(projected_trust_region_solves_from_zero_what_the_reference_does, REFERENCE " hdm05")
 {
     const json_t *frames = json_object_get(reference(), "frames");
     int below = 0, printed_below = 0, iterations;

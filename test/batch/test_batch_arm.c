@@ -184,8 +184,8 @@ TEST(batches_on_robots_have_the_bits_of_single_solves)
     static const int restarts[] = {0, 1, 300};
     scene_random random = scene_random_make(1);
     for (size_t i = 0; i < TEST_COUNT(robots); ++i) {
-        test_arm arm = arm_of_file(robots[i]);
-        for (size_t k = 0; arm.model && k < TEST_COUNT(restarts); ++k) {
+        test_arm arm = arm_of_robot(robots[i]);
+        for (size_t k = 0; k < TEST_COUNT(restarts); ++k) {
             poise_solver_options options = options_for(restarts[k]);
             check_arm(&arm, &random, 200, &options);
         }

@@ -331,6 +331,38 @@ TEST(the_nutty_filter_goes_to_its_set_point_as_its_character_says)
     ck_assert_msg(times[0] <= times[1] && times[1] <= times[2], "%g %g %g s", times[0], times[1], times[2]);
 }
 
+// The largest speed on the way to a set-point 1.5 away, with the default limits, within +-pi.
+static double fastest_at(poise_filter_mode mode, int rate)
+{
+    poise_filter_joint joint = poise_filter_joint_default();
+    joint.mode = mode;
+    joint.lower = -3.14159;
+    joint.upper = 3.14159;
+    poise_filter *filter = make(joint);
+    double s = 1.5, x = 0.0, last = 0.0, fastest = 0.0;
+    for (int i = 0; i < 30 * rate; ++i) {
+        ck_assert_int_eq(poise_filter_step(filter, &s, 1.0 / rate, &x, NULL), POISE_OK);
+        fastest = fmax(fastest, fabs(x - last) * rate);
+        last = x;
+    }
+    ck_assert_double_eq_tol(x, 1.5, 0.01);
+    poise_filter_destroy(filter);
+    return fastest;
+}
+
+// The numbers that filter.h, docs/stream.md and the help of warp give.
+TEST(the_nutty_filter_is_slower_at_higher_rates_and_the_default_is_not)
+{
+    static const struct {
+        int rate;
+        double nutty;
+    } rows[] = {{30, 1.12}, {100, 0.58}, {1000, 0.14}};
+    for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
+        ck_assert_double_eq_tol(fastest_at(POISE_FILTER_NUTTY, rows[i].rate), rows[i].nutty, 0.005);
+        ck_assert_double_eq_tol(fastest_at(POISE_FILTER_TIME_OPTIMAL, rows[i].rate), 2.0, 1e-9);
+    }
+}
+
 // One step with limits so wide that they bend nothing, by hand: v = e (1 - |u|^(2 beta)) outwards, e inwards, and the
 // command v (tanh(|v| - pi) + 1)/2 is the new velocity.
 TEST(the_nutty_filter_slows_down_towards_an_end)

@@ -43,6 +43,18 @@ static poise_status feet_pins(const poise_allocator *a, poise_error *e)
     return status;
 }
 
+static poise_status edit_judge(const poise_allocator *a, poise_error *e)
+{
+    poise_edit_problem problem = poise_edit_problem_default();
+    poise_verdict verdict = {.count = -7};
+    poise_finding findings[4];
+    problem.model = stage.model;
+    problem.before = problem.after = stage.clip;
+    poise_status status = poise_edit_judge(&problem, a, &verdict, findings, 4, e);
+    ck_assert(status == POISE_OK || verdict.count == 0);
+    return status;
+}
+
 MAKES(clip_reverse, poise_clip, poise_clip_destroy, poise_clip_reverse(stage.clip, a, &made, e))
 
 MAKES(clip_speed, poise_clip, poise_clip_destroy, poise_clip_speed(stage.clip, stage.model, 2, a, &made, e))
@@ -63,9 +75,15 @@ static poise_status clip_repeated(const poise_allocator *a, poise_error *e)
 }
 
 const fault_row edit_faults[] = {
-    {"poise_clip_append", clip_append, false},         {"poise_clip_loop", clip_loop, false},
-    {"poise_clip_mirror", clip_mirror, false},         {"poise_clip_pin", clip_pin, false},
-    {"poise_clip_repeated", clip_repeated, false},     {"poise_clip_reverse", clip_reverse, false},
-    {"poise_clip_speed", clip_speed, false},           {"poise_feet_pins", feet_pins, false},
-    {"poise_pin_list_create", pin_list_create, false}, {NULL, NULL, false},
+    {"poise_clip_append", clip_append, false},
+    {"poise_clip_loop", clip_loop, false},
+    {"poise_clip_mirror", clip_mirror, false},
+    {"poise_clip_pin", clip_pin, false},
+    {"poise_clip_repeated", clip_repeated, false},
+    {"poise_clip_reverse", clip_reverse, false},
+    {"poise_clip_speed", clip_speed, false},
+    {"poise_feet_pins", feet_pins, false},
+    {"poise_pin_list_create", pin_list_create, false},
+    {"poise_edit_judge", edit_judge, false},
+    {NULL, NULL, false},
 };

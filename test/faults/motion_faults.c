@@ -208,6 +208,16 @@ static poise_status verdict_find(const poise_allocator *a, poise_error *e)
     return status;
 }
 
+static poise_status path_judge(const poise_allocator *a, poise_error *e)
+{
+    poise_path_problem problem = poise_path_problem_default();
+    problem.model = stage.model, problem.q = stage.clip->q, problem.poses = stage.clip->frames;
+    poise_verdict verdict = {.count = -7};
+    poise_status status = poise_path_judge(&problem, a, &verdict, NULL, 0, e);
+    ck_assert(status == POISE_OK || verdict.count == -7);
+    return status;
+}
+
 static poise_status joint_angles(const poise_allocator *a, poise_error *e)
 {
     static double angles[NUMBERS * POISE_ANGLE_COUNT];
@@ -216,6 +226,24 @@ static poise_status joint_angles(const poise_allocator *a, poise_error *e)
     poise_model_neutral(stage.model, clip->q);
     poise_status status = poise_joint_angles(stage.model, clip, a, angles, e);
     poise_clip_destroy(clip);
+    return status;
+}
+
+static poise_status joint_angle_deviations(const poise_allocator *a, poise_error *e)
+{
+    static double deviation[NUMBERS * POISE_ANGLE_COUNT];
+    poise_track_problem problem = tracking();
+    return poise_joint_angle_deviations(&problem, stage.clip, NULL, a, deviation, e);
+}
+
+static poise_status recording_angles(const poise_allocator *a, poise_error *e)
+{
+    static double angles[NUMBERS * POISE_ANGLE_COUNT];
+    poise_recording_result *made = NULL;
+    poise_recording_problem problem = recording();
+    ck_assert_int_eq(poise_track_recording(&problem, NULL, &made, NULL), POISE_OK);
+    poise_status status = poise_recording_angles(made, a, angles, e);
+    poise_recording_destroy(made);
     return status;
 }
 
@@ -248,6 +276,20 @@ static poise_status retarget_points(const poise_allocator *a, poise_error *e)
     FINISH(status, made, poise_markers_destroy);
 }
 
+static poise_status overlap_measure(const poise_allocator *a, poise_error *e)
+{
+    poise_vec3 at = {0, 0, 0};
+    poise_hull hulls[2] = {{.body = 0, .corners = &at, .corner_count = 1, .radius = 0.1},
+                           {.corners = &at, .corner_count = 1}};
+    poise_overlap_problem problem = poise_overlap_problem_default();
+    problem.model = stage.model, problem.clip = stage.clip;
+    problem.hulls = hulls, problem.hull_count = 2;
+    poise_overlap overlap = {.pairs = -7};
+    poise_status status = poise_overlap_measure(&problem, a, &overlap, e);
+    ck_assert_int_eq(overlap.pairs == -7, status != POISE_OK);
+    return status;
+}
+
 static poise_status retarget(const poise_allocator *a, poise_error *e)
 {
     poise_clip *made = UNTOUCHED;
@@ -257,6 +299,13 @@ static poise_status retarget(const poise_allocator *a, poise_error *e)
     task.feet = POISE_FEET_PLANT;
     poise_status status = poise_retarget(&task, a, &made, NULL, NULL, e);
     FINISH(status, made, poise_clip_destroy);
+}
+
+static poise_status stance_create(const poise_allocator *a, poise_error *e)
+{
+    poise_stance *made = UNTOUCHED;
+    poise_status status = poise_stance_create(stage.model, NULL, POISE_UP_UNKNOWN, NULL, 0, a, &made, e);
+    FINISH(status, made, poise_stance_destroy);
 }
 
 static poise_status roles_match(const poise_allocator *a, poise_error *e)
@@ -302,6 +351,7 @@ const fault_row motion_faults[] = {
     {"poise_clip_create", clip_create, false},
     {"poise_clip_resample", clip_resample, false},
     {"poise_clip_trim", clip_trim, false},
+    {"poise_joint_angle_deviations", joint_angle_deviations, false},
     {"poise_joint_angles", joint_angles, false},
     {"poise_joint_angles_hidden", joint_angles_hidden, false},
     {"poise_joint_angles_seen", joint_angles_seen, false},
@@ -312,11 +362,14 @@ const fault_row motion_faults[] = {
     {"poise_markers_resample", markers_resample, false},
     {"poise_markers_select", markers_select, false},
     {"poise_markers_trim", markers_trim, false},
+    {"poise_overlap_measure", overlap_measure, false},
+    {"poise_recording_angles", recording_angles, false},
     {"poise_recording_match", recording_match, false},
     {"poise_retarget", retarget, false},
     {"poise_retarget_points", retarget_points, false},
     {"poise_roles_match", roles_match, false},
     {"poise_sequence_solve", sequence_solve, false},
+    {"poise_stance_create", stance_create, false},
     {"poise_track", track, false},
     {"poise_track_live", track_live, false},
     {"poise_track_hidden", track_hidden, false},
@@ -326,5 +379,6 @@ const fault_row motion_faults[] = {
     {"poise_track_whole", track_whole, false},
     {"poise_tracker_create", tracker_create, false},
     {"poise_verdict_find", verdict_find, false},
+    {"poise_path_judge", path_judge, false},
     {NULL, NULL, false},
 };

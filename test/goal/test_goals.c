@@ -664,3 +664,28 @@ TEST(the_reach_of_a_goal_is_the_length_of_its_chain)
     ck_assert_double_eq(poise_goal_reach(&goal, model, &first), 7.5);
     ck_assert_int_eq(first, 1);
 }
+
+TEST(targets_in_millimetres_are_suspected)
+{
+    poise_model *model = new_arm(0);
+    poise_kinematics *kinematics = NULL;
+    double q[16], distance, reach;
+    poise_goal goal = poise_goal_position(LOWER, v3(0, 0, 0.5), v3(0, 0, 0));
+    poise_model_neutral(model, q);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kinematics, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(kinematics, q, NULL), POISE_OK);
+    poise_vec3 here = poise_kinematics_point(kinematics, LOWER, v3(0, 0, 0.5));
+    goal.target.position = v3(1e3 * here.x, 1e3 * here.y, 1e3 * here.z);
+    ck_assert(poise_goal_suspect_millimetres(&goal, kinematics, &distance, &reach));
+    ck_assert_double_eq(reach, 1.5);
+    ck_assert_double_gt(distance, 30 * reach);
+    goal.target.position = here;
+    ck_assert(!poise_goal_suspect_millimetres(&goal, kinematics, NULL, NULL));
+    goal.target.position = v3(10 * reach, 0, 0); // out of reach, and no thousandfold
+    ck_assert(!poise_goal_suspect_millimetres(&goal, kinematics, NULL, NULL));
+    goal.target.position = v3(1e5 * reach, 0, 0);
+    ck_assert(!poise_goal_suspect_millimetres(&goal, kinematics, NULL, NULL));
+    goal = poise_goal_aim(LOWER, v3(0, 0, 0), v3(0, 0, 1), v3(1e3, 0, 0)); // may be as far as it likes
+    ck_assert(!poise_goal_suspect_millimetres(&goal, kinematics, NULL, NULL));
+    poise_kinematics_destroy(kinematics);
+}

@@ -209,7 +209,7 @@ static double norm(const double *x, int count)
 static void open_data(void)
 {
     if (!data) {
-        data = hdm05_read(POISE_SHARED_DIR "/" HDM05_FILE);
+        data = hdm05_read(test_data(HDM05_FILE));
         ck_assert_ptr_nonnull(data);
         plain = describe_to_plain();
         model = describe_to_poise();

@@ -2,6 +2,6 @@
 #ifndef TEST_GOLDEN_VALUE_H
 #define TEST_GOLDEN_VALUE_H
 
-#define GOLDEN_VALUE UINT64_C(0xef0d5f8cd29386b3)
+#define GOLDEN_VALUE UINT64_C(0x7d57a2be909b9b9a)
 
 #endif

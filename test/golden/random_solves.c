@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,10 +14,11 @@
 #define STARTS 200 // solves of each model
 #define KEPT   16  // of them once more through a batch
 #define NEARBY 8   // solves of each model whose answers are looked around
-#define PIECES 256 // models of each thread between two looks at the count
+#define PIECES 128 // models of each thread between two looks at the count
 #define JOINTS 4   // at most, where solves are counted
 #define TREE   10  // where answers are looked around
-#define HANGS  600 // seconds by the clock after which a solve hangs; milliseconds are usual, but others may need the machine
+#define LONG                                                                                                                \
+    600 // seconds after which a solve is told of, with its seed; milliseconds are usual, but others may need the machine
 
 // ---- Counts --------------------------------------------------------------------------------------------------------------
 
@@ -30,15 +30,17 @@ typedef enum column {
     OUTSIDE = OUTCOMES + POISE_OUTCOME_COUNT,
     NOT_FINITE,
     RISEN,
+    UNTRUE,
     DIFFERING,
+    ENDLESS, // more iterations than were allowed
     REFUTED,
     CHECKED,
     LONGEST, // solve, in microseconds of its processor
     COLUMNS
 } column;
-static const char *const titles[COLUMNS] = {"models",  "refused", "solves",  "reached", "closest",
-                                            "stalled", "budget",  "infeas",  "outside", "not fin",
-                                            "risen",   "differ",  "refuted", "checked", "most us"};
+static const char *const titles[COLUMNS] = {"models", "refused", "solves",  "reached", "closest", "stalled",
+                                            "budget", "infeas",  "outside", "not fin", "risen",   "untrue",
+                                            "differ", "endless", "refuted", "checked", "most us"};
 
 static atomic_long counted[POISE_METHOD_COUNT + 1][COLUMNS]; // the last: what is no solve
 static atomic_long all_solves, all_checked;
@@ -78,10 +80,10 @@ static void *watch(void *unused)
         sleep(1);
         for (int w = 0; w < GOLDEN_THREADS_MOST; ++w) {
             long since = atomic_load(&watched[w].since);
-            if (since > 0 && microseconds(CLOCK_MONOTONIC) - since > HANGS * 1000000L) {
-                printf("seed %llu: a solve without end\n", (unsigned long long)atomic_load(&watched[w].seed));
+            if (since > 0 && microseconds(CLOCK_MONOTONIC) - since > LONG * 1000000L) {
+                printf("seed %llu: a solve goes on and on\n", (unsigned long long)atomic_load(&watched[w].seed));
                 fflush(stdout);
-                _Exit(EXIT_FAILURE);
+                atomic_store(&watched[w].since, 0); // once for each: who started this decides how long to wait
             }
         }
     }
@@ -120,13 +122,29 @@ static bool is_finite(const problem *p, const double *q, const poise_report *r)
     return finite;
 }
 
-// An arm within its tolerances may have left a start with less cost than theirs, and its sums differ by rounding.
+// A start that misses a goal may cost less than an answer that meets all, below the tolerances.
 static bool has_risen(const problem *p, const poise_report *r)
 {
     bool is_arm = p->options.method == POISE_METHOD_AUTO && p->count == 1 && p->goals[0].kind == POISE_GOAL_POSE;
-    double slack = is_arm ? 1e-13 * (1.0 + r->start_cost) : 0.0;
-    double floor = is_arm ? 0.5e-12 * (p->goals[0].weight + p->goals[0].rotation_weight) : 0.0;
-    return r->cost > fmax(r->start_cost + slack, floor);
+    double floor = 0.5e-12 * (p->goals[0].weight + p->goals[0].rotation_weight);
+    bool is_met = is_arm && r->outcome == POISE_OUTCOME_REACHED && r->cost <= floor;
+    return r->cost > r->start_cost && !is_met;
+}
+
+// What is in reach is not called closest, and what is called reached is, by the general forward kinematics.
+static bool is_untrue(const problem *p, const double *q, const poise_report *r)
+{
+    poise_kinematics *kin = NULL;
+    if (!p->is_in_reach || r->outcome == POISE_OUTCOME_CLOSEST || r->outcome != POISE_OUTCOME_REACHED) {
+        return p->is_in_reach && r->outcome == POISE_OUTCOME_CLOSEST;
+    }
+    bool is_known =
+        poise_kinematics_create(p->model, NULL, &kin, NULL) == POISE_OK && poise_kinematics_update(kin, q, NULL) == POISE_OK;
+    poise_pose is = poise_kinematics_body_pose(kin, p->goals[0].body);
+    poise_pose off = poise_pose_multiply(poise_pose_inverse(p->goals[0].target), is);
+    poise_vec3 d = off.position;
+    poise_kinematics_destroy(kin);
+    return !is_known || d.x * d.x + d.y * d.y + d.z * d.z > 1.001e-12 || poise_quat_angle(off.rotation) > 1.001e-6;
 }
 
 static void check(const problem *p, uint64_t seed, poise_status status, const double *q, const poise_report *r)
@@ -141,7 +159,11 @@ static void check(const problem *p, uint64_t seed, poise_status status, const do
     atomic_fetch_add(&c[OUTCOMES + r->outcome], 1);
     count_fault(&c[NOT_FINITE], !is_finite(p, q, r), seed, p, "not finite");
     count_fault(&c[OUTSIDE], !poise_model_within_limits(p->model, q), seed, p, "outside of its limits");
+    bool is_counted = p->options.method != POISE_METHOD_AUTO; // arms search as long as they find something
+    count_fault(&c[ENDLESS], is_counted && r->iterations > p->options.max_iterations * (1 + p->options.restarts), seed, p,
+                "too many iterations");
     count_fault(&c[RISEN], has_risen(p, r), seed, p, "the cost has risen");
+    count_fault(&c[UNTRUE], is_untrue(p, q, r), seed, p, "in reach and called closest, or called reached and not");
 }
 
 // The same starts through a batch: the same bits.
@@ -172,7 +194,7 @@ static void check_batch(const problem *p, uint64_t seed, const double *start, co
 
 // ---- Models --------------------------------------------------------------------------------------------------------------
 
-// One in sixteen is an arm; of the others every method has as many.
+// One in sixteen is an arm, and another one that is asked into a corner of its limits; of the others every method has as many.
 static problem *make(uint64_t seed, int joints, bool may_lock)
 {
     static const unsigned kinds[] = {PROBLEM_LIMITS, PROBLEM_LIMITS | PROBLEM_WIDTHS | PROBLEM_CURVES,
@@ -180,8 +202,9 @@ static problem *make(uint64_t seed, int joints, bool may_lock)
     scene_random random = scene_random_make(seed);
     unsigned features = kinds[scene_random_index(&random, may_lock ? 4 : 2)] | PROBLEM_ONE_LEVEL;
     poise_method method = (poise_method)(seed / 16 % POISE_METHOD_COUNT);
-    problem *p = seed % 16 == 0 ? problem_make_arm(&random, 3 + scene_random_index(&random, 6))
-                                : problem_make(&random, method, joints, features);
+    problem *p = seed % 16 == 0   ? problem_make_arm(&random, 3 + scene_random_index(&random, 6))
+                 : seed % 16 == 8 ? problem_make_corner(&random, 3 + scene_random_index(&random, 5))
+                                  : problem_make(&random, method, joints, features);
     if (p) {
         p->options.trace = NULL;
     }
@@ -205,7 +228,7 @@ static void run_model(void *work, int piece, int worker)
 {
     uint64_t seed = *(const uint64_t *)work + (uint64_t)piece;
     problem *p = make(seed, JOINTS, true);
-    if (p) {
+    if (p && !p->is_in_reach) {
         p->options.max_iterations = 3 + (int)(seed % 5) * 2;
         p->options.restarts = seed % 7 < 2 ? 2 : 0;
     }

@@ -264,7 +264,7 @@ TEST(other_skeletons_are_written_in_the_same_poses)
         file.clip->q[i] = 0.1 * i - 1.0;
     }
     io_write_warns(&file, ASF, "joint \"pelvis\" is called \"root\"");
-    io_bytes asf = io_write(&file, ASF, 1), amc = io_write(&file, AMC, 0);
+    io_bytes asf = io_write(&file, ASF, 2), amc = io_write(&file, AMC, 0);
     poise_file *model = io_read(asf.bytes, asf.size, ASF, NULL);
     poise_file *clip = io_read(amc.bytes, amc.size, AMC, model->model);
     ck_assert_int_eq(model->warning_count + clip->warning_count, 0);
@@ -308,7 +308,7 @@ TEST(a_turned_base_is_written_in_the_same_poses)
         file.clip->q[i] = 0.2 * i - 0.7;
     }
     io_write_warns(&file, ASF, "the file gets one");
-    io_bytes asf = io_write(&file, ASF, 1), amc = io_write(&file, AMC, 0);
+    io_bytes asf = io_write(&file, ASF, 2), amc = io_write(&file, AMC, 0);
     poise_file *model = io_read(asf.bytes, asf.size, ASF, NULL);
     poise_file *clip = io_read(amc.bytes, amc.size, AMC, model->model);
     for (int f = 0; f < 2; ++f) {
@@ -335,7 +335,7 @@ TEST(a_motion_of_a_fixed_arm_stands_on_the_root_that_its_skeleton_gets)
     ck_assert_int_eq(poise_clip_create(2, 1, 0.5, NULL, &file.clip, NULL), POISE_OK);
     file.clip->q[1] = 0.25;
     io_write_warns(&file, ASF, "no root with six free coordinates");
-    io_bytes asf = io_write(&file, ASF, 1), amc = io_write(&file, AMC, 0);
+    io_bytes asf = io_write(&file, ASF, 2), amc = io_write(&file, AMC, 0);
     poise_file *model = io_read(asf.bytes, asf.size, ASF, NULL);
     poise_file *clip = io_read(amc.bytes, amc.size, AMC, model->model);
     ck_assert_int_eq(model->warning_count + clip->warning_count, 0);

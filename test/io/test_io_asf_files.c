@@ -51,7 +51,7 @@ static poise_file *read_path(const char *path, poise_format format, const poise_
     return file;
 }
 
-TEST_DATA(skeletons_hold_what_is_known_of_them, "data/asfamc")
+TEST_DATA(skeletons_hold_what_is_known_of_them, "asfamc")
 {
     for (size_t i = 0; i < TEST_COUNT(skeletons); ++i) {
         poise_file *file = read_path(skeletons[i], ASF, NULL);
@@ -85,7 +85,7 @@ static void check_row(const double *q, const double *expected, int positions, in
     }
 }
 
-TEST_DATA(motions_hold_what_is_known_of_them, "data/asfamc")
+TEST_DATA(motions_hold_what_is_known_of_them, "asfamc")
 {
     for (size_t i = 0; i < TEST_COUNT(facts); ++i) {
         const fact *f = &facts[i];
@@ -108,7 +108,7 @@ TEST_DATA(motions_hold_what_is_known_of_them, "data/asfamc")
 
 // The clip as ASF and AMC, and as the BVH that others made of it: legs and spine agree. Index 0 of the BVH is a pose of its
 // own, so frame k here is frame k + 1 there.
-TEST_DATA(a_motion_is_the_same_in_two_formats, "data/asfamc")
+TEST_DATA(a_motion_is_the_same_in_two_formats, "asfamc")
 {
     static const struct {
         const char *asf, *amc, *bvh;
@@ -133,10 +133,10 @@ TEST_DATA(a_motion_is_the_same_in_two_formats, "data/asfamc")
 }
 
 // The skeleton in a frame of the motion, as the reference numbers of the exact Hessian have it, in cm.
-TEST_DATA(bones_are_where_the_reference_has_them, "data/asfamc")
+TEST_DATA(bones_are_where_the_reference_has_them, "reference hdm05")
 {
     json_error_t error;
-    json_t *reference = json_load_file(POISE_SHARED_DIR "/reference/hessianik_reference.json", 0, &error);
+    json_t *reference = json_load_file(test_data("reference/hessianik_reference.json"), 0, &error);
     ck_assert_msg(reference != NULL, "%s", error.text);
     poise_file *skeleton = read_path("hdm05/HDM_dg.asf", ASF, NULL);
     poise_file *motion = read_path("hdm05/HDM_dg_03-05_02_120.amc", AMC, skeleton->model);

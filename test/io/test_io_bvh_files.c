@@ -108,7 +108,7 @@ static void check_row(const fact *f, const poise_file *file, int frame, const do
     }
 }
 
-TEST_DATA(files_hold_what_is_known_of_them, "data/bvh")
+TEST_DATA(files_hold_what_is_known_of_them, "bvh")
 {
     for (size_t i = 0; i < TEST_COUNT(facts); ++i) {
         const fact *f = &facts[i];
@@ -143,7 +143,7 @@ static void spell(const poise_joint *joint, bool turns_first, char text[8])
              is_free && turns_first ? "XYZ" : "");
 }
 
-TEST_DATA(orders_of_channels_are_counted_right, "data/bvh")
+TEST_DATA(orders_of_channels_are_counted_right, "bvh")
 {
     for (size_t i = 0; i < TEST_COUNT(facts); ++i) {
         io_bytes bytes = io_load(facts[i].path);
@@ -163,7 +163,7 @@ TEST_DATA(orders_of_channels_are_counted_right, "data/bvh")
 }
 
 // Numbers of a text after a word, as the C library reads them: every angle of q is the product of two doubles.
-TEST_DATA(angles_are_degrees_times_the_constant, "data/bvh")
+TEST_DATA(angles_are_degrees_times_the_constant, "bvh")
 {
     io_bytes bytes = io_load("bvh/three_pirouette.bvh");
     bytes.bytes[bytes.size] = '\0';
@@ -178,7 +178,7 @@ TEST_DATA(angles_are_degrees_times_the_constant, "data/bvh")
     }
 }
 
-TEST_DATA(dialects_of_positions_are_told_apart, "data/bvh")
+TEST_DATA(dialects_of_positions_are_told_apart, "bvh")
 {
     static const struct {
         const char *path, *joint;
@@ -204,7 +204,7 @@ TEST_DATA(dialects_of_positions_are_told_apart, "data/bvh")
     }
 }
 
-TEST_DATA(a_row_too_many_is_left_out_with_a_warning, "data/bvh")
+TEST_DATA(a_row_too_many_is_left_out_with_a_warning, "bvh")
 {
     io_bytes bytes = io_load("bvh/assimp_Boxing_Toes.bvh");
     poise_file *file = io_read(bytes.bytes, bytes.size, BVH, NULL);

@@ -105,7 +105,7 @@ static void check_fact(const c3d_fact *f)
     }
 }
 
-TEST_DATA(real_files_hold_what_is_known_of_them, "data/c3d")
+TEST_DATA(real_files_hold_what_is_known_of_them, "c3d")
 {
     for (size_t i = 0; i < TEST_COUNT(c3d_facts); ++i) {
         check_fact(&c3d_facts[i]);
@@ -133,7 +133,7 @@ static double difference(const char *a_path, const char *b_path)
     return largest;
 }
 
-TEST_DATA(one_recording_in_six_kinds_of_numbers_agrees, "data/c3d")
+TEST_DATA(one_recording_in_six_kinds_of_numbers_agrees, "c3d")
 {
     const char *real = "c3d/sample02_pc_real.c3d";
     // integers are rounded to steps of 0.28; singles differ by the roundings of other writers
@@ -147,7 +147,7 @@ TEST_DATA(one_recording_in_six_kinds_of_numbers_agrees, "data/c3d")
     ck_assert_double_le(difference("c3d/btk_Res16bits.c3d", "trc/btk_Res16bits.trc"), 5.1e-6);
 }
 
-TEST_DATA(analog_samples_events_and_plates_go_on_from_c3d_to_c3d, "data/c3d")
+TEST_DATA(analog_samples_events_and_plates_go_on_from_c3d_to_c3d, "c3d")
 {
     static const struct {
         const char *path;
@@ -186,7 +186,7 @@ TEST_DATA(analog_samples_events_and_plates_go_on_from_c3d_to_c3d, "data/c3d")
     }
 }
 
-TEST_DATA(oddities_of_real_files_are_told, "data/c3d")
+TEST_DATA(oddities_of_real_files_are_told, "c3d")
 {
     static const struct {
         const char *path, *part;

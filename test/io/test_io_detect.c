@@ -1,5 +1,5 @@
 // Which format is it? By content, then by name.
-#include "support/test_main.h"
+#include "support/io_check.h"
 
 #include <poise/io.h>
 
@@ -107,32 +107,27 @@ TEST(name_says_the_format_where_the_content_does_not)
     ck_assert_int_eq(poise_format_detect("HIERARCHY", 9, "x.urdf"), POISE_FORMAT_BVH);
 }
 
-TEST(files_of_others_are_told_by_content)
+TEST_DATA(files_of_others_are_told_by_content, "urdf mjcf bvh asfamc c3d trc gltf opensim")
 {
     static const struct {
         const char *path;
         poise_format format;
     } cases[] = {
-        {"data/urdf/panda.urdf", POISE_FORMAT_URDF},
-        {"data/mjcf/humanoid.xml", POISE_FORMAT_MJCF},
-        {"data/bvh/cmu_07_05.bvh", POISE_FORMAT_BVH},
-        {"data/asfamc/11.asf", POISE_FORMAT_ASF},
-        {"data/asfamc/11_01.amc", POISE_FORMAT_AMC},
-        {"data/asfamc/zeros.amc", POISE_FORMAT_AMC},
-        {"data/c3d/btk_MyCube.c3d", POISE_FORMAT_C3D},
-        {"data/trc/btk_Knee.trc", POISE_FORMAT_TRC},
-        {"data/gltf/SimpleSkin.gltf", POISE_FORMAT_GLTF},
-        {"data/gltf/Fox.glb", POISE_FORMAT_GLB},
-        {"data/opensim/gait2354_std_walk1_ik.mot", POISE_FORMAT_MOT},
+        {"urdf/panda.urdf", POISE_FORMAT_URDF},
+        {"mjcf/humanoid.xml", POISE_FORMAT_MJCF},
+        {"bvh/cmu_07_05.bvh", POISE_FORMAT_BVH},
+        {"asfamc/11.asf", POISE_FORMAT_ASF},
+        {"asfamc/11_01.amc", POISE_FORMAT_AMC},
+        {"asfamc/zeros.amc", POISE_FORMAT_AMC},
+        {"c3d/btk_MyCube.c3d", POISE_FORMAT_C3D},
+        {"trc/btk_Knee.trc", POISE_FORMAT_TRC},
+        {"gltf/SimpleSkin.gltf", POISE_FORMAT_GLTF},
+        {"gltf/Fox.glb", POISE_FORMAT_GLB},
+        {"opensim/gait2354_std_walk1_ik.mot", POISE_FORMAT_MOT},
     };
-    for (size_t i = 0; i < TEST_COUNT(cases) && test_has_shared(cases[i].path); ++i) {
-        char full[4096];
-        snprintf(full, sizeof full, "%s/%s", POISE_SHARED_DIR, cases[i].path);
-        FILE *file = fopen(full, "rb");
-        static char bytes[1 << 20];
-        size_t size = fread(bytes, 1, sizeof bytes, file);
-        fclose(file);
-        poise_format format = poise_format_detect(bytes, size, "x.txt");
+    for (size_t i = 0; i < TEST_COUNT(cases); ++i) {
+        io_bytes file = io_load(cases[i].path);
+        poise_format format = poise_format_detect(file.bytes, file.size, "x.txt");
         ck_assert_msg(format == cases[i].format, "%s: %s", cases[i].path, poise_format_name(format));
     }
 }

@@ -41,7 +41,7 @@ static poise_file *read_shared(const char *path, int animation)
     return io_read_bytes(io_load(path), &options);
 }
 
-TEST_DATA(files_hold_what_the_manifest_says, "data/gltf")
+TEST_DATA(files_hold_what_the_manifest_says, "gltf")
 {
     for (size_t i = 0; i < TEST_COUNT(facts); ++i) {
         for (int a = 0; a < facts[i].clips; ++a) {
@@ -213,7 +213,7 @@ static void check_pose(poise_pose pose, const matrix *m, double size, const char
     }
 }
 
-TEST_DATA(bodies_are_where_the_matrices_of_the_file_put_them_at_every_key, "data/gltf")
+TEST_DATA(bodies_are_where_the_matrices_of_the_file_put_them_at_every_key, "gltf")
 {
     static const struct {
         const char *path;
@@ -251,7 +251,7 @@ TEST_DATA(bodies_are_where_the_matrices_of_the_file_put_them_at_every_key, "data
     }
 }
 
-TEST_DATA(files_come_back_with_the_same_clip_after_writing_and_reading, "data/gltf")
+TEST_DATA(files_come_back_with_the_same_clip_after_writing_and_reading, "gltf")
 {
     for (size_t i = 0; i < TEST_COUNT(facts); ++i) {
         poise_file *file = read_shared(facts[i].path, 0);
@@ -351,7 +351,7 @@ static const struct {
     {"node_weights_with_no_mesh.gltf", true, ""},
 };
 
-TEST_DATA(known_bad_files_are_refused_or_read_with_a_warning_as_the_manifest_says, "data/gltf")
+TEST_DATA(known_bad_files_are_refused_or_read_with_a_warning_as_the_manifest_says, "gltf")
 {
     for (size_t i = 0; i < TEST_COUNT(bad); ++i) {
         char path[256];
@@ -400,7 +400,7 @@ static json_t *written(const poise_file *file)
     return document;
 }
 
-TEST_DATA(everything_else_in_a_file_goes_on, "data/gltf")
+TEST_DATA(everything_else_in_a_file_goes_on, "gltf")
 {
     static const char *const paths[] = {"gltf/CesiumMan.glb", "gltf/Fox.glb", "gltf/RiggedFigure.glb"};
     for (size_t i = 0; i < TEST_COUNT(paths); ++i) {

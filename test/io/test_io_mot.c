@@ -233,7 +233,7 @@ static poise_model *model_of_columns(const char *columns)
     return model_of(builder);
 }
 
-TEST_DATA(real_files_hold_what_is_known_of_them, "data/opensim")
+TEST_DATA(real_files_hold_what_is_known_of_them, "opensim")
 {
     static const struct {
         const char *path, *columns;

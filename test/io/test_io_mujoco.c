@@ -245,7 +245,7 @@ TEST(files_at_random_give_the_poses_of_mujoco)
     }
 }
 
-TEST_DATA(real_files_give_the_poses_of_mujoco, "data/mjcf")
+TEST_DATA(real_files_give_the_poses_of_mujoco, "mjcf")
 {
     scene_random random = scene_random_make(2);
     char *humanoid = (char *)io_load("mjcf/humanoid.xml").bytes, *cmu = (char *)io_load("mjcf/humanoid_CMU.xml").bytes;

@@ -3,6 +3,7 @@
 #include "math/scalar.h"
 #include "math/vec3.h"
 #include "support/io_check.h"
+#include "support/osim_facts.h"
 #include "support/skeleton.h"
 
 #include <ctype.h>
@@ -12,7 +13,7 @@
 
 static poise_file *read_model(const char *path)
 {
-    return io_read_shared(path, POISE_FORMAT_UNKNOWN, NULL);
+    return io_read_data(path, POISE_FORMAT_UNKNOWN, NULL);
 }
 
 // ---- Forward kinematics at two poses -------------------------------------------------------------------------------------
@@ -78,44 +79,18 @@ static int check_bodies(const char *line, const figure *f, const char *what)
     return checked;
 }
 
-static void check_facts(const char *path, const char *facts)
+TEST_ROWS(bodies_of_every_model_are_where_opensim_has_them, TEST_COUNT(osim_facts))
 {
-    char full[256];
-    snprintf(full, sizeof full, DATA "%s", path);
-    io_bytes bytes = io_load(full);
-    poise_file *file = read_model(full);
+    const char *path = osim_facts[test_row].path;
+    io_bytes bytes = io_load(path);
+    poise_file *file = read_model(path);
     figure f = figure_of(file->model);
-    const char *line[2] = {strstr(facts, "- default: "), strstr(facts, "- test: ")}, *end = strstr(facts, "\n## ");
-    for (int i = 0; i < 2; ++i) {
-        char what[300], one[4000];
-        if (!line[i] || (end && line[i] > end)) {
-            continue;
-        }
-        memcpy(f.q, file->postures[0].q, (size_t)f.nq * sizeof *f.q);
-        if (i == 1) {
-            pose_for_test((const char *)bytes.bytes, file->model, f.q);
-        }
-        update(&f);
-        snprintf(what, sizeof what, "%s, %s", path, i == 0 ? "default" : "test");
-        snprintf(one, sizeof one, "%.*s", (int)strcspn(line[i], "\n"), line[i]);
-        ck_assert_int_gt(check_bodies(strchr(one, ':') + 1, &f, what), 0);
-    }
-}
-
-TEST_DATA(bodies_of_every_model_are_where_opensim_has_them, "data/osim/SOURCES.md")
-{
-    io_bytes bytes = io_load(DATA "SOURCES.md");
-    int models = 0;
-    for (const char *at = strstr((const char *)bytes.bytes, "\n## "); at; at = strstr(at + 1, "\n## ")) {
-        char path[128];
-        const char *facts = strstr(at, "- default: "), *next = strstr(at + 1, "\n## ");
-        bool has_facts = facts && (!next || facts < next);
-        if (sscanf(at, "\n## %127s", path) == 1 && strstr(path, ".osim") && has_facts) {
-            check_facts(path, at + 1);
-            models += 1;
-        }
-    }
-    ck_assert_int_ge(models, 19);
+    memcpy(f.q, file->postures[0].q, (size_t)f.nq * sizeof *f.q);
+    update(&f);
+    ck_assert_int_gt(check_bodies(osim_facts[test_row].at_default, &f, path), 0);
+    pose_for_test((const char *)bytes.bytes, file->model, f.q);
+    update(&f);
+    ck_assert_int_gt(check_bodies(osim_facts[test_row].at_test, &f, path), 0);
 }
 
 // ---- OpenSim's own output ------------------------------------------------------------------------------------------------
@@ -181,7 +156,7 @@ static double largest_shift(const figure *f, const table *bodies, int row)
 }
 
 // Angles are degrees.
-TEST_DATA(mass_centres_move_as_in_opensims_body_kinematics, "data/osim/gait2354")
+TEST_DATA(mass_centres_move_as_in_opensims_body_kinematics, "osim/gait2354")
 {
     poise_file *file = read_model(DATA "gait2354/subject01_simbody_adjusted.osim");
     io_bytes angles = io_load(DATA "gait2354/subject01_walk1_Kinematics_q.sto");
@@ -341,7 +316,7 @@ TEST(what_is_on_a_body_grows_with_it)
 
 // ---- Words ---------------------------------------------------------------------------------------------------------------
 
-TEST_DATA(what_is_not_read_is_refused_by_name, "data/osim/zoo/subject1_abdbonepin.osim")
+TEST_DATA(what_is_not_read_is_refused_by_name, "osim/zoo/subject1_abdbonepin.osim")
 {
     io_bytes bytes = io_load(DATA "zoo/subject1_abdbonepin.osim");
     poise_file *file = NULL;

@@ -46,6 +46,45 @@ TEST_ROWS(a_geom_becomes_the_shape_that_covers_it, TEST_COUNT(geoms))
     io_near(poise_pose_transform(shape->pose, (poise_vec3){0, 0, 1}), c->top, 1e-12, "top");
 }
 
+// How far the hull of a geom reaches in a direction of its body; the geom as it is, not what covers it.
+static const struct {
+    const char *text;
+    double along[3], reach;
+} hulls[] = {
+    {"<geom size='.1' pos='1 2 3'/>", {0, 0, 1}, 3.1},
+    {"<geom type='capsule' size='.1 .5'/>", {0, 0, 1}, 0.6},
+    {"<geom type='cylinder' size='.1 .5'/>", {0, 0, 1}, 0.5}, // its capsule reaches 0.6
+    {"<geom type='cylinder' size='.1 .5'/>", {1, 0, 0}, 0.1},
+    {"<geom type='box' size='1 2 3' euler='0 0 90'/>", {1, 0, 0}, 2},
+    {"<geom type='ellipsoid' size='3 2 1'/>", {0, 0, 1}, 1}, // its capsule reaches 2
+    {"<geom type='ellipsoid' size='3 2 1'/>", {1, 0, 0}, 3},
+    {"<frame pos='0 0 1'><geom type='box' size='1 2 3'/></frame>", {0, 0, 1}, 4},
+};
+
+static double reach_of(const poise_hull *hull, const double along[3])
+{
+    double most = -INFINITY;
+    for (int i = 0; i < hull->corner_count; ++i) {
+        poise_vec3 x = hull->corners[i];
+        most = fmax(most, x.x * along[0] + x.y * along[1] + x.z * along[2] + hull->radius);
+    }
+    return most;
+}
+
+TEST_ROWS(a_geom_has_the_hull_that_it_is, TEST_COUNT(hulls))
+{
+    char text[2000];
+    snprintf(text, sizeof text, ARM("%s<geom class='seen' size='9'/>", ""), hulls[test_row].text);
+    poise_file *file = io_read_text(text, POISE_FORMAT_MJCF, NULL);
+    ck_assert_int_eq(file->hull_count, 1); // the plane stands in the world
+    ck_assert_int_eq(file->hulls[0].body, poise_model_find_body(file->model, "a"));
+    ck_assert(file->hulls[0].groups == 2 && file->hulls[0].against == 1);
+    ck_assert_double_eq_tol(reach_of(&file->hulls[0], hulls[test_row].along), hulls[test_row].reach, 1e-12);
+    poise_edit edit = {.scale = {.metres = 0.01}, .assumed = {.metres = 1}};
+    ck_assert_int_eq(poise_file_edit(file, &edit, NULL, NULL), POISE_OK);
+    ck_assert_double_eq_tol(reach_of(&file->hulls[0], hulls[test_row].along), 100 * hulls[test_row].reach, 1e-9);
+}
+
 // p and q collide by <pair> alone, and with nothing else: neither do r, which a pair names as well, and p.
 TEST(pairs_of_geoms_collide_whatever_their_bits)
 {
@@ -567,6 +606,22 @@ TEST(a_mesh_that_is_named_often_is_not_read_as_often)
         ck_assert_int_eq(loads, row == 1 ? 64 : 1);
         ck_assert_int_eq(file->shapes_skipped, row == 1 ? NAMED - 64 : NAMED);
     }
+}
+
+// A cube with a dent, and a point within: eight corners are left, at the scale and in the place of the link.
+TEST(a_mesh_has_the_hull_of_its_vertices)
+{
+    poise_read_options options = io_options(POISE_FORMAT_URDF, NULL);
+    options.load = count_loads, options.meshes = true;
+    options.user = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nv 0 0 1\nv 1 0 1\nv 0 1 1\nv 1 1 1\nv .5 .5 .5\nv .5 .5 1\n"
+                   "f 1 2 4 3\nf 5 6 10\nf 6 8 10\nf 8 7 9\nf 7 5 9\nf 1 2 6 5\nf 3 4 8 7\n";
+    poise_file *file = io_read_with("<robot name='r'><link name='a'><collision><origin xyz='0 0 5'/><geometry>"
+                                    "<mesh filename='a.obj' scale='1 2 3'/></geometry></collision></link></robot>",
+                                    &options);
+    ck_assert_int_eq(file->hull_count, 1);
+    ck_assert_int_eq(file->hulls[0].corner_count, 8);
+    ck_assert_double_eq_tol(reach_of(&file->hulls[0], (const double[]){0, 0, 1}), 8, 1e-12);
+    ck_assert_double_eq_tol(reach_of(&file->hulls[0], (const double[]){0, 1, 0}), 2, 1e-12);
 }
 
 TEST(a_bad_mesh_is_refused_in_words)

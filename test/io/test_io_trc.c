@@ -319,7 +319,7 @@ static void check_point(const fact *f, const poise_markers *m, int frame, const 
                   f->path, frame, p.x, p.y, p.z); // the compiler reads the same decimals
 }
 
-TEST_DATA(real_files_hold_what_is_known_of_them, "data/trc")
+TEST_DATA(real_files_hold_what_is_known_of_them, "trc")
 {
     for (size_t k = 0; k < TEST_COUNT(facts); ++k) {
         const fact *f = &facts[k];
@@ -346,7 +346,7 @@ TEST_DATA(real_files_hold_what_is_known_of_them, "data/trc")
     }
 }
 
-TEST_DATA(a_walk_agrees_with_every_tenth_frame_of_its_c3d, "data/trc")
+TEST_DATA(a_walk_agrees_with_every_tenth_frame_of_its_c3d, "trc")
 {
     io_bytes a = io_load("trc/os_std_walking5_markers.trc"), b = io_load("c3d/os_walking5.c3d");
     poise_file *trc = io_read(a.bytes, a.size, POISE_FORMAT_TRC, NULL),
@@ -368,7 +368,7 @@ TEST_DATA(a_walk_agrees_with_every_tenth_frame_of_its_c3d, "data/trc")
     ck_assert_int_eq(seen, 2403);
 }
 
-TEST_DATA(bad_files_are_refused_in_words, "data/trc")
+TEST_DATA(bad_files_are_refused_in_words, "trc")
 {
     io_bytes empty = io_load("bad/trc/Empty.trc"), cut = io_load("bad/trc/Truncated.trc");
     io_refused_text((char *)empty.bytes, POISE_FORMAT_TRC, NULL, 1, "\"PathFileType\" expected");

@@ -24,7 +24,8 @@ TEST(every_kind_of_joint_comes_over_as_written)
 {
     poise_file *file = read_urdf(document_urdf);
     const poise_model *model = file->model;
-    ck_assert_int_eq(file->warning_count, 0);
+    ck_assert_int_eq(file->warning_count, 1);
+    io_check_warned(file, 9, "which it follows, within");
     ck_assert_str_eq(file->title, "all");
     ck_assert(file->scale.metres == 1.0 && file->scale.up == POISE_UP_Z);
     ck_assert_int_eq(poise_model_info(model).joints, 7);
@@ -116,6 +117,7 @@ static const io_case odd[] = {
     {TWO("prismatic", "<limit lower=\"0\" upper=\"0\" effort=\"0\" velocity=\"0\"/>"), 4,
      "joint \"j\" cannot move: its limits are 0 and 0, which exporters write if none are given"},
     {TWO("revolute", "<limit effort='1'/>"), 4, "joint \"j\" has no limits"},
+    {TWO("revolute", "<limit lower='0' upper='1' velocity='0'/>"), 4, "joint \"j\": a velocity of 0 is taken as no limit"},
     {TWO("continuous", "<limit lower='0' upper='0'/>"), 4, "limits of a continuous joint are not used"},
     {TWO("ball", ""), 4, "type \"ball\" is not in the URDF standard"},
     {TWO("spherical", ""), 4, "read as a ball joint"},
@@ -181,11 +183,32 @@ TEST(limits_that_would_lock_a_leader_are_dropped_with_a_warning)
         io_check_warned(file, 3, "its limits would lock \"lead\"");
         ck_assert(poise_model_info(file->model).lower[0] == 0 && poise_model_info(file->model).upper[0] == 1);
     }
-    file = read_urdf(FOLLOWER("-0.75", "-0.25", "0"));
-    ck_assert_int_eq(file->warning_count, 0);
+}
+
+// Both limits hold, and what that takes from the leader is said; what digits take is not.
+TEST(limits_of_a_follower_narrow_those_of_its_leader_with_a_warning)
+{
+    poise_file *file = read_urdf(FOLLOWER("-0.75", "-0.25", "0"));
+    io_check_warned(file, 3,
+                    "joint \"follow\": its limits hold \"lead\", which it follows, within 14.3239 .. 42.9718 degrees "
+                    "instead of 0 .. 57.2958");
     ck_assert(poise_model_info(file->model).lower[0] == 0.25 && poise_model_info(file->model).upper[0] == 0.75);
     file = read_urdf(FOLLOWER("-0.75", "-0.25", "0.125"));
     ck_assert(poise_model_info(file->model).lower[0] == 0.375 && poise_model_info(file->model).upper[0] == 0.875);
+    file = read_urdf(FOLLOWER("-0.995", "0", "0"));
+    ck_assert_int_eq(file->warning_count, 0);
+    ck_assert_double_eq(poise_model_info(file->model).upper[0], 0.995);
+}
+
+TEST(limits_of_followers_are_ignored_where_that_is_asked_for)
+{
+    static const char *const robots[] = {FOLLOWER("-0.75", "-0.25", "0"), FOLLOWER("5", "6", "0"), FOLLOWER("-9", "9", "1")};
+    poise_read_options options = {.format = URDF, .ignore_follower_limits = true};
+    for (int i = 0; i < 3; ++i) {
+        poise_file *file = io_read_with(robots[i], &options);
+        ck_assert_int_eq(file->warning_count, 0);
+        ck_assert(poise_model_info(file->model).lower[0] == 0 && poise_model_info(file->model).upper[0] == 1);
+    }
 }
 
 // ---- Errors --------------------------------------------------------------------------------------------------------------
@@ -385,7 +408,7 @@ static poise_pose pose_from(const double *p, const double *q)
     return (poise_pose){{q[1], q[2], q[3], q[0]}, {p[0], p[1], p[2]}};
 }
 
-TEST_DATA(facts_of_real_files_hold, "data/urdf")
+TEST_DATA(facts_of_real_files_hold, "urdf")
 {
     for (size_t i = 0; i < TEST_COUNT(facts); ++i) {
         const fact_row *row = &facts[i];
@@ -434,7 +457,7 @@ static const refusal_row refusals[] = {
     {"urdf", "cassie_v2.urdf", 0, "and 13 more joints without limits"},
 };
 
-TEST_DATA(bad_files_are_refused_or_read_with_a_warning, "data/urdf")
+TEST_DATA(bad_files_are_refused_or_read_with_a_warning, "urdf")
 {
     for (size_t i = 0; i < TEST_COUNT(refusals); ++i) {
         const refusal_row *row = &refusals[i];

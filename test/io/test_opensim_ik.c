@@ -62,9 +62,9 @@ static void prepare(job *j, int row)
 {
     poise_error error = {0};
     io_bytes setup = io_load(cases[row].setup);
-    j->model = io_read_shared(cases[row].model, POISE_FORMAT_OSIM, NULL);
-    j->recording = io_read_shared(cases[row].recording, POISE_FORMAT_TRC, NULL);
-    j->answer = io_read_shared(cases[row].answer, POISE_FORMAT_MOT, j->model->model);
+    j->model = io_read_data(cases[row].model, POISE_FORMAT_OSIM, NULL);
+    j->recording = io_read_data(cases[row].recording, POISE_FORMAT_TRC, NULL);
+    j->answer = io_read_data(cases[row].answer, POISE_FORMAT_MOT, j->model->model);
     ck_assert_msg(!poise_ik_setup_read(setup.bytes, setup.size, NULL, &j->setup, &error), "%s", error.text);
     test_own(release_setup, j->setup);
     trim(j);
@@ -115,7 +115,7 @@ static double cost_of(const job *j, const poise_clip *clip)
     return total;
 }
 
-TEST_DATA_ROWS(opensims_answers_are_met_at_no_higher_cost, TEST_COUNT(cases), "data/osim/gait2354")
+TEST_DATA_ROWS(opensims_answers_are_met_at_no_higher_cost, TEST_COUNT(cases), "osim/gait2354")
 {
     job *j = calloc(1, sizeof *j);
     test_own(free, j);

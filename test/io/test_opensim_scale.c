@@ -17,7 +17,7 @@ static poise_osim_scaled *scale_in(double metres)
 {
     io_bytes model = io_load("osim/scale/gait2354_simbody.osim"), set = io_load("osim/scale/gait2354_Scale_MarkerSet.xml");
     io_bytes setup = io_load("osim/scale/subject01_Setup_Scale.xml");
-    poise_file *trial = io_read_shared("osim/scale/subject01_static.trc", POISE_FORMAT_TRC, NULL);
+    poise_file *trial = io_read_data("osim/scale/subject01_static.trc", POISE_FORMAT_TRC, NULL);
     trial->markers->scale.metres = metres;
     poise_osim_scaling problem = {.model = model.bytes,
                                   .model_size = model.size,
@@ -48,7 +48,7 @@ static const poise_body_scale *factors_of(const poise_osim_scaled *scaled, const
     return NULL;
 }
 
-TEST_DATA(factors_of_bodies_are_opensims, "data/osim/scale")
+TEST_DATA(factors_of_bodies_are_opensims, "osim/scale")
 {
     const poise_osim_scaled *scaled = scale_subject();
     const char *text = (const char *)io_load("osim/scale/std_subject01_scaleSet_applied.xml").bytes;
@@ -84,7 +84,7 @@ static bool finds(const poise_osim_scaled *scaled, poise_finding_kind kind, pois
     return false;
 }
 
-TEST_DATA(a_subject_that_is_scaled_rightly_is_good, "data/osim/scale")
+TEST_DATA(a_subject_that_is_scaled_rightly_is_good, "osim/scale")
 {
     poise_verdict verdict;
     poise_thresholds usual = poise_scaling_thresholds();
@@ -93,7 +93,7 @@ TEST_DATA(a_subject_that_is_scaled_rightly_is_good, "data/osim/scale")
     ck_assert_double_gt(verdict.worst[POISE_FINDING_GIVEN], 0.0);
 }
 
-TEST_DATA(a_wrong_unit_fails, "data/osim/scale")
+TEST_DATA(a_wrong_unit_fails, "osim/scale")
 {
     const poise_osim_scaled *scaled = scale_in(1.0);
     ck_assert(finds(scaled, POISE_FINDING_SIZE, POISE_VERDICT_FAILED, NULL));
@@ -101,7 +101,7 @@ TEST_DATA(a_wrong_unit_fails, "data/osim/scale")
     ck_assert(finds(scale_in(0.0005), POISE_FINDING_SIZE, POISE_VERDICT_DOUBTFUL, NULL)); // half a person
 }
 
-TEST_DATA(left_unlike_right_is_doubtful, "data/osim/scale")
+TEST_DATA(left_unlike_right_is_doubtful, "osim/scale")
 {
     poise_osim_scaled *scaled = scale_subject();
     for (int i = 0; i < scaled->factor_count; ++i) {
@@ -113,10 +113,10 @@ TEST_DATA(left_unlike_right_is_doubtful, "data/osim/scale")
     ck_assert(!finds(scaled, POISE_FINDING_SIDES, POISE_VERDICT_DOUBTFUL, "femur_r"));
 }
 
-TEST_DATA(a_setup_of_another_tool_is_refused, "data/osim/scale")
+TEST_DATA(a_setup_of_another_tool_is_refused, "osim/scale")
 {
     io_bytes model = io_load("osim/scale/gait2354_simbody.osim"), setup = io_load("osim/gait2354/subject01_Setup_IK.xml");
-    poise_file *trial = io_read_shared("osim/scale/subject01_static.trc", POISE_FORMAT_TRC, NULL);
+    poise_file *trial = io_read_data("osim/scale/subject01_static.trc", POISE_FORMAT_TRC, NULL);
     poise_osim_scaling problem = {.model = model.bytes,
                                   .model_size = model.size,
                                   .setup = setup.bytes,
@@ -128,11 +128,11 @@ TEST_DATA(a_setup_of_another_tool_is_refused, "data/osim/scale")
     ck_assert_ptr_nonnull(strstr(error.text, "ScaleTool"));
 }
 
-TEST_DATA(scaled_joints_and_masses_are_opensims, "data/osim/scale")
+TEST_DATA(scaled_joints_and_masses_are_opensims, "osim/scale")
 {
     const poise_osim_scaled *scaled = scale_subject();
     const poise_model *ours = scaled->file->model;
-    const poise_model *theirs = io_read_shared("osim/scale/std_subject01_simbody.osim", POISE_FORMAT_OSIM, NULL)->model;
+    const poise_model *theirs = io_read_data("osim/scale/std_subject01_simbody.osim", POISE_FORMAT_OSIM, NULL)->model;
     ck_assert_int_eq(poise_model_info(ours).joints, poise_model_info(theirs).joints);
     for (int k = 0; k < poise_model_info(ours).joints; ++k) {
         const poise_joint *a = poise_model_joint_info(ours, k).given;
@@ -151,10 +151,10 @@ TEST_DATA(scaled_joints_and_masses_are_opensims, "data/osim/scale")
 }
 
 // OpenSim stops early: markers of the torso, which weigh little, are millimetres from the minimum (docs/formats.md).
-TEST_DATA(placed_markers_of_pelvis_and_legs_are_opensims, "data/osim/scale")
+TEST_DATA(placed_markers_of_pelvis_and_legs_are_opensims, "osim/scale")
 {
     const poise_osim_scaled *scaled = scale_subject();
-    const poise_file *theirs = io_read_shared("osim/scale/std_subject01_simbody.osim", POISE_FORMAT_OSIM, NULL);
+    const poise_file *theirs = io_read_data("osim/scale/std_subject01_simbody.osim", POISE_FORMAT_OSIM, NULL);
     int checked = 0;
     for (int i = 0; i < scaled->file->placement_count; ++i) {
         const poise_placement *a = &scaled->file->placements[i];

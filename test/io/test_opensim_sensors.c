@@ -40,10 +40,10 @@ static poise_sensor_setup setup_of(const char *path)
 }
 
 // Frames that OpenSense's placer wrote into the model are tools here.
-TEST_DATA(sensors_sit_where_opensense_places_them, "data/osim/imu")
+TEST_DATA(sensors_sit_where_opensense_places_them, "osim/imu")
 {
-    const poise_file *model = io_read_shared("osim/imu/subject07.osim", POISE_FORMAT_OSIM, NULL);
-    const poise_file *theirs = io_read_shared("osim/imu/std_calibrated_subject07.osim", POISE_FORMAT_OSIM, NULL);
+    const poise_file *model = io_read_data("osim/imu/subject07.osim", POISE_FORMAT_OSIM, NULL);
+    const poise_file *theirs = io_read_data("osim/imu/std_calibrated_subject07.osim", POISE_FORMAT_OSIM, NULL);
     poise_sensor_setup setup = setup_of("osim/imu/imuPlacer.xml");
     poise_orientations *trial = orientations_of("osim/imu/imuOrientations.sto");
     poise_sensor sensors[MOST];
@@ -61,9 +61,9 @@ TEST_DATA(sensors_sit_where_opensense_places_them, "data/osim/imu")
 }
 
 // Simbody at an accuracy of 1e-4 comes to 7.9728 degrees.
-TEST_DATA(a_swing_is_followed_to_the_minimum, "data/osim/imu")
+TEST_DATA(a_swing_is_followed_to_the_minimum, "osim/imu")
 {
-    const poise_file *model = io_read_shared("osim/imu/subject07.osim", POISE_FORMAT_OSIM, NULL);
+    const poise_file *model = io_read_data("osim/imu/subject07.osim", POISE_FORMAT_OSIM, NULL);
     poise_sensor_setup setup = setup_of("osim/imu/imuPlacerFaceNegX.xml");
     poise_orientations *trial = orientations_of("osim/imu/MT_012005D6_009-quaternions_calibration_trial_Facing_negX.sto");
     poise_orientations *swing = orientations_of("osim/imu/MT_012005D6_009-quaternions_RHJCSwinger.sto");

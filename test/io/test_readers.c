@@ -1,15 +1,14 @@
 // What every reader promises, over a table of documents: cut anywhere, with any byte changed or without memory it gives a
-// sound file or an error with a place; it takes time in proportion; what is written reads back to the same bits. A new
-// format is a row of `documents` and one of `growths`.
+// sound file or an error with a place; what is written reads back to the same bits. A new format is a row of `documents`, and one
+// of `growths` in test_growth.c.
 #include "documents.h"
 #include "support/c3d_forge.h"
 #include "support/gltf_text.h"
 #include "support/io_check.h"
 #include "support/skeleton.h"
 
+#include <app/cli/data_files.h>
 #include <scenes/scenes.h>
-
-#include <dirent.h>
 
 // ---- Models that a motion needs ------------------------------------------------------------------------------------------
 
@@ -300,306 +299,6 @@ TEST_ROWS(a_scene_is_written_or_memory_is_missing, POISE_FORMAT_COUNT - 1)
     ck_assert_int_gt(io_writes_without_memory(&w.file, format), 0);
 }
 
-// ---- Time in proportion --------------------------------------------------------------------------------------------------
-
-// Links in a row, the joints before the links and backwards, each following the one before.
-static void grow_urdf(io_text *out, int n)
-{
-    io_put(out, "<robot name='chain'>\n");
-    for (int i = n; i > 0; --i) {
-        io_put(out, "<joint name='joint%d' type='revolute'><parent link='link%d'/><child link='link%d'/>", i, i - 1, i);
-        if (i > 1) {
-            io_put(out, "<mimic joint='joint%d'/>", i - 1);
-        }
-        io_put(out, "<origin xyz='0 0 0.1'/></joint>\n");
-    }
-    for (int i = 0; i <= n; ++i) {
-        io_put(out, "<link name='link%d'/>\n", i);
-    }
-    io_put(out, "</robot>");
-}
-
-// Spheres and cylinders that touch none of each other, on one link.
-static void grow_urdf_shapes(io_text *out, int n)
-{
-    io_put(out, "<robot name='cloud'><link name='link'>\n");
-    for (int i = 0; i < n; ++i) {
-        const char *shape = i % 2 ? "sphere radius='1'" : "cylinder radius='1' length='1'";
-        io_put(out, "<collision><origin xyz='%d 0 0'/><geometry><%s/></geometry></collision>\n", 4 * i, shape);
-    }
-    io_put(out, "</link></robot>");
-}
-
-// Pins in a row, backwards, each coordinate following the one before, and a marker on each body.
-static void grow_osim(io_text *out, int n)
-{
-    io_put(out, "<OpenSimDocument Version=\"40000\"><Model><BodySet><objects>\n");
-    for (int i = 0; i < n; ++i) {
-        io_put(out, "<Body name=\"b%d\"><mass>1</mass></Body>\n", i);
-    }
-    io_put(out, "</objects></BodySet><JointSet><objects>\n");
-    for (int i = n - 1; i >= 0; --i) {
-        io_put(out, "<PinJoint name=\"j%d\"><socket_parent_frame>%s%d</socket_parent_frame>", i, i ? "b" : "ground/o",
-               i - 1);
-        io_put(out, "<socket_child_frame>f</socket_child_frame><frames><PhysicalOffsetFrame name=\"%s\">", i ? "g" : "o-1");
-        io_put(out, "<socket_parent>%s</socket_parent></PhysicalOffsetFrame>", i ? "b1" : "ground");
-        io_put(out, "<PhysicalOffsetFrame name=\"f\"><socket_parent>b%d</socket_parent></PhysicalOffsetFrame></frames>", i);
-        io_put(out, "<coordinates><Coordinate name=\"q%d\"/></coordinates></PinJoint>\n", i);
-    }
-    io_put(out, "</objects></JointSet><ConstraintSet><objects>\n");
-    for (int i = 1; i < n; ++i) {
-        io_put(out, "<CoordinateCouplerConstraint><coupled_coordinates_function><LinearFunction><coefficients>1 0");
-        io_put(out, "</coefficients></LinearFunction></coupled_coordinates_function><independent_coordinate_names>q%d",
-               i - 1);
-        io_put(out, "</independent_coordinate_names><dependent_coordinate_name>q%d</dependent_coordinate_name>", i);
-        io_put(out, "</CoordinateCouplerConstraint>\n");
-    }
-    io_put(out, "</objects></ConstraintSet><MarkerSet><objects>\n");
-    for (int i = 0; i < n; ++i) {
-        io_put(out, "<Marker name=\"m%d\"><socket_parent_frame>/bodyset/b%d</socket_parent_frame></Marker>\n", i, i);
-    }
-    io_put(out, "</objects></MarkerSet></Model></OpenSimDocument>");
-}
-
-// Limbs of fifty bodies within each other, nothing named.
-static void grow_mjcf_limbs(io_text *out, int n)
-{
-    io_put(out, "<mujoco><worldbody>");
-    for (int i = 0; i < n; ++i) {
-        io_put(out, "<body pos='0 0 1'><joint pos='0 0 .1'/><joint axis='1 0 0'/><geom/><site name='s%d'/>\n", i);
-        for (int k = i % 50; k >= 0 && (i % 50 == 49 || i == n - 1); --k) {
-            io_put(out, "</body>");
-        }
-    }
-    io_put(out, "</worldbody></mujoco>");
-}
-
-// Classes within classes and bodies within bodies, as deep as it goes.
-static void grow_mjcf_depth(io_text *out, int n)
-{
-    io_put(out, "<mujoco><default>");
-    for (int i = 0; i < n; ++i) {
-        io_put(out, "<default class='c%d'><joint axis='0 1 0'/>\n", i);
-    }
-    for (int i = 0; i < n; ++i) {
-        io_put(out, "</default>");
-    }
-    io_put(out, "</default><worldbody>");
-    for (int i = 0; i < n; ++i) {
-        io_put(out, "<body name='b%d' childclass='c%d'><joint/><frame pos='0 0 1'>", i, n - 1 - i);
-    }
-    for (int i = 0; i < n; ++i) {
-        io_put(out, "</frame></body>");
-    }
-    io_put(out, "</worldbody></mujoco>");
-}
-
-static void grow_srdf(io_text *out, int n)
-{
-    io_put(out, "<robot>");
-    for (int i = 0; i < n; ++i) {
-        io_put(out, "<disable_collisions link1='base' link2='%s'/>\n", i % 2 ? "arm" : "nothing");
-    }
-    io_put(out, "</robot>");
-}
-
-// `joints` below each other or side by side, and `rows` of numbers.
-static void put_bvh(io_text *out, int joints, int rows, bool is_deep, bool same_names)
-{
-    io_put(out, "HIERARCHY\n");
-    for (int j = 0; j < joints; ++j) {
-        io_put(out, "%s j%d {\nOFFSET 0 1 0\nCHANNELS 1 Zrotation\n%s", is_deep && j > 0 ? "JOINT" : "ROOT",
-               same_names ? 0 : j, is_deep ? "" : "}\n");
-    }
-    for (int j = 0; is_deep && j < joints; ++j) {
-        io_put(out, "}");
-    }
-    io_put(out, "\nMOTION\nFrames: %d\nFrame Time: 1\n", rows);
-    for (int i = 0; i < rows * joints; ++i) {
-        io_put(out, "%d.%d%s", (i / joints + i % joints) % 100, i % joints % 1000, i % joints == joints - 1 ? "\n" : " ");
-    }
-}
-
-static void grow_bvh_rows(io_text *out, int n)
-{
-    put_bvh(out, 30, n, true, false);
-}
-
-static void grow_bvh_breadth(io_text *out, int n)
-{
-    put_bvh(out, n, 2, false, false);
-}
-
-static void grow_bvh_depth(io_text *out, int n)
-{
-    put_bvh(out, n, 2, true, false);
-}
-
-static void grow_bvh_names(io_text *out, int n)
-{
-    put_bvh(out, n, 2, false, true);
-}
-
-static void put_asf(io_text *out, int bones, bool is_deep)
-{
-    io_put(out,
-           ":units\nangle deg\n:root\norder TX TY TZ RX RY RZ\naxis XYZ\nposition 0 0 0\norientation 0 0 0\n:bonedata\n");
-    for (int i = 0; i < bones; ++i) {
-        io_put(out, "begin\nname b%d\ndirection 0 1 0\nlength 1\naxis 0 0 20 XYZ\ndof rx\nend\n", i);
-    }
-    io_put(out, ":hierarchy\nroot b0\n");
-    for (int i = 1; i < bones; ++i) {
-        char parent[16] = "root";
-        snprintf(parent, is_deep ? sizeof parent : 0, "b%d", i - 1);
-        io_put(out, "%s b%d\n", parent, i);
-    }
-}
-
-static void grow_asf_depth(io_text *out, int n)
-{
-    put_asf(out, n, true);
-}
-
-static void grow_asf_breadth(io_text *out, int n)
-{
-    put_asf(out, n, false);
-}
-
-static void grow_amc(io_text *out, int n)
-{
-    io_put(out, ":DEGREES\n");
-    for (int i = 0; i < n; ++i) {
-        io_put(out, "%d\nroot 1.25 2 3 4.5 5 6\nspine 1 2 3.125\nthigh 1 2 3\nshin 1\nfoot 1 2\n", i + 1);
-    }
-}
-
-static void grow_trc(io_text *out, int n)
-{
-    io_put(out, "PathFileType\t4\t(X/Y/Z)\tx.trc\nDataRate\tNumFrames\tNumMarkers\tUnits\n60\t%d\t40\tmm\nFrame#\tTime", n);
-    for (int i = 0; i < 40; ++i) {
-        io_put(out, "\tm%d\t\t", i);
-    }
-    for (int f = 0; f < n; ++f) {
-        io_put(out, "\n%d\t%.17g", f + 1, f / 60.0);
-        for (int i = 0; i < 120; ++i) {
-            io_put(out, "\t%d.%d", i, f);
-        }
-    }
-    io_put(out, "\n");
-}
-
-static void grow_mot(io_text *out, int n)
-{
-    io_put(out, "x\nversion=1\ninDegrees=yes\nendheader\ntime\tknee\tslide\n");
-    for (int i = 0; i < n; ++i) {
-        io_put(out, "%.17g\t%d.125\t0.%d\n", i / 60.0, i % 90, i);
-    }
-}
-
-static void grow_dh(io_text *out, int n)
-{
-    io_put(out, "# convention: classic\na,alpha_deg,d,theta_deg\n");
-    for (int i = 0; i < n; ++i) {
-        io_put(out, "0.%d,90,-0.125,%d\n", i, i % 90);
-    }
-}
-
-// A tree of joints with postures and markers.
-static void grow_json(io_text *out, int n)
-{
-    io_put(out, "{\"poise\": 1, \"model\": {\"joints\": [{\"name\": \"j0\"}");
-    for (int i = 1; i < n; ++i) {
-        io_put(out, ", {\"name\": \"j%d\", \"parent\": \"j%d\", \"position\": [0.%d, 0, 1]}", i, i / 2, i);
-    }
-    io_put(out, "]}, \"postures\": {\"p0\": []");
-    for (int i = 1; i < n; ++i) {
-        io_put(out, ", \"p%d\": []", i);
-    }
-    io_put(out, "}, \"markers\": {\"rate\": 1, \"labels\": [\"A\"], \"positions\": [[null]");
-    for (int i = 1; i < n; ++i) {
-        io_put(out, ", [[%d.5, %d.25, 1e-%d]]", i, i, i % 300);
-    }
-    io_put(out, "]}}");
-}
-
-// A chain of nodes of two names, and an animation of many keys.
-static void grow_gltf(io_text *out, int n)
-{
-    float *times = calloc((size_t)n, sizeof *times), *r = calloc((size_t)n * 4, sizeof *r);
-    for (int i = 0; i < n; ++i) {
-        times[i] = (float)i / 128;
-        r[4 * i + 3] = 1;
-    }
-    char *text = gltf_text_animated(0, "rotation", "", times, n, r, 4, 1, "");
-    char *skins = strstr(text, "\"skins\"");
-    io_put(out, "{\"asset\": {\"version\": \"2.0\"},\n\"nodes\": [{\"name\": \"a\"}");
-    for (int i = 1; i < n; ++i) {
-        io_put(out, ", {\"name\": \"%s\", \"children\": [%d]}", i % 2 ? "b" : "c", i + 1 < n ? i + 1 : 0);
-    }
-    io_put(out, "],\n");
-    for (size_t length = strlen(skins); length > 0;) {
-        int piece = length < 4000 ? (int)length : 4000;
-        io_put(out, "%.*s", piece, skins);
-        skins += piece, length -= (size_t)piece;
-    }
-    free(times);
-    free(r);
-}
-
-static const struct {
-    const char *name;
-    poise_format format;
-    void (*grow)(io_text *out, int n);
-    int n;
-    poise_model *(*model)(void);
-} growths[] = {
-    {"urdf: links, mimics", POISE_FORMAT_URDF, grow_urdf, 2000, NULL},
-    {"urdf: shapes", POISE_FORMAT_URDF, grow_urdf_shapes, 3000, NULL},
-    {"osim: joints, couplers, markers", POISE_FORMAT_OSIM, grow_osim, 500, NULL},
-    {"mjcf: limbs", POISE_FORMAT_MJCF, grow_mjcf_limbs, 1500, NULL},
-    {"mjcf: depth", POISE_FORMAT_MJCF, grow_mjcf_depth, 490, NULL},
-    {"srdf: pairs", POISE_FORMAT_SRDF, grow_srdf, 2000, of_json},
-    {"bvh: rows", POISE_FORMAT_BVH, grow_bvh_rows, 1000, NULL},
-    {"bvh: breadth", POISE_FORMAT_BVH, grow_bvh_breadth, 1500, NULL},
-    {"bvh: depth", POISE_FORMAT_BVH, grow_bvh_depth, 1500, NULL},
-    {"bvh: names", POISE_FORMAT_BVH, grow_bvh_names, 1000, NULL},
-    {"asf: depth", POISE_FORMAT_ASF, grow_asf_depth, 1000, NULL},
-    {"asf: breadth", POISE_FORMAT_ASF, grow_asf_breadth, 1000, NULL},
-    {"amc: frames", POISE_FORMAT_AMC, grow_amc, 3000, of_asf},
-    {"trc: rows", POISE_FORMAT_TRC, grow_trc, 300, NULL},
-    {"mot: rows", POISE_FORMAT_MOT, grow_mot, 5000, of_mot},
-    {"dh: rows", POISE_FORMAT_DH, grow_dh, 3000, NULL},
-    {"json: all", POISE_FORMAT_JSON, grow_json, 1500, NULL},
-    {"gltf: nodes, keys", POISE_FORMAT_GLTF, grow_gltf, 2000, NULL},
-};
-
-TEST_ROWS(ten_times_the_bytes_take_ten_times_the_time, TEST_COUNT(growths))
-{
-    io_text text[2] = {{0}, {0}};
-    poise_model *model = growths[test_row].model ? growths[test_row].model() : NULL;
-    growths[test_row].grow(&text[0], growths[test_row].n);
-    growths[test_row].grow(&text[1], 10 * growths[test_row].n);
-    io_bytes small = {(unsigned char *)text[0].text, text[0].size}, large = {(unsigned char *)text[1].text, text[1].size};
-    io_is_linear(small, large, growths[test_row].format, model);
-    free(text[0].text);
-    free(text[1].text);
-}
-
-TEST(ten_times_the_frames_of_a_c3d_take_ten_times_the_time)
-{
-    io_bytes bytes[2];
-    for (int k = 0; k < 2; ++k) {
-        poise_markers *markers;
-        ck_assert_int_eq(poise_markers_create(k == 0 ? 5000 : 50000, 40, 100, NULL, NULL, &markers, NULL), POISE_OK);
-        for (int i = 0; i < markers->frames * 40; ++i) {
-            markers->position[i] = (poise_vec3){i % 1000, 0.5 * (i % 77), i % 7};
-        }
-        bytes[k] = io_write(&(poise_file){.markers = markers}, POISE_FORMAT_C3D, -1);
-        poise_markers_destroy(markers);
-    }
-    io_is_linear(bytes[0], bytes[1], POISE_FORMAT_C3D, NULL);
-}
-
 // ---- Files of others -----------------------------------------------------------------------------------------------------
 
 static const struct {
@@ -649,22 +348,18 @@ static void check_there_and_back(io_bytes bytes, int row, const poise_model *mod
     io_round_trip(&file, format, -1);
 }
 
-TEST_DATA_ROWS(files_of_others_survive_the_same, TEST_COUNT(folders), "data")
+TEST_ROWS(files_of_others_survive_the_same, TEST_COUNT(folders))
 {
-    char path[4096];
-    snprintf(path, sizeof path, "%s/data/%s", POISE_SHARED_DIR, folders[test_row].folder);
-    DIR *folder = opendir(path);
-    ck_assert_msg(folder != NULL, "%s", path);
     poise_file *skeleton =
-        folders[test_row].skeleton ? io_read_shared(folders[test_row].skeleton, POISE_FORMAT_ASF, NULL) : NULL;
+        folders[test_row].skeleton ? io_read_data(folders[test_row].skeleton, POISE_FORMAT_ASF, NULL) : NULL;
     const poise_model *model = skeleton ? skeleton->model : NULL;
     int found = 0;
-    for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
-        const char *tail = strstr(entry->d_name, folders[test_row].extension);
-        if (!tail || strlen(tail) != strlen(folders[test_row].extension)) {
+    const char *path;
+    for (int i = 0; (path = data_listed(folders[test_row].folder, i)); ++i) {
+        size_t length = strlen(path), end = strlen(folders[test_row].extension);
+        if (length < end || strcmp(path + length - end, folders[test_row].extension) != 0) {
             continue;
         }
-        snprintf(path, sizeof path, "%s/%s", folders[test_row].folder, entry->d_name);
         io_bytes bytes = io_load(path);
         io_survives_cuts(bytes, folders[test_row].format, model);
         io_survives_changes(bytes, folders[test_row].format, model);
@@ -672,5 +367,4 @@ TEST_DATA_ROWS(files_of_others_survive_the_same, TEST_COUNT(folders), "data")
         found += 1;
     }
     ck_assert_msg(found > 0, "no %s in %s", folders[test_row].extension, folders[test_row].folder);
-    closedir(folder);
 }

@@ -64,6 +64,20 @@ TEST(a_coordinate_outside_moves_to_the_limit_it_passed)
     ck_assert_int_eq(moved, 1); // joints, not coordinates
 }
 
+TEST(numbers_that_look_like_degrees_are_suspected)
+{
+    poise_model *model = single(POISE_JOINT_REVOLUTE, -3, 3, INFINITY, INFINITY);
+    ck_assert_int_eq(poise_model_suspect_degrees(model, (double[]){-90}), 0);
+    ck_assert_int_eq(poise_model_suspect_degrees(model, (double[]){6.2}), POISE_NONE); // beyond a limit, and no whole turn
+    model = single(POISE_JOINT_REVOLUTE, -12, 12, INFINITY, INFINITY);
+    ck_assert_int_eq(poise_model_suspect_degrees(model, (double[]){11}), POISE_NONE); // a wrist that turns twice
+    model = single(POISE_JOINT_REVOLUTE, -INFINITY, INFINITY, INFINITY, INFINITY);
+    ck_assert_int_eq(poise_model_suspect_degrees(model, (double[]){19}), POISE_NONE);
+    ck_assert_int_eq(poise_model_suspect_degrees(model, (double[]){45}), 0);
+    model = single(POISE_JOINT_PRISMATIC, -0.1, 0.3, INFINITY, INFINITY);
+    ck_assert_int_eq(poise_model_suspect_degrees(model, (double[]){90}), POISE_NONE); // no angle
+}
+
 TEST(the_limits_themselves_are_within_the_limits)
 {
     poise_model *model = single(POISE_JOINT_REVOLUTE, -0.1, 0.3, INFINITY, INFINITY);

@@ -1,7 +1,6 @@
 // The model: order and lookup of joints, the table of joint types, Denavit-Hartenberg chains. Limits: test_limits.c; what
 // the builder refuses: test_builder.c.
 #include "model/packed_model.h"
-#include "processor_time.h"
 #include "support/skeleton.h"
 
 #include <float.h>
@@ -263,73 +262,6 @@ TEST(a_null_model_is_an_empty_one)
 
 // ---- Names ---------------------------------------------------------------------------------------------------------------
 
-#define MANY 20000
-
-#define TRIES 5 // the least of so many times counts, for others may share the machine
-
-// Seconds of processor time to build a model of MANY joints: in one chain, or each on a random earlier one.
-static double seconds_to_build(bool chain, poise_model **model)
-{
-    scene_random random = scene_random_make(5);
-    double start = processor_seconds();
-    poise_builder *builder = new_builder();
-    char name[32], body[32], parent[32];
-    int added = 0; // asserted once: Check takes longer than the library
-    for (int i = 0; i < MANY; ++i) {
-        poise_joint joint = poise_joint_default();
-        snprintf(name, sizeof name, "joint number %d", i);
-        snprintf(body, sizeof body, "body%d", i);
-        snprintf(parent, sizeof parent, "body%d", chain || i == 0 ? i - 1 : scene_random_index(&random, i));
-        joint.name = name;
-        joint.body = body;
-        joint.parent = i == 0 ? NULL : parent;
-        joint.type = (poise_joint_type)(i % POISE_JOINT_TYPE_COUNT);
-        joint.curve = joint.type == POISE_JOINT_CURVE ? random_curves : NULL;
-        added += poise_builder_add_joint(builder, &joint, NULL) == POISE_OK;
-    }
-    ck_assert_int_eq(added, MANY);
-    *model = model_of(builder);
-    return processor_seconds() - start;
-}
-
-// A list searched from one end would need 2e8 comparisons of names: seconds.
-TEST(twenty_thousand_joints_build_in_less_than_a_second)
-{
-    for (int chain = 0; chain < 2; ++chain) {
-        poise_model *model;
-        double seconds = seconds_to_build(chain, &model);
-        for (int i = 1; i < TRIES && seconds >= 1.0; ++i) {
-            seconds = fmin(seconds, seconds_to_build(chain, &model));
-        }
-        ck_assert_msg(seconds < 1.0, "%.2f s", seconds);
-    }
-}
-
-TEST(every_one_of_thousands_of_names_is_found)
-{
-    poise_model *model;
-    seconds_to_build(false, &model);
-    double least = 1.0;
-    for (int i = 0; i < TRIES && least >= 0.5; ++i) {
-        double start = processor_seconds();
-        int found = 0;
-        for (int k = 0; k < MANY; ++k) {
-            found += poise_model_find_joint(model, poise_model_joint_info(model, k).name) == k;
-            found += poise_model_find_body(model, poise_model_joint_info(model, k).body) == k;
-        }
-        ck_assert_int_eq(found, 2 * MANY);
-        least = fmin(least, processor_seconds() - start);
-    }
-    ck_assert_msg(least < 0.5, "%.2f s", least);
-    ck_assert_int_eq(poise_model_find_joint(model, "joint number 20000"), POISE_NONE);
-    ck_assert_int_eq(poise_model_find_joint(model, "body7"), POISE_NONE);
-    ck_assert_int_eq(poise_model_find_body(model, "joint number 7"), POISE_NONE);
-    ck_assert_int_eq(poise_model_find_joint(model, ""), POISE_NONE);
-    ck_assert_int_eq(poise_model_find_joint(model, NULL), POISE_NONE);
-    ck_assert_int_eq(poise_model_find_tool(model, "body7"), POISE_NONE);
-}
-
-// The names in an error are cut where their room ends.
 TEST(long_names_fit_into_an_error)
 {
     poise_builder *builder = new_builder();

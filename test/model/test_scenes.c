@@ -1,6 +1,8 @@
 // The scenes: they build, they are what they say they are, and their markers, postures and random numbers hold up.
 #include "model/packed_model.h"
+#include "scenes/android.h"
 #include "scenes/random.h"
+#include "scenes/robot_arms.h"
 #include "scenes/scenes.h"
 #include "support/test_main.h"
 
@@ -61,6 +63,41 @@ TEST(every_scene_of_the_table_builds_and_contains_its_neutral_configuration)
     ck_assert_ptr_null(scene_description(scene_count()));
 }
 
+// Sums of the lengths in the makers' drawings; right angles there have eleven digits.
+TEST(the_tips_of_the_robots_are_where_their_drawings_have_them)
+{
+    static const struct {
+        const char *arm;
+        double tip[3]; // with every joint at 0
+    } at_rest[] = {{"panda", {0.088, 0, 0.333 + 0.316 + 0.384 - 0.107}},
+                   {"iiwa14", {0, 0, 0.36 + 0.42 + 0.4 + 0.126}},
+                   {"ur5", {0.425 + 0.39225, 0.10915 + 0.0823, 0.089159 - 0.09465}},
+                   {"pr2", {0.1 + 0.4 + 0.321, -0.188, 0}}};
+    for (int i = 0; i < ROBOT_ARMS; ++i) {
+        const robot_arm *arm = robot_arm_at(i);
+        poise_model *model = NULL;
+        ck_assert_int_eq(robot_arm_create(arm, NULL, &model, NULL), POISE_OK);
+        ck_assert_ptr_eq(robot_arm_find(arm->name), arm);
+        ck_assert_int_eq(poise_model_info(model).nq, arm->count);
+        double q[ROBOT_ARMS_LARGEST] = {0};
+        poise_kinematics *kinematics = pose(model, q);
+        poise_pose last = poise_kinematics_body_pose(kinematics, arm->count - 1);
+        poise_vec3 tip = poise_pose_multiply(last, robot_arm_pose(&arm->tip)).position;
+        for (size_t k = 0; k < TEST_COUNT(at_rest); ++k) {
+            const double *p = at_rest[k].tip;
+            if (strcmp(at_rest[k].arm, arm->name) == 0) {
+                ck_assert_msg(distance(tip, (poise_vec3){p[0], p[1], p[2]}) < 1e-10, "%s: %g %g %g", arm->name, tip.x, tip.y,
+                              tip.z);
+            }
+        }
+        poise_kinematics_destroy(kinematics);
+        poise_model_destroy(model);
+    }
+    ck_assert_ptr_null(robot_arm_at(-1));
+    ck_assert_ptr_null(robot_arm_at(ROBOT_ARMS));
+    ck_assert_ptr_null(robot_arm_find("arm6"));
+}
+
 TEST(scenes_have_the_sizes_that_their_descriptions_name)
 {
     static const struct {
@@ -74,6 +111,7 @@ TEST(scenes_have_the_sizes_that_their_descriptions_name)
         {"arm7", 7, 7, 7},
         {"scara", 4, 4, 4},
         {"gantry", 5, 5, 5},
+        {"android", 31, 30, 30},
         {"hand", 16, 17, 17},
         {"lamp", 6, 6, 6},
         {"erik-a", 3, 3, 3},
@@ -457,6 +495,54 @@ TEST(the_markers_determine_every_joint)
         poise_kinematics_destroy(kinematics);
         poise_model_destroy(model);
     }
+}
+
+// Both sides mirror each other in any pose that does, it stands on its soles, and at rest no two shapes are nearer than 15 mm but
+// those on bodies up to three joints apart, which touch by design.
+TEST(the_android_is_symmetric_and_clear_of_itself_at_rest)
+{
+    poise_model *model = make("android");
+    double q[30] = {0};
+    for (int k = 0; k < poise_model_info(model).joints; ++k) { // the same for both sides, by the letters of the name
+        poise_joint_info joint = poise_model_joint_info(model, k);
+        const char *name = strchr(joint.name, '_');
+        if (joint.nq == 1 && (strncmp(joint.name, "left_", 5) == 0 || strncmp(joint.name, "right_", 6) == 0)) {
+            q[joint.q] = 0.01 * (double)(name[1] + name[2] + name[strlen(name) - 1]) - 3.2;
+        }
+    }
+    poise_model_clamp(model, q, NULL, NULL);
+    poise_kinematics *kinematics = pose(model, q);
+    static const char *const tools[] = {"palm", "sole"};
+    for (int i = 0; i < 2; ++i) {
+        char left[16], right[16];
+        snprintf(left, sizeof left, "left_%s", tools[i]);
+        snprintf(right, sizeof right, "right_%s", tools[i]);
+        poise_vec3 a = tool_position(model, kinematics, left), b = tool_position(model, kinematics, right);
+        ck_assert_double_eq_tol(a.x, b.x, 1e-15);
+        ck_assert_double_eq_tol(a.y, -b.y, 1e-15);
+        ck_assert_double_eq_tol(a.z, b.z, 1e-15);
+        ck_assert_double_gt(a.y, 0.05);
+    }
+    poise_model_neutral(model, q);
+    poise_kinematics_update(kinematics, q, NULL);
+    ck_assert_double_eq_tol(tool_position(model, kinematics, "left_sole").z, -0.677, 1e-15);
+    poise_shape shapes[ANDROID_SHAPES];
+    poise_pair pairs[ANDROID_SHAPES * ANDROID_SHAPES];
+    poise_pairs_options options = poise_pairs_options_default();
+    int found = 0;
+    options.neighbours = 3;
+    android_shapes(model, shapes);
+    ck_assert_int_eq(
+        poise_pairs_find(model, shapes, ANDROID_SHAPES, &options, NULL, pairs, (int)TEST_COUNT(pairs), &found, NULL),
+        POISE_OK);
+    ck_assert_int_gt(found, 100);
+    for (int i = 0; i < found; ++i) {
+        poise_nearest nearest;
+        ck_assert_int_eq(poise_distance(kinematics, &shapes[pairs[i].a], &shapes[pairs[i].b], &nearest, NULL), POISE_OK);
+        ck_assert_double_gt(nearest.distance, 0.015);
+    }
+    poise_kinematics_destroy(kinematics);
+    poise_model_destroy(model);
 }
 
 // ---- postures ------------------------------------------------------------------------------------------------------------

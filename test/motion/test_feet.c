@@ -37,13 +37,16 @@ TEST_ROWS(no_corner_of_a_foot_is_below_its_sole, 2)
     const vec3 up = v3(0, 1, 0), half = v3(0.05, 0.02, 0.12), middle = v3(0.01, -0.06, 0.04);
     poise_model *model = figure_on(types[test_row]);
     pz_actor actor;
-    pz_sole_point corners[PZ_SHAPE_CORNERS];
+    pz_sole_point corners[POISE_HULL_OF_SHAPE];
     pz_foot foot = {.corner = corners};
     poise_pose pose = poise_pose_identity();
     pose.position = middle;
     poise_shape box = poise_shape_box(poise_model_find_body(model, "LeftFoot"), pose, half);
+    poise_vec3 places[POISE_HULL_OF_SHAPE];
+    poise_hull hull;
+    ck_assert_int_eq(poise_hull_of_shape(&box, places, &hull, NULL), POISE_OK);
     ck_assert_int_eq(pz_actor_open(model, NULL, POISE_UP_Y, NULL, NULL, &actor), POISE_OK);
-    pz_foot_measure(&actor, 0, &box, 1, 0, &foot);
+    pz_foot_measure(&actor, 0, &hull, 1, 0, &foot);
     ck_assert_int_eq(foot.body, box.body);
     ck_assert(!foot.is_guessed && foot.has_edges);
     ck_assert_double_eq_tol(foot.height, half.y - middle.y, 1e-12);
@@ -57,7 +60,7 @@ TEST_ROWS(no_corner_of_a_foot_is_below_its_sole, 2)
         }
         ck_assert_double_eq_tol(pz_sole_height(&foot, tilted, up, PZ_HEEL | PZ_TOE, NULL), lowest, 1e-12);
     }
-    pz_foot_measure(&actor, 0, &box, 1, 0.11, &foot); // a height that is given moves the box
+    pz_foot_measure(&actor, 0, &hull, 1, 0.11, &foot); // a height that is given moves the box
     poise_pose standing = {.position = v3(0, 0.11, 0), .rotation = {0, 0, 0, 1}};
     ck_assert_double_eq_tol(pz_sole_height(&foot, standing, up, PZ_HEEL | PZ_TOE, NULL), 0, 1e-12);
     ck_assert_double_eq_tol(poise_pose_transform(standing, foot.heel).y, 0, 1e-12);

@@ -132,7 +132,7 @@ TEST(a_joint_whose_limit_keeps_it_from_its_markers_is_told)
     for (int f = FIRST; f < END; ++f) {
         double share = f < FIRST + 20 ? (f - FIRST) / 20.0 : f > END - 20 ? (END - f) / 20.0 : 1.0;
         double *bend = &t->truth->q[(size_t)f * (size_t)t->nq + (size_t)q];
-        *bend += share * (-1.1 - *bend);
+        *bend += share * (-1.5 - *bend);
     }
     see_again(t);
     poise_finding found = find(t, POISE_FINDING_BLOCKED, &level);

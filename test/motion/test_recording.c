@@ -249,8 +249,9 @@ TEST(what_was_moved_is_measured_and_what_was_let_go_or_held_is_not)
     ck_assert_double_eq_tol(d[3 * t.count], 1.0, 1e-9);
     ck_assert(isnan(d[5 * t.count]) && d[6 * t.count] < 1e-9);
     ck_assert(markers[5].seen == FRAMES - 1 && markers[5].let_go == 1 && markers[5].worst_frame == 2);
+    ck_assert_int_eq(markers[5].counted, FRAMES - 3); // not seen, let go, held
     ck_assert_double_eq_tol(markers[5].worst, 0.01, 1e-9);
-    ck_assert_double_eq_tol(markers[5].mean, 0.01 / (FRAMES - 2), 1e-9);
+    ck_assert_double_eq_tol(markers[5].mean, 0.01 / (FRAMES - 3), 1e-9);
     ck_assert(sum.worst == markers[5].worst && sum.worst_frame == 2 && sum.worst_marker == 5);
     double measured = (FRAMES - 1) * t.count - 2; // all but those of the frame that is held, and two others
     ck_assert_double_eq_tol(sum.mean, 0.01 / measured, 1e-9);

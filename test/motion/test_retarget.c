@@ -184,9 +184,10 @@ TEST(a_first_frame_that_is_a_pose_of_its_own_is_told)
         poise_role_map map = matched(&task);
         judged j = retarget_and_judge(&task, &map);
         ck_assert_int_eq(j.outcome.starts_apart, begins_apart);
-        ck_assert_int_eq(j.verdict.level, POISE_VERDICT_GOOD);
-        ck_assert_int_eq(j.verdict.count, begins_apart);
-        ck_assert(!begins_apart || j.found[0].kind == POISE_FINDING_APART);
+        ck_assert_int_eq(j.verdict.level,
+                         begins_apart ? POISE_VERDICT_DOUBTFUL : POISE_VERDICT_GOOD); // arms leap from there
+        ck_assert_int_eq(j.verdict.worst[POISE_FINDING_APART] > 0, begins_apart);
+        ck_assert_int_eq(j.verdict.worst[POISE_FINDING_FAST] > 1, begins_apart);
     }
     poise_model_destroy(robot);
     forget(&t);
@@ -380,7 +381,11 @@ TEST(soles_stay_flat_where_legs_do_not_reach)
     ck_assert_msg(j.outcome.contact > 0.85 && j.outcome.released == 0, "contact %g, %d released", j.outcome.contact,
                   j.outcome.released);
     ck_assert(j.outcome.tipped == 0 && j.outcome.tipped_worst < 0.05);
-    ck_assert_int_eq(j.verdict.level, POISE_VERDICT_GOOD);
+    for (int i = 0; i < j.verdict.count; ++i) { // feet that are put together are too wide for that: nothing else is wrong
+        bool overlaps = j.found[i].kind == POISE_FINDING_SELF || j.found[i].kind == POISE_FINDING_PIERCED;
+        ck_assert(overlaps || j.found[i].level == POISE_VERDICT_GOOD);
+    }
+    ck_assert_int_eq(j.verdict.level, POISE_VERDICT_FAILED);
 }
 
 TEST(soles_that_tip_and_parts_below_the_ground_are_doubtful)

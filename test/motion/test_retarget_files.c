@@ -16,19 +16,6 @@ static poise_file *read_robot(const char *path)
     return io_read_with((const char *)bytes.bytes, &options);
 }
 
-static poise_retarget_task task_of_files(const poise_file *motion, const poise_file *robot)
-{
-    poise_retarget_task task = poise_retarget_task_default();
-    task.from = motion->model;
-    task.clip = motion->clip;
-    task.to = robot->model;
-    task.from_up = motion->scale.up;
-    task.to_up = robot->scale.up;
-    task.shapes = robot->shapes;
-    task.shape_count = robot->shape_count;
-    return task;
-}
-
 // ---- Soles ---------------------------------------------------------------------------------------------------------------
 
 // Depth of the deepest corner of the shapes of two bodies below the ground, which is at height 0 of z. `slip` receives how
@@ -148,7 +135,7 @@ TEST(soles_of_shapes_stay_above_the_ground_and_tip_about_their_toes)
 }
 
 // G1's feet are four balls, H1's a box. What is said of them is what forward kinematics say.
-TEST_DATA(toes_of_robots_stay_above_the_ground, "data/urdf/h1.urdf")
+TEST_DATA(toes_of_robots_stay_above_the_ground, "urdf/h1.urdf")
 {
     static const struct {
         const char *motion, *robot, *feet[2];
@@ -158,8 +145,8 @@ TEST_DATA(toes_of_robots_stay_above_the_ground, "data/urdf/h1.urdf")
         {"bvh/cmu_09_06.bvh", "urdf/g1_29dof_rev_1_0.urdf", {"left_ankle_roll_link", "right_ankle_roll_link"}, 0.1, 0.01},
         {"bvh/cmu_07_05.bvh", "urdf/h1.urdf", {"left_ankle_link", "right_ankle_link"}, 0.1, 0.03}};
     for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
-        poise_file *motion = io_read_shared(rows[i].motion, POISE_FORMAT_BVH, NULL), *robot = read_robot(rows[i].robot);
-        poise_retarget_task task = task_of_files(motion, robot);
+        poise_file *motion = io_read_data(rows[i].motion, POISE_FORMAT_BVH, NULL), *robot = read_robot(rows[i].robot);
+        poise_retarget_task task = poise_retarget_of_files(motion, robot);
         poise_clip *made, *part;
         poise_retarget_outcome o;
         ck_assert_int_eq(poise_clip_trim(motion->clip, 1, motion->clip->frames - 1, NULL, &part, NULL), POISE_OK);
@@ -178,7 +165,7 @@ TEST_DATA(toes_of_robots_stay_above_the_ground, "data/urdf/h1.urdf")
 }
 
 // H1's ankles do not roll and its hips hardly turn out; G1's shoulders pass through gimbal locks. Bounds are in metres.
-TEST_DATA(robots_stand_on_their_feet_at_speeds_that_they_have, "data/urdf/h1.urdf")
+TEST_DATA(robots_stand_on_their_feet_at_speeds_that_they_have, "urdf/h1.urdf")
 {
     static const struct {
         const char *motion, *robot;
@@ -187,7 +174,7 @@ TEST_DATA(robots_stand_on_their_feet_at_speeds_that_they_have, "data/urdf/h1.urd
                 {"bvh/cmu_11_01.bvh", "urdf/h1.urdf", 0.05},
                 {"bvh/ad_dab.bvh", "urdf/g1_29dof_rev_1_0.urdf", 0.08}};
     for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
-        poise_file *motion = io_read_shared(rows[i].motion, POISE_FORMAT_BVH, NULL), *robot = read_robot(rows[i].robot);
+        poise_file *motion = io_read_data(rows[i].motion, POISE_FORMAT_BVH, NULL), *robot = read_robot(rows[i].robot);
         int nv = poise_model_info(robot->model).nv;
         double *velocity = calloc((size_t)nv, sizeof *velocity);
         for (int k = 0; k < poise_model_info(robot->model).joints; ++k) {
@@ -196,7 +183,7 @@ TEST_DATA(robots_stand_on_their_feet_at_speeds_that_they_have, "data/urdf/h1.urd
                 velocity[v] = joint.nv == 6 ? INFINITY : joint.given->velocity;
             }
         }
-        poise_retarget_task task = task_of_files(motion, robot);
+        poise_retarget_task task = poise_retarget_of_files(motion, robot);
         task.velocity = velocity;
         poise_clip *made;
         poise_retarget_outcome o;
@@ -211,12 +198,12 @@ TEST_DATA(robots_stand_on_their_feet_at_speeds_that_they_have, "data/urdf/h1.urd
 }
 
 // The rest pose of a file that has none is a frame of the whole motion, whichever part of it is retargeted.
-TEST_DATA(a_part_of_a_motion_is_taken_as_the_whole_is, "data/urdf/h1.urdf")
+TEST_DATA(a_part_of_a_motion_is_taken_as_the_whole_is, "urdf/h1.urdf")
 {
     enum { PART = 90 };
-    poise_file *motion = io_read_shared("bvh/ad_rokoko_jesse_dance.bvh", POISE_FORMAT_BVH, NULL);
+    poise_file *motion = io_read_data("bvh/ad_rokoko_jesse_dance.bvh", POISE_FORMAT_BVH, NULL);
     poise_file *robot = read_robot("urdf/g1_29dof_rev_1_0.urdf");
-    poise_retarget_task task = task_of_files(motion, robot);
+    poise_retarget_task task = poise_retarget_of_files(motion, robot);
     poise_clip *parts[2], *made[2];
     task.feet = POISE_FEET_FOLLOW;
     task.from_clip = motion->clip;
@@ -236,7 +223,7 @@ TEST_DATA(a_part_of_a_motion_is_taken_as_the_whole_is, "data/urdf/h1.urdf")
 }
 
 // Allegro's links are only numbered: fingers from the index on, then the thumb. A finger that bends is followed by its own.
-TEST_DATA(fingers_of_a_hand_with_numbers_for_names_follow, "data/urdf/allegro_hand_right.urdf")
+TEST_DATA(fingers_of_a_hand_with_numbers_for_names_follow, "urdf/allegro_hand_right.urdf")
 {
     enum { FRAMES = 20 };
     static const struct {
@@ -247,7 +234,7 @@ TEST_DATA(fingers_of_a_hand_with_numbers_for_names_follow, "data/urdf/allegro_ha
                 {POISE_ROLE_MIDDLE, "link_5.0"},
                 {POISE_ROLE_RING, "link_9.0"},
                 {POISE_ROLE_THUMB + 2, "link_15.0"}};
-    poise_file *robot = io_read_shared("urdf/allegro_hand_right.urdf", POISE_FORMAT_URDF, NULL);
+    poise_file *robot = io_read_data("urdf/allegro_hand_right.urdf", POISE_FORMAT_URDF, NULL);
     poise_model *hand;
     poise_clip *clip, *made;
     ck_assert_int_eq(scene_create("hand", NULL, &hand, NULL), POISE_OK);

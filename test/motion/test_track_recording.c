@@ -3,6 +3,7 @@
 #include "support/skeleton.h"
 
 #include <poise/io.h>
+#include <scenes/random.h>
 
 #include <math.h>
 #include <string.h>
@@ -78,6 +79,84 @@ TEST(exact_markers_give_the_motion_and_a_good_verdict)
         ck_assert(r->deviation[i] > 0);
     }
     poise_recording_destroy(r);
+    forget(t);
+}
+
+// Angles are given where something is known of them: not of a forearm without markers, nor of what no joint turns, nor of
+// a foot that a noisy marker on its toes hardly tells, nor in frames in which nobody is there.
+TEST(angles_are_given_where_they_are_known)
+{
+    take *t = record();
+    enum { AWAY = 5 };
+    scene_random random = scene_random_make(3);
+    for (int k = 0; k < FRAMES * t->markers->count; ++k) {
+        const char *label = t->markers->label[k % t->markers->count];
+        bool is_arm = strstr(label, "right_wrist") || strstr(label, "right_hand") || strstr(label, "right_thumb") ||
+                      strstr(label, "right_index") || strstr(label, "right_finger");
+        bool is_heel = strcmp(label, "left_heel") == 0;
+        poise_vec3 *p = &t->markers->position[k];
+        *p = k / t->markers->count < AWAY || is_arm || is_heel
+                 ? (poise_vec3){NAN, NAN, NAN}
+                 : (poise_vec3){p->x + 0.012 * scene_random_normal(&random), p->y + 0.012 * scene_random_normal(&random),
+                                p->z + 0.012 * scene_random_normal(&random)};
+    }
+    poise_recording_problem problem = problem_of(t);
+    poise_recording_result *r = follow(&problem);
+    double *angles = calloc(FRAMES * POISE_ANGLE_COUNT, sizeof *angles);
+    ck_assert_int_eq(poise_recording_angles(r, NULL, angles, NULL), POISE_OK);
+    static const struct {
+        const char *name;
+        bool is_known;
+    } cells[] = {{"knee_flexion_r", true},      {"hip_rotation_r", true},    {"hip_flexion_l", true},
+                 {"ankle_inversion_l", false},  {"elbow_flexion_r", false},  {"elbow_pronation_r", false},
+                 {"elbow_flexion_l", true},     {"knee_adduction_r", false}, {"trunk_flexion", true},
+                 {"shoulder_elevation_r", true}};
+    for (int i = 0; i < POISE_ANGLE_COUNT; ++i) {
+        for (int k = 0; k < (int)TEST_COUNT(cells); ++k) {
+            if (strcmp(poise_angle_name(i), cells[k].name) == 0) {
+                for (int f = 0; f < FRAMES; ++f) {
+                    bool is_known = !isnan(angles[f * POISE_ANGLE_COUNT + i]);
+                    ck_assert_msg(is_known == (f >= AWAY && cells[k].is_known), "%s in frame %d", cells[k].name, f);
+                }
+            }
+        }
+    }
+    poise_error error;
+    ck_assert_int_eq(poise_recording_angles(r, NULL, NULL, &error), POISE_ERROR_ARGUMENT);
+    free(angles);
+    poise_recording_destroy(r);
+    forget(t);
+}
+
+// The places of a recording come from a static trial in which a marker was elsewhere: the recording itself shows nothing.
+TEST(what_speaks_against_a_static_trial_speaks_against_what_rests_on_it)
+{
+    take *t = record();
+    poise_recording_problem problem = problem_of(t);
+    int knee = poise_markers_find(t->markers, "left_knee");
+    for (int f = 0; f < FRAMES; ++f) {
+        t->markers->position[f * t->markers->count + knee].z += 0.15;
+    }
+    poise_recording_result *trial = follow(&problem);
+    ck_assert_int_eq(trial->verdict.level, POISE_VERDICT_DOUBTFUL);
+    for (int f = 0; f < FRAMES; ++f) {
+        t->markers->position[f * t->markers->count + knee].z -= 0.15;
+    }
+    for (int has_trial = 0; has_trial < 2; ++has_trial) {
+        problem.standing = has_trial ? trial : NULL;
+        poise_recording_result *r = follow(&problem);
+        ck_assert_int_eq(r->verdict.level, has_trial ? POISE_VERDICT_DOUBTFUL : POISE_VERDICT_GOOD);
+        int of_trial = 0;
+        for (int i = 0; i < r->verdict.count; ++i) {
+            char text[256];
+            poise_finding_describe(&r->findings[i], text, sizeof text);
+            ck_assert_int_eq(strncmp(text, "in the static trial, ", 21) == 0, r->findings[i].in_trial);
+            of_trial += r->findings[i].in_trial && strcmp(r->findings[i].name, "left_knee") == 0;
+        }
+        ck_assert_int_eq(of_trial > 0, has_trial);
+        poise_recording_destroy(r);
+    }
+    poise_recording_destroy(trial);
     forget(t);
 }
 

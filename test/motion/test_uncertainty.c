@@ -174,6 +174,33 @@ static poise_track_problem problem_of(const samples *s)
     return problem;
 }
 
+// The deviations of clinical angles against how the sampled ones scatter; those that no joint turns are none.
+static void compare_angles(const poise_track_problem *problem, const poise_clip *clip)
+{
+    double *angles = calloc((size_t)(SAMPLES * POISE_ANGLE_COUNT), sizeof *angles);
+    double *deviation = calloc((size_t)(SAMPLES * POISE_ANGLE_COUNT), sizeof *deviation);
+    ck_assert_int_eq(poise_joint_angles(problem->model, clip, NULL, angles, NULL), POISE_OK);
+    ck_assert_int_eq(poise_joint_angle_deviations(problem, clip, NULL, NULL, deviation, NULL), POISE_OK);
+    int told = 0;
+    for (int i = 0; i < POISE_ANGLE_COUNT; ++i) {
+        double sum = 0, square = 0, predicted = 0;
+        for (int f = 0; f < SAMPLES; ++f) {
+            double a = angles[f * POISE_ANGLE_COUNT + i] - angles[i];
+            sum += a / SAMPLES;
+            square += a * a / SAMPLES;
+            predicted += deviation[f * POISE_ANGLE_COUNT + i] / SAMPLES;
+        }
+        double sampled = sqrt(square - sum * sum);
+        bool is_told = isfinite(sampled) && isfinite(predicted);
+        ck_assert_msg(!is_told || fabs(predicted / sampled - 1) <= 0.05, "%s: predicted %g, sampled %g", poise_angle_name(i),
+                      predicted, sampled);
+        told += is_told;
+    }
+    ck_assert_int_eq(told, POISE_ANGLE_COUNT - 8); // hinges have no adduction: knees and what they turn, ankles, elbows
+    free(deviation);
+    free(angles);
+}
+
 TEST(deviations_are_those_of_sampled_noise)
 {
     const double noise = 0.001;
@@ -216,6 +243,7 @@ TEST(deviations_are_those_of_sampled_noise)
     }
     free(deviation);
     free(sum);
+    compare_angles(&problem, clip);
     poise_markers_destroy(s.markers);
 }
 
@@ -237,6 +265,14 @@ TEST(what_no_marker_sees_is_not_sure_at_all)
         ck_assert(i < 6 ? deviation[i] < 0.05 : isinf(deviation[i])); // the root, and everything else
         ck_assert(isinf(deviation[s.nv + i]));                        // a frame that was held
     }
+    double *angle = calloc((size_t)(SAMPLES * POISE_ANGLE_COUNT), sizeof *angle);
+    ck_assert_int_eq(poise_joint_angle_deviations(&problem, clip, frames, NULL, angle, NULL), POISE_OK);
+    for (int i = 0; i < POISE_ANGLE_COUNT; ++i) {
+        ck_assert_msg(strncmp(poise_angle_name(i), "pelvis", 6) == 0 ? angle[i] < 3 : isinf(angle[i]), "%s: %g",
+                      poise_angle_name(i), angle[i]);
+        ck_assert(isinf(angle[POISE_ANGLE_COUNT + i]));
+    }
+    free(angle);
     poise_error error;
     ck_assert_int_eq(poise_track_uncertainty(&problem, NULL, NULL, 0, NULL, deviation, NULL, &error), POISE_ERROR_ARGUMENT);
     free(deviation);

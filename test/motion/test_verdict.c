@@ -246,6 +246,75 @@ TEST(a_marker_of_unknown_name_on_the_body_is_no_fault)
     ck_assert(finds(t, POISE_FINDING_LEFT_OUT, POISE_VERDICT_GOOD, "zzz28"));
 }
 
+// On the body, they are no fault, but whoever knows the set can say where they sit.
+TEST(a_marker_of_unknown_name_is_named_with_its_body)
+{
+    take *t = record(gait, TEST_COUNT(gait));
+    forget_names(t, 28, 28); // LTIB
+    forget_names(t, 7, 7);   // STRN
+    follow(t, false, NULL);
+    ck_assert_int_eq(t->verdict.level, POISE_VERDICT_GOOD);
+    int told = 0;
+    for (int i = 0; i < t->verdict.count; ++i) {
+        const poise_finding *f = &t->findings[i];
+        if (f->kind == POISE_FINDING_UNPLACED) {
+            ck_assert_str_eq(f->other, strcmp(f->name, "zzz28") == 0 ? "left_shin" : "thorax");
+            ck_assert_msg(f->value > 0 && f->value < 0.01, "%s wanders by %g", f->name, f->value);
+            told += 1;
+        }
+    }
+    ck_assert_int_eq(told, 2);
+}
+
+// Without what tells it, an angle is vague. Where the marker is there, under a name that nobody knows, that is doubtful.
+TEST_ROWS(an_angle_that_markers_hardly_tell_is_named, 2)
+{
+    take *t = record(gait, TEST_COUNT(gait));
+    forget_names(t, 30, 30); // LHEE
+    for (int f = 0; f < FRAMES && test_row == 1; ++f) {
+        t->markers->position[f * t->markers->count + 30] = (poise_vec3){NAN, NAN, NAN};
+    }
+    follow(t, false, NULL);
+    ck_assert_int_eq(t->verdict.level, test_row == 0 ? POISE_VERDICT_DOUBTFUL : POISE_VERDICT_GOOD);
+    ck_assert(finds(t, test_row == 0 ? POISE_FINDING_UNSURE : POISE_FINDING_VAGUE, t->verdict.level, "ankle_inversion_l"));
+    ck_assert(!finds(t, POISE_FINDING_UNSURE, POISE_VERDICT_GOOD, "ankle_inversion_r"));
+    ck_assert(!finds(t, POISE_FINDING_VAGUE, POISE_VERDICT_GOOD, "ankle_inversion_r"));
+}
+
+// A knee that goes back farther than the skeleton's can: its limit is reported in its stead.
+TEST(a_joint_at_a_limit_is_named_with_its_frames)
+{
+    enum { FIRST = 30, LAST = 69 };
+    for (int goes_back = 0; goes_back < 2; ++goes_back) {
+        take *t = record(gait, TEST_COUNT(gait));
+        poise_model *model = t->model;
+        int knee = poise_model_find_joint(model, "left_knee"), q = poise_model_joint_info(model, knee).q;
+        poise_kinematics *kin;
+        double pose[64];
+        ck_assert_int_eq(poise_kinematics_create(model, NULL, &kin, NULL), POISE_OK);
+        own_kinematics(kin);
+        for (int f = FIRST; f <= LAST; ++f) {
+            scene_motion_pose(model, "walk", 0.01 * f, pose);
+            pose[q] = goes_back ? -0.7 : -0.35; // 40 degrees, 20 degrees
+            ck_assert_int_eq(poise_kinematics_update(kin, pose, NULL), POISE_OK);
+            for (int i = 0; i < (int)TEST_COUNT(gait); ++i) {
+                t->markers->position[f * t->markers->count + i] =
+                    poise_kinematics_point(kin, t->placements[i].body, t->placements[i].local);
+            }
+        }
+        follow_given(t, t->placements, TEST_COUNT(gait));
+        ck_assert_int_eq(finds(t, POISE_FINDING_AT_LIMIT, POISE_VERDICT_DOUBTFUL, "left_knee"), goes_back);
+        for (int i = 0; i < t->verdict.count && goes_back; ++i) {
+            const poise_finding *f = &t->findings[i];
+            if (f->kind == POISE_FINDING_AT_LIMIT && strcmp(f->name, "left_knee") == 0) {
+                ck_assert_msg(f->first == FIRST && f->last == LAST && fabs(f->value - 40.0 / FRAMES) < 0.02,
+                              "frames %d to %d, %g", f->first, f->last, f->value);
+            }
+        }
+        ck_assert(goes_back || fabs(t->clip->q[50 * t->clip->nq + q] + 0.35) < 0.03); // as far as people do, it follows
+    }
+}
+
 TEST(a_marker_that_hardly_weighs_does_not_spoil_given_places)
 {
     take *t = record(gait, TEST_COUNT(gait));
@@ -374,17 +443,17 @@ TEST(findings_are_told_in_words)
         poise_finding finding;
         const char *text;
     } rows[] = {
-        {{POISE_FINDING_MOVED, POISE_VERDICT_FAILED, "RFIN", NULL, 3.14159, 0, 0, 0},
+        {{POISE_FINDING_MOVED, POISE_VERDICT_FAILED, "RFIN", NULL, 3.14159, 0, 0, 0, false},
          "RFIN sits 3.14 times as far from its usual place on the body as is common"},
-        {{POISE_FINDING_UNSEEN, POISE_VERDICT_DOUBTFUL, NULL, NULL, 0.74, 0, 0, 0},
+        {{POISE_FINDING_UNSEEN, POISE_VERDICT_DOUBTFUL, NULL, NULL, 0.74, 0, 0, 0, false},
          "markers do not determine 74 % of the degrees of freedom above them"},
-        {{POISE_FINDING_HELD, POISE_VERDICT_DOUBTFUL, NULL, NULL, 0.004, 0, 0, 0},
+        {{POISE_FINDING_HELD, POISE_VERDICT_DOUBTFUL, NULL, NULL, 0.004, 0, 0, 0, false},
          "0.4 % of the frames could not be trusted and hold the last good pose"},
-        {{POISE_FINDING_SIZE, POISE_VERDICT_DOUBTFUL, NULL, NULL, 1.305, 0, 0, 0},
+        {{POISE_FINDING_SIZE, POISE_VERDICT_DOUBTFUL, NULL, NULL, 1.305, 0, 0, 0, false},
          "person and skeleton differ in size by a factor of 1.31"},
-        {{POISE_FINDING_STRETCHED, POISE_VERDICT_DOUBTFUL, "left_shin", NULL, 1.04, 0, 0, 0},
+        {{POISE_FINDING_STRETCHED, POISE_VERDICT_DOUBTFUL, "left_shin", NULL, 1.04, 0, 0, 0, false},
          "the bone to left_shin was scaled by a factor of 1.04 relative to the others"},
-        {{POISE_FINDING_SWAPPED, POISE_VERDICT_DOUBTFUL, "LWRA", "LWRB", 20, 0, 0, 0},
+        {{POISE_FINDING_SWAPPED, POISE_VERDICT_DOUBTFUL, "LWRA", "LWRB", 20, 0, 0, 0, false},
          "LWRA and LWRB seem to have each other's names"},
     };
     char text[160], little[10];

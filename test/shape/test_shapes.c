@@ -9,25 +9,6 @@
 #define KINDS POISE_SHAPE_KIND_COUNT
 #define TRIES 400
 
-// Two bodies that are free to move.
-static figure two_bodies(void)
-{
-    poise_builder *builder = new_builder();
-    poise_joint a = joint_of("a", NULL, POISE_JOINT_FREE_EXPMAP), b = joint_of("b", NULL, POISE_JOINT_FREE_EXPMAP);
-    add(builder, &a);
-    add(builder, &b);
-    return figure_of(model_of(builder));
-}
-
-static void place(figure *f, scene_random *random, double away)
-{
-    for (int i = 0; i < f->nq; ++i) {
-        f->q[i] = scene_random_range(random, -1, 1) * (i % 6 < 3 ? 0.3 : 1.5);
-    }
-    f->q[6] += away;
-    update(f);
-}
-
 static poise_nearest nearest_of(const figure *f, const poise_shape *a, const poise_shape *b)
 {
     poise_nearest nearest;
@@ -38,7 +19,7 @@ static poise_nearest nearest_of(const figure *f, const poise_shape *a, const poi
 // Rows: all pairs of kinds. What the numbers cannot hold is said; it is no distance.
 TEST_ROWS(distances_are_finite_or_refused, KINDS *KINDS)
 {
-    figure f = two_bodies();
+    figure f = two_free_bodies();
     scene_random random = scene_random_make(3 + (uint64_t)test_row);
     int found = 0, refused = 0;
     for (int exponent = 0; exponent < 306; exponent += 5) {
@@ -63,10 +44,10 @@ TEST_ROWS(distances_are_finite_or_refused, KINDS *KINDS)
 TEST_ROWS(distances_are_those_of_a_search, KINDS *KINDS)
 {
     poise_shape_kind kind_a = (poise_shape_kind)(test_row / KINDS), kind_b = (poise_shape_kind)(test_row % KINDS);
-    figure f = two_bodies();
+    figure f = two_free_bodies();
     scene_random random = scene_random_make(7 + (uint64_t)test_row);
     for (int i = 0; i < TRIES; ++i) {
-        place(&f, &random, i % 4 == 0 ? 0.2 : 1.2);
+        place_apart(&f, &random, i % 4 == 0 ? 0.2 : 1.2);
         poise_shape a = random_shape(&random, kind_a, 0, 1), b = random_shape(&random, kind_b, 1, 1);
         if (kind_a == POISE_SHAPE_HALF_SPACE && kind_b == POISE_SHAPE_HALF_SPACE) {
             poise_error error;
@@ -110,11 +91,11 @@ static double rate(const figure *f, const poise_nearest *at, int dof)
 TEST_ROWS(the_normal_is_the_derivative, KINDS *KINDS - 1)
 {
     poise_shape_kind kind_a = (poise_shape_kind)(test_row / KINDS), kind_b = (poise_shape_kind)(test_row % KINDS);
-    figure f = two_bodies();
+    figure f = two_free_bodies();
     scene_random random = scene_random_make(3 + (uint64_t)test_row);
     int compared = 0;
     for (int i = 0; i < TRIES; ++i) {
-        place(&f, &random, i % 3 == 0 ? 0.2 : 1.2);
+        place_apart(&f, &random, i % 3 == 0 ? 0.2 : 1.2);
         poise_shape a = random_shape(&random, kind_a, 0, 1), b = random_shape(&random, kind_b, 1, 1);
         poise_nearest at = nearest_of(&f, &a, &b);
         int dof = i % 12;
@@ -142,7 +123,7 @@ TEST_ROWS(the_normal_is_the_derivative, KINDS *KINDS - 1)
 TEST_ROWS(capsules_on_one_line_part_across_it, 3)
 {
     static const poise_quat turns[] = {{0.5, 0.5, 0.5, 0.5}, {-0.5, -0.5, -0.5, 0.5}, {0, 0, 0, 1}}; // of z
-    figure f = two_bodies();
+    figure f = two_free_bodies();
     poise_vec3 origin = {0, 0, 0}, end = {0, 0, 1};
     poise_shape a = poise_shape_capsule(0, origin, end, 0.1), b = poise_shape_capsule(1, origin, end, 0.2);
     a.pose.rotation = b.pose.rotation = turns[test_row];
@@ -158,7 +139,7 @@ TEST_ROWS(capsules_on_one_line_part_across_it, 3)
 TEST_ROWS(the_least_room_of_many_pairs_is_that_of_the_nearest, 3)
 {
     enum { EACH = 12 };
-    figure f = two_bodies();
+    figure f = two_free_bodies();
     scene_random random = scene_random_make(31 + (uint64_t)test_row);
     poise_shape shapes[2 * EACH];
     poise_pair pairs[EACH * EACH];
@@ -168,7 +149,7 @@ TEST_ROWS(the_least_room_of_many_pairs_is_that_of_the_nearest, 3)
         pairs[i] = (poise_pair){i / EACH, EACH + i % EACH};
     }
     for (int i = 0; i < TRIES; ++i) {
-        place(&f, &random, i % 4 == 0 ? 0.2 : 1.2);
+        place_apart(&f, &random, i % 4 == 0 ? 0.2 : 1.2);
         double least = INFINITY;
         for (int k = 0; k < 2 * EACH; ++k) {
             bool is_box = test_row == 0 || (test_row == 2 && k % 2 == 0);
@@ -183,7 +164,7 @@ TEST_ROWS(the_least_room_of_many_pairs_is_that_of_the_nearest, 3)
 
 TEST(shapes_that_are_not_sound_are_refused)
 {
-    figure f = two_bodies();
+    figure f = two_free_bodies();
     poise_shape sound = poise_shape_capsule(0, poise_vec3_make(0, 0, 0), poise_vec3_make(0, 0, -1), 0.1), bad;
     ck_assert_int_eq(poise_shape_check(&sound, f.model, NULL), POISE_OK);
     ck_assert_double_eq_tol(poise_pose_transform(sound.pose, poise_vec3_make(0, 0, 0.5)).z, -1, 1e-12);

@@ -231,6 +231,39 @@ TEST_ROWS(it_arrives_at_what_can_be_reached, 20)
     ck_assert_msg(report.outcome == POISE_OUTCOME_REACHED, "%g, %g", report.worst_length, report.worst_angle);
 }
 
+// What moves cannot stand still at its goal: the step is where the velocities lead, though the start would cost less.
+TEST(a_step_that_costs_more_is_taken_all_the_same)
+{
+    poise_model *model = NULL;
+    ck_assert_int_eq(scene_create("arm7", NULL, &model, NULL), POISE_OK);
+    own_model(model);
+    double q[7] = {0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3}, before[7], v[7] = {1, 1, 1, 1, 1, 1, 1}, there[7], way[7];
+    double velocity[7], acceleration[7];
+    figure f = figure_of(model);
+    memcpy(f.q, q, sizeof q);
+    update(&f);
+    poise_goal goal = poise_goal_pose(6, poise_pose_identity(), poise_kinematics_body_pose(f.kin, 6));
+    for (int i = 0; i < 7; ++i) {
+        before[i] = q[i], velocity[i] = 2.0, acceleration[i] = 10.0;
+    }
+    poise_solver_options options = poise_solver_options_default();
+    poise_solver *solver = solver_for(model, &options);
+    poise_step_options limits = poise_step_options_default();
+    limits.velocity = velocity;
+    limits.acceleration = acceleration;
+    poise_report report;
+    ck_assert_int_eq(poise_step(solver, &goal, 1, 0.01, &limits, q, v, &report, NULL), POISE_OK);
+    ck_assert_double_gt(report.cost, report.start_cost);
+    for (int i = 0; i < 7; ++i) {
+        ck_assert_double_ge(v[i], 0.9 - 1e-12); // it brakes as hard as it may
+        way[i] = 0.01 * v[i];
+    }
+    ck_assert_int_eq(poise_retract(model, before, way, there, NULL), POISE_OK);
+    for (int i = 0; i < 7; ++i) {
+        ck_assert_double_eq_tol(there[i], q[i], 1e-12);
+    }
+}
+
 // A goal that leaps: as fast as the limits allow, and no further than it. Then it moves on: no more lag than one step.
 TEST(a_goal_that_leaps_is_not_passed_and_one_that_moves_not_lost)
 {

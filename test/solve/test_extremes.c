@@ -350,3 +350,67 @@ TEST(a_way_is_reported_however_far_it_is)
     ck_assert_double_gt(report.distance, 1e199);
     ck_assert_double_eq_tol(report.distance, hypot(q[0] - 3e200, q[1] - 4e200), 1e190);
 }
+
+// ---- Slides without end --------------------------------------------------------------------------------------------------
+
+// Two arms on a rail, or two carriages of three slides each without a link, whose slides go as far as `end`: the numbers that
+// files have for "no end".
+static poise_model *model_on_rails(double end, bool has_links)
+{
+    poise_builder *builder = new_builder();
+    static const char *const sides[] = {"left", "right"};
+    for (int side = 0; side < 2; ++side) {
+        char names[6][16];
+        for (int i = 0; i < 6; ++i) {
+            bool slides = i == 0 || (!has_links && i < 3);
+            snprintf(names[i], sizeof names[i], "%s %d", sides[side], i);
+            poise_joint joint =
+                joint_of(names[i], i > 0 ? names[i - 1] : NULL, slides ? POISE_JOINT_PRISMATIC : POISE_JOINT_REVOLUTE);
+            joint.axis = poise_vec3_make(i % 3 == 0, i % 3 == 1, i % 3 == 2);
+            joint.offset.position.z = has_links && i > 0 ? 0.3 : 0.0;
+            joint.lower[0] = slides ? -end : -3.0;
+            joint.upper[0] = slides ? end : 3.0;
+            add(builder, &joint);
+        }
+    }
+    return model_of(builder);
+}
+
+TEST(slides_without_end_leave_lengths_their_unit)
+{
+    static const double ends[] = {10.0, 1e6, 1e20, 1e100, 1e155, 1e200, 1e300, 1.7e308};
+    scene_random random = scene_random_make(77);
+    for (size_t row = 0; row < 4 * TEST_COUNT(ends); ++row) {
+        bool has_links = row % 2, has_two = row / 2 % 2;
+        figure f = figure_of(model_on_rails(ends[row / 4], has_links));
+        poise_solver_options options = poise_solver_options_default();
+        options.start = POISE_START_COLD;
+        options.restarts = 30;
+        poise_solver *solver = NULL;
+        ck_assert_int_eq(poise_solver_create(f.model, &options, NULL, &solver, NULL), POISE_OK);
+        own_solver(solver);
+        for (int round = 0; round < 20; ++round) {
+            double q[12];
+            poise_goal goals[2];
+            for (int i = 0; i < f.nq; ++i) {
+                f.q[i] = scene_random_range(&random, -1.5, 1.5);
+                q[i] = 0.0;
+            }
+            update(&f);
+            for (int side = 0; side < 2; ++side) {
+                int body = poise_model_find_body(f.model, side ? "right 5" : "left 5");
+                goals[side] = poise_goal_pose(body, poise_pose_identity(), poise_kinematics_body_pose(f.kin, body));
+            }
+            poise_report report;
+            ck_assert_int_eq(poise_solve(solver, goals, 1 + has_two, q, &report, NULL), POISE_OK);
+            ck_assert_msg(report.outcome == POISE_OUTCOME_REACHED, "slides to %g, %s links, %d goals: %s, %g", ends[row / 4],
+                          has_links ? "with" : "without", 1 + has_two, report.reason, report.worst_length);
+            ck_assert_int_eq(poise_kinematics_update(f.kin, q, NULL), POISE_OK);
+            for (int side = 0; side < 1 + has_two; ++side) {
+                poise_vec3 is = poise_kinematics_body_pose(f.kin, goals[side].body).position,
+                           t = goals[side].target.position;
+                ck_assert_double_le(fabs(is.x - t.x) + fabs(is.y - t.y) + fabs(is.z - t.z), 3e-6);
+            }
+        }
+    }
+}

@@ -1,5 +1,5 @@
 // The reference numbers for the exact Hessian on motion-capture data (HDM05, actor dg, sequence 03-05_02), read from
-// reference/hessianik_reference.json in the shared folder: a skeleton of 31 bones and 58 degrees of freedom, 41 markers, and
+// reference/hessianik_reference.json of the data folder: a skeleton of 31 bones and 58 degrees of freedom, 41 markers, and
 // eleven frames with everything evaluated at them. Lengths in cm, angles in radians.
 //
 // The file counts from 1 and lists the angles of a bone as rx ry rz, innermost first. Here indices count from 0; vectors and

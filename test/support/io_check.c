@@ -5,14 +5,11 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
-#include <time.h>
 
 io_bytes io_load(const char *path)
 {
-    char full[4096];
-    snprintf(full, sizeof full, "%s/data/%s", POISE_SHARED_DIR, path);
-    FILE *file = fopen(full, "rb");
-    ck_assert_msg(file != NULL, "%s", full);
+    FILE *file = fopen(test_data(path), "rb");
+    ck_assert_msg(file != NULL, "%s", path);
     fseek(file, 0, SEEK_END);
     io_bytes got = {NULL, (size_t)ftell(file)};
     rewind(file);
@@ -96,7 +93,7 @@ poise_file *io_read_with(const char *text, const poise_read_options *options)
     return read_or_fail(text, strlen(text), options);
 }
 
-poise_file *io_read_shared(const char *path, poise_format format, const poise_model *model)
+poise_file *io_read_data(const char *path, poise_format format, const poise_model *model)
 {
     io_bytes bytes = io_load(path);
     return io_read(bytes.bytes, bytes.size, format, model);
@@ -628,70 +625,4 @@ int io_writes_without_memory(const poise_file *file, poise_format format)
 {
     writing w = {file, format};
     return without_memory(write_once, &w);
-}
-
-// ---- Time ----------------------------------------------------------------------------------------------------------------
-
-// Memory that is there before the clock starts: new pages cost time of their own.
-typedef struct heap {
-    unsigned char *bytes;
-    size_t used, size;
-} heap;
-
-static void *heap_allocate(void *user, size_t size)
-{
-    heap *h = user;
-    size = (size + 63) / 64 * 64;
-    void *memory = size <= h->size - h->used ? h->bytes + h->used : NULL;
-    h->used += memory ? size : 0;
-    return memory;
-}
-
-static void heap_release(void *user, void *memory)
-{
-    (void)user;
-    (void)memory;
-}
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(_WIN32)
-#define READS 1 // of every file: sanitizers look at memory, and times say nothing; nor does clock() of Windows, a wall clock
-#else
-#define READS 5
-#endif
-
-// Seconds of processor time of one read, the least of READS.
-static double seconds_to_read(io_bytes file, const poise_read_options *options)
-{
-    size_t room = 200 * file.size + 1000000; // models are larger than their text
-    heap h = {malloc(room), 0, room};
-    poise_allocator allocator = {heap_allocate, heap_release, &h};
-    memset(h.bytes, 1, 40 * file.size + 1000000);
-    double least = 1e9;
-    for (int i = 0; i < READS; ++i) {
-        poise_file *read = NULL;
-        poise_error error = {.text = ""};
-        h.used = 0;
-        clock_t start = clock();
-        poise_status status = poise_read(file.bytes, file.size, options, &allocator, &read, &error);
-        double took = (double)(clock() - start) / CLOCKS_PER_SEC;
-        ck_assert_msg(status == POISE_OK, "line %d: %s", error.line, error.text);
-        poise_file_destroy(read);
-        least = took < least ? took : least;
-    }
-    free(h.bytes);
-    return least;
-}
-
-void io_is_linear(io_bytes small, io_bytes large, poise_format format, const poise_model *model)
-{
-    poise_read_options options = io_options(format, model);
-    double ratio = 0.0;
-    for (int chance = 0; chance < 3; ++chance) {
-        double one = seconds_to_read(small, &options), ten = seconds_to_read(large, &options);
-        ratio = ten / (one > 1e-4 ? one : 1e-4);
-        if (ratio * ((double)small.size * 10 / (double)large.size) <= 40.0 || READS == 1) {
-            return;
-        }
-    }
-    ck_abort_msg("%zu bytes take %g times the time of %zu", large.size, ratio, small.size);
 }

@@ -1,4 +1,4 @@
-// What tests of formats share: files beside the repository, reading and writing with every status checked, files that must
+// What tests of formats share: files of the data folder, reading and writing with every status checked, files that must
 // be the same, and the hostile treatment that every reader must survive.
 #ifndef TEST_IO_CHECK_H
 #define TEST_IO_CHECK_H
@@ -17,7 +17,7 @@ typedef struct io_bytes {
 
 // Bytes and files that come from here are released after the test.
 
-// A file of the shared data, with a zero behind it; ends the test when it is not there.
+// A file of the data folder (test_data), with a zero behind it.
 io_bytes io_load(const char *path);
 
 // Text that grows. Release `text` with free.
@@ -37,7 +37,7 @@ poise_file *io_read(const void *bytes, size_t size, poise_format format, const p
 poise_file *io_read_text(const char *text, poise_format format, const poise_model *model);
 poise_file *io_read_with(const char *text, const poise_read_options *options);
 poise_file *io_read_bytes(io_bytes bytes, const poise_read_options *options);
-poise_file *io_read_shared(const char *path, poise_format format, const poise_model *model);
+poise_file *io_read_data(const char *path, poise_format format, const poise_model *model);
 
 // Hand a file that was read otherwise over to the runner; NULL is allowed.
 poise_file *io_own(poise_file *file);
@@ -113,10 +113,5 @@ void io_survives_changes(io_bytes file, poise_format format, const poise_model *
 // untouched, no leak. Returns how many requests there are.
 int io_reads_without_memory(io_bytes file, poise_format format, const poise_model *model);
 int io_writes_without_memory(const poise_file *file, poise_format format);
-
-// Ten times the bytes take about ten times the time. What no longer fits in a cache may take twice as long for each byte,
-// and more where other programs use that cache, so the bound is 40, far from the 100 of quadratic work; noise gets three
-// chances.
-void io_is_linear(io_bytes small, io_bytes large, poise_format format, const poise_model *model);
 
 #endif

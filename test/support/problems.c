@@ -22,7 +22,7 @@ const method_facts facts_of[POISE_METHOD_COUNT] = {
     [POISE_METHOD_BFGS] = {.name = "bfgs"},
     [POISE_METHOD_LBFGS] = {.name = "lbfgs"},
     [POISE_METHOD_TRUST_REGION] = {.name = "trust_region"},
-    [POISE_METHOD_NEWTON_PROJECTED] = {.name = "newton_projected"},
+    [POISE_METHOD_NEWTON] = {.name = "newton"},
     [POISE_METHOD_CONJUGATE_GRADIENT] = {.name = "conjugate_gradient"},
 };
 
@@ -255,6 +255,36 @@ problem *problem_make_limb(scene_random *random, poise_method method, poise_join
     return p;
 }
 
+problem *problem_make_corner(scene_random *random, int joints)
+{
+    problem *p = open_problem(POISE_METHOD_AUTO);
+    poise_kinematics *kin = NULL;
+    if (!p || !take_model(p, arm_model(random, joints)) || poise_kinematics_create(p->model, NULL, &kin, NULL) != POISE_OK) {
+        problem_destroy(p);
+        return NULL;
+    }
+    double there[PROBLEM_NUMBERS];
+    int how = scene_random_index(random, 3); // one in three joints at a limit, all, or all but for the last digits
+    scene_random_configuration(random, p->model, there);
+    scene_random_configuration(random, p->model, p->start);
+    for (int i = 0; i < p->nq; ++i) {
+        double lower = poise_model_info(p->model).lower[i], upper = poise_model_info(p->model).upper[i];
+        bool is_limited = lower > -INFINITY && upper < INFINITY, is_upper = scene_random_index(random, 2);
+        if (is_limited && (how > 0 || scene_random_index(random, 3) == 0)) {
+            there[i] = is_upper ? upper - (how == 2 ? 1e-9 : 0.0) : lower + (how == 2 ? 1e-9 : 0.0);
+        }
+    }
+    poise_kinematics_update(kin, there, NULL);
+    p->goals[0] = poise_goal_pose(joints - 1, poise_pose_identity(), poise_kinematics_body_pose(kin, joints - 1));
+    p->count = 1;
+    p->is_in_reach = true;
+    p->options.max_iterations = 100;
+    p->options.restarts = 30;
+    p->options.start = POISE_START_COLD;
+    poise_kinematics_destroy(kin);
+    return p;
+}
+
 void problem_destroy(problem *p)
 {
     if (p) {
@@ -322,11 +352,11 @@ static double cost_at(poise_objective *objective, const double *q)
     return known ? poise_objective_value(objective).cost : NAN;
 }
 
-bool answer_is_refuted(const problem *p, const double *q, poise_objective *objective, scene_random *random)
+double answer_gain(const problem *p, const double *q, poise_objective *objective, scene_random *random)
 {
     double v[PROBLEM_NUMBERS], there[PROBLEM_NUMBERS];
     if (poise_objective_set_goals(objective, p->goals, p->count, NULL) != POISE_OK) {
-        return true;
+        return INFINITY;
     }
     double cost = cost_at(objective, q), least = cost;
     for (int trial = 0; trial < 200 && p->nv > 0; ++trial) {
@@ -337,9 +367,14 @@ bool answer_is_refuted(const problem *p, const double *q, poise_objective *objec
                      poise_model_clamp(p->model, there, NULL, NULL) == POISE_OK;
         double other = sound ? cost_at(objective, there) : NAN;
         if (!isfinite(other)) {
-            return true;
+            return INFINITY;
         }
         least = other < least ? other : least;
     }
-    return least < cost * (1.0 - 1e-9);
+    return cost > 0 ? (cost - least) / cost : 0.0;
+}
+
+bool answer_is_refuted(const problem *p, const double *q, poise_objective *objective, scene_random *random)
+{
+    return answer_gain(p, q, objective, random) > 1e-9;
 }

@@ -20,6 +20,7 @@ typedef struct problem {
     poise_solver_options options;
     poise_trace trace[PROBLEM_TRACE];
     random_goals all; // what the goals were picked from
+    bool is_in_reach; // some configuration within the limits meets the goals
 } problem;
 
 // What a solve gave.
@@ -68,6 +69,9 @@ problem *problem_make(scene_random *random, poise_method method, int joints, uns
 // A pose goal on an arm of `joints` hinges and slides, for AUTO: near the reach, or a little out of it.
 problem *problem_make_arm(scene_random *random, int joints);
 
+// A pose goal on such an arm that is met in a corner of its limits, with restarts.
+problem *problem_make_corner(scene_random *random, int joints);
+
 // A hinge, a joint of the type, a hinge, and a POSITION goal for a point of the last where a small step takes it. The joint
 // may follow the first.
 problem *problem_make_limb(scene_random *random, poise_method method, poise_joint_type type, bool is_mimic);
@@ -88,6 +92,8 @@ bool answer_is_finite(const problem *p, const answer *a);
 
 // Does one of 200 small steps within the limits, along every dof and at random, lower the cost by more than rounding does? A
 // problem without locks; `objective` is one of its model.
+// The first gives the largest share of the cost that one of them takes off.
+double answer_gain(const problem *p, const double *q, poise_objective *objective, scene_random *random);
 bool answer_is_refuted(const problem *p, const double *q, poise_objective *objective, scene_random *random);
 
 #endif

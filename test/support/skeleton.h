@@ -96,4 +96,23 @@ static inline figure random_figure(scene_random *random, int count, unsigned fea
     return f;
 }
 
+// Two bodies that are free to move; and somewhere, the second so far away along x.
+static inline figure two_free_bodies(void)
+{
+    poise_builder *builder = new_builder();
+    poise_joint a = joint_of("a", NULL, POISE_JOINT_FREE_EXPMAP), b = joint_of("b", NULL, POISE_JOINT_FREE_EXPMAP);
+    add(builder, &a);
+    add(builder, &b);
+    return figure_of(model_of(builder));
+}
+
+static inline void place_apart(figure *f, scene_random *random, double away)
+{
+    for (int i = 0; i < f->nq; ++i) {
+        f->q[i] = scene_random_range(random, -1, 1) * (i % 6 < 3 ? 0.3 : 1.5);
+    }
+    f->q[6] += away;
+    update(f);
+}
+
 #endif

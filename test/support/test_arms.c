@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "own.h"
+#include "scenes/robot_arms.h"
 #include "scenes/scenes.h"
 
 #define PI 3.14159265358979323846
@@ -116,74 +117,16 @@ test_arm arm_of_scene(const char *scene)
     return arm;
 }
 
-// ---- Chain files ---------------------------------------------------------------------------------------------------------
-
-static const char *read_numbers(const char *text, double *numbers, int count)
+test_arm arm_of_robot(const char *name)
 {
-    for (int i = 0; i < count; ++i) {
-        char *end;
-        numbers[i] = strtod(text, &end);
-        ck_assert_ptr_ne(end, text);
-        text = end;
-    }
-    return text;
-}
-
-// Position, then a row-major rotation.
-static poise_pose pose_of(const double *numbers)
-{
-    return (poise_pose){poise_quat_from_matrix(numbers + 3), {numbers[0], numbers[1], numbers[2]}};
-}
-
-// "joint name type p(3) R(9) axis(3) lower upper"; the name of the joint before it is in `parent`.
-static void add_line(poise_builder *builder, const char *text, char *parent)
-{
-    char name[64], type[16];
-    int used = 0;
-    double numbers[17];
-    ck_assert_int_eq(sscanf(text, "%63s %15s%n", name, type, &used), 2);
-    read_numbers(text + used, numbers, 17);
-    poise_joint joint = poise_joint_default();
-    joint.name = name;
-    joint.parent = parent[0] ? parent : NULL;
-    joint.type = strcmp(type, "prismatic") == 0 ? POISE_JOINT_PRISMATIC : POISE_JOINT_REVOLUTE;
-    joint.offset = pose_of(numbers);
-    joint.axis = poise_vec3_make(numbers[12], numbers[13], numbers[14]);
-    if (strcmp(type, "continuous") != 0) {
-        joint.lower[0] = numbers[15];
-        joint.upper[0] = numbers[16];
-    }
-    ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
-    memcpy(parent, name, sizeof name);
-}
-
-test_arm arm_of_file(const char *name)
-{
+    const robot_arm *robot = robot_arm_find(name);
     test_arm arm = {.name = name};
-    char path[1024], line[4096], word[16], parent[64] = "";
-    snprintf(path, sizeof path, "%s/chains/%s.chain", POISE_SHARED_DIR, name);
-    FILE *file = fopen(path, "r");
-    if (!file) {
-        return arm;
-    }
-    poise_builder *builder;
-    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
-    while (fgets(line, sizeof line, file)) {
-        int used = 0;
-        if (sscanf(line, "%15s%n", word, &used) == 1 && strcmp(word, "joint") == 0) {
-            add_line(builder, line + used, parent);
-        } else if (strcmp(word, "tip") == 0) {
-            double numbers[12];
-            read_numbers(line + used, numbers, 12);
-            arm.tip = pose_of(numbers);
-        }
-    }
-    fclose(file);
-    ck_assert_int_eq(poise_model_create(builder, NULL, &arm.model, NULL), POISE_OK);
+    ck_assert_ptr_nonnull(robot);
+    ck_assert_int_eq(robot_arm_create(robot, NULL, &arm.model, NULL), POISE_OK);
     own_model(arm.model);
-    poise_builder_destroy(builder);
-    arm.n = poise_model_info(arm.model).nq;
-    arm.body = poise_model_find_body(arm.model, parent);
+    arm.n = robot->count;
+    arm.body = robot->count - 1;
+    arm.tip = robot_arm_pose(&robot->tip);
     return arm;
 }
 

@@ -1,4 +1,4 @@
-// Serial arms for tests: random ones, those of the scenes, and those of the chain files beside the repository.
+// Serial arms for tests: random ones, those of the scenes, and those of scenes/robot_arms.h.
 #ifndef TEST_TEST_ARMS_H
 #define TEST_TEST_ARMS_H
 
@@ -34,8 +34,8 @@ test_arm arm_planar(int n);
 // A scene with a tool "tip".
 test_arm arm_of_scene(const char *scene);
 
-// The chain file of that name in the shared folder; model NULL when it is not there.
-test_arm arm_of_file(const char *name);
+// An arm of robot_arms.h, "panda" to "baxter".
+test_arm arm_of_robot(const char *name);
 
 // World pose of the tip by poise_kinematics.
 poise_pose arm_pose(const test_arm *arm, const double *q);

@@ -1,10 +1,11 @@
 #include "test_main.h"
 
+#include <app/cli/data_files.h>
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define SKIPPED 77 // the exit status that CTest reports as "skipped"
 
@@ -26,7 +27,9 @@ void test_register(test_entry *entry)
 
 static const test_entry *running;
 static int running_row;
-static jmp_buf failed;
+static jmp_buf ended;
+enum { ENDED_FAILED = 1, ENDED_LEFT_OUT }; // what comes back through `ended`
+static char reason_left_out[sizeof((data_files *)NULL)->line];
 
 void test_count(void)
 {
@@ -42,15 +45,20 @@ void test_fail(const char *file, int line, const char *format, ...)
     va_end(values);
     printf("\n");
     fflush(stdout);
-    longjmp(failed, 1);
+    longjmp(ended, ENDED_FAILED);
 }
 
-bool test_has_shared(const char *path)
+const char *test_data(const char *what)
 {
-    char full[4096];
-    snprintf(full, sizeof full, "%s/%s", POISE_SHARED_DIR, path);
-    struct stat status; // a folder cannot be opened everywhere
-    return stat(full, &status) == 0;
+    static char paths[4][sizeof((data_files *)NULL)->path];
+    static int calls;
+    data_files found = data_find(NULL, what);
+    if (found.state == DATA_MISSING) {
+        memcpy(reason_left_out, found.line, sizeof reason_left_out);
+        longjmp(ended, ENDED_LEFT_OUT);
+    }
+    ck_assert_msg(found.state == DATA_HERE, "%s", found.line);
+    return memcpy(paths[calls++ % 4], found.path, sizeof paths[0]);
 }
 
 // ---- What belongs to the running test ------------------------------------------------------------------------------------
@@ -97,48 +105,46 @@ static bool is_of(const test_entry *entry, const char *suite)
     return strcmp(name, suite) == 0;
 }
 
-// Why a test cannot run, in `reason`; false if it can.
-static bool lacks(const test_entry *entry, char reason[256])
-{
-    const char *said = entry->lack ? entry->lack() : NULL;
-    if (entry->data && !test_has_shared(entry->data)) {
-        snprintf(reason, 256, "no %s/%s", POISE_SHARED_DIR, entry->data);
-        return true;
-    }
-    snprintf(reason, 256, "%s", said ? said : "");
-    return said != NULL;
-}
-
 typedef struct tally {
     int run, left_out, failed;
-    char reason[256]; // of the first that was left out
+    char reason[sizeof reason_left_out]; // of the first that was left out
 } tally;
 
-// Does one row of a test hold?
-static bool holds(const test_entry *entry, int row)
+// How one row of a test ended: 0 where it holds.
+static int run_row(const test_entry *entry, int row)
 {
     running = entry;
     running_row = row;
-    bool passed = setjmp(failed) == 0;
-    if (passed) {
+    int how = setjmp(ended);
+    if (how == 0) {
+        if (entry->data) {
+            test_data(entry->data);
+        }
         entry->run(row);
     }
     test_sweep();
-    return passed;
+    return how;
 }
 
 static void run_test(const test_entry *entry, tally *sum)
 {
-    const char *only = getenv("TEST_ONLY");
+    const char *only = getenv("TEST_ONLY"), *lack = entry->lack ? entry->lack() : NULL;
     if (only && strcmp(only, entry->name) != 0) {
         return;
     }
-    int bad = 0;
-    for (int row = 0; row < entry->rows; ++row) {
-        bad += !holds(entry, row);
+    int failed = 0, left_out = lack != NULL;
+    snprintf(reason_left_out, sizeof reason_left_out, "%s", lack ? lack : "");
+    for (int row = 0; row < entry->rows && !lack; ++row) {
+        int how = run_row(entry, row);
+        failed += how == ENDED_FAILED;
+        left_out += how == ENDED_LEFT_OUT;
     }
-    sum->run += 1;
-    sum->failed += bad > 0;
+    if (left_out > 0 && sum->left_out == 0) {
+        memcpy(sum->reason, reason_left_out, sizeof sum->reason);
+    }
+    sum->left_out += left_out > 0 && failed == 0;
+    sum->run += left_out == 0 || failed > 0;
+    sum->failed += failed > 0;
 }
 
 static void run_suite(const char *name, tally *sum)
@@ -146,18 +152,9 @@ static void run_suite(const char *name, tally *sum)
     tally own = {0};
     long before = atomic_load(&checks);
     for (const test_entry *entry = first; entry; entry = entry->next) {
-        char reason[256];
-        if (!is_of(entry, name)) {
-            continue;
-        }
-        if (!lacks(entry, reason)) {
+        if (is_of(entry, name)) {
             run_test(entry, &own);
-            continue;
         }
-        if (own.left_out == 0) {
-            memcpy(own.reason, reason, sizeof reason);
-        }
-        own.left_out += 1;
     }
     if (own.run > 0) {
         printf("%s: %d tests, %d failed, %ld assertions\n", name, own.run, own.failed, atomic_load(&checks) - before);

@@ -10,7 +10,7 @@
 //       solve_with((poise_method)test_row);
 //   }
 //
-//   TEST_DATA(facts_of_real_files_hold, "data/bvh") // left out where the shared folder has no such file
+//   TEST_DATA(facts_of_real_files_hold, "bvh") // left out where the data folder lacks files of that folder (docs/data.md)
 //   {
 //       ...
 //   }
@@ -31,10 +31,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#ifndef POISE_SHARED_DIR // the build sets it
-#define POISE_SHARED_DIR "../shared"
-#endif
-
 #define TEST_COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 typedef struct test_entry {
@@ -43,7 +39,7 @@ typedef struct test_entry {
     const char *file;
     int line;
     int rows;                  // it runs once for each
-    const char *data;          // what it needs of the shared folder; NULL: nothing
+    const char *data;          // what it needs of the data folder (data_find); NULL: nothing
     const char *(*lack)(void); // why it cannot run, or NULL; may be NULL itself
     struct test_entry *next;
 } test_entry;
@@ -70,7 +66,8 @@ void test_register(test_entry *entry);
 void test_own(void (*destroy)(void *what), void *what);
 void test_sweep(void);
 
-// Is the file or folder there, in the data beside the repository that a bare clone lacks?
-bool test_has_shared(const char *path);
+// Where a file or folder of the data folder is (docs/data.md). Where something of it is missing, the running test is left out;
+// where something is another file than listed, it fails. Valid until the fourth call after this.
+const char *test_data(const char *what);
 
 #endif

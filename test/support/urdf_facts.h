@@ -1,4 +1,4 @@
-// Facts of the URDF files in the shared data, as another reader found them.
+// Facts of the URDF files of the data folder, as another reader found them.
 #ifndef TEST_URDF_FACTS_H
 #define TEST_URDF_FACTS_H
 

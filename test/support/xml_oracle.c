@@ -174,9 +174,10 @@ verdict xml_against_expat(const void *bytes, size_t size, char reason[REASON_SIZ
     } else if (status == POISE_OK && works) {
         v = strcmp(ours.text, theirs.text) == 0 ? VERDICT_SAME : VERDICT_DIFFERENT;
     } else if (status == POISE_ERROR_FORMAT && !works) {
-        // expat looks at references last, and takes quoted text before the root as one token
-        bool is_earlier = strstr(error.text, "entity") || strstr(error.text, "character number") ||
-                          (error.line < line && theirs.size == 0);
+        // expat looks at references last, and takes quoted text before and after the root as one token
+        bool is_outside = theirs.size == 0 || strstr(error.text, "after document element");
+        bool is_earlier =
+            strstr(error.text, "entity") || strstr(error.text, "character number") || (error.line < line && is_outside);
         bool is_meant = is_earlier || is_lenient(&theirs, code, text, rest, &file);
         v = error.line == line ? VERDICT_SAME : is_meant ? VERDICT_OURS : VERDICT_DIFFERENT;
     } else if (status == POISE_OK && is_lenient(&theirs, code, text, rest, &file)) {

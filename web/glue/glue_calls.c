@@ -53,6 +53,18 @@ void WEB_EXPORT(web_recording_progress)(poise_recording_problem *problem)
     problem->track.on_frame = tell_frame;
 }
 
+// frames x placements flags: the distance of a marker from its place is one that errors are of.
+void WEB_EXPORT(web_counted)(const poise_recording_result *r, unsigned char *counted)
+{
+    for (int f = 0; f < r->clip->frames; ++f) {
+        bool is_held = r->frames[f].flags & POISE_TRACK_HELD;
+        for (int i = 0; i < r->placement_count; ++i) {
+            double d = r->distances[(size_t)f * (size_t)r->placement_count + (size_t)i];
+            *counted++ = d == d && r->placements[i].weight > 0 && !is_held && !poise_track_lets_go(&r->frames[f], d);
+        }
+    }
+}
+
 static double *put_pose(double *at, poise_pose pose)
 {
     const double numbers[7] = {pose.position.x, pose.position.y, pose.position.z, pose.rotation.x,

@@ -117,6 +117,7 @@ STRUCT(poise_track_problem, M(model), M(placements), M(placement_count), M(marke
 STRUCT(poise_track_frame, M(flags), M(outcome), M(iterations), M(seen), M(let_go), M(rms), M(worst), M(turn))
 STRUCT(poise_track_summary, M(distances), M(mean), M(rms), M(worst), M(worst_frame), M(worst_marker), M(held), M(jumps),
        M(outliers), M(restarts), M(gaps), M(mean_iterations), M(most_iterations))
+STRUCT(poise_marker_error, M(seen), M(let_go), M(counted), M(mean), M(worst), M(worst_frame))
 STRUCT(poise_retarget_problem, M(from), M(clip), M(from_scale), M(to), M(to_scale), M(pairs), M(pair_count), M(keep_size))
 STRUCT(poise_retarget_report, M(points), M(factor), M(is_turned), M(scale))
 STRUCT(poise_scale_match, M(from), M(markers_unknown), M(model_unknown), M(by_size), M(up_by_figure), M(turned_over))
@@ -130,21 +131,29 @@ STRUCT(poise_figure, M(is_named), M(height), M(up), M(is_upside_down), M(metres)
 STRUCT(poise_subject, M(name), M(markers), M(seen), M(is_whole))
 STRUCT(poise_verdict, M(level), M(count))
 STRUCT(poise_finding, M(kind), M(level), M(name), M(other), M(value), M(first), M(last), M(distance))
+STRUCT(poise_overlap_problem, M(hulls), M(hull_count), M(shapes), M(shape_count), M(excluded), M(excluded_count), M(metres))
+STRUCT(poise_edit_problem, M(model), M(before), M(after), M(pins), M(pin_count), M(results), M(report), M(overlap),
+       M(unread), M(metres))
+STRUCT(poise_path_problem, M(model), M(q), M(poses), M(body), M(local), M(metres), M(thresholds))
 STRUCT(poise_recording_problem, M(only_placements), M(labels), M(from_scale), M(pairs), M(pair_count), M(keep_size),
        M(subject), M(first), M(last), M(rate), M(fit), M(calibration_frames), M(track.solver), M(track.restarts),
        M(track.least_markers), M(track.robust), M(track.outlier), M(track.smoothness), M(track.max_turn), M(track.chunk),
        M(whole), M(lag), M(sequence.knot), M(sequence.noise), M(velocity), M(acceleration), M(deviations), M(thresholds))
 STRUCT(poise_recording_result, M(markers), M(placements), M(placement_count), M(scale), M(first), M(from_motion), M(match),
-       M(named), M(fitted), M(calibrated), M(calibration), M(clip), M(frames), M(distances), M(summary), M(deviation),
-       M(verdict), M(findings))
+       M(named), M(fitted), M(calibrated), M(calibration), M(clip), M(frames), M(distances), M(by_marker), M(summary),
+       M(deviation), M(verdict), M(findings))
 
 STRUCT(poise_role_pair, M(from), M(to), M(confidence))
 STRUCT(poise_role_map, M(role))
 STRUCT(poise_retarget_task, M(from), M(clip), M(to), M(to_clip), M(from_up), M(to_up), M(map), M(shapes), M(shape_count),
-       M(sole), M(feet), M(ground), M(velocity), M(use_limits))
+       M(sole), M(feet), M(ground), M(velocity), M(use_limits), M(metres))
 STRUCT(poise_retarget_outcome, M(roles), M(bodies), M(factor), M(same), M(planted), M(in_place), M(ground), M(soles_guessed),
-       M(bone_mean), M(bone_worst), M(hips_mean), M(contact), M(skate_mean), M(skate_worst), M(sunk), M(jumps), M(outside),
-       M(velocity), M(late))
+       M(bone_mean), M(bone_worst), M(bone_role), M(bone_frame), M(hips_mean), M(hips_worst), M(contact), M(skate_mean),
+       M(skate_worst), M(released), M(tipped), M(leg), M(sunk), M(jumps), M(outside), M(velocity), M(late), M(fast),
+       M(fast_speed), M(fast_joint), M(fast_frame), M(abrupt), M(acceleration), M(loose), M(travel), M(has_bodies),
+       M(metres), M(overlap))
+STRUCT(poise_overlap, M(pairs), M(left_out), M(frames), M(pierced), M(depth), M(a), M(b), M(frame), M(buried),
+       M(buried_body), M(buried_frame), M(buried_count))
 
 STRUCT(poise_pin, M(goal), M(keys), M(key_count), M(from), M(to), M(fade_in), M(fade_out))
 STRUCT(poise_pin_key, M(time), M(goal))
@@ -158,11 +167,13 @@ STRUCT(poise_mirror_report, M(worst_angle))
 
 // ---- Files ---------------------------------------------------------------------------------------------------------------
 
-STRUCT(poise_read_options, M(format), M(name), M(model), M(positions), M(animation), M(floating), M(meshes), M(load))
+STRUCT(poise_read_options, M(format), M(name), M(model), M(positions), M(animation), M(floating), M(ignore_follower_limits),
+       M(meshes), M(load))
 STRUCT(poise_file, M(format), M(model), M(clip), M(markers), M(goals), M(goal_count), M(postures), M(posture_count),
-       M(placements), M(placement_count), M(shapes), M(shape_count), M(shapes_skipped), M(excluded), M(excluded_count),
-       M(loops), M(loop_count), M(scale), M(carried), M(title), M(warnings), M(warning_count), M(warnings_dropped),
-       M(motion))
+       M(placements), M(placement_count), M(shapes), M(shape_count), M(hulls), M(hull_count), M(shapes_skipped), M(excluded),
+       M(excluded_count), M(loops), M(loop_count), M(scale), M(carried), M(title), M(warnings), M(warning_count),
+       M(warnings_dropped), M(motion))
+STRUCT(poise_hull, M(body), M(corners), M(corner_count), M(radius), M(groups), M(against))
 STRUCT(poise_shape, M(kind), M(body), M(pose), M(half), M(radius), M(groups), M(against))
 STRUCT(poise_pair, M(a), M(b))
 STRUCT(poise_pairs_options, M(neighbours), M(samples), M(always), M(often), M(margin), M(seed), M(excluded),

@@ -49,7 +49,8 @@ export interface ClosePair {
     readonly onB: Vec3;
 }
 
-function structsIn(module: Module, struct: string, list: readonly object[]): Address {
+/** @internal */
+export function structsIn(module: Module, struct: string, list: readonly object[]): Address {
     const address = newStructs(module, struct, Math.max(1, list.length));
     list.forEach((values, i) => setStruct(module, struct, address + i * layoutOf(module, struct).size, values));
     return address;

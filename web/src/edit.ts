@@ -3,9 +3,11 @@ import { GoalSet, type Goal } from './goals.js';
 import type { Model } from './model.js';
 import type { Address, Keep, Module } from './module.js';
 import { Clip } from './motion.js';
+import { fileIn, type FileContent } from './files.js';
+import { judged, type Finding } from './recording.js';
 import type { SkeletonMotion } from './retarget.js';
 import { getStruct, getStructs, layoutOf, memberAt, newStruct, newStructs, setStruct } from './structs.js';
-import { ups, type Up } from './values.js';
+import { ups, type Up, type VerdictLevel } from './values.js';
 
 /** A pin: a goal in words and when it holds, in seconds; with keys it goes through their places, smoothly. */
 export interface PinDescription {
@@ -57,6 +59,9 @@ export interface EditOptions {
     up?: Up;
 }
 
+/** A motion to edit: what `poise.read` gave, or its parts. Shapes tell whether bodies overlap. */
+export type EditableMotion = SkeletonMotion & Partial<Pick<FileContent, 'shapes' | 'hulls' | 'shapesSkipped' | 'excluded'>>;
+
 /** How a pin went. */
 export interface PinResult {
     /** As it was written. */
@@ -77,8 +82,16 @@ export interface PinResult {
 /** A motion that was edited. The clip holds memory until `dispose()`, or the end of a `using` block. */
 export interface EditedMotion {
     readonly clip: Clip;
-    /** All pins hold, no joint snaps, and the mirror could be met. */
+    /** The verdict is good, and the mirror could be met. */
     readonly isGood: boolean;
+    /**
+     * What pins did to the body beyond what they asked for, compared with the motion as it was; null: there were none.
+     * Findings name body and frames, the worst first.
+     */
+    readonly verdict: VerdictLevel | null;
+    readonly findings: Finding[];
+    /** The skeleton has collision shapes; without them nothing is known of overlaps. */
+    readonly overlapsChecked: boolean;
     /** In words first, those of feet last. */
     readonly pins: PinResult[];
     /** Frames that pins changed, and in which some pin is out of reach. */
@@ -188,10 +201,34 @@ function pinsIn(model: Model, clip: Clip, list: Address, set: GoalSet, options: 
     return { at, texts: [...texts, ...names, ...Array<string>(contacts).fill('a foot that rests')] };
 }
 
-type Pinned = Pick<EditedMotion, 'pins' | 'changed' | 'missed' | 'iterations' | 'snapFrame' | 'snapJoint'>;
+type Verdict = Pick<EditedMotion, 'verdict' | 'findings' | 'overlapsChecked'>;
+type Pinned = Pick<EditedMotion, 'pins' | 'changed' | 'missed' | 'iterations' | 'snapFrame' | 'snapJoint'> & Verdict;
 
-function pin(model: Model, clip: Clip, metres: number, options: EditOptions): Pinned {
+const MOST_FINDINGS = 64;
+
+/** The verdict of the C side; `made` are the addresses of pins, results and report. */
+function judge(model: Model, motion: EditableMotion, before: Clip, after: Clip, pinCount: number, made: Record<string, Address>, keep: Keep): Verdict {
     const { module } = model;
+    const metres = motion.scale?.metres ?? 0;
+    const { shapes, hulls, excluded, shapesSkipped } = motion;
+    const content = { model, clip: null, scale: motion.scale, shapes, hulls, excluded, shapesSkipped } as unknown as FileContent;
+    type Parts = Record<'hulls' | 'hullCount' | 'shapes' | 'shapeCount' | 'excluded' | 'excludedCount', number>;
+    const file = getStruct<Parts>(module, 'poise_file', fileIn(module, content, 'unknown', keep));
+    const overlap = keep(newStruct(module, 'poise_overlap_problem', 'poise_overlap_problem_default', {
+        hullCount: file.hullCount, shapeCount: file.shapeCount, excludedCount: file.excludedCount, metres: metres > 0 ? metres : 1,
+    }, { hulls: file.hulls, shapes: file.shapes, excluded: file.excluded }));
+    const problem = keep(newStruct(module, 'poise_edit_problem', 'poise_edit_problem_default', {
+        pinCount, metres, unread: shapesSkipped ?? 0,
+    }, { model: model.address, before: before.address, after: after.address, overlap, ...made }));
+    const verdict = keep(newStructs(module, 'poise_verdict'));
+    const findings = keep(newStructs(module, 'poise_finding', MOST_FINDINGS));
+    module.run('poise_edit_judge', problem, 0, verdict, findings, MOST_FINDINGS);
+    return { ...judged(module, verdict, findings, MOST_FINDINGS), overlapsChecked: file.hullCount + file.shapeCount > 0 };
+}
+
+function pin(model: Model, clip: Clip, motion: EditableMotion, options: EditOptions): Pinned {
+    const { module } = model;
+    const metres = motion.scale?.metres ?? 0;
     const { locked, pins = [] } = options;
     if (locked && locked.length !== model.nv) {
         throw new PoiseError('argument', `locked: ${model.nv} flags are needed, ${locked.length} were given`);
@@ -208,6 +245,7 @@ function pin(model: Model, clip: Clip, metres: number, options: EditOptions): Pi
             }, { locked: flags }));
             const results = keep(newStructs(module, 'poise_pin_result', texts.length));
             const report = keep(newStructs(module, 'poise_pin_report'));
+            using before = clip.trim(0, clip.frames);
             module.run('poise_clip_pin', model.address, at, texts.length, how, clip.address, 0, results, report);
             type Report = { frames: number; missed: number; iterations: number; snapFrame: number; snapDof: number };
             const all = getStruct<Report>(module, 'poise_pin_report', report);
@@ -218,6 +256,7 @@ function pin(model: Model, clip: Clip, metres: number, options: EditOptions): Pi
                     .map((r, i) => ({ ...r, worstFrame: r.worstFrame! < 0 ? null : r.worstFrame, text: texts[i]! })),
                 changed: all.frames, missed: all.missed, iterations: all.iterations, snapFrame: snaps ? all.snapFrame : null,
                 snapJoint: (snaps && joint?.name) || null,
+                ...judge(model, motion, before, clip, texts.length, { pins: at, results, report }, keep),
             };
         });
     } finally {
@@ -229,7 +268,7 @@ function pin(model: Model, clip: Clip, metres: number, options: EditOptions): Pi
  * A motion with goals over time, feet that do not skate, mirrored, looped, joined to another: all that `poise edit` does. The
  * motion that was given stays as it was. A pin that is out of reach is not thrown: look at `isGood`.
  */
-export function edit(motion: SkeletonMotion, options: EditOptions = {}): EditedMotion {
+export function edit(motion: EditableMotion, options: EditOptions = {}): EditedMotion {
     const { model, clip: given, scale } = motion;
     if (!model || !given) {
         throw new PoiseError('argument', 'there is no motion with its skeleton');
@@ -241,12 +280,12 @@ export function edit(motion: SkeletonMotion, options: EditOptions = {}): EditedM
         const { worstAngle } = getStruct<{ worstAngle: number }>(module, 'poise_mirror_report', report);
         try {
             const isPinned = (options.pins?.length ?? 0) > 0 || options.cleanFeet;
-            const none: Pinned = { pins: [], changed: 0, missed: 0, iterations: 0, snapFrame: null, snapJoint: null };
-            const pinned = isPinned ? pin(model, clip, scale?.metres ?? 0, options) : none;
+            const none: Pinned = { pins: [], changed: 0, missed: 0, iterations: 0, snapFrame: null, snapJoint: null, verdict: null, findings: [], overlapsChecked: false };
+            const pinned = isPinned ? pin(model, clip, motion, options) : none;
             const dispose = () => clip.dispose();
             return {
                 clip, ...pinned, mirrorAngle: worstAngle,
-                isGood: pinned.missed === 0 && pinned.snapFrame === null && worstAngle <= MIRRORED,
+                isGood: (pinned.verdict ?? 'good') === 'good' && worstAngle <= MIRRORED,
                 dispose, [Symbol.dispose]: dispose,
             };
         } catch (error) {

@@ -1,5 +1,5 @@
 import { Carried } from './carried.js';
-import type { Pair, Shape } from './clearance.js';
+import { type Pair, type Shape, structsIn } from './clearance.js';
 import { loopsIn, type Loop } from './loops.js';
 import { GoalSet, readGoals, type Goal } from './goals.js';
 import type { Address, Module } from './module.js';
@@ -7,7 +7,7 @@ import { Model } from './model.js';
 import { Clip, Markers } from './motion.js';
 import { getStruct, getStructs, layoutOf, newStruct, newStructs, setStruct } from './structs.js';
 import { placementsIn, type Placement } from './track.js';
-import { formats, type Format, type Numbers, type Scale } from './values.js';
+import { formats, ups, upSources, type Format, type Numbers, type Scale, type Up, type UpSource } from './values.js';
 
 /** Something odd that did not keep a file from being read, or that could not be written. */
 export interface Warning {
@@ -51,10 +51,23 @@ export interface ReadOptions {
     animation?: number;
     /** URDF, MJCF: a free root instead of one fixed to the world; glTF: the same for a skin that no animation moves. [false] */
     floating?: boolean;
+    /** URDF, MJCF: limits of a joint that follows another (a mimic) do not narrow those of the other. [false] */
+    ignoreFollowerLimits?: boolean;
     /** URDF, MJCF: load collision meshes and cover them with shapes, which takes up to seconds. [false] */
     meshes?: boolean;
     /** The bytes of another file that this one names (glTF buffers, MJCF includes, meshes); null: there is none. */
     load?: (name: string) => Uint8Array | null | undefined;
+}
+
+/** The convex hull of points of a body, with a radius around it. */
+export interface Hull {
+    body: number;
+    /** x, y, z of each, in the frame of the body. */
+    corners: Float64Array;
+    radius: number;
+    /** Bits, as of shapes. */
+    groups: number;
+    against: number;
 }
 
 /** What was in a file. Parts that it does not hold are null, or empty. */
@@ -66,8 +79,10 @@ export interface PoiseFile {
     readonly goals: Goal[];
     readonly postures: Posture[];
     readonly placements: Placement[];
-    /** URDF: collision shapes of the bodies; a cylinder is the capsule that covers it. */
+    /** URDF, MJCF, poise JSON: collision shapes of the bodies; a cylinder is the capsule that covers it. */
     readonly shapes: Shape[];
+    /** The same geometry as it is: by these it is measured how far bodies lie inside each other. */
+    readonly hulls: Hull[];
     /** Collision shapes that were not read: meshes, without `meshes` or where they were not found. */
     readonly shapesSkipped: number;
     /** Bodies whose shapes may touch: SRDF, MJCF, poise JSON. */
@@ -75,6 +90,10 @@ export interface PoiseFile {
     /** What closes loops of the skeleton: MJCF, poise JSON. Give them to a solver as `new Loops(model, loops)`. */
     readonly loops: Loop[];
     readonly scale: Scale;
+    /** What points up: `scale.up`, or, where the file does not say, the one guess that all programs share; */
+    readonly up: Up;
+    /** and what tells: the file, the figure in it as it stands, or nothing but custom. */
+    readonly upBy: UpSource;
     /** What it holds beside all that and goes on to a file of its kind: give it to `poise.write`. */
     readonly carried: Carried | null;
     readonly title: string | null;
@@ -96,8 +115,13 @@ export interface FileContent {
     goals?: readonly Goal[];
     postures?: readonly Posture[];
     placements?: readonly Placement[];
-    /** Poise JSON holds them; other formats leave them out. */
+    /** Poise JSON holds shapes, bodies that may touch, and loops; other formats leave them out. */
+    shapes?: readonly Shape[];
+    hulls?: readonly Hull[];
+    excluded?: readonly Pair[];
     loops?: readonly Loop[];
+    /** Collision shapes that were not read: what judges the model says that it does not know them. */
+    shapesSkipped?: number;
     scale?: Scale;
     /** What a file that was read holds beside: meshes, events, analog channels. */
     carried?: Carried | null;
@@ -172,6 +196,8 @@ interface FileStruct {
     placementCount: number;
     shapes: Address;
     shapeCount: number;
+    hulls: Address;
+    hullCount: number;
     shapesSkipped: number;
     excluded: Address;
     excludedCount: number;
@@ -188,6 +214,8 @@ interface FileStruct {
 /** Everything out of the file of the C side, which ends here, unless something of it is carried; model, clip and markers go on. */
 function takeFile(module: Module, address: Address, other: Model | undefined): PoiseFile {
     const file = getStruct<FileStruct>(module, 'poise_file', address);
+    const up = ups[module.call('poise_file_up', address, module.scratch)] ?? 'unknown';
+    const upBy = upSources[module.data.getInt32(module.scratch, true)] ?? 'file';
     setStruct(module, 'poise_file', address, {}, { model: 0, clip: 0, markers: 0 });
     const model = file.model ? new Model(module, file.model) : null;
     const clip = file.clip ? new Clip(module, file.clip) : null;
@@ -202,12 +230,15 @@ function takeFile(module: Module, address: Address, other: Model | undefined): P
         postures: postures.map(({ name, q }) => ({ name, q: module.copyOut(q, nq) })),
         placements: getStructs(module, 'poise_placement', file.placements, file.placementCount),
         shapes: getStructs(module, 'poise_shape', file.shapes, file.shapeCount),
+        hulls: getStructs<Omit<Hull, 'corners'> & { corners: Address; cornerCount: number }>(
+            module, 'poise_hull', file.hulls, file.hullCount,
+        ).map(({ corners, cornerCount, ...hull }) => ({ ...hull, corners: module.copyOut(corners, 3 * cornerCount) })),
         shapesSkipped: file.shapesSkipped,
         excluded: getStructs(module, 'poise_pair', file.excluded, file.excludedCount),
         loops: getStructs<Loop>(module, 'poise_constraint', file.loops, file.loopCount).map(
             ({ kind, body, body2, local, target, lower, upper }) => ({ kind, body, body2, local, target, lower, upper }),
         ),
-        scale: file.scale,
+        scale: file.scale, up, upBy,
         carried,
         title: file.title,
         warnings: getStructs(module, 'poise_warning', file.warnings, file.warningCount),
@@ -221,19 +252,33 @@ function takeFile(module: Module, address: Address, other: Model | undefined): P
 
 const WARNINGS = 100; // of a write that are reported
 
+function hullsIn(module: Module, hulls: readonly Hull[], keep: (memory: Address) => Address): Address {
+    const list = keep(newStructs(module, 'poise_hull', hulls.length));
+    const { size } = layoutOf(module, 'poise_hull');
+    hulls.forEach(({ corners, ...hull }, i) =>
+        setStruct(module, 'poise_hull', list + i * size, hull, {
+            corners: keep(module.copyIn(corners)), cornerCount: corners.length / 3,
+        }),
+    );
+    return list;
+}
+
 /** @internal A poise_file of these parts, without goals, all of it for `keep`. */
 export function fileIn(module: Module, content: FileContent, format: Format, keep: (memory: Address) => Address): Address {
-    const { postures = [], placements = [], loops = [], scale } = content;
+    const { postures = [], placements = [], shapes = [], hulls = [], excluded = [], loops = [], shapesSkipped = 0, scale } = content;
     const list = keep(newStructs(module, 'poise_posture', postures.length));
     postures.forEach(({ name, q }, i) =>
         setStruct(module, 'poise_posture', list + i * layoutOf(module, 'poise_posture').size, {}, {
             name: keep(module.text(name)), q: keep(module.copyIn(q)),
         }),
     );
-    return keep(newStruct(module, 'poise_file', null, { format, scale }, {
+    return keep(newStruct(module, 'poise_file', null, { format, shapesSkipped, scale }, {
         model: content.model?.address, clip: content.clip?.address, markers: content.markers?.address, postures: list,
         postureCount: postures.length, placements: placementsIn(module, placements, keep),
-        placementCount: placements.length, loops: keep(loopsIn(module, loops)), loopCount: loops.length, carried: content.carried?.address, title: keep(module.text(content.title)),
+        placementCount: placements.length, shapes: keep(structsIn(module, 'poise_shape', shapes)), shapeCount: shapes.length,
+        hulls: hullsIn(module, hulls, keep), hullCount: hulls.length,
+        excluded: keep(structsIn(module, 'poise_pair', excluded)), excludedCount: excluded.length, loops: keep(loopsIn(module, loops)), loopCount: loops.length,
+        carried: content.carried?.address, title: keep(module.text(content.title)),
         motion: keep(module.text(content.motion)),
     }));
 }

@@ -32,15 +32,17 @@ export {
     type Placement, type PlacePrior, type Retargeted, type Tracked, type TrackerOptions, type TrackFrame, type TrackSummary,
 } from './track.js';
 export {
-    trackRecording, type Finding, type Recording, type RecordingOptions, type RecordingProgress, type Skeleton, type TrackedRecording,
+    trackRecording, type Finding, type MarkerError, type Recording, type RecordingOptions, type RecordingProgress, type Skeleton, type TrackedRecording,
 } from './recording.js';
 export {
     retargetMotion, type Contacts, type Follower, type RetargetedMotion, type RetargetOptions, type RetargetOutcome, type Role,
     type SkeletonMotion,
 } from './retarget.js';
-export { edit, type EditedMotion, type EditOptions, type GoalPin, type PinDescription, type PinResult } from './edit.js';
+export { Stance, type StanceOptions } from './stance.js';
+export { judgePath, type PathOptions, type PathVerdict } from './path.js';
+export { edit, type EditableMotion, type EditedMotion, type EditOptions, type GoalPin, type PinDescription, type PinResult } from './edit.js';
 export { Carried, type Channel, type Event } from './carried.js';
-export type { Edit, FileContent, PoiseFile, Posture, ReadOptions, Warning } from './files.js';
+export type { Edit, FileContent, Hull, PoiseFile, Posture, ReadOptions, Warning } from './files.js';
 export { Loops, type Loop, type LoopGap } from './loops.js';
 export { Clearance, type ClearanceOptions, type ClosePair, type Pair, type Shape } from './clearance.js';
 export { Scene, type Motion, type SceneInfo } from './scenes.js';
@@ -48,6 +50,6 @@ export {
     eulerOrders, formats, goalKinds, identityPose, jointTypes, losses, methods, outcomes, shapeKinds, statuses, ups,
     verdictLevels, WORLD,
     type EulerOrder, type Format, type GoalKind, type JointType, type LoopKind, type Loss, type Method, type MutableNumbers,
-    type Numbers, type Outcome, type Pose, type Quat, type Scale, type ShapeKind, type Status, type Up, type Vec3,
+    type Numbers, type Outcome, type Pose, type Quat, type Scale, type ShapeKind, type Status, type Up, type UpSource, type Vec3,
     type VerdictLevel,
 } from './values.js';

@@ -90,8 +90,24 @@ export interface Finding {
     readonly name: string | null;
     readonly other: string | null;
     readonly value: number;
+    /** Frames, or poses of a path from 1; 0 where there are none. */
+    readonly first: number;
+    readonly last: number;
     /** In words. */
     readonly text: string;
+}
+
+/** How one marker is followed. */
+export interface MarkerError {
+    /** Frames in which it is seen; of these, in which it is let go, for it contradicts the others; */
+    readonly seen: number;
+    readonly letGo: number;
+    /** and frames that the errors are of. */
+    readonly counted: number;
+    /** Distance from its place. */
+    readonly mean: number;
+    readonly worst: number;
+    readonly worstFrame: number;
 }
 
 /** What a recording became. */
@@ -128,6 +144,10 @@ export interface TrackedRecording {
     readonly residuals: Float64Array;
     /** Of every marker from its place: frames x placements, NaN where it was not seen. */
     readonly distances: Float64Array;
+    /** Which of these the errors are of: flags. A marker that is let go, and a frame that is held, do not count. */
+    readonly counted: Uint8Array;
+    /** By placement, over the frames that count. */
+    readonly byMarker: MarkerError[];
     /** Standard deviation of every degree of freedom: frames x nv, infinite where nothing determines it; null: not asked. */
     readonly deviations: Float64Array | null;
     readonly summary: TrackSummary;
@@ -150,6 +170,7 @@ interface ResultStruct {
     clip: Address;
     frames: Address;
     distances: Address;
+    byMarker: Address;
     deviation: Address;
     findings: Address;
 }
@@ -181,6 +202,13 @@ function takeResult(module: Module, address: Address, skeleton: Model): TrackedR
     const match = inside<ScaleMatch>('poise_scale_match', 'match');
     const calibration = r.calibrated ? inside<Calibration>('poise_calibration_report', 'calibration') : null;
     const placements = getStructs<Placement>(module, 'poise_placement', r.placements, r.placementCount);
+    const counted = module.scoped((keep) => {
+        const { frames } = getStruct<{ frames: number }>(module, 'poise_clip', r.clip);
+        const size = frames * placements.length;
+        const at = keep(module.allocate(size));
+        module.call('web_counted', address, at);
+        return module.bytes.slice(at, at + size);
+    });
     setStruct(module, STRUCT, address, {}, { clip: 0, markers: 0, fitted: 0 });
     const clip = new Clip(module, r.clip);
     const markers = new Markers(module, r.markers);
@@ -188,6 +216,7 @@ function takeResult(module: Module, address: Address, skeleton: Model): TrackedR
     const frames = framesAt(module, r.frames, clip.frames);
     const deviations = r.deviation ? module.copyOut(r.deviation, clip.frames * model.nv) : null;
     const distances = module.copyOut(r.distances, clip.frames * placements.length);
+    const byMarker = getStructs<MarkerError>(module, 'poise_marker_error', r.byMarker, placements.length);
     module.call('poise_recording_destroy', address);
     const namesOf = (kind: string) => findings.filter((f) => f.kind === kind).map((f) => f.name ?? '');
     const dispose = () => [clip, markers, r.fitted ? model : null].forEach((part) => part?.dispose());
@@ -195,7 +224,7 @@ function takeResult(module: Module, address: Address, skeleton: Model): TrackedR
         clip, model, isFitted: r.fitted !== 0, markers, placements, named: r.named, scale: r.scale,
         match: { ...match, scale: r.scale }, first: r.first, fromMotion: r.fromMotion, calibration, verdict, findings,
         leftOut: namesOf('left_out'), undetermined: namesOf('joint'), frames,
-        residuals: Float64Array.from(frames, ({ rms }) => rms), distances, deviations, summary, dispose,
+        residuals: Float64Array.from(frames, ({ rms }) => rms), distances, counted, byMarker, deviations, summary, dispose,
         [Symbol.dispose]: dispose,
     };
 }

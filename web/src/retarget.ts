@@ -1,26 +1,17 @@
-import type { Shape } from './clearance.js';
 import { PoiseError } from './errors.js';
+import { fileIn, type FileContent } from './files.js';
 import type { Model } from './model.js';
 import type { Address, Keep, Module } from './module.js';
 import { Clip } from './motion.js';
 import { judged, type Finding } from './recording.js';
-import { getStruct, getStructs, layoutOf, newStruct, newStructs, setStruct } from './structs.js';
-import type { Scale, Up, VerdictLevel } from './values.js';
+import { getStruct, getStructs, memberAt, newStructs, setStruct } from './structs.js';
+import type { Up, VerdictLevel } from './values.js';
 
 /** A motion with the skeleton that it moves: what `poise.read` gave, or its parts. */
-export interface SkeletonMotion {
-    model: Model | null;
-    clip: Clip | null;
-    scale?: Scale;
-}
+export type SkeletonMotion = Pick<FileContent, 'scale'> & { model: Model | null; clip: Clip | null };
 
-/** A skeleton that is to follow: what `poise.read` gave, or its parts. Shapes of its feet tell where the soles are. */
-export interface Follower {
-    model: Model | null;
-    clip?: Clip | null;
-    scale?: Scale;
-    shapes?: readonly Shape[];
-}
+/** A skeleton that is to follow: what `poise.read` gave, or its parts. Shapes tell where the soles are and what touches. */
+export type Follower = Pick<FileContent, 'format' | 'clip' | 'scale' | 'shapes' | 'hulls' | 'shapesSkipped' | 'excluded'> & { model: Model | null };
 
 /** Which body of the motion, and which of the skeleton that follows, is a part of the body; null: nobody. */
 export interface Role {
@@ -75,8 +66,17 @@ export interface RetargetOutcome {
     /** Angle between a bone and the actor's, over limbs and frames. */
     readonly boneMean: number;
     readonly boneWorst: number;
+    /** Of which role that is, and when; -1: none. `roleNames` lists roles. */
+    readonly boneRole: number;
+    readonly boneFrame: number;
     /** Distance of the hips from where they are to go. */
     readonly hipsMean: number;
+    readonly hipsWorst: number;
+    /** Hip to ankle; 0: no legs. */
+    readonly leg: number;
+    /** Frames in which no foot was planted because hips and legs could not have followed, and with a sole tilted that should be flat. */
+    readonly released: number;
+    readonly tipped: number;
     /** Share of frames in which a foot is planted, and the speed of planted points along the ground. */
     readonly contact: number;
     readonly skateMean: number;
@@ -92,12 +92,44 @@ export interface RetargetOutcome {
     /** Largest share of a velocity limit, and frames in which these left a joint behind. */
     readonly velocity: number;
     readonly late: number;
+    /** Fastest joint, a second, also as a multiple of its limit (20 rad/s where it has none), and its index and frame. */
+    readonly fast: number;
+    readonly fastSpeed: number;
+    readonly fastJoint: number;
+    readonly fastFrame: number;
+    /** Frames in which a joint accelerates by more than 1000 rad/s^2, and the largest acceleration. */
+    readonly abrupt: number;
+    readonly acceleration: number;
+    /** Frames in which a foot slides, not planted, while the actor's rests; how far the hips get along the ground. */
+    readonly loose: number;
+    readonly travel: number;
+    /** There are hulls or shapes, so that overlaps are known; metres in a unit, as used for 5 and 20 mm; */
+    readonly hasBodies: boolean;
+    readonly metres: number;
+    /** how deep bodies lie inside each other, and below the ground: pairs watched, and left out as they touch at rest. */
+    readonly overlap: {
+        readonly pairs: number;
+        readonly leftOut: number;
+        /** Frames with more than 5 mm, and with more than 20. */
+        readonly frames: number;
+        readonly pierced: number;
+        readonly depth: number;
+        readonly a: number;
+        readonly b: number;
+        readonly frame: number;
+        readonly buried: number;
+        readonly buriedBody: number;
+        readonly buriedFrame: number;
+        readonly buriedCount: number;
+    };
 }
 
 /** A motion on another skeleton. The clip holds memory until `dispose()`, or the end of a `using` block. */
 export interface RetargetedMotion {
     readonly clip: Clip;
     readonly roles: Role[];
+    /** Of all roles, by their number. */
+    readonly roleNames: string[];
     /** By frame. */
     readonly contacts: Contacts[];
     readonly outcome: RetargetOutcome;
@@ -115,11 +147,16 @@ function nameOf(model: Model, body: number): string | null {
     return model.joints[body]?.body ?? null;
 }
 
-function rolesOf(module: Module, map: Address, from: Model, to: Model): Role[] {
+function roleNamesOf(module: Module): string[] {
     const names: string[] = [];
     for (let name = ''; (name = module.string(module.call('poise_role_name', names.length))); ) {
         names.push(name);
     }
+    return names;
+}
+
+function rolesOf(module: Module, map: Address, from: Model, to: Model): Role[] {
+    const names = roleNamesOf(module);
     return getStructs<{ from: number; to: number; confidence: number }>(module, 'poise_role_pair', map, names.length)
         .map((pair, i) => ({
             name: names[i]!, motion: nameOf(from, pair.from), skeleton: nameOf(to, pair.to), confidence: pair.confidence,
@@ -133,36 +170,25 @@ function textOf(map: NonNullable<RetargetOptions['map']>): string {
     return typeof map === 'string' ? map : map.map(row).join('');
 }
 
-function shapesIn(module: Module, shapes: readonly Shape[], keep: Keep): Address {
-    const list = keep(newStructs(module, 'poise_shape', shapes.length));
-    const { size } = layoutOf(module, 'poise_shape');
-    shapes.forEach((shape, i) => setStruct(module, 'poise_shape', list + i * size, shape));
-    return list;
-}
-
 function contactsOf(bits: number): Contacts {
     return { leftHeel: (bits & 1) > 0, leftToe: (bits & 2) > 0, rightHeel: (bits & 4) > 0, rightToe: (bits & 8) > 0 };
 }
 
-/** The task of the C side, with who plays which role. */
-function taskOf(
-    from: Model, clip: Clip, to: Model, follower: Follower, motion: SkeletonMotion, options: RetargetOptions, keep: Keep,
-): { task: Address; map: Address } {
+/** The task of the C side, as `poise retarget` has it of the same files, with who plays which role. */
+function taskOf(motion: SkeletonMotion, follower: Follower, to: Model, options: RetargetOptions, keep: Keep): { task: Address; map: Address } {
     const { map, velocity = Infinity, useLimits = true, ...plain } = options;
     const { module } = to;
-    const { shapes = [] } = follower;
     const limits = keep(module.allocate(8 * to.nv));
     const isLimited = useLimits && module.call('poise_retarget_velocities', to.address, velocity, limits) !== 0;
-    const ups = { fromUp: motion.scale?.up, toUp: follower.scale?.up };
-    const task = keep(newStruct(module, 'poise_retarget_task', 'poise_retarget_task_default', { ...ups, ...plain, useLimits }, {
-        from: from.address, clip: clip.address, to: to.address, toClip: follower.clip?.address,
-        shapes: shapesIn(module, shapes, keep), shapeCount: shapes.length, velocity: isLimited ? limits : 0,
-    }));
+    const files = [fileIn(module, motion, 'unknown', keep), fileIn(module, follower, follower.format ?? 'unknown', keep)];
+    const task = keep(newStructs(module, 'poise_retarget_task'));
+    module.call('poise_retarget_of_files', task, ...files);
+    setStruct(module, 'poise_retarget_task', task, { ...plain, useLimits }, { velocity: isLimited ? limits : 0 });
     const roles = keep(newStructs(module, 'poise_role_map'));
     if (map === undefined) {
         module.run('poise_roles_match', task, 0, roles);
     } else {
-        module.run('poise_role_map_read', keep(module.text(textOf(map))), from.address, to.address, roles);
+        module.run('poise_role_map_read', keep(module.text(textOf(map))), motion.model!.address, to.address, roles);
     }
     setStruct(module, 'poise_retarget_task', task, {}, { map: roles });
     return { task, map: roles };
@@ -180,7 +206,7 @@ export function retargetMotion(motion: SkeletonMotion, follower: Follower, optio
     }
     const { module } = to;
     return module.scoped((keep) => {
-        const { task, map } = taskOf(from, clip, to, follower, motion, options, keep);
+        const { task, map } = taskOf(motion, follower, to, options, keep);
         const contacts = keep(module.allocate(clip.frames));
         const outcome = keep(newStructs(module, 'poise_retarget_outcome'));
         const verdict = keep(newStructs(module, 'poise_verdict'));
@@ -189,9 +215,12 @@ export function retargetMotion(motion: SkeletonMotion, follower: Follower, optio
         module.run('poise_retarget_judge', task, outcome, 0, verdict, findings, MOST_FINDINGS);
         const dispose = () => made.dispose();
         return {
-            clip: made, roles: rolesOf(module, map, from, to),
+            clip: made, roles: rolesOf(module, map, from, to), roleNames: roleNamesOf(module),
             contacts: Array.from(module.bytes.slice(contacts, contacts + clip.frames), contactsOf),
-            outcome: getStruct<RetargetOutcome>(module, 'poise_retarget_outcome', outcome),
+            outcome: {
+                ...getStruct<RetargetOutcome>(module, 'poise_retarget_outcome', outcome),
+                overlap: getStruct(module, 'poise_overlap', memberAt(module, 'poise_retarget_outcome', outcome, 'overlap')),
+            },
             ...judged(module, verdict, findings, MOST_FINDINGS), dispose, [Symbol.dispose]: dispose,
         };
     });

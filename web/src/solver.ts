@@ -11,7 +11,7 @@ import type { Method, MutableNumbers, Numbers, Outcome } from './values.js';
 /** Options of a solver; defaults in brackets. `solve.h` of the C library says more. */
 export interface SolverOptions {
     /** [auto] */
-    method?: Method;
+    method?: Method | 'newton_projected';
     /** [warm] cold: q may be far off; a free root is aligned with the markers first. */
     start?: 'warm' | 'cold';
     /** [true] */

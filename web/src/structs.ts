@@ -133,7 +133,7 @@ function setMember(module: Module, name: string, list: readonly string[] | undef
         }
         data.setFloat64(at, value, true);
     } else if (kind === 'int') {
-        const index = list ? list.indexOf(value as string) : (value as number);
+        const index = list ? list.indexOf(value === 'newton_projected' ? 'newton' : (value as string)) : (value as number);
         if (list && index < 0) {
             throw new PoiseError('argument', `${name}: "${String(value)}" is not one of ${list.join(', ')}`);
         }

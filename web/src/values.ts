@@ -71,7 +71,7 @@ export type Loss = (typeof losses)[number];
 
 export const methods = [
     'auto', 'gradient_descent', 'jacobian_transpose', 'pseudo_inverse', 'damped_least_squares', 'selectively_damped',
-    'priority', 'ccd', 'bwcd', 'fabrik', 'levenberg_marquardt', 'bfgs', 'lbfgs', 'trust_region', 'newton_projected',
+    'priority', 'ccd', 'bwcd', 'fabrik', 'levenberg_marquardt', 'bfgs', 'lbfgs', 'trust_region', 'newton',
     'conjugate_gradient',
 ] as const;
 
@@ -98,6 +98,11 @@ export const ups = ['unknown', 'x', 'y', 'z'] as const;
 
 /** The axis that points upwards. */
 export type Up = (typeof ups)[number];
+
+export const upSources = ['file', 'figure', 'custom'] as const;
+
+/** What tells which axis points up: the file, the figure in it as it stands, or nothing but the custom of its format. */
+export type UpSource = (typeof upSources)[number];
 
 /** What lengths and directions mean. */
 export interface Scale {

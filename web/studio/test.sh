@@ -14,7 +14,7 @@ for name in chromium-headless-shell chromium chromium-browser google-chrome; do
     CHROMIUM=${CHROMIUM-$(command -v $name || true)}
     test -n "$CHROMIUM" || unset CHROMIUM
 done
-test -n "${CHROMIUM-}" || skip "no browser (Debian: chromium-headless-shell; tools/setup.sh installs it)"
+test -n "${CHROMIUM-}" || skip "no browser (Debian: chromium-headless-shell; tools/setup.sh all installs it)"
 test -f "$STUDIO/index.html" || skip "the studio is not built (make web)"
 test -d node_modules/playwright-core || skip "no playwright-core (web/studio/build.sh fetches it)"
 export POISE STUDIO SHOTS CHROMIUM ONLY

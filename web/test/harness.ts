@@ -1,4 +1,7 @@
 // What the tests share: one instance of the engine, and the package as its users see it.
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type * as Package from '../dist/index.js';
 
@@ -19,6 +22,19 @@ export function builtFile(name: string): string {
 /** A file of web/. */
 export function sourceFile(name: string): string {
     return fileURLToPath(new URL(name, web));
+}
+
+/** A file of the data folder (docs/data.md); null where it is missing, which skips the test. One that is different throws. */
+export function dataFile(t: TestContext, name: string): string | null {
+    const { status, stdout } = spawnSync(sourceFile('../tools/data.sh'), ['has', name], { encoding: 'utf8' });
+    if (status === 77) {
+        t.skip(stdout.trim());
+        return null;
+    }
+    if (status !== 0) {
+        throw new Error(stdout);
+    }
+    return join(process.env['POISE_DATA'] ?? '', name);
 }
 
 /** The bits of doubles, in hex. */

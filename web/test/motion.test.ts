@@ -33,6 +33,59 @@ test('a motion on another skeleton has its feet planted, and stays within veloci
     assert.ok(planted.roles.some(({ name, motion, skeleton }) => name === 'thigh.left' && motion !== null && skeleton !== null));
 });
 
+/** A robot of boxes, whose feet are shapes below its ankles. */
+function robotText() {
+    const box = (size: string, at: string) => `<collision><origin xyz="${at}"/><geometry><box size="${size}"/></geometry></collision>`;
+    const link = (name: string, shape = '') => `<link name="${name}">${shape}</link>`;
+    const hinge = (name: string, parent: string, child: string, xyz: string, axis: string) =>
+        `<joint name="${name}" type="revolute"><parent link="${parent}"/><child link="${child}"/><origin xyz="${xyz}"/><axis xyz="${axis}"/><limit lower="-2.6" upper="2.6" effort="9" velocity="30"/></joint>`;
+    const side = (name: string, y: number) => [
+        link(`${name}_hip_link`), link(`${name}_roll_link`), link(`${name}_thigh`), link(`${name}_shank`), link(`${name}_ankle`),
+        link(`${name}_foot`, box('0.22 0.09 0.03', '0.04 0 -0.06')), link(`${name}_shoulder`), link(`${name}_upper_arm`),
+        link(`${name}_forearm`), link(`${name}_hand`),
+        hinge(`${name}_hip_yaw`, 'pelvis', `${name}_hip_link`, `0 ${y} -0.05`, '0 0 1'),
+        hinge(`${name}_hip_roll`, `${name}_hip_link`, `${name}_roll_link`, '0 0 0', '1 0 0'),
+        hinge(`${name}_hip_pitch`, `${name}_roll_link`, `${name}_thigh`, '0 0 0', '0 1 0'),
+        hinge(`${name}_knee`, `${name}_thigh`, `${name}_shank`, '0 0 -0.35', '0 1 0'),
+        hinge(`${name}_ankle_pitch`, `${name}_shank`, `${name}_ankle`, '0 0 -0.35', '0 1 0'),
+        hinge(`${name}_ankle_roll`, `${name}_ankle`, `${name}_foot`, '0 0 0', '1 0 0'),
+        hinge(`${name}_shoulder_pitch`, 'torso', `${name}_shoulder`, `0 ${1.6 * y} 0.3`, '0 1 0'),
+        hinge(`${name}_shoulder_roll`, `${name}_shoulder`, `${name}_upper_arm`, '0 0 0', '1 0 0'),
+        hinge(`${name}_elbow`, `${name}_upper_arm`, `${name}_forearm`, '0 0 -0.25', '0 1 0'),
+        hinge(`${name}_wrist`, `${name}_forearm`, `${name}_hand`, '0 0 -0.22', '0 0 1'),
+    ];
+    return `<robot name="walker">${[link('pelvis'), link('torso', box('0.2 0.3 0.3', '0 0 0.2')), hinge('waist', 'pelvis', 'torso', '0 0 0.1', '0 0 1'), ...side('left', 0.1), ...side('right', -0.1)].join('\n')}</robot>`;
+}
+
+test('a skeleton that went through poise JSON keeps its shapes, and is moved to the same bits', () => {
+    using scene = poise.scene('humanoid');
+    const walk = motionOf(scene, 'walk');
+    using _clip = walk.clip;
+    using robot = poise.read(new TextEncoder().encode(robotText()), { name: 'walker.urdf', floating: true });
+    assert.equal(robot.shapes.length, 3);
+    const excluded = [{ a: robot.model!.body('pelvis'), b: robot.model!.body('torso') }];
+    using copy = poise.read(poise.write({ ...robot, carried: null, excluded }, 'json').bytes, { format: 'json' });
+    assert.deepEqual([copy.shapes, copy.excluded], [robot.shapes, excluded]);
+    using own = ik.retargetMotion(walk, robot);
+    using same = ik.retargetMotion(walk, copy);
+    using bare = ik.retargetMotion(walk, { ...copy, shapes: [] });
+    assert.deepEqual(bits(same.clip.q), bits(own.clip.q));
+    assert.ok(!own.outcome.solesGuessed && bare.outcome.solesGuessed);
+    assert.notDeepEqual(bits(bare.clip.q), bits(own.clip.q)); // so shapes matter here
+});
+
+test('what points up is told by the file, by its figure, or by custom', () => {
+    using scene = poise.scene('humanoid');
+    const { clip } = motionOf(scene, 'walk', 4);
+    using _clip = clip;
+    using bvh = poise.read(poise.write({ model: scene.model, clip, scale }, 'bvh').bytes, { format: 'bvh' });
+    assert.deepEqual([bvh.scale.up, bvh.up, bvh.upBy], ['unknown', 'y', 'figure']);
+    using json = poise.read(poise.write({ model: scene.model, scale: { metres: 1, up: 'x' } }, 'json').bytes, { format: 'json' });
+    assert.deepEqual([json.up, json.upBy], ['x', 'file']);
+    using arm = poise.read(new TextEncoder().encode('alpha,a,theta,d\n0,1,q,0\n0,1,q,0\n'), { name: 'arm.dh.csv' });
+    assert.deepEqual([arm.up, arm.upBy], ['z', 'custom']);
+});
+
 test('roles can be edited, and an unknown body is named', () => {
     using scene = poise.scene('humanoid');
     const walk = motionOf(scene, 'walk', 10);
@@ -53,7 +106,7 @@ test('pins hold to a micrometre, and frames beyond their fades keep their bits',
     const before = bits(clip.q);
     using words = ik.edit(walk, { pins: ['left_hand 0.5 1.3 0.6 from 0.4 s to 0.6 s fade 0.3'] });
     using object = ik.edit(walk, { pins: [{ goal: 'left_hand 0.5 1.3 0.6', from: 0.4, to: 0.6, fade: 0.3 }] });
-    assert.ok(words.isGood && words.pins[0]!.worstLength < 1e-6 && words.pins[0]!.worstFrame === null && words.changed > 12);
+    assert.ok(words.missed === 0 && words.pins[0]!.worstLength < 1e-6 && words.pins[0]!.worstFrame === null && words.changed > 12);
     assert.ok(Number.isInteger(words.iterations) && words.iterations >= words.changed, `${words.iterations} iterations`);
     assert.match(words.pins[0]!.text, /^left_hand 0.5/);
     assert.deepEqual(bits(words.clip.q), bits(object.clip.q));
@@ -62,6 +115,29 @@ test('pins hold to a micrometre, and frames beyond their fades keep their bits',
     using far = ik.edit(walk, { pins: ['left_hand 9 9 9 from 0.4 s to 0.6 s'] });
     assert.ok(!far.isGood && far.missed > 0 && far.pins[0]!.worstLength > 5);
     assert.throws(() => ik.edit(walk, { pins: ['left_hnad 0 1 0'] }), /did you mean "left_hand"/);
+});
+
+test('an edit has a verdict: what pins did to the body, by name and with frames', () => {
+    using scene = poise.scene('humanoid');
+    const walk = motionOf(scene, 'walk');
+    using _clip = walk.clip;
+    using near = ik.edit(walk, { pins: ['left_hand 0.3 1.05 0.35 from 0.5 s to 0.6 s fade 0.3'] });
+    assert.ok(near.isGood && near.verdict === 'good' && near.findings.length === 0 && !near.overlapsChecked);
+    using high = ik.edit(walk, { pins: ['left_hand 0.5 1.3 0.6 from 0.4 s to 0.6 s fade 0.3'] });
+    assert.ok(!high.isGood && high.verdict === 'doubtful' && high.missed === 0);
+    const collar = high.findings.find(({ kind }) => kind === 'collar')!;
+    assert.ok(collar.name === 'left_clavicle' && collar.value > 0.5 && collar.first <= 36 && collar.last >= 24, collar.text);
+    const ball = (name: string, radius: number) => {
+        const body = scene.model.body(name);
+        return { kind: 'capsule' as const, body, pose: ik.identityPose, half: [0, 0, 0] as const, radius };
+    };
+    using kinematics = new ik.Kinematics(scene.model);
+    const chest = kinematics.update(walk.clip.frame(30)).point(scene.model.body('thorax'), [0, 0, 0]);
+    const shapes = [ball('left_hand', 0.04), ball('thorax', 0.12)];
+    using pushed = ik.edit({ ...walk, shapes }, { pins: [`left_hand ${chest[0] + 0.1} ${chest[1]} ${chest[2]} from 0.4 s to 0.6 s fade 0.3`] });
+    assert.ok(pushed.overlapsChecked && pushed.findings.some(({ kind }) => kind === 'pierced'), JSON.stringify(pushed.findings));
+    using reversed = ik.edit(walk, { reverse: true });
+    assert.ok(reversed.isGood && reversed.verdict === null);
 });
 
 test('goals themselves are pins: the same as in words, along a path, and with joints that stay', () => {
@@ -133,4 +209,30 @@ test('clips are mirrored, reversed, slowed, joined, looped, and cleaned of feet 
     using _kick = kick.clip;
     using clean = ik.edit(kick, { cleanFeet: true });
     assert.ok(clean.pins.length > 0 && clean.pins.every(({ text }) => text === 'a foot that rests') && clean.missed === 0);
+});
+
+test('a joint that leaps along a tool path is named, with its poses', () => {
+    using scene = poise.scene('arm6');
+    const { model } = scene;
+    const rows = Array.from({ length: 20 }, (_, i) => [0.1 + 0.02 * i, 0.3, 0.4, 0.1, 0.5, 0]);
+    assert.deepEqual(ik.judgePath(model, rows.flat(), { tool: 'tip' }), { verdict: 'good', findings: [] });
+    rows[12] = [0.34, 0.3, 0.4, 0.1 - Math.PI, -0.5, Math.PI]; // the wrist's other answer
+    const { verdict, findings } = ik.judgePath(model, rows.flat(), { tool: 'tip', step: 0.05 });
+    assert.deepEqual([verdict, findings.length], ['failed', 2]);
+    assert.match(findings[0]!.text, /^f(orearm|lange) leaps by 180.0 degrees from pose 12 to 13/);
+    assert.deepEqual([findings[0]!.kind, findings[0]!.first, findings[0]!.last], ['leapt', 12, 13]);
+    assert.throws(() => ik.judgePath(model, [1, 2, 3]), /rows of 6 numbers, got 3/);
+});
+
+test('a figure that leaves the ground is doubtful, an arm has no ground', () => {
+    using scene = poise.scene('humanoid');
+    using stance = ik.Stance.of(scene.model)!;
+    using kinematics = new ik.Kinematics(scene.model);
+    const q = scene.model.neutral();
+    const at = (height: number) => stance.judge(stance.height(kinematics.update(q.map((x, i) => x + (i === 1 ? height : 0)))));
+    assert.deepEqual([at(0).verdict, at(0.01).verdict], ['good', 'good']);
+    assert.deepEqual(at(0.2).findings.map(({ kind, level }) => [kind, level]), [['afloat', 'doubtful']]);
+    assert.deepEqual(at(-0.2).findings.map(({ kind, level }) => [kind, level]), [['sunk', 'failed']]);
+    using arm = poise.scene('arm7');
+    assert.equal(ik.Stance.of(arm.model), null);
 });

@@ -69,12 +69,12 @@ static inline bool pz_is_amount(double value)
 // ---- Building (chain.c) --------------------------------------------------------------------------------------------------
 
 // The number of hinges from the root to options->body, or 0 with *error filled when there is a joint that is not one.
-PZ_DEVICE int pz_chain_measure(const poise_model *model, const poise_erik_options *options, poise_error *error);
+int pz_chain_measure(const poise_model *model, const poise_erik_options *options, poise_error *error);
 
 // Fill `chain`, whose links have room for that many.
-PZ_DEVICE void pz_chain_build(const poise_model *model, const poise_erik_options *options, pz_chain *chain);
+void pz_chain_build(const poise_model *model, const poise_erik_options *options, pz_chain *chain);
 
-PZ_DEVICE pz_chain_pose pz_chain_pose_lay_out(int count, pz_arena *arena);
+pz_chain_pose pz_chain_pose_lay_out(int count, pz_arena *arena);
 
 // ---- Kinematics ----------------------------------------------------------------------------------------------------------
 
@@ -146,7 +146,7 @@ static inline void pz_chain_forward(const pz_chain *chain, int from, pz_chain_po
 }
 
 // All of a pose from angles by link (erik_run.c).
-PZ_DEVICE void pz_chain_set(const pz_chain *chain, const double *theta, pz_chain_pose *pose);
+void pz_chain_set(const pz_chain *chain, const double *theta, pz_chain_pose *pose);
 
 // ---- The joint model (joint_model.c) -------------------------------------------------------------------------------------
 
@@ -171,25 +171,25 @@ static inline bool pz_angle_about(vec3 r, vec3 a, vec3 b, double *angle)
 
 // The angles that give the segment the latitude of the unit vector t (in the joint's frame): first the one in the
 // hemisphere of t, then the one in the other. Limits are not looked at.
-PZ_DEVICE void pz_latitude_angles(const pz_link *link, vec3 t, double angle[2]);
+void pz_latitude_angles(const pz_link *link, vec3 t, double angle[2]);
 
 // The representative of an angle next to the middle of the limits, and that within the limits or at the nearer one.
-PZ_DEVICE double pz_near_center(const pz_link *link, double angle);
-PZ_DEVICE double pz_limit_angle(const pz_link *link, double angle);
+double pz_near_center(const pz_link *link, double angle);
+double pz_limit_angle(const pz_link *link, double angle);
 
 // The same for a twister, which may also be half a turn off if `half_turns`: the joints after it then bend the other way.
-PZ_DEVICE double pz_limit_twist(const pz_link *link, double angle, bool half_turns);
+double pz_limit_twist(const pz_link *link, double angle, bool half_turns);
 
 // Angle of an end twister: the smaller of `angle` and that plus half a turn, if `half_turns`, within the limits.
-PZ_DEVICE double pz_limit_end_twist(const pz_link *link, double angle, bool half_turns);
+double pz_limit_end_twist(const pz_link *link, double angle, bool half_turns);
 
 // An angle at a limit or beyond moved inside.
-PZ_DEVICE double pz_avoid_edge(const pz_link *link, double angle, double disturbance);
+double pz_avoid_edge(const pz_link *link, double angle, double disturbance);
 
 // How far about its own y the frame `from` has to turn to have the x or z of `to` as far as possible (Alg. 17, BWTwist).
-PZ_DEVICE double pz_twist_to(const mat3 *from, const mat3 *to);
+double pz_twist_to(const mat3 *from, const mat3 *to);
 
 // The same by the rotation from one to the other, as a turn about y after a swing: yaw + roll of Alg. 11.
-PZ_DEVICE double pz_twist_between(const mat3 *from, const mat3 *to);
+double pz_twist_between(const mat3 *from, const mat3 *to);
 
 #endif

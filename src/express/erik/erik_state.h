@@ -39,33 +39,33 @@ struct poise_erik {
 // ---- Measures (measure.c) ------------------------------------------------------------------------------------------------
 
 // cos of the angle between the segments before and after a joint.
-PZ_DEVICE double pz_bend(const pz_link *link, double sine, double cosine);
+double pz_bend(const pz_link *link, double sine, double cosine);
 
 // Take posture and target; false when they are not sound.
-PZ_DEVICE bool pz_erik_take(poise_erik *erik, const double *posture, poise_quat target);
+bool pz_erik_take(poise_erik *erik, const double *posture, poise_quat target);
 
 // Errors of a pose whose frames are there, against the caller's posture and target.
-PZ_DEVICE pz_measure pz_erik_measure(const poise_erik *erik, const pz_chain_pose *pose);
+pz_measure pz_erik_measure(const poise_erik *erik, const pz_chain_pose *pose);
 
 // ---- Descents (descent.c) ------------------------------------------------------------------------------------------------
 
 // BWCD from the root to the end: on the posture, without limits, or on the candidate, within. `near`: angles to stay near,
 // so that no twister takes half a turn but the end's, where that is nearer; NULL: none.
-PZ_DEVICE void pz_bwcd_posture(const poise_erik *erik, pz_chain_pose *pose);
-PZ_DEVICE void pz_bwcd_solution(const poise_erik *erik, pz_chain_pose *pose, const double *near);
+void pz_bwcd_posture(const poise_erik *erik, pz_chain_pose *pose);
+void pz_bwcd_solution(const poise_erik *erik, pz_chain_pose *pose, const double *near);
 
 // CCD from the end to the root, within limits.
-PZ_DEVICE void pz_ccd_solution(const poise_erik *erik, pz_chain_pose *pose);
+void pz_ccd_solution(const poise_erik *erik, pz_chain_pose *pose);
 
 // ---- Phases (phases.c) ---------------------------------------------------------------------------------------------------
 
-PZ_DEVICE void pz_forward_phase(poise_erik *erik);
-PZ_DEVICE void pz_backward_phase(poise_erik *erik);
+void pz_forward_phase(poise_erik *erik);
+void pz_backward_phase(poise_erik *erik);
 
 // ---- Exact orientation (exact.c) -----------------------------------------------------------------------------------------
 
 // Improve erik->best until its orientation is exact, if that can be.
-PZ_DEVICE void pz_erik_finish(poise_erik *erik);
+void pz_erik_finish(poise_erik *erik);
 
 // Zero within the limits.
 static inline double pz_zero_angle(const pz_link *link)
@@ -76,20 +76,20 @@ static inline double pz_zero_angle(const pz_link *link)
 // ---- The solve (erik_run.c) ----------------------------------------------------------------------------------------------
 
 // From the first candidate to the end, for the posture and the target that were taken.
-PZ_DEVICE poise_outcome pz_erik_run(poise_erik *erik);
+poise_outcome pz_erik_run(poise_erik *erik);
 
 // Do the last `window` of `count` errors stand still, come back every second time, or gain nothing? Number i, from 0, is in
 // errors[i % window].
-PZ_DEVICE bool pz_erik_is_stuck(const double *errors, int count, int window, double tolerance);
+bool pz_erik_is_stuck(const double *errors, int count, int window, double tolerance);
 
 // Hand the best candidate out (erik.c).
-PZ_DEVICE void pz_erik_hand_out(poise_erik *erik, double *q, poise_erik_report *report);
+void pz_erik_hand_out(poise_erik *erik, double *q, poise_erik_report *report);
 
 // The first candidate: the zero pose, or the previous solution; is it good enough?
-PZ_DEVICE bool pz_erik_begin(poise_erik *erik, bool warm);
+bool pz_erik_begin(poise_erik *erik, bool warm);
 
 // ERIK over memory of pz_erik_size bytes; 0 when the model has no such chain or the options make no sense.
-PZ_DEVICE size_t pz_erik_size(const poise_model *model, const poise_erik_options *options);
-PZ_DEVICE poise_erik *pz_erik_init(const poise_model *model, const poise_erik_options *options, void *memory, size_t size);
+size_t pz_erik_size(const poise_model *model, const poise_erik_options *options);
+poise_erik *pz_erik_init(const poise_model *model, const poise_erik_options *options, void *memory, size_t size);
 
 #endif

@@ -40,8 +40,6 @@ static bool is_swing(const pz_link *link)
     return link->kind != PZ_LINK_TWISTER;
 }
 
-// Handed in, not returned: CUDA 13.0 lays a struct that is returned from two places over a matrix that is still in use, so
-// that every pattern is the posture (cuda/kernels/device_sources.h).
 static void find_units(const poise_expressive *e, units *u)
 {
     const pz_chain *chain = &e->erik->chain;

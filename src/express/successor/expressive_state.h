@@ -78,49 +78,49 @@ struct poise_expressive {
 // ---- Posture (expressive_terms.c) ----------------------------------------------------------------------------------------
 
 // Describe the model's joints, once; how many terms there are.
-PZ_DEVICE int pz_terms_count(const poise_model *model);
-PZ_DEVICE void pz_terms_make(poise_expressive *e);
+int pz_terms_count(const poise_model *model);
+void pz_terms_make(poise_expressive *e);
 
 // Take the posture of a call.
-PZ_DEVICE void pz_terms_take(poise_expressive *e, const double *posture);
+void pz_terms_take(poise_expressive *e, const double *posture);
 
 // What a link at `angle` adds to the posture error: a swing, bent as the posture is and bent the other way; a twister,
 // between two runs of one sign and of two.
-PZ_DEVICE void pz_terms_link_cost(const poise_expressive *e, int link, double angle, double cost[2]);
+void pz_terms_link_cost(const poise_expressive *e, int link, double angle, double cost[2]);
 
 // The least sum of these (e->link_cost, two for each link) over the signs of the runs, and e->signs, from which the signs
 // are read backwards from *last, which may be NULL.
-PZ_DEVICE double pz_terms_least(const poise_expressive *e, int *last);
+double pz_terms_least(const poise_expressive *e, int *last);
 
 // The signs of the runs that fit q best.
-PZ_DEVICE void pz_terms_choose_signs(poise_expressive *e, const double *q);
+void pz_terms_choose_signs(poise_expressive *e, const double *q);
 
 // sum of weight |r|.
-PZ_DEVICE double pz_terms_error(poise_expressive *e, const double *q);
+double pz_terms_error(poise_expressive *e, const double *q);
 
 // sum of weight (sqrt(r^2 + eps^2) - eps) and, unless they are NULL, `factor` times its gradient and diagonal Gauss-Newton
 // Hessian, added to g and to H's diagonal.
-PZ_DEVICE double pz_terms_cost(poise_expressive *e, const double *q, double eps, double factor, double *g, double *H);
+double pz_terms_cost(poise_expressive *e, const double *q, double eps, double factor, double *g, double *H);
 
 // ---- Refinement (expressive_search.c) ------------------------------------------------------------------------------------
 
 // From the current point, solver->at: goals and posture, smoothed by eps at first, and a pull towards solver->q_start.
-PZ_DEVICE void pz_expressive_refine(poise_expressive *e, double eps, double pull);
+void pz_expressive_refine(poise_expressive *e, double eps, double pull);
 
 // From the current point: the goals alone.
-PZ_DEVICE void pz_expressive_finish(poise_expressive *e);
+void pz_expressive_finish(poise_expressive *e);
 
 // ---- Candidates (expressive_seeds.c) -------------------------------------------------------------------------------------
 
 // Fill e->found, best first.
-PZ_DEVICE void pz_expressive_find(poise_expressive *e);
+void pz_expressive_find(poise_expressive *e);
 
 // The configuration of a candidate into q, which has the values of joints beside the chain.
-PZ_DEVICE void pz_expressive_place(const poise_expressive *e, const pz_candidate *candidate, double *q);
+void pz_expressive_place(const poise_expressive *e, const pz_candidate *candidate, double *q);
 
 // The same for poise_expressive; NULL when it does not fit. The options have been checked.
-PZ_DEVICE size_t pz_expressive_size(const poise_model *model, const poise_expressive_options *options);
-PZ_DEVICE poise_expressive *pz_expressive_init(const poise_model *model, const poise_expressive_options *options,
-                                               void *memory, size_t size);
+size_t pz_expressive_size(const poise_model *model, const poise_expressive_options *options);
+poise_expressive *pz_expressive_init(const poise_model *model, const poise_expressive_options *options, void *memory,
+                                     size_t size);
 
 #endif

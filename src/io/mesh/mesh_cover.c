@@ -21,6 +21,8 @@ void pz_shape_list_keep(pz_input *input, const pz_shape_list *list)
 {
     input->file->shapes = list->count > 0 ? list->shapes : NULL;
     input->file->shape_count = (int)list->count;
+    input->file->hulls = list->hull_count > 0 ? list->hulls : NULL;
+    input->file->hull_count = (int)list->hull_count;
 }
 
 // The shapes of a cover, placed as `like` says.
@@ -36,7 +38,7 @@ static poise_status add_cover(pz_input *input, const pz_cover *cover, const pois
             return pz_input_no_memory(input);
         }
     }
-    return POISE_OK;
+    return pz_hulls_add_mesh(input, list, like, cover) ? POISE_OK : pz_input_no_memory(input);
 }
 
 // The cover of a mesh at a scale, or NULL; *scales: how many of the mesh there are.
@@ -80,7 +82,7 @@ static poise_status make_cover(pz_input *input, poise_vec3 scale, pz_cover *made
     if (poise_shapes_fit(0, corners.at, corners.count / 3, made->shapes, PZ_COVER_MOST, &made->count, NULL) != POISE_OK) {
         *why = "its vertices are not finite, or too far away";
     }
-    return POISE_OK;
+    return *why || pz_hulls_reduce(input, &corners, made) ? POISE_OK : pz_input_no_memory(input);
 }
 
 poise_status pz_mesh_cover(pz_input *input, const char *name, poise_vec3 scale, const poise_shape *like, pz_shape_list *list,

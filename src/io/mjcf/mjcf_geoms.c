@@ -204,6 +204,22 @@ static void add_bits_of_pairs(const pz_mjcf_pairs *pairs, const pz_xml_node *nod
     }
 }
 
+// A primitive, and its hull; `like` has the pose of the geom itself.
+static poise_status add_primitive(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_settings *settings, pz_mjcf_geom type,
+                                  const poise_shape *shape, const poise_shape *like, pz_shape_list *list)
+{
+    double size[3] = {0, 0, 0};
+    poise_status status = pz_mjcf_geom_size(m, node, settings, type, size);
+    if (status != POISE_OK) {
+        return status;
+    }
+    bool works = pz_shape_list_add(m->input, list, shape) &&
+                 (type == MJCF_ELLIPSOID  ? pz_hulls_add_ellipsoid(m->input, list, like, size)
+                  : type == MJCF_CYLINDER ? pz_hulls_add_cylinder(m->input, list, shape)
+                                          : pz_hulls_add_shape(m->input, list, shape));
+    return works ? POISE_OK : pz_input_no_memory(m->input);
+}
+
 static poise_status read_geom(pz_mjcf *m, const meshes *all, const pz_mjcf_pairs *pairs, const pz_xml_node *node,
                               pz_shape_list *list)
 {
@@ -228,9 +244,10 @@ static poise_status read_geom(pz_mjcf *m, const meshes *all, const pz_mjcf_pairs
         return POISE_OK;
     }
     bool is_shape = false;
+    const poise_shape like = shape;
     status = make_shape(m, node, &settings, type, &shape, &is_shape);
-    if (status == POISE_OK && is_shape && !pz_shape_list_add(m->input, list, &shape)) {
-        return pz_input_no_memory(m->input);
+    if (status == POISE_OK && is_shape) {
+        return add_primitive(m, node, &settings, type, &shape, &like, list);
     }
     return status;
 }

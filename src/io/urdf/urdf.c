@@ -31,6 +31,7 @@ enum {
     NO_MASS,
     FRAME,
     UNIT,
+    NO_VELOCITY,
     CAUSE_COUNT
 };
 
@@ -347,7 +348,7 @@ static poise_status read_axis(urdf *u, const urdf_joint *joint, poise_joint *mad
 }
 
 // One of the two alone leaves the other at 0, as the standard says; none of them leaves the joint free. A velocity of 0 is a
-// place that nobody filled in.
+// place that nobody filled in, which is said: else joints are faster than somebody meant.
 static poise_status read_limits(urdf *u, const urdf_joint *joint, const type_row *type, poise_joint *made)
 {
     const pz_xml_node *node = pz_xml_child(joint->node, "limit");
@@ -365,6 +366,10 @@ static poise_status read_limits(urdf *u, const urdf_joint *joint, const type_row
     }
     if (status != POISE_OK) {
         return status;
+    }
+    if (velocity_count > 0 && !(made->velocity > 0) && made->type != POISE_JOINT_FIXED) {
+        pz_xml_warn(u->input, &u->causes[NO_VELOCITY], node, "joint \"%s\": a velocity of %g is taken as no limit",
+                    joint->name, made->velocity);
     }
     made->velocity = made->velocity > 0 && made->velocity < INFINITY ? made->velocity : 0.0;
     bool has_any = lower_count + upper_count > 0;

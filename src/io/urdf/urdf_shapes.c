@@ -88,6 +88,14 @@ static poise_status read_mesh(pz_input *input, const pz_xml_node *geometry, cons
     return status;
 }
 
+static bool add_primitive(pz_input *input, const pz_xml_node *geometry, const poise_shape *shape, pz_shape_list *list)
+{
+    bool is_cylinder =
+        pz_xml_child(geometry, "cylinder") && !pz_xml_child(geometry, "sphere") && !pz_xml_child(geometry, "box");
+    return pz_shape_list_add(input, list, shape) &&
+           (is_cylinder ? pz_hulls_add_cylinder(input, list, shape) : pz_hulls_add_shape(input, list, shape));
+}
+
 static poise_status read_link(pz_input *input, const pz_xml_node *link, pz_urdf_pose read_pose, void *user,
                               pz_shape_list *list, pz_cause *cause)
 {
@@ -106,7 +114,7 @@ static poise_status read_link(pz_input *input, const pz_xml_node *link, pz_urdf_
         status = status == POISE_OK ? read_geometry(input, geometry, &shape, &is_mesh) : status;
         if (status == POISE_OK && is_mesh) {
             status = read_mesh(input, geometry, &shape, list, cause);
-        } else if (status == POISE_OK && !pz_shape_list_add(input, list, &shape)) {
+        } else if (status == POISE_OK && !add_primitive(input, geometry, &shape, list)) {
             status = pz_input_no_memory(input);
         }
     }

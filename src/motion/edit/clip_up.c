@@ -41,7 +41,9 @@ poise_status poise_clip_figure(const poise_model *model, const poise_clip *clip,
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "the clip has %d numbers per frame, but the model has %d", clip->nq,
                             poise_model_info(model).nq);
     }
-    bool is_told = !figure->is_named || (figure->up != POISE_UP_UNKNOWN && stance_of(model, NULL).is_standing);
+    // nobody's world has x up: bones are laid out along it, and the motion raises them
+    bool is_common = figure->up == POISE_UP_Y || figure->up == POISE_UP_Z;
+    bool is_told = !figure->is_named || (is_common && stance_of(model, NULL).is_standing);
     if (is_told) {
         return POISE_OK;
     }

@@ -8,7 +8,8 @@
 #include <string.h>
 
 #define SIZE_PAIRS 3    // distances between markers that tell a size, and
-#define SIZE_SLACK 0.07 // how far from the skeleton's it may be for that to stay as it is
+#define SIZE_SLACK 0.03 // how far from the skeleton's it may be for that to stay as it is, and
+#define SIZE_TAKEN 0.09 // from where on it is taken as measured; between them by a part, so that no step is left
 
 static void begin_stage(const poise_recording_problem *problem, poise_recording_stage stage, int frames)
 {
@@ -66,6 +67,14 @@ static poise_scaling scaling_of(poise_fit fit)
                                        : POISE_SCALING_NONE;
 }
 
+// A person of nearly the skeleton's size may be the one that it was made of, and distances tell a size to 3 % or so.
+static double size_of(double measured)
+{
+    double off = fabs(measured - 1.0), share = (off - SIZE_SLACK) / (SIZE_TAKEN - SIZE_SLACK);
+    share = min2(max2(share, 0.0), 1.0);
+    return 1.0 + share * (measured - 1.0);
+}
+
 static poise_calibration calibration_of(const poise_recording_problem *problem, const poise_recording_result *r,
                                         poise_fit fit)
 {
@@ -79,8 +88,7 @@ static poise_calibration calibration_of(const poise_recording_problem *problem, 
     c.scaling = scaling_of(fit);
     c.solver.use_limits = problem->track.solver.use_limits;
     c.priors = r->named > 0 || c.scaling != POISE_SCALING_NONE ? r->priors : NULL;
-    bool tells_size = r->named > 0 && r->anatomy.pairs >= SIZE_PAIRS;
-    c.size = tells_size && fabs(r->anatomy.size - 1.0) > SIZE_SLACK ? r->anatomy.size : c.size;
+    c.size = r->named > 0 && r->anatomy.pairs >= SIZE_PAIRS ? size_of(r->anatomy.size) : c.size;
     return c;
 }
 
@@ -202,6 +210,8 @@ static poise_status take_arrays(const poise_recording_problem *problem, poise_re
 
 // Following joints alone is less than retargeting can do, whose bones are 3 degrees off on average: it is doubtful earlier.
 // Thresholds that the caller changed stay.
+#define SHORTEST  0.86 // metres: people who walk
+#define TALLEST   2.31
 #define MEAN_TURN 0.7 // of the thresholds of retargeting: 8 degrees
 #define LIMB_TURN 0.6 // 17 degrees
 
@@ -212,6 +222,19 @@ static void tighten(poise_thresholds *t, poise_finding_kind kind, double share)
         t->doubtful[kind] *= share;
         t->failed[kind] *= share;
     }
+}
+
+// Would the person be as tall as people are in another unit, too, than the one that was chosen?
+static bool has_other_unit(const poise_recording_result *r)
+{
+    static const double units[] = {1, 0.1, 0.01, 0.001, 0.0254, 0.3048};
+    double metres = r->match.from.metres, person = r->anatomy.stature * r->anatomy.size * r->scale.metres;
+    bool has_one = !(metres > 0.0 && person > 0.0);
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; ++i) {
+        double other = has_one ? 0.0 : person * units[i] / metres;
+        has_one = has_one || (units[i] != metres && other > SHORTEST && other < TALLEST);
+    }
+    return has_one;
 }
 
 static poise_verdict_problem verdict_of(const poise_recording_problem *problem, const poise_recording_result *r,
@@ -228,6 +251,7 @@ static poise_verdict_problem verdict_of(const poise_recording_problem *problem, 
                                .absent_count = problem->absent_count,
                                .thresholds = problem->thresholds};
     v.from_motion = r->from_motion;
+    v.unit_by_size = r->match.model_unknown || (r->match.markers_unknown && has_other_unit(r));
     if (r->from_motion) {
         tighten(&v.thresholds, POISE_FINDING_BONES, MEAN_TURN);
         tighten(&v.thresholds, POISE_FINDING_LIMB, LIMB_TURN);
@@ -257,6 +281,19 @@ static void judge_axis(const poise_recording_problem *problem, poise_recording_r
     }
 }
 
+// What speaks against the static trial, whose places and bones this rests on.
+static void judge_trial(const poise_recording_problem *problem, poise_recording_result *r, int capacity)
+{
+    const poise_recording_result *trial = problem->standing;
+    for (int i = 0; trial && i < trial->verdict.count; ++i) {
+        poise_finding f = trial->findings[i];
+        if (f.level != POISE_VERDICT_GOOD) {
+            f.in_trial = true;
+            poise_verdict_weigh(&problem->thresholds, f, false, &r->verdict, r->findings, capacity);
+        }
+    }
+}
+
 static poise_status judge(const poise_recording_problem *problem, poise_recording_result *r, poise_error *error)
 {
     poise_track_problem track = plain_track(r, poise_track_problem_default());
@@ -273,6 +310,7 @@ static poise_status judge(const poise_recording_problem *problem, poise_recordin
         }
         judge_limits(problem, r, capacity);
         judge_axis(problem, r, capacity);
+        judge_trial(problem, r, capacity);
         is_whole = r->verdict.count <= capacity;
         if (!is_whole) {
             capacity = r->verdict.count;

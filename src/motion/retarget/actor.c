@@ -295,6 +295,18 @@ static void find_legs(pz_actor *a)
     }
 }
 
+bool pz_hips_can_move(const pz_actor *a)
+{
+    bool moves = false;
+    for (int k = a->roles.body[POISE_ROLE_PELVIS]; k >= 0 && !moves; k = poise_model_joint_info(a->model, k).parent) {
+        poise_joint_info joint = poise_model_joint_info(a->model, k);
+        for (int i = 0; i < joint.nq && !moves; ++i) {
+            moves = poise_model_coordinate(a->model, joint.q + i).unit == POISE_UNIT_LENGTH;
+        }
+    }
+    return moves;
+}
+
 // ---- All together --------------------------------------------------------------------------------------------------------
 
 poise_status pz_actor_open(const poise_model *model, const poise_clip *clip, poise_up up, const pz_roles *roles,

@@ -36,6 +36,9 @@ poise_status pz_actor_open(const poise_model *model, const poise_clip *clip, poi
                            const poise_allocator *allocator, pz_actor *actor);
 void pz_actor_close(pz_actor *actor, const poise_allocator *allocator);
 
+// Can the hips be moved from place to place?
+bool pz_hips_can_move(const pz_actor *actor);
+
 static inline vec3 pz_place(const pz_actor *a, int body)
 {
     return a->pose[body].position;

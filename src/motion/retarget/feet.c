@@ -24,24 +24,20 @@ static int carrier_of(const poise_model *model, int body, int foot)
     return body;
 }
 
-// Corners of the shapes of a foot, and of what hangs from it.
-static void collect_corners(const pz_actor *a, const poise_shape *shapes, int count, pz_foot *foot)
+// Corners of the hulls of a foot, and of what hangs from it.
+static void collect_corners(const pz_actor *a, const poise_hull *hulls, int count, pz_foot *foot)
 {
     foot->corners = 0;
-    for (int i = 0; i < count && shapes && foot->corner; ++i) {
-        const poise_shape *s = &shapes[i];
-        if (s->body < 0 || !pz_is_below(a->model, foot->body, s->body) || s->kind == POISE_SHAPE_HALF_SPACE) {
+    for (int i = 0; i < count && hulls && foot->corner; ++i) {
+        const poise_hull *h = &hulls[i];
+        if (h->body < 0 || !pz_is_below(a->model, foot->body, h->body)) {
             continue;
         }
-        int carrier = carrier_of(a->model, s->body, foot->body);
-        poise_pose pose = poise_pose_multiply(a->pose[s->body], s->pose), inverse = poise_pose_inverse(a->pose[carrier]);
-        for (int corner = 0; corner < PZ_SHAPE_CORNERS; ++corner) {
-            vec3 h = s->half, at = v3(corner & 1 ? h.x : -h.x, corner & 2 ? h.y : -h.y, corner & 4 ? h.z : -h.z);
-            bool is_new = !(corner & 1 && h.x == 0) && !(corner & 2 && h.y == 0) && !(corner & 4 && h.z == 0);
-            if (is_new) {
-                vec3 place = poise_pose_transform(inverse, poise_pose_transform(pose, at));
-                foot->corner[foot->corners++] = (pz_sole_point){.body = carrier, .at = place, .radius = s->radius};
-            }
+        int carrier = carrier_of(a->model, h->body, foot->body);
+        poise_pose carried = poise_pose_multiply(poise_pose_inverse(a->pose[carrier]), a->pose[h->body]);
+        for (int corner = 0; corner < h->corner_count; ++corner) {
+            foot->corner[foot->corners++] = (pz_sole_point){
+                .body = carrier, .at = poise_pose_transform(carried, h->corners[corner]), .radius = h->radius};
         }
     }
 }
@@ -172,7 +168,7 @@ static bool has_own_points(const pz_foot *foot)
     return found;
 }
 
-void pz_foot_measure(const pz_actor *a, int offset, const poise_shape *shapes, int shape_count, double sole, pz_foot *foot)
+void pz_foot_measure(const pz_actor *a, int offset, const poise_hull *hulls, int hull_count, double sole, pz_foot *foot)
 {
     int body = a->roles.body[POISE_ROLE_FOOT + offset], role = POISE_ROLE_FOOT + offset;
     foot->body = body;
@@ -186,7 +182,7 @@ void pz_foot_measure(const pz_actor *a, int offset, const poise_shape *shapes, i
     bool has_tip = v3_norm(flat) > 0.25 * LENGTH_SHARE * a->leg && v3_dot(flat, a->forward) > 0;
     bool has_toes = has_tip && ends_in_toes(a, role);
     vec3 forward = has_toes ? v3_normalize(flat) : a->forward;
-    collect_corners(a, shapes, shape_count, foot);
+    collect_corners(a, hulls, hull_count, foot);
     extent e = extent_of(a, foot, origin, forward);
     double drop = has_tip ? -v3_dot(ahead, a->up) : 0.0;
     double height = sole > 0                            ? sole

@@ -2,13 +2,15 @@
 #ifndef PZ_MOTION_RETARGET_FEET_H
 #define PZ_MOTION_RETARGET_FEET_H
 
+#include <poise/hull.h>
+
 #include "motion/retarget/actor.h"
 
 enum {
     PZ_HEEL = 1, // bits of a contact
     PZ_TOE = 2,
-    PZ_SOLE_MOST = 24,   // points of a sole that are kept above the ground
-    PZ_SHAPE_CORNERS = 8 // points that a shape has at most
+    PZ_SLOW = 4,
+    PZ_SOLE_MOST = 24 // points of a sole that are kept above the ground
 };
 
 // A ball that a foot, or what hangs from it, must not push into the ground: the corner of a shape.
@@ -37,13 +39,15 @@ typedef struct pz_foot {
     poise_pose *path;                 // by frame: where the body is to be
     unsigned char *contact;           // by frame: bits
     bool *flat;                       // by frame: the actor stands on heel and toe
-    poise_pose last;                  // measuring: the frame before,
-    int held;                         // and frames in which a point was held
+    unsigned char *rests; // by frame: bits, the actor's end does not move, at whatever height; times PZ_SLOW: it is
+                          // as slow as one that carries weight
+    poise_pose last;      // measuring: the frame before,
+    int held;             // and frames in which a point was held
 } pz_foot;
 
-// Heel, toe and height of the sole, from the shapes of the foot and of what hangs from it. `sole` > 0 is the height.
-// foot->corner, where it is not NULL, has room for PZ_SHAPE_CORNERS of each shape.
-void pz_foot_measure(const pz_actor *to, int side_offset, const poise_shape *shapes, int shape_count, double sole,
+// Heel, toe and height of the sole, from the hulls of the foot and of what hangs from it. `sole` > 0 is the height.
+// foot->corner, where it is not NULL, has room for the corners of all hulls.
+void pz_foot_measure(const pz_actor *to, int side_offset, const poise_hull *hulls, int hull_count, double sole,
                      pz_foot *foot);
 
 // Plant a foot: foot->path comes in as the source's foot goes, and goes out with its contacts held, its sole above

@@ -39,6 +39,18 @@ static poise_status check_task(const poise_retarget_task *task, poise_error *err
         (task->to_clip && task->to_clip->nq != poise_model_info(task->to).nq)) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "a clip must be of its skeleton");
     }
+    if (task->hull_count < 0 || (task->hull_count > 0 && !task->hulls) || task->shape_count < 0 ||
+        (task->shape_count > 0 && !task->shapes) || task->excluded_count < 0 ||
+        (task->excluded_count > 0 && !task->excluded)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                            "hulls, shapes and excluded pairs must not be NULL where they count");
+    }
+    for (int i = 0; i < task->hull_count; ++i) {
+        const poise_hull *h = &task->hulls[i];
+        if (!h->corners || h->corner_count <= 0 || h->body >= poise_model_info(task->to).joints) {
+            return pz_error_set(error, POISE_ERROR_ARGUMENT, "hull %d has no corners, or no body of the skeleton", i);
+        }
+    }
     for (int i = 0; i < poise_model_info(task->to).nv && task->velocity; ++i) {
         if (!(task->velocity[i] > 0)) {
             return pz_error_set(error, POISE_ERROR_ARGUMENT, "velocity[%d] must be > 0", i);
@@ -111,12 +123,48 @@ poise_status poise_roles_match(const poise_retarget_task *task, const poise_allo
 
 // ---- The call ------------------------------------------------------------------------------------------------------------
 
+// How many corners the hulls have, and how many hulls have to be made of shapes.
+static size_t corners_of(const poise_retarget_task *task)
+{
+    size_t sum = task->hull_count > 0 ? 0 : POISE_HULL_OF_SHAPE * (size_t)task->shape_count;
+    for (int i = 0; i < task->hull_count; ++i) {
+        sum += (size_t)task->hulls[i].corner_count;
+    }
+    return sum;
+}
+
+static size_t hull_room(const poise_retarget_task *task)
+{
+    return task->hull_count > 0 ? 0 : (size_t)task->shape_count;
+}
+
+static void take_hulls(pz_retarget_work *w, poise_hull *hulls, poise_vec3 *places)
+{
+    const poise_retarget_task *task = w->task;
+    w->hulls = task->hulls, w->hull_count = task->hull_count;
+    for (int i = 0; i < task->shape_count && task->hull_count == 0; ++i) {
+        poise_vec3 *corners = places + (size_t)w->hull_count * POISE_HULL_OF_SHAPE;
+        bool is_hull = poise_hull_of_shape(&task->shapes[i], corners, &hulls[w->hull_count], NULL) == POISE_OK;
+        w->hull_count += is_hull;
+        w->hulls = hulls;
+    }
+    for (int i = 0; i < w->hull_count; ++i) {
+        const poise_hull *h = &w->hulls[i];
+        w->reach[i] = h->radius;
+        for (int k = 0; k < h->corner_count; ++k) {
+            w->reach[i] = max2(w->reach[i], v3_norm(v3_sub(h->corners[k], h->corners[0])) + h->radius);
+        }
+    }
+}
+
 // All memory of a call, in one piece.
 static poise_status take_memory(pz_retarget_work *w, const poise_allocator *allocator, void **memory)
 {
     poise_model_summary to = poise_model_info(w->to.model);
     size_t frames = (size_t)w->task->clip->frames, nv = (size_t)to.nv, bodies = (size_t)to.joints;
-    size_t corners = PZ_SHAPE_CORNERS * (size_t)w->task->shape_count, bytes = 0;
+    size_t corners = corners_of(w->task), own = hull_room(w->task), bytes = 0;
+    poise_hull *hulls = NULL;
+    poise_vec3 *places = NULL;
     for (int pass = 0; pass < 2; ++pass) {
         pz_arena arena = pass == 0 ? pz_arena_counting() : pz_arena_over(*memory, bytes);
         w->followed.pair = pz_arena_take(&arena, bodies + 1, sizeof *w->followed.pair);
@@ -139,14 +187,20 @@ static poise_status take_memory(pz_retarget_work *w, const poise_allocator *allo
             w->foot[side].path = pz_arena_take(&arena, frames + 1, sizeof *w->foot[side].path);
             w->foot[side].contact = pz_arena_take(&arena, frames + 1, sizeof *w->foot[side].contact);
             w->foot[side].flat = pz_arena_take(&arena, frames + 1, sizeof *w->foot[side].flat);
+            w->foot[side].rests = pz_arena_take(&arena, frames + 1, sizeof *w->foot[side].rests);
             w->foot[side].corner = pz_arena_take(&arena, corners + 1, sizeof *w->foot[side].corner);
         }
+        hulls = pz_arena_take(&arena, own + 1, sizeof *hulls);
+        places = pz_arena_take(&arena, own * POISE_HULL_OF_SHAPE + 1, sizeof *places);
+        w->reach = pz_arena_take(&arena, own + (size_t)w->task->hull_count + 1, sizeof *w->reach);
         bytes = pz_arena_bytes(&arena);
         if (pass == 0 && !(*memory = pz_allocate(allocator, bytes))) {
             return POISE_ERROR_MEMORY;
         }
     }
+    take_hulls(w, hulls, places);
     for (int side = 0; side < 2; ++side) {
+        memset(w->foot[side].rests, 0, frames + 1);
         memset(w->foot[side].contact, 0, frames + 1);
         memset(w->foot[side].flat, 0, (frames + 1) * sizeof *w->foot[side].flat);
     }
@@ -179,7 +233,7 @@ static poise_status prepare(pz_retarget_work *w, const poise_allocator *allocato
     }
     w->velocity = task->velocity ? w->velocity : NULL;
     for (int side = 0; side < 2; ++side) {
-        pz_foot_measure(&w->to, side * POISE_ROLE_SIDE, task->shapes, task->shape_count, task->sole, &w->foot[side]);
+        pz_foot_measure(&w->to, side * POISE_ROLE_SIDE, w->hulls, w->hull_count, task->sole, &w->foot[side]);
     }
     if (has_legs(&w->from) && has_legs(&w->to)) {
         poise_status status = pz_retarget_paths(w, allocator, true);
@@ -231,10 +285,15 @@ static poise_status run(pz_retarget_work *w, const poise_allocator *allocator, u
                                       .bone_role = POISE_NONE,
                                       .limb_role = POISE_NONE,
                                       .aside_role = POISE_NONE,
+                                      .fast_joint = POISE_NONE,
+                                      .abrupt_joint = POISE_NONE,
+                                      .loose_role = POISE_NONE,
+                                      .bare_body = POISE_NONE,
                                       .seconds_of_clip = source->frames * source->frame_time};
         (*made)->start_time = source->start_time;
         status = pz_retarget_reach(w, allocator, *made, o, error);
         pz_retarget_contacts(w, contacts);
+        status = status == POISE_OK ? pz_retarget_check(w, allocator, *made, o, error) : status;
         if (status != POISE_OK) {
             poise_clip_destroy(*made);
         }

@@ -85,10 +85,16 @@ static void measure_pairs(pz_retarget_work *w, int frame, poise_retarget_outcome
 static double depth_of(const pz_retarget_work *w, const pz_foot *foot, poise_pose pose)
 {
     double lowest = foot->corners > 0 ? INFINITY : pz_sole_height(foot, pose, w->ground.up, PZ_HEEL | PZ_TOE, NULL);
+    double origin = 0;
+    vec3 up = w->ground.up;
     for (int i = 0; i < foot->corners; ++i) {
         const pz_sole_point *p = &foot->corner[i];
-        vec3 at = poise_kinematics_point(w->to.kin, p->body, p->at);
-        lowest = min2(lowest, v3_dot(at, w->ground.up) - p->radius);
+        if (i == 0 || p->body != foot->corner[i - 1].body) { // up, seen from the body
+            poise_pose at = poise_kinematics_body_pose(w->to.kin, p->body);
+            up = quat_rotate(quat_conj(at.rotation), w->ground.up);
+            origin = v3_dot(at.position, w->ground.up);
+        }
+        lowest = min2(lowest, origin + v3_dot(p->at, up) - p->radius);
     }
     return w->ground.height - lowest;
 }
@@ -115,25 +121,33 @@ static double tilt_of(const pz_retarget_work *w, const pz_foot *foot, poise_pose
     return poise_atan2(v3_norm(v3_cross(up, w->ground.up)), v3_dot(up, w->ground.up));
 }
 
-// Depth of the deepest shape of another part than the feet: of its corners, which are round.
+// Depth of the deepest hull of another part than the feet.
 static void measure_parts(const pz_retarget_work *w, int frame, poise_retarget_outcome *o)
 {
-    for (int i = 0; i < w->task->shape_count; ++i) {
-        const poise_shape *s = &w->task->shapes[i];
-        bool is_part = s->body >= 0 && s->kind != POISE_SHAPE_HALF_SPACE;
+    for (int i = 0; i < w->hull_count; ++i) {
+        const poise_hull *h = &w->hulls[i];
+        bool is_part = h->body >= 0;
         for (int side = 0; side < 2 && is_part; ++side) {
-            is_part = !pz_is_below(w->to.model, w->foot[side].body, s->body);
+            is_part = w->foot[side].body < 0 || !pz_is_below(w->to.model, w->foot[side].body, h->body);
         }
-        if (is_part) {
-            poise_pose pose = poise_pose_multiply(poise_kinematics_body_pose(w->to.kin, s->body), s->pose);
-            vec3 up = quat_rotate(quat_conj(pose.rotation), w->ground.up);
-            double below = fabs(up.x) * s->half.x + fabs(up.y) * s->half.y + fabs(up.z) * s->half.z + s->radius;
-            double depth = w->ground.height - v3_dot(pose.position, w->ground.up) + below;
-            if (depth > o->buried) {
-                o->buried = depth;
-                o->buried_body = s->body;
-                o->buried_frame = frame;
-            }
+        if (!is_part) {
+            continue;
+        }
+        poise_pose pose = poise_kinematics_body_pose(w->to.kin, h->body);
+        double first = v3_dot(poise_pose_transform(pose, h->corners[0]), w->ground.up) - w->ground.height;
+        if (first - w->reach[i] > -o->buried) {
+            continue;
+        }
+        vec3 up = quat_rotate(quat_conj(pose.rotation), w->ground.up);
+        double lowest = INFINITY;
+        for (int k = 0; k < h->corner_count; ++k) {
+            lowest = min2(lowest, v3_dot(h->corners[k], up));
+        }
+        double depth = w->ground.height - v3_dot(pose.position, w->ground.up) - lowest + h->radius;
+        if (depth > o->buried) {
+            o->buried = depth;
+            o->buried_body = h->body;
+            o->buried_frame = frame;
         }
     }
 }
@@ -180,7 +194,7 @@ void pz_retarget_measure(pz_retarget_work *w, int frame, poise_retarget_outcome 
         o->hips_worst = max2(o->hips_worst, off);
         w->strained[frame] = off > STRAIN * w->to.leg && (w->foot[0].contact[frame] || w->foot[1].contact[frame]);
         measure_feet(w, frame, o);
-        if (w->planted) {
+        if (!w->in_place) {
             measure_parts(w, frame, o);
         }
     }

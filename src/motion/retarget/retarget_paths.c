@@ -10,7 +10,11 @@
 
 #include <string.h>
 
-#define PROPORTION 1e-6 // bones whose ratio differs by less have the same proportions
+#define PROPORTION  1e-6 // bones whose ratio differs by less have the same proportions
+#define REST_SPEED  0.05 // leg lengths a second: what is slower does not move,
+#define SLOW_SPEED  0.15 // and what is as slow may carry weight
+#define REST_WINDOW 0.1  // seconds over which that is measured
+#define LEAST_REST  0.15 // seconds: shorter is no rest
 
 // Of a foot of the source, by frame.
 typedef struct source_foot {
@@ -110,19 +114,6 @@ static void carry_over(pz_retarget_work *w, const source_foot *feet, double low,
     }
 }
 
-// Can the hips be moved from place to place?
-static bool hips_can_move(const pz_actor *a)
-{
-    bool moves = false;
-    for (int k = a->roles.body[POISE_ROLE_PELVIS]; k >= 0 && !moves; k = poise_model_joint_info(a->model, k).parent) {
-        poise_joint_info joint = poise_model_joint_info(a->model, k);
-        for (int i = 0; i < joint.nq && !moves; ++i) {
-            moves = poise_model_coordinate(a->model, joint.q + i).unit == POISE_UNIT_LENGTH;
-        }
-    }
-    return moves;
-}
-
 // A root that cannot move: everything happens where it is.
 static void stay_in_place(pz_retarget_work *w)
 {
@@ -136,6 +127,28 @@ static void stay_in_place(pz_retarget_work *w)
     }
 }
 
+// When an end of a foot of the source stays where it is, at whatever height: on a step, a box, in the air.
+static void find_rests(pz_retarget_work *w, const poise_vec3 *place, double slow, int bit, unsigned char *rests)
+{
+    const double dt = w->ground.frame_time;
+    int frames = w->ground.frames, around = (int)(0.5 * REST_WINDOW / dt + 0.5), first = -1;
+    around = around > 0 ? around : 1;
+    for (int f = 0; f <= frames; ++f) {
+        bool is_slow = f >= around && f + around < frames;
+        if (is_slow) {
+            double speed = v3_norm(v3_sub(place[f + around], place[f - around])) / (2 * around * dt);
+            is_slow = speed < slow * w->from.leg;
+        }
+        first = is_slow && first < 0 ? f : first;
+        if (!is_slow && first >= 0) {
+            for (int k = first; k < f && (f - first) * dt >= LEAST_REST; ++k) {
+                rests[k] = (unsigned char)(rests[k] | bit);
+            }
+            first = -1;
+        }
+    }
+}
+
 static void find_contacts(pz_retarget_work *w, const source_foot *feet, double low, const double *floor, poise_vec3 *scratch,
                           bool plants)
 {
@@ -143,6 +156,12 @@ static void find_contacts(pz_retarget_work *w, const source_foot *feet, double l
     for (int side = 0; side < 2; ++side) {
         unsigned char *contact = w->foot[side].contact;
         memset(contact, 0, (size_t)w->ground.frames);
+        memset(w->foot[side].rests, 0, (size_t)w->ground.frames);
+        for (int end = PZ_HEEL; end <= PZ_TOE; ++end) {
+            const poise_vec3 *place = end == PZ_HEEL ? feet[side].ankle : feet[side].toe;
+            find_rests(w, place, REST_SPEED, end, w->foot[side].rests);
+            find_rests(w, place, SLOW_SPEED, end * PZ_SLOW, w->foot[side].rests);
+        }
         double heel = pz_low_height(&walk, feet[side].ankle) - low, toe = pz_low_height(&walk, feet[side].toe) - low;
         pz_contacts_find(&walk, feet[side].ankle, floor, max2(heel, 0.0), PZ_HEEL, contact);
         pz_contacts_find(&walk, feet[side].toe, floor, toe, PZ_TOE, contact);
@@ -183,7 +202,7 @@ poise_status pz_retarget_paths(pz_retarget_work *w, const poise_allocator *alloc
     }
     w->same_shape = has_same_shape(w);
     bool is_other = !w->followed.same && !w->same_shape;
-    w->in_place = !w->followed.same && !hips_can_move(&w->to);
+    w->in_place = !w->followed.same && !pz_hips_can_move(&w->to);
     w->planted = !w->in_place && (w->task->feet == POISE_FEET_PLANT || (w->task->feet == POISE_FEET_AUTO && is_other));
     poise_status status = read_frames(w, feet);
     if (status == POISE_OK) {

@@ -6,6 +6,10 @@
 #include "motion/findings.h"
 #include "motion/retarget/roles.h"
 
+#define TRAVELS       2.0 // leg lengths: farther is no walk on the spot
+#define LEAST_STANCES 20  // frames: of fewer a share says little
+#define LEFT_BEHIND   0.6 // of the speed of the hips: soles near the ground that are slower stay behind, as in a run
+
 static const char motions[] = "the motion's skeleton", followers[] = "the skeleton that follows", maps[] = "the map";
 
 // What a part that only one skeleton has takes from the motion.
@@ -177,6 +181,82 @@ static void judge_roles(const poise_retarget_task *task, pz_findings *found)
     }
 }
 
+static void weigh(pz_findings *found, poise_finding f)
+{
+    poise_verdict_weigh(found->thresholds, f, false, &found->verdict, found->list, found->capacity);
+}
+
+// Does it travel, and leave soles behind that are near the ground? A run whose contacts are too short to be found does.
+static bool runs(const poise_retarget_outcome *o)
+{
+    return o->travel > TRAVELS * o->leg && o->glide < LEFT_BEHIND;
+}
+
+static void judge_feet(const poise_retarget_task *task, const poise_retarget_outcome *o, double frames, pz_findings *found)
+{
+    if (o->planted) {
+        pz_weigh(found, POISE_FINDING_UNPLANTED, NULL, runs(o) ? 0.0 : o->unplanted / frames, false);
+        pz_weigh(found, POISE_FINDING_RELEASED, NULL, o->released / frames, false);
+        pz_weigh(found, POISE_FINDING_TIPPED, NULL, o->tipped / frames, false);
+    }
+    if (!o->same) { // feet of the same proportions do what the actor's do
+        weigh(found, (poise_finding){.kind = POISE_FINDING_LOOSE,
+                                     .name = poise_role_name(o->loose_role),
+                                     .value = o->stances >= LEAST_STANCES ? (double)o->loose_stances / o->stances
+                                                                          : o->loose / frames,
+                                     .first = o->loose_frame,
+                                     .last = o->loose_frame});
+        pz_weigh(found, POISE_FINDING_SKATE, NULL, o->skate_mean / o->leg, false);
+        pz_weigh(found, POISE_FINDING_SLIPPED, NULL, o->skate_worst / o->leg, false);
+        pz_weigh(found, POISE_FINDING_SUNK, NULL, max2(o->sunk, 0.0) / o->leg, false);
+    }
+    const char *buried = o->buried > 0 ? poise_model_joint_info(task->to, o->buried_body).body : NULL;
+    pz_weigh(found, POISE_FINDING_BURIED, buried, o->buried / o->leg, false);
+}
+
+static void judge_rates(const poise_retarget_task *task, const poise_retarget_outcome *o, double frames, pz_findings *found)
+{
+    weigh(found, (poise_finding){.kind = POISE_FINDING_FAST,
+                                 .name = o->fast_joint >= 0 ? poise_model_joint_info(task->to, o->fast_joint).name : NULL,
+                                 .value = o->fast,
+                                 .first = o->fast_frame,
+                                 .last = o->fast_frame,
+                                 .distance = o->fast_speed});
+    weigh(found,
+          (poise_finding){.kind = POISE_FINDING_ABRUPT,
+                          .name = o->abrupt_joint >= 0 ? poise_model_joint_info(task->to, o->abrupt_joint).name : NULL,
+                          .value = o->abrupt / frames,
+                          .first = o->abrupt_frame,
+                          .last = o->abrupt_frame,
+                          .distance = o->acceleration});
+}
+
+static void judge_bodies(const poise_retarget_task *task, const poise_retarget_outcome *o, double frames, pz_findings *found)
+{
+    const poise_overlap *bodies = &o->overlap;
+    poise_overlap_problem problem = poise_overlap_problem_default();
+    problem.model = task->to;
+    problem.clip = task->clip;
+    problem.metres = o->metres > 0 ? o->metres : 1.0;
+    if (task->shapes_skipped > 0) {
+        pz_weigh(found, POISE_FINDING_UNCHECKED, followers, task->shapes_skipped, false);
+    } else if (o->bare > 0) {
+        weigh(found, (poise_finding){.kind = POISE_FINDING_UNCHECKED,
+                                     .name = poise_model_joint_info(task->to, o->bare_body).body,
+                                     .other = o->bare_by_size ? "have no collision shapes, or far too small ones"
+                                                              : "have no collision shapes",
+                                     .value = o->bare});
+    }
+    poise_overlap_judge(&problem, bodies, found->thresholds, &found->verdict, found->list, found->capacity);
+    weigh(found, (poise_finding){
+                     .kind = POISE_FINDING_FLOOR,
+                     .name = bodies->buried_body >= 0 ? poise_model_joint_info(task->to, bodies->buried_body).body : NULL,
+                     .value = bodies->buried_count / frames,
+                     .first = bodies->buried_frame,
+                     .last = bodies->buried_frame,
+                     .distance = bodies->buried * problem.metres});
+}
+
 poise_status poise_retarget_judge(const poise_retarget_task *task, const poise_retarget_outcome *outcome,
                                   const poise_thresholds *thresholds, poise_verdict *verdict, poise_finding *findings,
                                   int capacity, poise_error *error)
@@ -212,16 +292,18 @@ poise_status poise_retarget_judge(const poise_retarget_task *task, const poise_r
     if (outcome->leg > 0) {
         pz_weigh(&found, POISE_FINDING_HIPS, NULL, outcome->hips_mean / outcome->leg, false);
     }
-    if (outcome->leg > 0 && outcome->planted) {
-        pz_weigh(&found, POISE_FINDING_UNPLANTED, NULL, outcome->unplanted / frames, false);
-        pz_weigh(&found, POISE_FINDING_SKATE, NULL, outcome->skate_mean / outcome->leg, false);
-        pz_weigh(&found, POISE_FINDING_SLIPPED, NULL, outcome->skate_worst / outcome->leg, false);
-        pz_weigh(&found, POISE_FINDING_RELEASED, NULL, outcome->released / frames, false);
-        pz_weigh(&found, POISE_FINDING_TIPPED, NULL, outcome->tipped / frames, false);
-        pz_weigh(&found, POISE_FINDING_SUNK, NULL, max2(outcome->sunk, 0.0) / outcome->leg, false);
-        const char *buried = outcome->buried > 0 ? poise_model_joint_info(task->to, outcome->buried_body).body : NULL;
-        pz_weigh(&found, POISE_FINDING_BURIED, buried, outcome->buried / outcome->leg, false);
+    if (outcome->leg > 0 && !outcome->in_place) {
+        judge_feet(task, outcome, frames, &found);
     }
+    weigh(&found, (poise_finding){.kind = POISE_FINDING_LURCHED,
+                                  .value = outcome->lurch,
+                                  .first = outcome->lurch_frame,
+                                  .last = outcome->lurch_frame,
+                                  .distance = outcome->lurch_speed});
+    pz_weigh(&found, POISE_FINDING_OVERTURNED, NULL,
+             outcome->upright > 0 ? outcome->overturned / (double)outcome->upright : 0.0, false);
+    judge_rates(task, outcome, frames, &found);
+    judge_bodies(task, outcome, frames, &found);
     *verdict = found.verdict;
     return POISE_OK;
 }

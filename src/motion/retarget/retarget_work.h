@@ -9,16 +9,19 @@ typedef struct pz_retarget_work {
     const poise_retarget_task *task;
     pz_actor from, to;
     pz_followed followed;
-    pz_foot foot[2];   // left, right
-    poise_vec3 *hips;  // by frame: where the hips are to be; NULL: no legs
-    pz_ground ground;  // of the target
-    bool planted;      // feet are planted
-    bool loose;        // feet only show where they reach: the solve leaves that in their paths
-    bool in_place;     // the target's root cannot move
-    bool same_shape;   // bones have the same proportions
-    double *posture;   // nv: weights of the rest pose
-    double *steady;    // nv: weights of the last frame's answer
-    bool *locked;      // nv: slides that stay
+    pz_foot foot[2];         // left, right
+    poise_vec3 *hips;        // by frame: where the hips are to be; NULL: no legs
+    pz_ground ground;        // of the target
+    bool planted;            // feet are planted
+    bool loose;              // feet only show where they reach: the solve leaves that in their paths
+    bool in_place;           // the target's root cannot move
+    bool same_shape;         // bones have the same proportions
+    double *posture;         // nv: weights of the rest pose
+    double *steady;          // nv: weights of the last frame's answer
+    bool *locked;            // nv: slides that stay
+    const poise_hull *hulls; // of the target, or of its shapes
+    int hull_count;
+    double *reach;     // by hull: of its surface from its first corner
     poise_goal *goals; // of a frame
     quat *turn;        // by pair: what it is to have, of this frame and the one before
     quat *turned;      // by pair: what it had in the frame before
@@ -52,5 +55,9 @@ poise_status pz_retarget_solve(pz_retarget_work *w, const poise_allocator *alloc
 // Measuring, frame by frame, with w->to.kin at the answer.
 void pz_retarget_measure(pz_retarget_work *w, int frame, poise_retarget_outcome *outcome);
 void pz_retarget_measured(const pz_retarget_work *w, poise_retarget_outcome *outcome);
+
+// What the whole motion shows: speeds of joints, feet that slide though the actor's rest, bodies inside each other.
+poise_status pz_retarget_check(const pz_retarget_work *w, const poise_allocator *allocator, const poise_clip *clip,
+                               poise_retarget_outcome *outcome, poise_error *error);
 
 #endif

@@ -7,13 +7,13 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "math/vec3.h"
+#include "motion/verdict/at_limit.h"
 
 #include <string.h>
 
-#define STAY  5    // frames, at least
-#define HAIR  1e-6 // of the range: at the limit
-#define NEAR  0.5  // of the distance: much nearer
-#define SHARE 0.5  // of the largest distance: frames around it that belong to it
+#define STAY  5   // frames, at least
+#define NEAR  0.5 // of the distance: much nearer
+#define SHARE 0.5 // of the largest distance: frames around it that belong to it
 
 typedef struct blocking {
     const poise_verdict_problem *problem;
@@ -29,11 +29,8 @@ typedef struct blocking {
 
 static bool is_at_limit(const blocking *b, int frame, int coordinate)
 {
-    poise_model_summary size = poise_model_info(b->model);
-    double low = size.lower[coordinate], high = size.upper[coordinate], range = high - low;
-    double hair = HAIR * (is_finite(range) ? range : 1.0);
-    double q = b->problem->clip->q[(size_t)frame * (size_t)size.nq + (size_t)coordinate];
-    return low < high && (fabs(q - low) <= hair || fabs(high - q) <= hair);
+    const poise_clip *clip = b->problem->clip;
+    return pz_is_at_limit(b->model, clip->q + (size_t)frame * (size_t)clip->nq, coordinate);
 }
 
 // Is a joint between this body and `above`, which does not count, at a limit?

@@ -28,6 +28,7 @@ typedef struct pz_arm_chain {
     bool slides;                                              // some joint slides
     double unit;                                              // L
     double reach;                                             // the goal's frame is never farther from the base; over L
+    double size;                                              // nor the numbers that count where sums round; over L
     double turn[PZ_ARM_MOST];                                 // angle = turn q + offset; 1 for a hinge, 0 for a slide
     double slide[PZ_ARM_MOST];                                // z part of the shift = tz + slide q; 0, or 1/L
     double rate[PZ_ARM_MOST];                                 // of q against a step: 1, or L
@@ -163,6 +164,9 @@ void pz_arm_table_next(const pz_arm_chain *chain, const pz_arm_target *target, p
 #define PZ_ARM_FAR_SEARCHES      32 // when the target is out of reach, so that they only serve the closest pose
 #define PZ_ARM_FINISH_ITERATIONS 80
 #define PZ_ARM_NEAR_ZERO         1e-4 // energy below which a search that was dropped is finished
+#define PZ_ARM_BEYOND_EACH       4    // searches without limits for one restart,
+#define PZ_ARM_BEYOND_MOST       128  // at most
+#define PZ_ARM_BEYOND_LEAST      32   // and at least: after so many there is no zero at all, unless one came near
 #define PZ_ARM_ENDS              16 // of all searches: where the closest pose is looked for when none of them met the target
 
 // Iterations of one search and of the descent that finishes it.
@@ -181,6 +185,9 @@ typedef struct pz_arm_stop {
     double q[PZ_ARM_MOST];
 } pz_arm_stop;
 
+// Where a pose is reached, as far as searches without limits find out (arm_beyond.c), if there were any.
+typedef enum pz_arm_reach { PZ_ARM_UNKNOWN = 0, PZ_ARM_NOWHERE, PZ_ARM_BEYOND_LIMITS, PZ_ARM_WITHIN_LIMITS } pz_arm_reach;
+
 // One call of poise_solve while its searches run.
 typedef struct pz_arm_call {
     pz_arm_target target;
@@ -191,6 +198,7 @@ typedef struct pz_arm_call {
     int search;      // number of the current search; 0 begins at the caller's start
     int last_search; // how far the numbers go
     bool met;
+    pz_arm_reach reach; // where it was not met: is it reached beyond the limits?
 } pz_arm_call;
 
 // W/2 |r|^2 + E at the run's q, the goal's cost over rotation_weight.
@@ -219,6 +227,14 @@ PZ_DEVICE void pz_arm_keep_end(pz_arm_call *call);
 // best is left in call->run. `minimise` descends from q into call->run and returns the cost over rotation_weight.
 typedef double (*pz_arm_minimise)(void *context, pz_arm_call *call, const double *q, pz_arm_end *end);
 pz_arm_end pz_arm_find_closest(pz_arm_call *call, bool only_near, pz_arm_minimise minimise, void *context);
+
+// How many searches without limits a call makes whose own searches, with so many restarts, have missed.
+PZ_DEVICE int pz_arm_beyond_count(const pz_arm_chain *chain, const pz_arm_target *target, int restarts);
+
+// Look for zeros without limits from `count` points of the sequence, `first` and on, and from each for one within the
+// limits, until the caller keeps one: it is in call->run then (arm_beyond.c).
+pz_arm_reach pz_arm_look_beyond(const pz_arm_chain *chain, pz_arm_call *call, int first, int count, int max_iterations,
+                                bool (*keeps)(void *context), void *context);
 
 PZ_DEVICE poise_outcome pz_arm_outcome(pz_arm_end end);
 

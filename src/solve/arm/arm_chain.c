@@ -16,8 +16,9 @@
 #include "solve/arm/arm_kernel.h"
 
 // L over the length of the chain. The search hardly depends on it: 0.15 to 0.6 cost 4 % more iterations at most.
-#define UNIT_SHARE 0.3
-#define FAR_TURNS  16.0 // from 0: limits of hinges beyond are none, for restarts
+#define UNIT_SHARE  0.3
+#define FAR_TURNS   16.0 // from 0: limits of hinges beyond are none, for restarts
+#define FAR_LENGTHS 64.0 // of the chain, from 0: limits of slides beyond are none, likewise
 
 // ---- Walk along the path -------------------------------------------------------------------------------------------------
 
@@ -175,8 +176,8 @@ static bool walk(const poise_model *model, const pz_box *box, const poise_kinema
 
 // ---- Lengths, limits, restarts -------------------------------------------------------------------------------------------
 
-// Lengths over L, which is `unit` or a share of the chain's length. A slide counts for half its range, or for nothing where
-// it has no end.
+// Lengths over L, which is `unit` or a share of the chain's length. A slide counts for half its range, as far as that is in
+// proportion to the links, or for nothing where it has no end.
 static void scale(double unit, pz_arm_chain *chain)
 {
     double links = 0.0, ranges = 0.0, ends = 0.0;
@@ -188,9 +189,10 @@ static void scale(double unit, pz_arm_chain *chain)
             ends += max2(fabs(chain->lower[i]), fabs(chain->upper[i]));
         }
     }
-    double length = links + ranges;
+    double length = links + pz_counted_ranges(links, ranges);
     chain->unit = unit > 0 ? unit : length > 0 && is_finite(length) ? UNIT_SHARE * length : 1.0;
     chain->reach = (links + ends) / chain->unit;
+    chain->size = min2(chain->reach, FAR_LENGTHS * max2(length, chain->unit) / chain->unit);
     for (int i = 0; i < chain->n; ++i) {
         chain->tx[i] /= chain->unit, chain->ty[i] /= chain->unit, chain->tz[i] /= chain->unit;
         chain->slide[i] = chain->turn[i] == 0 ? 1.0 / chain->unit : 0.0;
@@ -205,7 +207,7 @@ static void place_restarts(pz_arm_chain *chain)
     for (int i = 0; i < chain->n; ++i) {
         double lower = chain->lower[i], upper = chain->upper[i];
         double half = chain->turn[i] != 0 ? PZ_PI : chain->unit / UNIT_SHARE;
-        double far = chain->turn[i] != 0 ? FAR_TURNS * 2.0 * PZ_PI : INFINITY;
+        double far = chain->turn[i] != 0 ? FAR_TURNS * 2.0 * PZ_PI : FAR_LENGTHS * half;
         bool has_lower = lower > -far, has_upper = upper < far;
         chain->first[i] = has_lower ? lower : has_upper ? upper - 2.0 * half : -half;
         chain->span[i] = has_lower && has_upper ? upper - lower : 2.0 * half;

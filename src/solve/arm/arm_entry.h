@@ -2,12 +2,9 @@
 #ifndef PZ_SOLVE_ARM_ENTRY_H
 #define PZ_SOLVE_ARM_ENTRY_H
 
-#include "base/build.h"
 #include "solve/solver_state.h"
 
 typedef struct pz_arm pz_arm;
-
-#if PZ_HAS_ARMS
 
 pz_arm *pz_arm_lay_out(const poise_solver *solver, pz_arena *arena);
 
@@ -18,27 +15,5 @@ bool pz_arm_solve(poise_solver *solver);
 // All distinct solutions that options.restarts searches find, nearest to solver->q_start first, into rows of nq numbers; the
 // first is in solver->q_best, too. Without any, as pz_arm_solve. False as there.
 bool pz_arm_solve_all(poise_solver *solver, double *solutions, int capacity, int *count);
-
-#else
-
-static inline pz_arm *pz_arm_lay_out(const poise_solver *solver, pz_arena *arena)
-{
-    (void)solver, (void)arena;
-    return NULL;
-}
-
-static inline bool pz_arm_solve(poise_solver *solver)
-{
-    (void)solver;
-    return false;
-}
-
-static inline bool pz_arm_solve_all(poise_solver *solver, double *solutions, int capacity, int *count)
-{
-    (void)solver, (void)solutions, (void)capacity, (void)count;
-    return false;
-}
-
-#endif
 
 #endif

@@ -227,7 +227,7 @@ PZ_INLINE bool try_step(const pz_arm_chain *chain, const pz_arm_target *target, 
     d->clamped = move(chain, n, slides, run, d->x);
     d->predicted = d->exact ? decrease(n, m->exact, m->g, d->x) : decrease(n, m->gauss_newton, m->g, d->x);
     look(chain, target, n, slides, run, d->W, &trial);
-    double noise = ROUNDING * (f + d->W * chain->reach * sqrt(d->at.error.rr) + sqrt(d->at.error.e));
+    double noise = ROUNDING * (f + d->W * chain->size * sqrt(d->at.error.rr) + sqrt(d->at.error.e));
     d->blind = d->has_step && fabs(d->predicted) <= noise;
     if (trial.f < f || (d->blind && trial.f <= f + noise)) {
         copy_point(n, &trial, &d->at);

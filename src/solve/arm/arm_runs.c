@@ -61,6 +61,13 @@ int pz_arm_last_search(const pz_arm_chain *chain, const pz_arm_target *target, i
     return pz_arm_is_out_of_reach(chain, target) ? least(restarts, PZ_ARM_FAR_SEARCHES) : restarts;
 }
 
+int pz_arm_beyond_count(const pz_arm_chain *chain, const pz_arm_target *target, int restarts)
+{
+    int wanted = PZ_ARM_BEYOND_EACH * least(restarts, PZ_ARM_BEYOND_MOST / PZ_ARM_BEYOND_EACH);
+    bool looks = restarts > 0 && !pz_arm_is_out_of_reach(chain, target);
+    return !looks ? 0 : wanted < PZ_ARM_BEYOND_LEAST ? PZ_ARM_BEYOND_LEAST : wanted;
+}
+
 // ---- Ends ----------------------------------------------------------------------------------------------------------------
 
 double pz_arm_angle(double e)

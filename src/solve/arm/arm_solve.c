@@ -3,10 +3,12 @@
 #include "solve/arm/arm_kernel.h"
 #include "solve/methods.h"
 
-#define MARGIN   0.9999 // of the tolerances: what another order of the same sums may make of the error
-#define ALIKE    1e-3   // radians, or lengths over L: solutions are the same when no joint differs by more
-#define FARTHEST 1e300  // of the energy: nothing overflows on the way
-#define POLISHED 1e-9   // error to which solutions are brought that are compared
+#define MARGIN      0.9999 // of the tolerances: what another order of the same sums may make of the error
+#define ALIKE       1e-3   // radians, or lengths over L: solutions are the same when no joint differs by more
+#define FARTHEST    1e300  // of the energy: nothing overflows on the way
+#define LOOKS       3      // at a pose that is called closest
+#define BESIDE_ZERO 1e-5   // energy of a closest pose that may be one that searches missed
+#define POLISHED    1e-9   // error to which solutions are brought that are compared
 
 struct pz_arm {
     int body; // what the chain was made for; -1: nothing
@@ -103,11 +105,11 @@ static bool make_target(const poise_solver *solver, pz_arm *arm)
     } else {
         target->most_e = options->rotation_tolerance < PZ_PI ? pz_arm_square(arm->chord, 1.0) : INFINITY;
     }
-    target->most_r = pz_arm_square(options->position_tolerance * scale, chain->reach);
+    target->most_r = pz_arm_square(options->position_tolerance * scale, chain->size);
     target->W = goal->weight * chain->unit * chain->unit / goal->rotation_weight;
     target->cost = MARGIN * options->cost_tolerance / goal->rotation_weight;
     target->stationary = options->gradient_tolerance;
-    double farthest = v3_dot(target->t, target->t) + chain->reach * chain->reach;
+    double farthest = v3_dot(target->t, target->t) + chain->size * chain->size;
     return max2(target->W, 1.0) * farthest < FARTHEST; // W may underflow to 0: the search has its own
 }
 
@@ -132,6 +134,7 @@ const pz_arm_chain *pz_arm_prepare(poise_solver *solver, pz_arm_call *call)
     call->end_count = call->search = 0;
     call->last_search = pz_arm_last_search(chain, &call->target, solver->options.restarts);
     call->met = false;
+    call->reach = PZ_ARM_UNKNOWN;
     pz_arm_open(chain, call->q_start, &call->run);
     return chain;
 }
@@ -222,12 +225,6 @@ static bool finish_search(const poise_solver *solver, pz_arm *arm, bool met)
     return met || pz_arm_finish_search(&arm->chain, &call->target, solver->options.max_iterations, &call->run);
 }
 
-static bool search(const poise_solver *solver, pz_arm *arm, int m)
-{
-    begin_search(solver, arm, m);
-    return finish_search(solver, arm, look_for_zero(solver, arm));
-}
-
 static void note_search(poise_solver *solver, const pz_arm_call *call, int m)
 {
     if (m == 0) {
@@ -299,6 +296,26 @@ static pz_arm_end find_closest(poise_solver *solver)
 {
     bool only_near = solver->options.restarts == 0 && solver->options.start == POISE_START_WARM;
     return pz_arm_find_closest(solver->arm->call, only_near, minimise, solver);
+}
+
+// ---- Beyond the limits ---------------------------------------------------------------------------------------------------
+
+// Where searches missed, is the pose reached beyond the limits, or in a corner of them? A solve without restarts does not
+// ask.
+static pz_arm_reach look_beyond(poise_solver *solver, bool (*keeps)(void *context), void *context)
+{
+    const poise_solver_options *options = &solver->options;
+    const pz_arm_chain *chain = &solver->arm->chain;
+    pz_arm_call *call = solver->arm->call;
+    int count = pz_arm_beyond_count(chain, &call->target, options->restarts);
+    int first = pz_arm_first_start(options->seed) + call->last_search + 1;
+    return pz_arm_look_beyond(chain, call, first, count, options->max_iterations, keeps, context);
+}
+
+static bool keeps_it(void *context)
+{
+    poise_solver *solver = context;
+    return is_accepted(solver, solver->arm);
 }
 
 // ---- Answer --------------------------------------------------------------------------------------------------------------
@@ -384,6 +401,36 @@ static void stay_at_limits(poise_solver *solver, pz_arm *arm)
     }
 }
 
+// A pose is called the closest where none that meets the goal was missed, as far as was looked: not where limits alone are in
+// the way, between which there may be one, nor so near the goal that ends of searches look like it.
+static void doubt(poise_solver *solver, const pz_arm_call *call)
+{
+    bool is_near = call->reach == PZ_ARM_NOWHERE && !call->target.has_band && 0.5 * call->run.r + call->run.e < BESIDE_ZERO;
+    if (solver->report.outcome == POISE_OUTCOME_CLOSEST && (is_near || call->reach == PZ_ARM_BEYOND_LIMITS)) {
+        solver->report.outcome = POISE_OUTCOME_STALLED;
+        solver->report.why = is_near ? POISE_WHY_BESIDE : POISE_WHY_LIMITS;
+    }
+}
+
+// The descent stops where the gradient vanishes, which may be a saddle: the general method looks for a way out of it, and goes
+// on from there. Again where a limit is hardly pushed against, and a second look leads down from it.
+static void leave_saddle(poise_solver *solver)
+{
+    size_t size = (size_t)solver->model->nq * sizeof *solver->q_try;
+    bool goes_on = true;
+    memcpy(solver->q_try, solver->q_best, size);
+    for (int k = 0; k < LOOKS && goes_on; ++k) {
+        memcpy(solver->q_best, solver->q_try, size);
+        solver->report.outcome = pz_solver_run_from(solver, solver->q_best);
+        goes_on = solver->report.outcome == POISE_OUTCOME_CLOSEST && pz_has_weak_bound(solver) && pz_is_refuted(solver);
+    }
+    memcpy(solver->q_best, solver->at->kin.q, size);
+    if (goes_on) {
+        solver->report.outcome = POISE_OUTCOME_STALLED;
+        solver->report.why = POISE_WHY_REFUTED;
+    }
+}
+
 static void conclude(poise_solver *solver, pz_arm *arm, pz_arm_end end)
 {
     pz_arm_call *call = arm->call;
@@ -397,25 +444,32 @@ static void conclude(poise_solver *solver, pz_arm *arm, pz_arm_end end)
     report->evaluations += call->run.evaluations;
     if (end == PZ_ARM_MET && !call->target.has_band && is_reached(solver, arm)) {
         report->outcome = POISE_OUTCOME_REACHED;
-        report->reason = "every goal is met";
+        report->why = POISE_WHY_REACHED;
         return;
     }
     pz_try(solver, solver->q_best, POISE_LEVEL_HESSIAN);
     pz_accept(solver);
     pz_refresh_diagonal(solver);
     if (pz_is_done(solver, &report->outcome)) {
+        if (report->outcome == POISE_OUTCOME_CLOSEST) {
+            leave_saddle(solver);
+        }
+        doubt(solver, call);
         return;
     }
     report->outcome = end == PZ_ARM_MET ? POISE_OUTCOME_STALLED : pz_arm_outcome(end);
-    report->reason = end == PZ_ARM_BUDGET    ? "the iterations were used up"
-                     : end == PZ_ARM_CLOSEST ? "no direction within the limits comes closer"
-                                             : "steps no longer change the cost";
+    report->why = end == PZ_ARM_BUDGET ? POISE_WHY_BUDGET : end == PZ_ARM_CLOSEST ? POISE_WHY_CLOSEST : POISE_WHY_STALLED;
+    doubt(solver, call);
 }
 
 void pz_arm_conclude(poise_solver *solver)
 {
-    pz_arm *arm = solver->arm;
-    conclude(solver, arm, arm->call->met ? PZ_ARM_MET : find_closest(solver));
+    pz_arm_call *call = solver->arm->call;
+    if (!call->met) {
+        call->reach = look_beyond(solver, keeps_it, solver);
+        call->met = call->reach == PZ_ARM_WITHIN_LIMITS;
+    }
+    conclude(solver, solver->arm, call->met ? PZ_ARM_MET : find_closest(solver));
 }
 
 bool pz_arm_solve(poise_solver *solver)
@@ -478,31 +532,58 @@ static void add_solution(const poise_solver *solver, const pz_arm *arm, const do
     memcpy(rows + (size_t)at * nq, found, nq * sizeof *rows);
 }
 
-// Search number m, to far below the tolerance so that two finds of one solution are alike.
-static bool find_one(poise_solver *solver, pz_arm *arm, int m)
+// Search from where the run is, to far below the tolerance so that two finds of one solution are alike.
+static bool find_sharply(poise_solver *solver, pz_arm *arm)
 {
     pz_arm_call *call = arm->call;
     pz_arm_target wanted = call->target;
     call->target.most_r = min2(wanted.most_r, POLISHED * POLISHED);
     call->target.most_e = min2(wanted.most_e, POLISHED * POLISHED);
-    bool met = search(solver, arm, m);
+    bool met = finish_search(solver, arm, look_for_zero(solver, arm));
     call->target = wanted;
     return met || (call->run.r <= wanted.most_r && 2.0 * call->run.e <= wanted.most_e);
 }
 
+// The solutions found so far.
+typedef struct solution_rows {
+    poise_solver *solver;
+    double *rows;
+    int capacity, count;
+} solution_rows;
+
+static void take_solution(solution_rows *found)
+{
+    poise_solver *solver = found->solver;
+    pz_arm *arm = solver->arm;
+    pz_arm_turn_back(&arm->chain, arm->own.q_start, arm->own.run.q);
+    put(solver, arm, arm->own.run.q, solver->q_try);
+    add_solution(solver, arm, solver->q_try, found->rows, found->capacity, &found->count);
+}
+
+// One from beyond the limits; others may follow.
+static bool takes(void *context)
+{
+    solution_rows *found = context;
+    if (find_sharply(found->solver, found->solver->arm)) {
+        take_solution(found);
+    }
+    return false;
+}
+
 static int find_all(poise_solver *solver, pz_arm *arm, double *solutions, int capacity)
 {
-    int found = 0;
+    solution_rows all = {solver, solutions, capacity, 0};
     for (int m = 0; m <= solver->options.restarts; ++m) {
-        if (find_one(solver, arm, m)) {
-            pz_arm_turn_back(&arm->chain, arm->own.q_start, arm->own.run.q);
-            put(solver, arm, arm->own.run.q, solver->q_try);
-            add_solution(solver, arm, solver->q_try, solutions, capacity, &found);
+        begin_search(solver, arm, m);
+        if (find_sharply(solver, arm)) {
+            take_solution(&all);
         } else {
             pz_arm_keep_end(&arm->own);
         }
         note_search(solver, &arm->own, m);
     }
+    arm->own.reach = look_beyond(solver, takes, &all);
+    int found = all.count;
     if (found > 0) {
         for (int i = 0; i < arm->chain.n; ++i) {
             arm->own.run.q[i] = solutions[arm->chain.q[i]];

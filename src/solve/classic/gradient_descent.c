@@ -27,7 +27,7 @@ poise_outcome pz_gradient_descent_run(poise_solver *solver)
     poise_outcome outcome;
     while (!pz_is_done_afresh(solver, &outcome)) {
         if (!more) {
-            solver->report.reason = PZ_WHY_BUDGET;
+            solver->report.why = POISE_WHY_BUDGET;
             return POISE_OUTCOME_BUDGET;
         }
         if (tau == 0) {

@@ -222,7 +222,7 @@ static void fall_back_on_start(poise_solver *s, pz_within *w)
     }
     if (w->held_cost != before) {
         s->report.outcome = w->held_reaches ? POISE_OUTCOME_REACHED : POISE_OUTCOME_STALLED;
-        s->report.reason = w->held_reaches ? PZ_WHY_REACHED : PZ_WHY_STALLED;
+        s->report.why = w->held_reaches ? POISE_WHY_REACHED : POISE_WHY_STALLED;
     }
 }
 
@@ -230,7 +230,7 @@ static void run_all(poise_solver *s, pz_within *w)
 {
     bool is_warm = s->options.start == POISE_START_WARM, loops = has_loops(&w->constraints);
     poise_outcome best = POISE_OUTCOME_BUDGET;
-    const char *reason = PZ_WHY_BUDGET;
+    poise_why why = POISE_WHY_BUDGET;
     for (int run = 0; run <= s->options.restarts; ++run) {
         double before = w->held_cost;
         if (run == 0) {
@@ -243,16 +243,16 @@ static void run_all(poise_solver *s, pz_within *w)
         poise_outcome outcome = run_from(s, w, run, !loops && !(run == 0 && is_warm));
         if (run == 0 || w->held_cost != before) {
             best = outcome;
-            reason = s->report.reason;
+            why = s->report.why;
         }
         if (w->has_held && w->held_reaches) {
             best = POISE_OUTCOME_REACHED;
-            reason = PZ_WHY_REACHED;
+            why = POISE_WHY_REACHED;
             break;
         }
     }
     s->report.outcome = best == POISE_OUTCOME_REACHED && !w->held_reaches ? POISE_OUTCOME_STALLED : best;
-    s->report.reason = reason;
+    s->report.why = why;
 }
 
 // ---- Arms ----------------------------------------------------------------------------------------------------------------
@@ -329,11 +329,9 @@ static void describe(poise_solver *s, pz_within *w)
     r->clearance = min2(r->clearance, w->clearance);
     if (!r->holds) {
         r->outcome = POISE_OUTCOME_INFEASIBLE;
-        r->reason = "no configuration was found that holds every constraint";
-    } else if (r->outcome == POISE_OUTCOME_CLOSEST && r->active_constraints > 0 && strcmp(r->reason, PZ_WHY_HELD) != 0) {
-        r->reason = strcmp(r->reason, PZ_WHY_PULLED) == 0
-                        ? "soft goals pull as well, and no direction within limits and constraints lowers the sum"
-                        : "no direction within limits and constraints comes closer";
+        r->why = POISE_WHY_INFEASIBLE;
+    } else if (r->outcome == POISE_OUTCOME_CLOSEST && r->active_constraints > 0 && r->why != POISE_WHY_HELD) {
+        r->why = r->why == POISE_WHY_PULLED ? POISE_WHY_CONSTRAINED_PULLED : POISE_WHY_CONSTRAINED;
     }
 }
 
@@ -396,14 +394,13 @@ poise_status poise_solve_within(poise_solver *solver, const poise_goal *goals, i
     if (status != POISE_OK) {
         return status;
     }
+    s->may_keep_start = false;
     s->within->constraints.constraint = constraints;
     s->within->constraints.count = constraint_count;
     solve(s, s->within);
     pz_solve_end(s, q, NULL);
     describe(s, s->within);
-    if (report) {
-        *report = s->report;
-    }
+    pz_report_hand_out(s, report);
     return POISE_OK;
 }
 

@@ -516,7 +516,7 @@ static pz_damping damping_after(pz_damping was, const pz_trial *t)
 static bool is_over(poise_solver *solver, pz_within *w, poise_outcome *outcome)
 {
     if (pz_within_holds(solver, &w->at) && reaches(solver)) {
-        solver->report.reason = PZ_WHY_REACHED;
+        solver->report.why = POISE_WHY_REACHED;
         *outcome = POISE_OUTCOME_REACHED;
         return true;
     }
@@ -541,7 +541,7 @@ poise_outcome pz_within_run(poise_solver *solver, pz_within *w, bool may_drop)
     w->hint_count = 0;
     w->nu = 0.0;
     w->has_exact = w->has_gauss_newton = false; // what is there belongs to another point
-    solver->report.reason = PZ_WHY_BUDGET;
+    solver->report.why = POISE_WHY_BUDGET;
     for (int i = 0;; ++i) {
         if (a.is_fresh) {
             close_loops(solver, w);
@@ -555,7 +555,7 @@ poise_outcome pz_within_run(poise_solver *solver, pz_within *w, bool may_drop)
         }
         make_step(solver, w, pz_wants_exact(&a), &a.trial);
         if (a.is_fresh && broken_at(w, &w->at) <= PZ_ROW_AIM && is_stationary(solver, w)) {
-            solver->report.reason = pz_why_closest(solver->goals, solver->goal_count);
+            solver->report.why = pz_why_closest(solver->goals, solver->goal_count);
             return POISE_OUTCOME_CLOSEST;
         }
         bool accepted = pz_is_accepted(&a.trial);
@@ -568,13 +568,13 @@ poise_outcome pz_within_run(poise_solver *solver, pz_within *w, bool may_drop)
         pz_auto_learn(&a, &a.trial);
         if (!accepted && pz_is_stuck(&a.trial, w->damping)) {
             bool is_closest = pz_is_flat(&a.trial) && broken_at(w, &w->at) <= PZ_ROW_AIM;
-            solver->report.reason = is_closest ? pz_why_closest(solver->goals, solver->goal_count) : PZ_WHY_STALLED;
+            solver->report.why = is_closest ? pz_why_closest(solver->goals, solver->goal_count) : POISE_WHY_STALLED;
             return is_closest ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_STALLED;
         }
         if (may_drop && i >= TRIED && i % WATCHED == 0) {
             double merit = solver->at->cost + w->nu * w->at.broken;
             if (merit > SLOWEST * watched) {
-                solver->report.reason = PZ_WHY_STALLED;
+                solver->report.why = POISE_WHY_STALLED;
                 return POISE_OUTCOME_STALLED;
             }
             watched = merit;

@@ -234,14 +234,14 @@ static void back_to_best(poise_solver *solver, const fabrik *f, double best)
     }
 }
 
-static poise_outcome ended(poise_solver *solver, const fabrik *f, double best, poise_outcome outcome, const char *reason)
+static poise_outcome ended(poise_solver *solver, const fabrik *f, double best, poise_outcome outcome, poise_why why)
 {
     poise_outcome at_best;
     back_to_best(solver, f, best);
     if (pz_is_done_afresh(solver, &at_best)) {
         return at_best;
     }
-    solver->report.reason = reason;
+    solver->report.why = why;
     return outcome;
 }
 
@@ -271,10 +271,10 @@ poise_outcome pz_fabrik_run(poise_solver *solver)
         }
         bool more = pz_count_iteration(solver, 0.0, longest, is_better, false);
         if (worse >= PATIENCE || !is_finite(solver->at->cost)) {
-            return ended(solver, f, best, POISE_OUTCOME_STALLED, "reaching no longer comes closer");
+            return ended(solver, f, best, POISE_OUTCOME_STALLED, POISE_WHY_REACHING);
         }
         if (!more) {
-            return ended(solver, f, best, POISE_OUTCOME_BUDGET, PZ_WHY_BUDGET);
+            return ended(solver, f, best, POISE_OUTCOME_BUDGET, POISE_WHY_BUDGET);
         }
     }
 }

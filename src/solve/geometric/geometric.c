@@ -102,7 +102,7 @@ poise_outcome pz_descend(poise_solver *solver, pz_sweep sweep)
             if (fresh && pz_is_done_afresh(solver, &outcome)) {
                 return outcome;
             }
-            solver->report.reason = PZ_WHY_BUDGET;
+            solver->report.why = POISE_WHY_BUDGET;
             return POISE_OUTCOME_BUDGET;
         }
     }

@@ -62,20 +62,20 @@ vec3 pz_pull_target(const poise_solver *solver, const poise_goal *goal, vec3 x, 
 // ---- Moves (best_move.c) -------------------------------------------------------------------------------------------------
 
 // The angle in [lower, upper] (lower <= 0 <= upper) where c cos(angle) + s sin(angle) is largest.
-PZ_DEVICE double pz_best_angle(double c, double s, double lower, double upper);
+double pz_best_angle(double c, double s, double lower, double upper);
 
 // The rotation r with the largest tr(R M), as a unit quaternion over the first `count` (3 or 4) of w x y z, M = sum x t^T:
 // it brings the x nearest to the t. False when the numbers do not allow it.
-PZ_DEVICE bool pz_best_quat(const mat3 *M, int count, quat *r);
+bool pz_best_quat(const mat3 *M, int count, quat *r);
 
 // Move joint k to where its pull has the least energy, the last of its steps first, within limits, locked coordinates left
 // alone. Joints below may have moved (pull says so), those above are where they are at the current point. Writes the joint's
 // coordinates to q, carries the pull along, and appends what was done to *made unless it is NULL. Returns the longest step
 // of a coordinate.
-PZ_DEVICE double pz_best_move(const poise_solver *solver, int k, pz_pull *pull, double *q, pz_move *made);
+double pz_best_move(const poise_solver *solver, int k, pz_pull *pull, double *q, pz_move *made);
 
 // Has joint k three slides that nothing holds?
-PZ_DEVICE bool pz_slides_freely(const poise_solver *solver, int k);
+bool pz_slides_freely(const poise_solver *solver, int k);
 
 // Move the joints from the root to the ends, each for its pull, which holds what its whole subtree wants (bwcd.c). g->q
 // comes in as the current configuration. Returns the longest step of a coordinate.

@@ -75,7 +75,7 @@ poise_outcome pz_jacobian_transpose_run(poise_solver *solver)
     bool more = true;
     while (!pz_is_done_afresh(solver, &outcome)) {
         if (!more) {
-            solver->report.reason = PZ_WHY_BUDGET;
+            solver->report.why = POISE_WHY_BUDGET;
             return POISE_OUTCOME_BUDGET;
         }
         double t = descend(solver, solver->method);

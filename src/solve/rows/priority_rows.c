@@ -536,14 +536,14 @@ static bool improve(poise_solver *s, pz_rows *rows, const pz_row_method *method,
 // May the method stop? With several levels the gradient of their sum says nothing.
 static bool is_done(poise_solver *s, pz_rows *rows, poise_outcome *outcome)
 {
-    const char *reason = s->report.reason;
+    poise_why why = s->report.why;
     bool done = pz_is_done_afresh(s, outcome);
     if (rows->nv == 0 || (done && *outcome == POISE_OUTCOME_REACHED)) {
         return true;
     }
     pz_rows_gather(s, &s->at->kin, rows);
     if (done && rows->level_count > 1) {
-        s->report.reason = reason;
+        s->report.why = why;
         return false;
     }
     return done;
@@ -552,7 +552,7 @@ static bool is_done(poise_solver *s, pz_rows *rows, poise_outcome *outcome)
 static poise_outcome nothing_better(poise_solver *s, pz_rows *rows)
 {
     if (rows->level_count > 1) {
-        s->report.reason = "no level comes closer without disturbing one above";
+        s->report.why = POISE_WHY_LEVELS;
         return POISE_OUTCOME_CLOSEST;
     }
     return pz_stuck_outcome(s, false);

@@ -2,12 +2,9 @@
 #ifndef PZ_SOLVE_TIPS_ENTRY_H
 #define PZ_SOLVE_TIPS_ENTRY_H
 
-#include "base/build.h"
 #include "solve/solver_state.h"
 
 typedef struct pz_tips pz_tips;
-
-#if PZ_HAS_ARMS
 
 pz_tips *pz_tips_lay_out(poise_solver *solver, pz_arena *arena);
 
@@ -17,21 +14,5 @@ bool pz_tips_serves(poise_solver *solver);
 // Solve the whole call, restarts included, into solver->q_best, with solver->at evaluated there or the answer measured, and
 // the report filled as run_all does. False, with nothing done: this path does not serve these goals.
 bool pz_tips_solve(poise_solver *solver);
-
-#else
-
-static inline pz_tips *pz_tips_lay_out(poise_solver *solver, pz_arena *arena)
-{
-    (void)solver, (void)arena;
-    return NULL;
-}
-
-static inline bool pz_tips_solve(poise_solver *solver)
-{
-    (void)solver;
-    return false;
-}
-
-#endif
 
 #endif

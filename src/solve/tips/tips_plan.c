@@ -43,12 +43,12 @@ static pz_tip_key key_of(const poise_goal *goal)
 // ---- Chains --------------------------------------------------------------------------------------------------------------
 
 // The chain from the first joint that moves, below a free root, to the point of the goal: its length, with half the range of
-// slides, and its reach.
+// slides as far as that counts, and its reach.
 static void measure_chain(const poise_solver *solver, pz_tips *tips, int goal)
 {
     const poise_model *model = solver->model;
     bool has_free_root = pz_has_free_root(solver);
-    double length = v3_norm(solver->goals[goal].local.position), ends = 0.0;
+    double length = v3_norm(solver->goals[goal].local.position), ranges = 0.0, ends = 0.0;
     mat3 R = m3_identity();
     vec3 at = {0, 0, 0};
     bool is_bounded = !has_free_root;
@@ -61,7 +61,7 @@ static void measure_chain(const poise_solver *solver, pz_tips *tips, int goal)
         for (int i = joint->v_begin; i < joint->v_begin + joint->slide_count && joint->mimic == POISE_WORLD; ++i) {
             const pz_box *box = &solver->box[i];
             double range = 0.5 * (box->upper - box->lower);
-            length += is_finite(range) ? range : 0.0;
+            ranges += is_finite(range) ? range : 0.0;
             ends += max2(fabs(box->lower), fabs(box->upper));
         }
         is_bounded = is_bounded && (joint->mimic == POISE_WORLD || joint->slide_count == 0);
@@ -76,7 +76,7 @@ static void measure_chain(const poise_solver *solver, pz_tips *tips, int goal)
         at = v3_add(at, m3_apply(&R, model->joints[path[k]].t));
         R = m3_mul(&R, &model->joints[path[k]].C);
     }
-    tips->length[goal] = length;
+    tips->length[goal] = length + pz_counted_ranges(length, ranges);
     tips->reach[goal] = is_bounded && count <= 64 ? links + ends : INFINITY;
     tips->shoulder[goal] = at;
 }

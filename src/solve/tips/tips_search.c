@@ -312,7 +312,7 @@ void pz_tips_find_closest(poise_solver *solver, pz_tips *tips)
     double start_cost = solver->report.start_cost, best = INFINITY;
     bool is_near = solver->options.restarts == 0 && solver->options.start == POISE_START_WARM, is_open = true;
     for (int k = -1; k < (is_near ? 0 : tips->end_count) && is_open; ++k) {
-        const char *reason = solver->report.reason;
+        poise_why why = solver->report.why;
         if (k < 0) {
             pz_solve_start(solver, 0);
         } else {
@@ -324,7 +324,7 @@ void pz_tips_find_closest(poise_solver *solver, pz_tips *tips)
             solver->report.outcome = outcome;
             copy(solver, solver->at->kin.q, solver->q_best);
         } else {
-            solver->report.reason = reason;
+            solver->report.why = why;
         }
         is_open = outcome != POISE_OUTCOME_REACHED;
     }
@@ -353,7 +353,7 @@ void pz_tips_search_part(poise_solver *solver, pz_tips *tips, const pz_part *par
     }
     pz_tips_use_goals(solver, tips->own, part->count);
     solver->report.outcome = POISE_OUTCOME_REACHED;
-    solver->report.reason = PZ_WHY_REACHED;
+    solver->report.why = POISE_WHY_REACHED;
     if (!met) {
         pz_tips_find_closest(solver, tips);
     }

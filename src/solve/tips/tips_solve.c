@@ -60,9 +60,9 @@ static void solve_part(poise_solver *solver, pz_tips *tips, const pz_part *part)
 static void add_part(const poise_solver *solver, pz_tips *tips, int k, poise_report *total)
 {
     const poise_report *r = &solver->report;
-    if (k == 0 || r->outcome > total->outcome) {
+    if (k == 0 || pz_outcome_is_worse(r->outcome, total->outcome)) {
         total->outcome = r->outcome;
-        total->reason = r->reason;
+        total->why = r->why;
     }
     total->iterations += r->iterations;
     total->evaluations += r->evaluations;
@@ -82,7 +82,7 @@ static void add_part(const poise_solver *solver, pz_tips *tips, int k, poise_rep
 static void conclude(poise_solver *solver, const pz_tips *tips, bool is_measured)
 {
     poise_outcome outcome, parts = solver->report.outcome;
-    const char *reason = solver->report.reason;
+    poise_why why = solver->report.why;
     memcpy(solver->q_best, tips->answer, (size_t)solver->model->nq * sizeof *solver->q_best);
     solver->is_measured = is_measured;
     if (is_measured) {
@@ -98,7 +98,7 @@ static void conclude(poise_solver *solver, const pz_tips *tips, bool is_measured
     bool is_reached = pz_is_done(solver, &outcome) && outcome == POISE_OUTCOME_REACHED;
     bool is_lost = !is_reached && parts == POISE_OUTCOME_REACHED; // by rounding
     solver->report.outcome = is_reached ? POISE_OUTCOME_REACHED : is_lost ? POISE_OUTCOME_STALLED : parts;
-    solver->report.reason = is_reached ? PZ_WHY_REACHED : is_lost ? PZ_WHY_STALLED : reason;
+    solver->report.why = is_reached ? POISE_WHY_REACHED : is_lost ? POISE_WHY_STALLED : why;
 }
 
 // A part records its own cost; a trace has that of the whole, with the other parts where they are at that time, and calls a
@@ -132,7 +132,7 @@ bool pz_tips_solve(poise_solver *solver)
     memcpy(tips->answer, solver->q_start, (size_t)solver->model->nq * sizeof *tips->answer);
     solver->options.cost_tolerance = tolerance / tips->part_count; // costs add
     for (int k = 0; k < tips->part_count; ++k) {
-        solver->report = (poise_report){.reason = "", .traced = total.traced};
+        solver->report = (poise_report){.traced = total.traced};
         solve_part(solver, tips, &tips->parts[k]);
         if (is_traced) {
             judge_trace(solver, total.traced, &whole);

@@ -358,7 +358,7 @@ void pz_tree_solve_part(poise_solver *solver, pz_tips *tips, const pz_part *part
         align(tree);
     }
     solver->report.outcome = POISE_OUTCOME_REACHED;
-    solver->report.reason = PZ_WHY_REACHED;
+    solver->report.why = POISE_WHY_REACHED;
     bool met = search(solver, tips, part, !aligns);
     write_configuration(solver, tree, met ? solver->q_best : tips->q_kept);
     if (met) {

@@ -16,12 +16,36 @@ void *pz_auto_lay_out(poise_solver *solver, pz_arena *arena)
     return scratch;
 }
 
-// Go along a direction of negative curvature, if one leads down from here. It counts as an iteration.
-static bool escape(poise_solver *solver, pz_auto *a)
+// Goals that tie branches together leave no tree on which negative curvature would be found, and bands of rotations have a kink
+// at half a turn.
+static bool needs_second_look(const poise_solver *solver)
+{
+    bool found = false;
+    for (int i = 0; i < solver->goal_count && !found; ++i) {
+        const poise_goal *goal = &solver->goals[i];
+        found = (pz_goal_row_of(goal->kind)->needs & PZ_NEEDS_COUPLING) != 0 || pz_has_band(goal->rotation_tolerance);
+    }
+    return found;
+}
+
+// Where a second look leads down from the end of a run, go there.
+static bool leave_refuted(poise_solver *solver)
+{
+    if (!needs_second_look(solver) || !pz_is_refuted(solver)) {
+        return false;
+    }
+    pz_try(solver, solver->q_try, POISE_LEVEL_HESSIAN);
+    pz_accept(solver);
+    return true;
+}
+
+// Go off the tip of a cone, or along a direction of negative curvature, if that leads down from here. It counts as an
+// iteration.
+static bool escape(poise_solver *solver, pz_auto *a, bool is_end)
 {
     pz_damped *d = (pz_damped *)solver->method;
     a->escapes -= 1;
-    if (!pz_leave_saddle(solver, d)) {
+    if (!pz_leave_tip(solver, d) && !pz_leave_saddle(solver, d, is_end) && !(is_end && leave_refuted(solver))) {
         return false;
     }
     pz_count_iteration(solver, d->damping.lambda, pz_largest(solver->step, solver->model->nv), true, true);
@@ -38,7 +62,12 @@ static bool is_end(poise_solver *solver, pz_auto *a)
         return true;
     }
     pz_damped_refresh((pz_damped *)solver->method, solver, true);
-    return !escape(solver, a) || solver->iterations_left == 0;
+    if (!escape(solver, a, true)) {
+        return true;
+    }
+    a->outcome = POISE_OUTCOME_BUDGET; // until the new point says more
+    solver->report.why = POISE_WHY_BUDGET;
+    return solver->iterations_left == 0;
 }
 
 void pz_auto_begin(poise_solver *solver, pz_auto *a)
@@ -70,7 +99,7 @@ bool pz_auto_judge(poise_solver *solver, pz_auto *a, double cost)
     d->damping = pz_damping_after(d->damping, &a->trial);
     pz_auto_learn(a, &a->trial);
     // escape
-    if (solver->iterations_left > 0 && pz_may_escape(a, &a->trial, d->damping) && escape(solver, a)) {
+    if (solver->iterations_left > 0 && pz_may_escape(a, &a->trial, d->damping) && escape(solver, a, false)) {
         a->is_fresh = a->falls_fast = true;
     }
     // stop

@@ -428,7 +428,8 @@ static void report_step(poise_solver *s, const double *q, poise_report *report)
         is_met = pz_goal_is_met(s, &s->goals[i]);
     }
     s->report.outcome = is_met ? POISE_OUTCOME_REACHED : POISE_OUTCOME_BUDGET;
-    s->report.reason = is_met ? PZ_WHY_REACHED : "one step on the way";
+    s->report.why = is_met ? POISE_WHY_REACHED : POISE_WHY_STEP;
+    s->may_keep_start = false; // the answer is where the velocities lead, even if that costs more
     pz_solve_end(s, s->q_try, report);
 }
 

@@ -17,7 +17,6 @@
 pz_damped *pz_damped_lay_out(const poise_solver *solver, pz_arena *arena)
 {
     size_t n = (size_t)solver->model->nv;
-    // by value: CUDA 13.0 loses what is stored through a pointer that may be one to a local
     pz_damped d = {0}, *made = pz_arena_take(arena, 1, sizeof *made);
     d.D = pz_arena_take(arena, n, sizeof *d.D);
     d.hold = pz_arena_take(arena, n, sizeof *d.hold);

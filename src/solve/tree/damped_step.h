@@ -25,30 +25,35 @@ typedef struct pz_damped {
 } pz_damped;
 
 // Take it and its arrays from an arena (see base/arena.h).
-PZ_DEVICE pz_damped *pz_damped_lay_out(const poise_solver *solver, pz_arena *arena);
+pz_damped *pz_damped_lay_out(const poise_solver *solver, pz_arena *arena);
 
 // D at the current point (nv numbers > 0): Marquardt's scaling with a floor.
-PZ_DEVICE void pz_make_metric(poise_solver *solver, double *D);
+void pz_make_metric(poise_solver *solver, double *D);
 
 // D for the next step, rebuilt where the damping is strong enough for it to matter; and springs at edges of swings.
 // Once for each point.
-PZ_DEVICE void pz_damped_refresh(pz_damped *d, poise_solver *solver, bool first);
+void pz_damped_refresh(pz_damped *d, poise_solver *solver, bool first);
 
 // Hold the dofs at a bound that descent would leave, where they are.
-PZ_DEVICE void pz_hold_at_bounds(const poise_solver *solver, pz_damped *d);
+void pz_hold_at_bounds(const poise_solver *solver, pz_damped *d);
 
 // The step of (H + lambda D) x = -g within the limits, H exact if that is asked for and positive definite: solver->step, and
 // d->q_trial where it leads. Without d->has_step no system could be solved, which only rounding can cause; it is 0 then.
-PZ_DEVICE void pz_damped_step(poise_solver *solver, pz_damped *d, bool exact, pz_trial *trial);
+void pz_damped_step(poise_solver *solver, pz_damped *d, bool exact, pz_trial *trial);
 
 // The cost where the step leads; infinite when there is none.
-PZ_DEVICE double pz_damped_evaluate(poise_solver *solver, const pz_damped *d);
+double pz_damped_evaluate(poise_solver *solver, const pz_damped *d);
 
 // Accept the trial if that lowers the cost, and count the iteration. True: it was accepted.
-PZ_DEVICE bool pz_damped_judge(poise_solver *solver, const pz_damped *d, double cost, pz_trial *trial);
+bool pz_damped_judge(poise_solver *solver, const pz_damped *d, double cost, pz_trial *trial);
 
 // Leave a saddle (saddle.c): where the exact Hessian is clearly indefinite, go along a direction of negative curvature, if
-// that lowers the cost by a good part. False: it does not, and the current point stays.
-PZ_DEVICE bool pz_leave_saddle(poise_solver *solver, pz_damped *d);
+// that lowers the cost: by a good part on the way, at all where the run would end. False: it does not, and the current point
+// stays.
+bool pz_leave_saddle(poise_solver *solver, pz_damped *d, bool is_end);
+
+// Leave the tip of a cone: take the first short step along one dof that lowers the cost. False: there is none, or this is no
+// such place.
+bool pz_leave_tip(poise_solver *solver, const pz_damped *d);
 
 #endif

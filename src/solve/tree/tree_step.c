@@ -287,14 +287,8 @@ static bool solve_dense(pz_tree_step *t, const sweep *s)
 bool pz_tree_solve(pz_tree_step *tree, const poise_objective *o, poise_hessian kind, double lambda, const double *D,
                    const bool *hold, const double *hold_value, double *x)
 {
-    sweep s = {.o = o,
-               .kind = kind,
-               .lambda = lambda,
-               .D = D,
-               .hold = hold,
-               .hold_value = hold_value,
-               .by_turns = PZ_HAS_VECTORS,
-               .x = x};
+    sweep s = {
+        .o = o, .kind = kind, .lambda = lambda, .D = D, .hold = hold, .hold_value = hold_value, .by_turns = true, .x = x};
     pz_forces(o, kind);
     if (pz_is_beside_tree(o)) {
         return solve_dense(tree, &s);

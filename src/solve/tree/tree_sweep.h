@@ -66,75 +66,25 @@ REAL_FN bool work_on(const group_work *w, const sweep *s, const group *at, int c
     return group_eliminate(w, count);
 }
 
-#if PZ_HAS_VECTORS
-
-// Where the sums below a group are kept.
-REAL_FN int place_of(const pz_tree_step *t, int g)
-{
-    (void)t;
-    return g;
-}
-#else
-
-// By depth where memory is far: one place for all groups at the same depth, which come one after the other.
-REAL_FN int place_of(const pz_tree_step *t, int g)
-{
-    return t->groups[g].depth;
-}
-#endif
-
 REAL_FN void hand_on(pz_tree_step *t, int g, const group_work *w, int count)
 {
     int parent = t->groups[g].parent;
     if (parent >= 0) {
-        int to = place_of(t, parent);
-        group_hand_on(w, count, t->is_last_child[g], &t->Pi[to], &t->pi[to]);
+        group_hand_on(w, count, t->is_last_child[g], &t->Pi[parent], &t->pi[parent]);
     }
 }
-
-#if PZ_HAS_VECTORS
 
 REAL_FN bool group_up(pz_tree_step *t, const sweep *s, int g, int count)
 {
     const group *at = &t->groups[g];
-    six pi = t->is_leaf[g] ? six_zero() : six_load((const double *)&t->pi[place_of(t, g)]);
-    group_work w = {t->is_leaf[g] ? NULL : &t->Pi[place_of(t, g)], &pi, t->B[g], t->L[g], t->gamma[g]};
+    six pi = t->is_leaf[g] ? six_zero() : six_load((const double *)&t->pi[g]);
+    group_work w = {t->is_leaf[g] ? NULL : &t->Pi[g], &pi, t->B[g], t->L[g], t->gamma[g]};
     bool is_positive = work_on(&w, s, at, count);
     if (is_positive) {
         hand_on(t, g, &w, count);
     }
     return is_positive;
 }
-
-#else
-
-// The same on copies, where registers are many and memory is far.
-REAL_FN bool group_up(pz_tree_step *t, const sweep *s, int g, int count)
-{
-    const group *at = &t->groups[g];
-    six_by_six Pi;
-    six pi = six_zero(), B[GROUP];
-    if (!t->is_leaf[g]) {
-        Pi = t->Pi[place_of(t, g)];
-        pi = t->pi[place_of(t, g)];
-    }
-    double L[GROUP_LOWER], gamma[GROUP];
-    group_work w = {t->is_leaf[g] ? NULL : &Pi, &pi, B, L, gamma};
-    bool is_positive = work_on(&w, s, at, count);
-    for (int j = 0; j < count; ++j) {
-        t->B[g][j] = B[j];
-        t->gamma[g][j] = gamma[j];
-        for (int h = 0; h <= j; ++h) {
-            t->L[g][LOWER(j, h)] = L[LOWER(j, h)];
-        }
-    }
-    if (is_positive) {
-        hand_on(t, g, &w, count);
-    }
-    return is_positive;
-}
-
-#endif
 
 // The group whose pivots are not all positive, where the sweep ends; -1: there is none.
 REAL_FN int groups_up(pz_tree_step *t, const sweep *s)

@@ -305,7 +305,7 @@ export class App {
     if (session) {
       try {
         const summary = await trackSession(session, this.opener.begin());
-        this.notify(summary, session.tracked?.verdict === 'good');
+        this.notify(summary, session.judged?.verdict === 'good');
         this.drawer.show('markers');
         this.refresh();
       } catch (error) {

@@ -1,28 +1,24 @@
 /** From dropped files to what stands on the stage. Everything that a failed attempt made is disposed of. */
 import {
-  type Clip,
-  Kinematics,
+  type Edit,
   type Model,
-  type Pair,
   type Poise,
   PoiseError,
   type PoiseFile,
-  type Shape,
-  type Up,
   type Warning,
 } from 'poise-ik';
 import { animationsIn } from './body/gltf_names.js';
 import { findNamed, type NamedFile } from './body/named_files.js';
 import type { RobotFile } from './body/mesh_shapes_job.js';
 import type { Work } from './beside.js';
-import { Collisions } from './collisions.js';
 import { followRecording } from './recording/follow_recording.js';
 import { clipOf, firstCounted, type MarkerNumbers, markerNumbers, markersOf, type TrackedAnswer } from './recording/recording_job.js';
-import { errorOf, reasonsOf } from './recording/track_session.js';
+import { errorOf, judgedFit } from './recording/track_session.js';
+import { againstIt } from './verdict_words.js';
 import { baseName, choicesOf, extension, fileSets, misnamed, movesRoot, notShown, unknownAmong, type Wish } from './loading/file_sets.js';
 import { KINDS, plain } from './plain_words.js';
 import { Session } from './session.js';
-import type { Choices, Stage } from './stage.js';
+import type { Choices, Judged, Stage } from './stage.js';
 import { addFirstTarget } from './stages.js';
 import { counted } from './status.js';
 import { type Target, targetOf } from './targets.js';
@@ -49,38 +45,11 @@ export interface Opened {
 
 const MOST_NOTES = 6; // kinds of them, of one file
 const LEAST_PLACED = 6; // markers of a recording that a skeleton has places for, for it to be of that
-const MOST_REASONS = 4; // that speak against a fit
 
 const stem = (name: string): string => baseName(name).replace(/\.[^.]*$/, '');
 
 /** A place in a file, for people. */
 const placeIn = (name: string, line: number): string => (line > 0 ? `${baseName(name)}, line ${line}` : baseName(name));
-
-/** Where a file does not say it: as the figure in it stands, as it moves where joints that move along leave the neutral pose without bones, or as its format has it by custom. A free skeleton that is flat in y, at rest and as it moves, lies in z. */
-function guessUp(format: string, model: Model, clip: Clip | null): Up {
-  if (!['bvh', 'asf', 'gltf', 'glb'].includes(format)) {
-    return 'z';
-  }
-  const moved = model.joints.some(({ parent, type }) => parent >= 0 && type.startsWith('free')) ? (clip?.up(model) ?? 'unknown') : 'unknown';
-  if (moved !== 'unknown') {
-    return moved;
-  }
-  const { up, isUpsideDown } = model.figure();
-  if (up !== 'unknown' && !isUpsideDown) {
-    return up;
-  }
-  using kinematics = new Kinematics(model);
-  const isFlat = (q: ArrayLike<number>) => {
-    const { poses } = kinematics.update(q);
-    const extent = (axis: number) => {
-      const values = Array.from({ length: poses.length / 7 }, (_, i) => poses[7 * i + axis]!);
-      return Math.max(...values) - Math.min(...values);
-    };
-    return extent(2) > 2 * extent(1);
-  };
-  const isFree = model.joints[0]?.nv === 6;
-  return isFree && isFlat(model.neutral()) && (!clip || isFlat(clip.frame(0))) ? 'z' : 'y';
-}
 
 /** Without extensions of glTF that matter to meshes alone, which are drawn by other means. */
 function withoutDrawn(warnings: readonly Warning[], { bytes }: DroppedFile): Warning[] {
@@ -149,27 +118,24 @@ async function openAll(isLenient: boolean, opening: Opening, list: readonly Drop
 
 /** What a recording became, in plain words. */
 function wordsOf(name: string, answer: TrackedAnswer, whose: string): string[] {
-  const { placements, markers, verdict, findings } = answer;
-  const against = reasonsOf(findings).map((text) => `- ${text}`);
-  const more = against.length > MOST_REASONS ? [`- and ${against.length - MOST_REASONS} more`] : [];
+  const { placements, markers } = answer;
   return [
     `${name}: ${placements.length} of ${markers.labels.length} markers placed on the ${whose}; it follows them to ${errorOf(answer, 'on average')}.`,
-    ...(verdict === 'good' ? [] : [`The fit is ${verdict === 'failed' ? 'wrong' : 'doubtful'}:`, ...against.slice(0, MOST_REASONS), ...more]),
+    ...againstIt(judgedFit(answer)),
   ];
 }
 
 class Opening {
   #robot: Opened['robot'] = null;
-  #meshes = 0;
-  #shapes: Shape[] = [];
-  #excluded: Pair[] = [];
   #notes: string[] = [];
   #stage: Stage | null = null;
   #targets: Target[] = [];
   #owned = new Set<{ dispose(): void }>();
   #onto = false;
   #tracked: Session['tracked'] = null;
+  #judged: Judged | null = null;
   #isBuiltIn = false;
+  #isTurned = false; // it does not stand as in its file
   #read = new Set<string>(); // names of files
 
   constructor(
@@ -189,9 +155,6 @@ class Opening {
     const content = this.#contentOf(file);
     if (content.model) {
       this.#robot = { name: file.name, format: content.format, bytes: file.bytes };
-      this.#meshes = content.shapesSkipped;
-      this.#shapes = content.shapes;
-      this.#excluded = content.excluded;
     }
     const parts = [content.model, content.clip, content.markers, content.carried];
     parts.forEach((part) => part && this.#owned.add(part));
@@ -235,11 +198,9 @@ class Opening {
     if (targets.length === 0 && session.duration === 0) {
       addFirstTarget(session);
     }
-    if (this.#shapes.some(({ body }) => body >= 0) && !this.#onto) {
-      session.collisions = new Collisions(session.model, this.#shapes, this.#excluded);
-    }
-    const isDoubtful = !session.hasSkeleton || (this.#tracked !== null && this.#tracked.verdict !== 'good');
-    return { session, notes: this.#notes, onto: this.#onto, robot: this.#robot, meshes: this.#meshes, isBuiltIn: this.#isBuiltIn, isDoubtful };
+    session.judged = this.#judged;
+    const isDoubtful = !session.hasSkeleton || (this.#judged !== null && this.#judged.verdict !== 'good');
+    return { session, notes: this.#notes, onto: this.#onto, robot: this.#robot, meshes: stage.bounds?.shapesSkipped ?? 0, isBuiltIn: this.#isBuiltIn, isDoubtful };
   }
 
   dispose(): void {
@@ -253,8 +214,16 @@ class Opening {
       this.#read.add(found?.name ?? name);
       return found?.bytes ?? null;
     };
+    const read = (edit: Edit = {}) => this.poise.read(file.bytes, { name: file.name, animation: this.wish.animation ?? 0, floating: this.wish.floating ?? false, load, edit, ...(model ? { model } : {}) });
     try {
-      return this.poise.read(file.bytes, { name: file.name, animation: this.wish.animation ?? 0, floating: this.wish.floating ?? false, load, ...(model ? { model } : {}) });
+      const content = read();
+      if (content.up !== 'x' || !content.model) {
+        return content;
+      }
+      content.dispose();
+      this.#isTurned = true;
+      this.#notes.push(`In ${baseName(file.name)} x points up: it is turned so that y does, here and where it is saved.`);
+      return read({ assumed: { metres: 0, up: 'x' }, scale: { metres: 0, up: 'y' } });
     } catch (error) {
       throw this.#named(file.name, error);
     }
@@ -287,7 +256,11 @@ class Opening {
   }
 
   #skeleton(name: string, content: PoiseFile, model: Model): Stage {
-    const scale = content.scale.up === 'unknown' ? { ...content.scale, up: guessUp(content.format, model, content.clip) } : content.scale;
+    const { up, upBy } = content;
+    const scale = { ...content.scale, up };
+    if (upBy === 'custom' && ['bvh', 'asf'].includes(content.format)) {
+      this.#notes.push(`${baseName(name)} does not say which axis points up, and no figure in it tells: ${up} is taken. Say so under View, Upwards, if it is another.`);
+    }
     const posture = content.postures.find((p) => p.name === 'studio') ?? content.postures[0];
     const q = content.clip ? Array.from(content.clip.frame(0)) : posture?.q;
     const targets = content.goals.map(targetOf);
@@ -298,7 +271,9 @@ class Opening {
     const { clip, markers, placements, loops, carried } = content;
     const postures = content.postures.filter((p) => p.name !== 'studio');
     const title = content.title && !/^((aux|root|default|main)[ _-]?)?(scene|node|root)$/i.test(content.title) ? content.title : baseName(name); // exporters' defaults name nothing
-    return { title, file: name, model, scale, postures, placements, loops, clip, markers, carried, ...(q ? { q } : {}) };
+    const { shapes, excluded, shapesSkipped } = content;
+    const bounds = shapes.length > 0 || shapesSkipped > 0 ? { bounds: { shapes, excluded, shapesSkipped } } : {};
+    return { title, file: name, ...(this.#robot && !this.#isTurned ? { robot: this.#robot } : {}), model, scale, upBy, postures, placements, loops, clip, markers, carried, ...bounds, ...(q ? { q } : {}) };
   }
 
   /** The skeleton that stands there once more, for a file that moves it. */
@@ -332,23 +307,25 @@ class Opening {
     const { poise } = this;
     const stage = this.#stage ?? this.#presentFor(recording);
     const work = { ...this.work, progress: (what: string, part: number | null) => this.work.progress(`${name}: ${what}`, part) };
-    const skeleton = stage ? poise.write({ model: stage.model, scale: stage.scale, placements: stage.placements }, 'json').bytes : null;
-    const answer = await followRecording({ compiled: poise.compiled, skeleton, recording, options: {} }, work).catch((error: unknown) => {
+    const skeleton = stage ? poise.write({ model: stage.model, scale: stage.scale, placements: stage.placements, postures: stage.postures }, 'json').bytes : null;
+    const format = stage?.robot?.format;
+    const answer = await followRecording({ compiled: poise.compiled, skeleton, recording, options: {}, ...(format ? { format } : {}) }, work).catch((error: unknown) => {
       throw this.#named(name, error);
     });
     this.#warn(name, answer.warnings, answer.warningsDropped);
-    const base = { title: name, postures: stage?.postures ?? [], loops: stage?.loops ?? [], clip: null, markers: this.#keep(markersOf(poise, answer.markers)), scale: answer.scale };
+    const base = { title: name, postures: stage?.postures ?? [], loops: stage?.loops ?? [], clip: null, markers: this.#keep(markersOf(poise, answer.markers)), scale: answer.scale, upBy: stage?.upBy ?? 'file' as const };
     if (answer.kind === 'bare') {
       this.#notes.push(`${name} is shown without a body: ${plain(answer.why)}`);
       return { ...base, model: this.#keep(poise.model({ joints: [{ name: 'world', type: 'fixed' }] })), placements: [] };
     }
     const model = answer.model ? this.#keep(poise.read(answer.model, { format: 'json' }).model!) : stage!.model;
     const clip = this.#keep(clipOf(poise, answer.clip, answer.held));
-    const { placements, distances, held, verdict, findings } = answer;
+    const { placements, distances: errors, counted: counts, byMarker, held } = answer;
     this.#isBuiltIn = !stage;
-    this.#tracked = { clip, errors: distances, held, verdict, reasons: reasonsOf(findings) };
+    this.#tracked = { clip, errors, counted: counts, byMarker, held };
+    this.#judged = judgedFit(answer);
     this.#notes.push(...wordsOf(name, answer, stage ? 'skeleton' : 'built-in body'));
-    const file = !answer.model && stage?.file ? { file: stage.file } : {};
+    const file = !answer.model && stage?.file ? { file: stage.file, ...(stage.robot ? { robot: stage.robot } : {}), ...(stage.bounds ? { bounds: stage.bounds } : {}) } : {};
     return { ...base, ...file, carried: stage?.carried ?? null, motion: stem(name), model, placements, q: Array.from(clip.frame(firstCounted(held))) };
   }
 

@@ -3,7 +3,6 @@ import { PoiseError } from 'poise-ik';
 import type { App } from './app.js';
 import { Body } from './body/body.js';
 import { builtInLooks } from './body/built_in_looks.js';
-import { Collisions } from './collisions.js';
 import { droppedFiles, readAll } from './body/dropped.js';
 import { amongFiles, type Find, fromServer, withIncludes } from './body/named_files.js';
 import type { Visual } from './body/visuals.js';
@@ -257,13 +256,16 @@ export class Opener {
       return;
     }
     try {
-      const { table, words, isDoubtful } = await retarget(session, follower, this.begin());
+      const { table, words, judged } = await retarget(session, follower, this.begin());
       const [motion, skeleton] = [session.stage.title, follower.title].map((name) => name.replace(/\.[^.]*$/, ''));
       const file = { name: `${motion} on ${skeleton}.csv`, bytes: table };
       this.#madeHere.add(file);
       await (follower.scene === null ? this.#openFiles(follower.files, follower.find, follower.wish) : this.openScene(follower.scene));
-      await this.#openFiles([file], this.#find);
-      app.notify([words, ...more].join('\n'), !isDoubtful && more.length === 0);
+      if (await this.#openFiles([file], this.#find)) {
+        app.session!.judged = judged;
+        app.refresh();
+      }
+      app.notify([words, ...more].join('\n'), judged.verdict === 'good' && more.length === 0);
     } catch (error) {
       this.failed(error);
     }
@@ -278,7 +280,9 @@ export class Opener {
       const isAnother = files.some((file) => !app.files.includes(file));
       this.#follower = onto ? null : !isAnother ? this.#follower : followerOf(app.session, session, { scene: app.scene, files: this.#dropped, find: this.#find });
       this.#find = find;
-      if (robot && meshes > 0 && !onto) {
+      if (onto) {
+        session.coverMeshes = before?.session.coverMeshes ?? null;
+      } else if (robot && meshes > 0) {
         session.coverMeshes = async (work) => (await import('./body/mesh_shapes.js')).coverMeshes(app.poise, robot, find, work);
       }
       const { joints, nv } = session.model;
@@ -315,8 +319,7 @@ export class Opener {
         throw new Error(`${counted(skipped, 'collision mesh', 'collision meshes')} did not come with it, or cannot be read (STL, OBJ and COLLADA can). Drop the whole folder or zip.`);
       }
       session.coverMeshes = null;
-      session.collisions?.dispose();
-      session.collisions = new Collisions(session.model, shapes, excluded);
+      session.bound({ shapes, excluded, shapesSkipped: skipped });
       session.changed();
       app.viewport.setShapes(session);
       const left = skipped > 0 ? ` ${counted(skipped, 'collision mesh', 'collision meshes')} did not come with it, or cannot be read, and ${skipped === 1 ? 'does' : 'do'} not count.` : '';

@@ -7,10 +7,11 @@ import { button, choice, element, section, toggle } from './dom.js';
 import { GoalRange } from './goal_range.js';
 import { JointsSection } from './joints_section.js';
 import { gapsOf } from './marker_gaps.js';
-import { kindsFor, type SaveKind } from './saving.js';
+import { kindsFor, left, type SaveKind } from './saving.js';
 import type { Session } from './session.js';
 import { counted, length } from './status.js';
 import { goalName, type Target } from './targets.js';
+import { verdictSection } from './verdict_section.js';
 
 const methodNames: Record<Method, string> = {
   auto: 'Auto (exact Newton)',
@@ -27,7 +28,7 @@ const methodNames: Record<Method, string> = {
   bfgs: 'BFGS',
   lbfgs: 'L-BFGS',
   trust_region: 'Trust region',
-  newton_projected: 'Newton, projected',
+  newton: 'Newton, projected',
   conjugate_gradient: 'Conjugate gradients',
 };
 
@@ -116,7 +117,9 @@ export class Panel {
     if (!session.hasSkeleton) {
       return [this.#markers(session), this.#view(session), this.#save(session)];
     }
-    const parts = [...this.#choices(session), this.#goals(session), this.#method(session)];
+    const { judged } = session;
+    const verdict = judged ? [verdictSection(this.app, session, judged, this.#open('Verdict', judged.verdict !== 'good'))] : [];
+    const parts = [...this.#choices(session), ...verdict, this.#goals(session), this.#method(session)];
     if (session.stage.markers) {
       parts.push(this.#markers(session));
     }
@@ -366,7 +369,7 @@ export class Panel {
         ),
       (session.collisions || session.coverMeshes) && this.#collisions(session, session.collisions),
       choice('Upwards', ['y', 'z'].map((axis) => ({ value: axis, text: axis })), session.stage.scale.up === 'y' ? 'y' : 'z', (value) => {
-        session.stage.scale = { ...session.stage.scale, up: value === 'y' ? 'y' : 'z' };
+        Object.assign(session.stage, { scale: { ...session.stage.scale, up: value }, upBy: 'user' });
         app.home();
       }),
       session.hasSkeleton && toggle('Coordinate frames (Q)', app.viewport.showsFrames, (on) => app.setFrames(on)),
@@ -428,6 +431,7 @@ export class Panel {
       'Save as',
       this.#open('Save as', false),
       session.plays && session.hasSkeleton && element('p', { className: 'hint' }, 'The motion as it plays. Goals that act on it are baked into it first.'),
+      kinds.length > 0 && left(session, kinds) !== '' && element('p', { className: 'hint' }, left(session, kinds)),
       element('div', { className: 'row wrap' }, ...kinds.map((kind) => button(saveLabels[kind] ?? `Save as ${kind.toUpperCase()}`, () => void app.takeAlong.export(kind), kind.toUpperCase()))),
       ...others.map(({ names, why }) => element('p', { className: 'hint' }, `Not as ${names}: ${why}.`)),
     );

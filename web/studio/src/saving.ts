@@ -5,6 +5,7 @@ import { sweep } from './baking/dust.js';
 import type { Work } from './beside.js';
 import { jointTable } from './retargeting/joint_table.js';
 import type { Session } from './session.js';
+import { counted } from './status.js';
 
 /** What can be saved: formats of the engine, and joint values over time as a table. */
 export type SaveKind = Format | 'csv';
@@ -26,19 +27,33 @@ function still(session: Session): Clip {
   return clip;
 }
 
+/** The skeleton as a file has it: with what bounds its bodies and closes its loops. */
+export function skeletonOf({ hasSkeleton, model, stage }: Session): FileContent {
+  const { shapes = [], excluded = [], shapesSkipped = 0 } = stage.bounds ?? {};
+  return { model: hasSkeleton ? model : null, scale: stage.scale, loops: stage.loops ?? [], shapes, excluded, shapesSkipped };
+}
+
+/** What bounds the bodies and no file of these kinds holds; '' where nothing is lost. */
+export function left({ stage: { bounds } }: Session, kinds: readonly SaveKind[]): string {
+  const { shapes = [], shapesSkipped = 0 } = bounds ?? {};
+  const isOthers = kinds.some((kind) => kind !== 'json');
+  return [
+    shapes.length > 0 && isOthers ? 'Collision shapes are kept in JSON alone.' : '',
+    shapesSkipped > 0 ? `${counted(shapesSkipped, 'collision mesh', 'collision meshes')} will not be in it${shapes.length > 0 ? '' : ', so that nothing can be kept apart'}: with "Collision shapes" in the view, capsules and boxes take their place, which JSON keeps.` : '',
+  ].filter(Boolean).join(' ');
+}
+
 /** What a file holds. Goals are in the motion where there is one, and beside the pose where there is none. */
 function contentOf(session: Session, clip: Clip | null): FileContent {
   const { stage } = session;
   return {
-    model: session.hasSkeleton ? session.model : null,
     clip,
     markers: stage.markers,
     carried: stage.carried ?? null,
     goals: session.duration > 0 ? [] : session.userGoals(),
     postures: [...stage.postures, { name: 'studio', q: Array.from(session.q) }],
     placements: stage.placements,
-    loops: stage.loops ?? [],
-    scale: stage.scale,
+    ...skeletonOf(session),
     title: stage.title,
     motion: stage.motion ?? (stage.clip ? null : 'studio'), // the file's own, where that is what plays
   };

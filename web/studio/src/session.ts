@@ -29,8 +29,8 @@ import {
   Solver,
   type SolverExtras,
   type SolverOptions,
+  Stance,
   type Vec3,
-  type VerdictLevel,
 } from 'poise-ik';
 import { bakeFrame } from './baking/frame.js';
 import type { Work } from './beside.js';
@@ -38,14 +38,14 @@ import { type Elsewhere, Search } from './missing/elsewhere.js';
 import { holdOf, shareAt } from './baking/hold.js';
 import { changeWeights } from './baking/least_change.js';
 import type { MeshShapes } from './body/mesh_shapes_job.js';
-import type { Collisions } from './collisions.js';
+import { Collisions } from './collisions.js';
 import { type Hindrance, hindranceOf, unhindered } from './missing/hindrance.js';
 import { placeAt, withKey } from './keyframes.js';
 import { closeAround } from './posing/loop_closing.js';
 import { MarkerFollower } from './marker_follower.js';
 import { placeOf } from './baking/places.js';
 import { diagonal, distance, pointsOf } from './spatial.js';
-import { atRest, type Frame, type Mode, type Range, type Saved, type Stage } from './stage.js';
+import { atRest, type Bounds, type Frame, type Judged, type Mode, type Range, type Saved, type Stage, type Tracked } from './stage.js';
 import { type GoalKind, goalOf, type Target } from './targets.js';
 
 const MARKER_PULL = 3e-4; // of the posture against the markers, which leave some coordinates free
@@ -89,7 +89,9 @@ export class Session {
     return this.#isBaked ? this.#bakedClip : null;
   }
   /** Found by tracking the whole recording. */
-  tracked: { clip: Clip; errors: Float64Array; held: Uint8Array; verdict: VerdictLevel; reasons: string[] } | null = null;
+  tracked: Tracked | null = null;
+  /** What the library says of the motion that plays; null: it came as it is, and nobody has judged it. */
+  judged: Judged | null = null;
   last = atRest();
   /** The size of its looks, where the skeleton alone says little: a drone has one joint. */
   bulk: number | null = null;
@@ -117,6 +119,8 @@ export class Session {
   #hasSearched = false; // for the present goals
   #goesOn = false; // the next solve ends what the last one began
   #scale: number; // of the skeleton, in length units
+  #stance: Stance | null | undefined; // undefined: not looked for yet
+  #aside: Kinematics | null = null; // for another pose than that on the screen
 
   constructor(
     readonly poise: Poise,
@@ -132,6 +136,7 @@ export class Session {
     this.targets = stage.targets ?? [];
     this.followMarkers = !!stage.markers && stage.placements.length > 0 && !stage.clip; // a motion that was saved with its markers plays
     this.#goals = new GoalSet(poise);
+    this.bound(stage.bounds);
     this.#follower = new MarkerFollower(stage.markers, stage.placements);
     this.kinematics.update(this.q);
     this.#scale = this.size();
@@ -185,6 +190,15 @@ export class Session {
   /** Mean distance of the markers that are seen now from their places on the body; NaN where none is. */
   markerError(): number {
     return this.#follower.error(this.frame, this.kinematics);
+  }
+
+  /** Take what bounds its bodies: shapes that may be kept apart, where a body has some. */
+  bound(bounds: Bounds | undefined): void {
+    this.collisions?.dispose();
+    this.collisions = bounds?.shapes.some(({ body }) => body >= 0) ? new Collisions(this.model, bounds.shapes, bounds.excluded) : null;
+    if (bounds) {
+      this.stage.bounds = bounds;
+    }
   }
 
   /** Goals, method, locks or mode are others now. */
@@ -540,6 +554,26 @@ export class Session {
     return this.#hindrance;
   }
 
+  /** How the figure stands at rest; null: it does not, or it is fixed in its place. */
+  get stance(): Stance | null {
+    if (this.#stance === undefined) {
+      const { bounds, clip, scale } = this.stage;
+      const of = (rest?: ArrayLike<number>) => Stance.of(this.model, { up: scale.up, shapes: bounds?.shapes ?? [], ...(rest ? { rest } : {}) });
+      this.#stance = this.hasSkeleton ? (of() ?? (clip ? of(clip.frame(0)) : null)) : null;
+    }
+    return this.#stance;
+  }
+
+  /** The library's word on where the soles are while goals act: against the ground of the rest pose, or beside a motion against where that has them. */
+  footing(): Judged | null {
+    const { stance, motion, kinematics } = this;
+    if (!stance || this.last.outcome === '') {
+      return null;
+    }
+    const expected = motion ? stance.height((this.#aside ??= new Kinematics(this.model)).update(this.posture)) : 0;
+    return { what: 'stance', ...stance.judge(stance.height(kinematics) - expected), figures: [] };
+  }
+
   /** Add a goal for a body at the place where its point is now. */
   addTarget(kind: GoalKind, body: number, local: Pose): Target {
     const { position, rotation } = placeOf(this.kinematics, { kind, body, local }, 0.25 * this.size());
@@ -624,6 +658,7 @@ export class Session {
   twin(): Session {
     const twin = new Session(this.poise, this.stage);
     twin.tracked = this.tracked;
+    twin.judged = this.judged;
     twin.#bakedClip = this.#bakedClip;
     twin.followMarkers = this.followMarkers;
     twin.collisions = this.collisions;
@@ -649,6 +684,8 @@ export class Session {
   release(): void {
     this.changed();
     this.#goals.dispose();
+    this.#stance?.dispose();
+    this.#aside?.dispose();
     this.loops?.dispose();
     this.kinematics.dispose();
   }

@@ -1,5 +1,6 @@
 /** What stands on a stage, how its last frame went, and what of it is kept. */
-import type { Carried, Clip, GoalError, Loop, Markers, Method, Model, Outcome, Placement, Posture, Scale } from 'poise-ik';
+import type { Carried, Clip, Finding, GoalError, Loop, MarkerError, Markers, Method, Model, Outcome, Pair, Placement, Posture, Scale, Shape, UpSource, VerdictLevel } from 'poise-ik';
+import type { RobotFile } from './body/mesh_shapes_job.js';
 import type { Target } from './targets.js';
 
 export type Mode = 'reach' | 'express';
@@ -48,6 +49,37 @@ export interface Frame {
 /** Nothing was solved. */
 export const atRest = (): Frame => ({ milliseconds: 0, outcome: '', iterations: 0, held: [], length: 0, angle: 0, errors: [] });
 
+/** A recording that was followed as a whole. */
+export interface Tracked {
+  clip: Clip;
+  /** Distances of markers from their places, frame by frame; which of them count, and what comes of them by marker. */
+  errors: Float64Array;
+  counted: Uint8Array;
+  byMarker: readonly MarkerError[];
+  /** By frame: see `Held`. */
+  held: Uint8Array;
+}
+
+/** What the library says of a motion that was made: every row of its verdict. */
+export interface Judged {
+  /** Of what: a recording that was followed, a motion that was put on another skeleton, or how a figure stands. */
+  what: 'fit' | 'retargeting' | 'stance';
+  verdict: VerdictLevel;
+  /** The worst first. */
+  findings: readonly Finding[];
+  /** What was measured, a line each. */
+  figures: readonly string[];
+}
+
+/** Where bodies end. */
+export interface Bounds {
+  shapes: readonly Shape[];
+  /** Bodies that may touch. */
+  excluded: readonly Pair[];
+  /** Shapes that were not read: meshes, until they are covered. */
+  shapesSkipped: number;
+}
+
 /** What else the files that are shown hold: robots by their files, animations of a glTF by their names. */
 export interface Choices {
   robots: string[];
@@ -61,14 +93,20 @@ export interface Choices {
 
 export interface Stage {
   title: string;
-  /** The file of the user that holds the skeleton as it stands here. */
+  /** The file of the user that holds the skeleton as it stands here, */
   file?: string;
+  /** and what is read of it. */
+  robot?: RobotFile;
   model: Model;
   scale: Scale;
+  /** What tells which axis points up. */
+  upBy: UpSource | 'user';
   postures: Posture[];
   placements: Placement[];
   /** What closes loops of the skeleton. */
   loops?: readonly Loop[];
+  /** Its collision shapes; left out: its kind of file has none. */
+  bounds?: Bounds;
   clip: Clip | null;
   markers: Markers | null;
   /** What its file holds beside, such as the skin: it goes on to a file of the same kind. */

@@ -96,6 +96,7 @@ export function openScene(poise: Poise, id: string): Session {
     title: offer?.title ?? name,
     model,
     scale,
+    upBy: 'file',
     postures: scene.postures.map((posture) => ({ name: posture, q: Array.from(scene.posture(posture)) })),
     placements: [...scene.markers],
     clip: null,

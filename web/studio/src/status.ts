@@ -3,6 +3,7 @@ import type { GoalError } from 'poise-ik';
 import { Held } from './recording/recording_job.js';
 import type { Session } from './session.js';
 import { goalName } from './targets.js';
+import { headingOf, reasonOf, toneOf } from './verdict_words.js';
 
 /** good: as wanted; fair: as near as it gets; poor: not where it should be; idle: nothing to do. */
 export type Tone = 'good' | 'fair' | 'poor' | 'idle';
@@ -88,18 +89,19 @@ function following(session: Session, more: string[]): { text: string; tone: Tone
   const off = session.markerError();
   const held = session.followMarkers ? Held.no : (session.tracked?.held[session.frame] ?? Held.no);
   const markers = held !== Held.no ? heldWords[held as 1 | 2] : Number.isFinite(off) ? `follows markers to ${length(off, session.stage.scale.metres)}` : 'no marker is seen';
-  if (!session.tracked) {
-    return say('idle', markers, 'not judged yet: track all frames', ...more);
-  }
-  const { verdict, reasons } = session.tracked;
-  const head = { good: [], doubtful: ['doubtful fit', reasons[0] ?? ''], failed: ['wrong fit', reasons[0] ?? ''] }[verdict];
-  return say(({ good: 'good', doubtful: 'fair', failed: 'poor' } as const)[verdict], ...head, markers, ...more);
+  const { judged } = session;
+  return session.tracked && judged ? say(toneOf[judged.verdict], ...verdictWords(session), markers, ...more) : say('idle', markers, 'not judged yet: track all frames', ...more);
+}
+
+/** What the library doubts about the motion. */
+function verdictWords({ judged }: Session): string[] {
+  return judged && judged.verdict !== 'good' ? [headingOf(judged), reasonOf(judged)] : [];
 }
 
 /** How the last frame went, and which shapes are too near. */
 export function describe(session: Session): { text: string; tone: Tone } {
   const { text, tone: found } = outcomeOf(session);
-  const isDoubted = session.tracked !== null && session.tracked.verdict !== 'good'; // goals on a doubtful fit do not mend it
+  const isDoubted = session.judged !== null && session.judged.verdict !== 'good'; // goals on a doubtful motion do not mend it
   const tone = found === 'good' && isDoubted ? 'fair' : found;
   const pairs = session.collisions?.describe(session.near, session.stage.scale.metres) ?? '';
   const open = openLoop(session);
@@ -133,6 +135,9 @@ function outcomeOf(session: Session): { text: string; tone: Tone } {
   if (session.tracked && !followMarkers && last.outcome === '') {
     return following(session, []);
   }
+  if (last.outcome === '' && session.judged) {
+    return say(toneOf[session.judged.verdict], ...verdictWords(session), motionWords(session));
+  }
   if (last.outcome === '') {
     return say('idle', !session.hasSkeleton ? counted(stage.markers?.count ?? 0, 'marker') : session.duration > 0 ? motionWords(session) : 'no goals');
   }
@@ -153,5 +158,8 @@ function outcomeOf(session: Session): { text: string; tone: Tone } {
   const near = session.mayLookElsewhere ? 'not reached from here' : 'as near as it gets'; // which is not known before other poses were tried
   const head = words.length === 0 ? (last.isElsewhere ? 'reached by another pose' : 'reached') : compromise ? 'as near as it gets beside the motion' : (tooFar(session) ?? near);
   const isSlight = last.length < SLIGHT * session.size() && last.angle < SLIGHT;
-  return say(words.length === 0 || (compromise && isSlight) ? 'good' : 'fair', head, ...words, ...effort(session));
+  const isMet = words.length === 0 || (compromise && isSlight);
+  const footing = session.footing();
+  const isDoubted = footing !== null && footing.verdict !== 'good'; // all goals are met, and the figure hangs in the air
+  return say(isMet ? (isDoubted ? toneOf[footing.verdict] : 'good') : 'fair', head, ...(isDoubted ? [headingOf(footing), reasonOf(footing)] : []), ...words, ...effort(session));
 }

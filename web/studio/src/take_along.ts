@@ -6,7 +6,7 @@ import { bake, type Baked, hasGoalsToBake } from './baking/bake.js';
 import type { Work } from './beside.js';
 import type { DroppedFile } from './open_files.js';
 import { plain } from './plain_words.js';
-import { extensionOf, isOfMarkers, save, type SaveKind } from './saving.js';
+import { extensionOf, isOfMarkers, left, save, type SaveKind, skeletonOf } from './saving.js';
 import type { Session } from './session.js';
 import { encode, MOST_LETTERS, pack } from './share.js';
 
@@ -54,8 +54,8 @@ export class TakeAlong {
   saveSkeleton(file: string): void {
     const { session } = this.app;
     if (session) {
-      const { model, stage } = session;
-      download(file, this.app.poise.write({ model, scale: stage.scale, postures: stage.postures, loops: stage.loops ?? [], title: stage.title }, 'json').bytes, 'application/json');
+      const { postures, title } = session.stage;
+      download(file, this.app.poise.write({ ...skeletonOf(session), postures, title }, 'json').bytes, 'application/json');
     }
   }
 
@@ -95,6 +95,9 @@ export class TakeAlong {
       const words = [`Saved ${file}${more}.`, ...warnings.map((w) => plain(w.text))];
       if (kind === 'glb' && session.stage.file && !session.stage.carried && app.viewport.hasBody) {
         words.push('GLB gets the bones only: the shapes and meshes of the robot are not written.');
+      }
+      if (kind === 'json' && left(session, [kind])) {
+        words.push(left(session, [kind]));
       }
       if (baked) {
         words.push(baked.words, 'Undo takes them out again.');

@@ -1,7 +1,7 @@
 // Dropped files of every kind, ours and, where they are there, those of others.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -9,7 +9,6 @@ import { strToU8, zipSync } from 'three/addons/libs/fflate.module.js';
 import { drop, dropped, LONG, notice, on, open, poise, probe, said, serve, until } from './browser.mjs';
 
 let folder = '';
-const data = new URL('../../../../shared/data/', import.meta.url).pathname;
 const load = (path) => ({ name: basename(path), bytes: readFileSync(path) });
 
 const convert = (...words) => execFileSync(poise, ['convert', ...words], { stdio: ['ignore', 'ignore', 'inherit'] });
@@ -355,23 +354,31 @@ test('a clip is scrubbed, stepped and played', on('?scene=arm6', {}, async (page
   await until(page, () => globalThis.studio.state().time > 0.8 || globalThis.studio.state().time < 0.5);
 }));
 
-const others = ['urdf/panda.urdf', 'urdf/nao.urdf', 'mjcf/humanoid.xml', 'trc/os_std_walking5_markers.trc'];
-const skip = existsSync(data) ? false : 'no files of others here';
+/** Files of the data folder (docs/data.md); null where one is missing, which skips the test. One that is different throws. */
+function loadData(t, ...names) {
+  const { status, stdout } = spawnSync(new URL('../../../tools/data.sh', import.meta.url).pathname, ['has', ...names], { encoding: 'utf8' });
+  assert.ok(status === 0 || status === 77, stdout);
+  if (status === 77) t.skip(stdout.trim());
+  return status === 77 ? null : names.map((name) => load(join(process.env.POISE_DATA, name)));
+}
 
-test('files of others open', { skip, timeout: LONG }, async () => {
+test('files of others open', { timeout: LONG }, async (t) => {
+  const files = loadData(t, 'urdf/panda.urdf', 'urdf/nao.urdf', 'mjcf/humanoid.xml', 'trc/os_std_walking5_markers.trc');
+  if (!files) return;
   const { page, finish } = await open('?scene=arm6');
-  for (const path of others.filter((p) => existsSync(join(data, p)))) {
-    await drop(page, load(join(data, path)));
+  for (const file of files) {
+    await drop(page, file);
     const { text, bad } = await notice(page);
-    assert.ok(!bad, `${path}: ${text}`);
+    assert.ok(!bad, `${file.name}: ${text}`);
   }
   await finish();
 });
 
 // The unit of its C3D (mm) and of its ASF (2.22 inches) are known, the upward axis of neither is.
-test('a skeleton and a recording in other units stand in one place', { skip: skip || !existsSync(join(data, 'hdm05')), timeout: LONG }, async () => {
+test('a skeleton and a recording in other units stand in one place', { timeout: LONG }, async (t) => {
+  const files = loadData(t, 'hdm05/HDM_dg.asf', 'hdm05/HDM_dg_01-03_01_120.c3d');
+  if (!files) return;
   const { page, finish } = await open('?scene=arm6');
-  const files = ['HDM_dg.asf', 'HDM_dg_01-03_01_120.c3d'].map((name) => load(join(data, 'hdm05', name)));
   for (const dropped of [files, files.slice(1)]) {
     await drop(page, ...dropped);
     const { text, bad } = await notice(page);

@@ -3,7 +3,7 @@
 import { after, before } from 'node:test';
 import { start, stop } from './browser.mjs';
 
-const PARTS = ['scenes', 'goals', 'methods', 'files', 'saving', 'frames', 'joints', 'code', 'loops', 'work', 'recordings', 'bodies', 'robots', 'characters', 'manners', 'live', 'page', 'views'];
+const PARTS = ['scenes', 'goals', 'methods', 'files', 'saving', 'frames', 'joints', 'code', 'loops', 'work', 'recordings', 'verdicts', 'bodies', 'robots', 'characters', 'manners', 'live', 'page', 'views'];
 
 before(start);
 after(stop);

@@ -3,13 +3,14 @@
  * result is smooth. What it has no pins for (the expressive solver, shapes that keep apart, a timeline of keyframes alone, markers that
  * are followed) is solved frame by frame, as it is played.
  */
-import { Clip, type GoalPin, type PinResult } from 'poise-ik';
+import { Clip, type Finding, type GoalPin, type PinResult } from 'poise-ik';
 import { beside, type Work } from '../beside.js';
 import { placeAt } from '../keyframes.js';
 import { clipNumbers } from '../recording/recording_job.js';
 import type { Session } from '../session.js';
 import { brief, counted, length, momentOf } from '../status.js';
 import { goalOf, type Target } from '../targets.js';
+import { textOf } from '../verdict_words.js';
 import type { BakeAnswer, BakeJob } from './bake_job.js';
 import { sweep } from './dust.js';
 import { holdOf } from './hold.js';
@@ -19,6 +20,7 @@ const PATIENCE = 40; // milliseconds of work between two looks at the page
 const EXACT = 1e-5; // of the size: less is not worth a number
 const SEEN = 1e-4; // metres and radians: smaller misses are not worth a word
 const DEGREES = 180 / Math.PI;
+const OWN_WORDS = ['unmet', 'jolted']; // findings of the library that are told with more about them here
 
 export interface Baked {
   clip: Clip;
@@ -49,7 +51,7 @@ export function pinOf(session: Session, target: Target): GoalPin {
   return { goal: goalAt(first), path: frames.map((frame) => ({ time: at(frame), goal: goalAt(frame) })), from: at(first), to: at(last), fade, fadeOut };
 }
 
-async function byPins(session: Session, motion: Clip, work: Work): Promise<{ clip: Clip; misses: Miss[]; jump: { frame: number; joint: string } | null }> {
+async function byPins(session: Session, motion: Clip, work: Work): Promise<{ clip: Clip; misses: Miss[]; jump: { frame: number; joint: string } | null; findings: Finding[] }> {
   const { poise, model } = session;
   const targets = session.targets.filter(({ enabled }) => enabled);
   const job: BakeJob = {
@@ -58,15 +60,16 @@ async function byPins(session: Session, motion: Clip, work: Work): Promise<{ cli
     clip: clipNumbers(motion),
     pins: targets.map((target) => pinOf(session, target)),
     locked: session.lockedFlags(),
+    bounds: session.stage.bounds ?? null,
   };
   work.progress('Baking the goals into the motion', null);
-  const { q, pins, snapFrame, snapJoint } = await beside<BakeAnswer>('bake_worker.js', job, work);
+  const { q, pins, snapFrame, snapJoint, findings } = await beside<BakeAnswer>('bake_worker.js', job, work);
   const clip = motion.trim(0, motion.frames);
   sweep(q, clip.q);
   clip.q.set(q);
   const missOf = ({ worstLength, worstAngle, worstFrame }: PinResult, i: number): Miss =>
     ({ name: model.joints[targets[i]!.body]!.body, length: worstLength, angle: worstAngle, frame: worstFrame ?? 0 });
-  return { clip, misses: pins.map(missOf), jump: snapFrame === null ? null : { frame: snapFrame, joint: snapJoint ?? 'a joint' } };
+  return { clip, misses: pins.map(missOf), jump: snapFrame === null ? null : { frame: snapFrame, joint: snapJoint ?? 'a joint' }, findings };
 }
 
 /** The body whose goal is farthest off in the last frame. */
@@ -134,9 +137,12 @@ export async function bake(session: Session, work: Work): Promise<Baked> {
   const { motion, model } = session;
   const takesPins = motion && session.takesPins;
   const played = takesPins ? null : await asPlayed(session, work, 'Baking the goals into the motion');
-  const { clip, misses, jump } = takesPins ? await byPins(session, motion, work) : { ...played!, jump: jumpIn(model, motion, played!.clip) };
+  const { clip, misses, jump, findings } = takesPins
+    ? await byPins(session, motion, work)
+    : { ...played!, jump: jumpIn(model, motion, played!.clip), findings: [] };
   const doubts = [
     missing(session, misses),
+    ...findings.filter(({ kind, level }) => level !== 'good' && !OWN_WORDS.includes(kind)).map((finding) => `${textOf(finding)}.`),
     jump ? `${jump.joint} turns suddenly in ${momentOf(jump.frame, clip.frameTime)}: a longer fade, or a nearer place, is smoother.` : '',
   ].filter(Boolean);
   const worst = Math.max(0, ...misses.map((miss) => miss.length));

@@ -1,6 +1,7 @@
 /** What the page asks of the worker that makes goals part of a motion, and what it answers. */
 import type { EditedMotion, GoalPin } from 'poise-ik';
 import type { ClipNumbers } from '../recording/recording_job.js';
+import type { Bounds } from '../stage.js';
 
 export interface BakeJob {
   /** The engine, compiled. */
@@ -11,9 +12,11 @@ export interface BakeJob {
   pins: GoalPin[];
   /** Degrees of freedom that stay as they are. */
   locked: boolean[];
+  /** Where bodies end; null: nobody knows. */
+  bounds: Bounds | null;
 }
 
-export interface BakeAnswer extends Pick<EditedMotion, 'pins' | 'snapFrame' | 'snapJoint'> {
+export interface BakeAnswer extends Pick<EditedMotion, 'pins' | 'snapFrame' | 'snapJoint' | 'findings'> {
   kind: 'baked';
   q: Float64Array;
 }

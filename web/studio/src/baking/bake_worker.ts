@@ -3,13 +3,13 @@ import { Clip, edit, load, type Poise } from 'poise-ik';
 import { failureOf } from '../beside.js';
 import type { BakeAnswer, BakeJob } from './bake_job.js';
 
-function bake(poise: Poise, { skeleton, clip, pins, locked }: BakeJob): BakeAnswer {
+function bake(poise: Poise, { skeleton, clip, pins, locked, bounds }: BakeJob): BakeAnswer {
   const { model, scale } = poise.read(skeleton, { format: 'json' });
   const { frames, nq, frameTime, startTime, q } = clip;
   const motion = Clip.create(poise, { frames, nq }, frameTime, startTime);
   motion.q.set(q);
-  const { clip: made, pins: results, snapFrame, snapJoint } = edit({ model, clip: motion, scale }, { pins, locked });
-  return { kind: 'baked', q: made.q.slice(), pins: results, snapFrame, snapJoint };
+  const { clip: made, pins: results, snapFrame, snapJoint, findings } = edit({ model, clip: motion, scale, ...bounds }, { pins, locked });
+  return { kind: 'baked', q: made.q.slice(), pins: results, snapFrame, snapJoint, findings };
 }
 
 addEventListener('message', ({ data }: MessageEvent<BakeJob>) => {

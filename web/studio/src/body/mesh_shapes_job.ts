@@ -1,5 +1,6 @@
 /** What the page asks of the worker that covers collision meshes with shapes, and what it answers. */
 import type { Format, Pair, Shape } from 'poise-ik';
+import type { NamedBytes } from './whole_file.js';
 
 /** The file that names the meshes. */
 export interface RobotFile {
@@ -12,8 +13,8 @@ export interface MeshShapesJob {
   /** The engine, compiled. */
   compiled: WebAssembly.Module;
   robot: RobotFile;
-  /** Files that it names, as it names them; null: there is none. */
-  files: ReadonlyMap<string, Uint8Array | null>;
+  /** Files that it names, as it names them. */
+  files: NamedBytes;
 }
 
 export interface MeshShapes {
@@ -23,5 +24,3 @@ export interface MeshShapes {
   /** Meshes that were not found, or are of a kind that is not read. */
   skipped: number;
 }
-
-export type MeshShapesAnswer = MeshShapes | { kind: 'wants'; names: string[] };

@@ -20,7 +20,7 @@ export function shellText(problem: Problem): string {
     `poise solve ${'file' in source ? shell(source.file) : `scene:${sceneOf(problem)}`}`,
     ...goals.map((goal) => `--goal ${shell(goal)}`),
     ...locked.map((joint) => `--lock ${shell(joint)}`),
-    ...(method === 'auto' ? [] : [`--method ${method === 'newton_projected' ? 'newton' : method}`]),
+    ...(method === 'auto' ? [] : [`--method ${method}`]),
     ...(margin === null ? [] : [`--avoid --margin ${margin}`]),
     `--from ${shell(q.join(' '))}`,
   ];

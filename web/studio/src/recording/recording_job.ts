@@ -1,5 +1,5 @@
 /** What the page asks of the worker that follows recordings, and what it answers. Everything here can be copied between them. */
-import { Clip, type Finding, Markers, type Placement, type Poise, type RecordingOptions, type RecordingProgress, type Scale, type TrackSummary, type VerdictLevel, type Warning } from 'poise-ik';
+import { Clip, type Finding, type Format, type MarkerError, Markers, type Placement, type Poise, type RecordingOptions, type RecordingProgress, type Scale, type TrackSummary, type VerdictLevel, type Warning } from 'poise-ik';
 
 /** Frames that do not count: markers could not be trusted and the last good pose is held, or nobody is there yet or any longer. */
 export const Held = { no: 0, doubted: 1, away: 2 } as const;
@@ -25,6 +25,8 @@ export interface RecordingJob {
   compiled: WebAssembly.Module;
   /** The skeleton with its places of markers as poise JSON; null: the built-in body. */
   skeleton: Uint8Array | null;
+  /** Of the file that it was read from: an OpenSim model has its own rules. */
+  format?: Format;
   /** A file, or markers in the skeleton's units. */
   recording: { name: string; bytes: Uint8Array } | MarkerNumbers;
   options: Omit<RecordingOptions, 'onProgress'>;
@@ -40,6 +42,9 @@ export interface TrackedAnswer {
   placements: Placement[];
   scale: Scale;
   distances: Float64Array;
+  /** Which of these the errors are of, and these by marker. */
+  counted: Uint8Array;
+  byMarker: MarkerError[];
   /** By frame: see `Held`. */
   held: Uint8Array;
   verdict: VerdictLevel;

@@ -1,5 +1,5 @@
 /** Follows a recording beside the page, in an engine of its own: reads it, fits a body, tracks and judges as `poise track` does. */
-import { load, Markers, type Model, type Placement, type Poise, PoiseError, type RecordingProgress, type Scale, trackRecording, type Warning } from 'poise-ik';
+import { type Format, load, Markers, type Model, type Placement, type Poise, PoiseError, type Posture, type RecordingProgress, type Scale, trackRecording, type Warning } from 'poise-ik';
 import { failureOf } from '../beside.js';
 import { clipNumbers, heldFrames, markerNumbers, markersOf, type RecordingAnswer, type RecordingJob } from './recording_job.js';
 
@@ -17,6 +17,8 @@ interface Skeleton {
   model: Model;
   scale: Scale;
   placements: Placement[];
+  postures?: Posture[];
+  format?: Format;
 }
 
 /** What is there at the beginning: markers, with their file's warnings. */
@@ -32,10 +34,10 @@ function read(poise: Poise, recording: RecordingJob['recording']): { markers: Ma
 }
 
 /** The skeleton of the job, or the built-in body, with its own places if the recording is one of it. */
-function skeletonOf(poise: Poise, bytes: Uint8Array | null, markers: Markers): Skeleton {
+function skeletonOf(poise: Poise, { skeleton: bytes, format }: RecordingJob, markers: Markers): Skeleton {
   if (bytes) {
-    const { model, scale, placements } = poise.read(bytes, { format: 'json' });
-    return { model: model!, scale, placements };
+    const { model, scale, placements, postures } = poise.read(bytes, { format: 'json' });
+    return { model: model!, scale, placements, postures, ...(format ? { format } : {}) };
   }
   const { model, markers: places } = poise.scene('humanoid');
   const own = places.filter((_, i) => markers.indices(places)[i]! >= 0);
@@ -56,10 +58,10 @@ function teller(tell: (answer: RecordingAnswer) => void): (progress: RecordingPr
 
 function follow(poise: Poise, job: RecordingJob, tell: (answer: RecordingAnswer) => void): RecordingAnswer {
   const { markers, ...told } = read(poise, job.recording);
-  const skeleton = skeletonOf(poise, job.skeleton, markers);
+  const skeleton = skeletonOf(poise, job, markers);
   try {
     const result = trackRecording(skeleton, { markers, scale: markers.scale }, { ...job.options, onProgress: teller(tell) });
-    const { placements, scale, distances, verdict, findings, summary, model } = result;
+    const { placements, scale, distances, counted, byMarker, verdict, findings, summary, model } = result;
     const own = result.isFitted || !job.skeleton;
     const held = heldFrames(result.frames.map((frame) => frame.held));
     return {
@@ -67,7 +69,7 @@ function follow(poise: Poise, job: RecordingJob, tell: (answer: RecordingAnswer)
       clip: clipNumbers(result.clip),
       markers: markerNumbers(result.markers),
       model: own ? poise.write({ model, scale }, 'json').bytes : null,
-      placements, scale, distances, held, verdict, findings, summary, ...told,
+      placements, scale, distances, counted, byMarker, held, verdict, findings, summary, ...told,
     };
   } catch (error) {
     if (!(error instanceof PoiseError) || job.skeleton) {

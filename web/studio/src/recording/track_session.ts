@@ -1,16 +1,11 @@
 /** The whole recording on the stage, followed with the places that the markers have, and judged. */
-import type { Finding } from 'poise-ik';
 import type { Work } from '../beside.js';
-import { plain } from '../plain_words.js';
 import type { Session } from '../session.js';
+import type { Judged } from '../stage.js';
 import { counted, length, momentOf } from '../status.js';
+import { againstIt } from '../verdict_words.js';
 import { followRecording } from './follow_recording.js';
 import { clipOf, Held, markerNumbers, type TrackedAnswer } from './recording_job.js';
-
-/** What speaks against a fit, in words, the worst first. */
-export function reasonsOf(findings: readonly Finding[]): string[] {
-  return findings.filter(({ level }) => level !== 'good').map(({ text }) => plain(text));
-}
 
 /** Which frames an error is the mean of. */
 function overFrames(held: Uint8Array): string {
@@ -25,6 +20,12 @@ export function errorOf({ summary, placements, scale, held, clip }: TrackedAnswe
   const label = placements[worstMarker]?.label;
   const where = label ? `; at worst ${off(worst)}, ${label} in ${momentOf(worstFrame, clip.frameTime)}` : '';
   return `${off(summary.mean)} ${mean} ${overFrames(held)}${where}`;
+}
+
+/** The library's verdict on a recording that was followed. */
+export function judgedFit(answer: TrackedAnswer): Judged {
+  const { verdict, findings } = answer;
+  return { what: 'fit', verdict, findings, figures: [`Markers are followed to ${errorOf(answer, 'on average')}.`] };
 }
 
 /** Fills session.tracked and says in words how it went. */
@@ -48,11 +49,11 @@ export async function trackSession(session: Session, work: Work): Promise<string
     throw new Error(answer.why);
   }
   const seconds = (performance.now() - started) / 1000;
-  const { distances: errors, held, verdict, findings } = answer;
+  const { distances: errors, counted: counts, byMarker, held } = answer;
   session.tracked?.clip.dispose();
-  session.tracked = { clip: clipOf(poise, answer.clip, held), errors, held, verdict, reasons: reasonsOf(findings) };
+  session.tracked = { clip: clipOf(poise, answer.clip, held), errors, counted: counts, byMarker, held };
+  session.judged = judgedFit(answer);
   session.followMarkers = false; // the motion that was found plays
   session.changed();
-  const doubt = verdict === 'good' ? '' : `\nThe fit is ${verdict === 'failed' ? 'wrong' : 'doubtful'}: ${session.tracked.reasons[0] ?? ''}`;
-  return `${counted(answer.clip.frames, 'frame')} tracked in ${seconds.toFixed(1)} s: ${errorOf(answer, 'mean error')}.${doubt}`;
+  return [`${counted(answer.clip.frames, 'frame')} tracked in ${seconds.toFixed(1)} s: ${errorOf(answer, 'mean error')}.`, ...againstIt(session.judged)].join('\n');
 }

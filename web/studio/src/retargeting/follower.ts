@@ -1,16 +1,18 @@
 /** A skeleton that stood on the stage before a motion came, and can take it over. */
-import type { Poise } from 'poise-ik';
+import type { Clip, Up } from 'poise-ik';
 import type { Find } from '../body/named_files.js';
-import { beside, type Work } from '../beside.js';
+import { besideWithFiles } from '../body/whole_file.js';
+import type { Work } from '../beside.js';
 import type { Wish } from '../loading/file_sets.js';
-import { type DroppedFile, openFiles } from '../open_files.js';
-import { reasonsOf } from '../recording/track_session.js';
+import type { DroppedFile } from '../open_files.js';
+import { skeletonOf } from '../saving.js';
 import type { Session } from '../session.js';
+import type { Judged } from '../stage.js';
 import { counted } from '../status.js';
-import type { RetargetAnswer, RetargetJob } from './retarget_job.js';
+import { againstIt } from '../verdict_words.js';
+import type { RetargetAnswer, RetargetJob, SkeletonFile } from './retarget_job.js';
 
 const LEAST_JOINTS = 8; // of a figure: an arm has no use for a walk
-const MOST_REASONS = 4;
 
 export interface Follower {
   title: string;
@@ -20,13 +22,22 @@ export interface Follower {
   find: Find;
   /** Which of the files it is. */
   wish: Wish;
-  /** As poise JSON. */
-  skeleton: Uint8Array;
+  /** Its own file, where it stands there as that has it, or as poise JSON. */
+  skeleton: SkeletonFile;
+  /** What points up, where the user has said so. */
+  up: Up | null;
 }
 
 const isFigure = ({ hasSkeleton, model }: Session): boolean => hasSkeleton && model.joints.length >= LEAST_JOINTS;
 
-const skeletonOf = ({ poise, model, stage }: Session): Uint8Array => poise.write({ model, scale: stage.scale, clip: stage.clip }, 'json').bytes;
+/** As poise JSON. What points up is in it where its file, or the user, has said so. */
+function written(session: Session, clip: Clip | null): Uint8Array {
+  const { metres, up } = session.stage.scale;
+  const isSaid = ['file', 'user'].includes(session.stage.upBy);
+  return session.poise.write({ ...skeletonOf(session), scale: { metres, up: isSaid ? up : 'unknown' }, clip }, 'json').bytes;
+}
+
+const saidUp = ({ stage: { scale, upBy } }: Session): Up | null => (upBy === 'user' ? scale.up : null);
 
 /** Of files that were dropped together: a motion with a skeleton of its own, which would hide the character or robot beside it, and the others. Of several motions the first; a motion inside a folder belongs to that. */
 export function motionAmong(files: DroppedFile[]): { motion: DroppedFile | null; skeleton: DroppedFile[]; left: DroppedFile[] } {
@@ -37,35 +48,32 @@ export function motionAmong(files: DroppedFile[]): { motion: DroppedFile | null;
 }
 
 /** Whether what stands there could move like what comes: null, if not. */
-export function followerOf(before: Session | null, coming: Session, opened: Omit<Follower, 'title' | 'wish' | 'skeleton'>): Follower | null {
+export function followerOf(before: Session | null, coming: Session, opened: Omit<Follower, 'title' | 'wish' | 'skeleton' | 'up'>): Follower | null {
   if (!before || !coming.motion || !isFigure(before) || !isFigure(coming)) {
     return null;
   }
-  const { model, stage } = before;
-  const isFixed = opened.scene === null && stage.file !== undefined && !stage.markers && !model.joints.some(({ type }) => type.startsWith('free'));
-  const wish = { ...(stage.choices ? { robot: stage.choices.robot, animation: stage.choices.animation } : {}), ...(isFixed || stage.floating ? { floating: true } : {}) };
+  const { stage } = before;
+  const isOfFile = opened.scene === null && stage.robot !== undefined && !stage.markers;
+  const wish = { ...(stage.choices ? { robot: stage.choices.robot, animation: stage.choices.animation } : {}), ...(isOfFile || stage.floating ? { floating: true } : {}) };
   const file = stage.file?.slice(stage.file.lastIndexOf('/') + 1);
-  return { ...opened, title: file ?? (stage.markers && opened.scene === null ? `the body of ${stage.title}` : stage.title), wish, skeleton: skeletonOf(before) };
+  const skeleton: SkeletonFile = isOfFile ? { robot: stage.robot!, animation: wish.animation ?? 0 } : { json: written(before, stage.clip) };
+  return { ...opened, title: file ?? (stage.markers && opened.scene === null ? `the body of ${stage.title}` : stage.title), wish, skeleton, up: saidUp(before) };
 }
 
-/** Its skeleton with a root that is free, as `poise retarget` has it, also where its file fixes it in place. */
-async function freed(poise: Poise, { files, wish, skeleton }: Follower, work: Work): Promise<Uint8Array> {
-  if (!wish.floating) {
-    return skeleton;
-  }
-  const { session } = await openFiles(poise, files, null, work, wish);
-  const bytes = skeletonOf(session);
-  session.dispose();
-  return bytes;
+/** A motion that a recording became is no better elsewhere than it is here: what speaks against it stands behind what speaks against the retargeting. */
+function withFit(judged: Judged, before: Judged | null): Judged {
+  const levels = ['good', 'doubtful', 'failed'] as const;
+  const worse = Math.max(...[judged.verdict, before?.verdict ?? 'good'].map((level) => levels.indexOf(level)));
+  const doubts = before?.findings.filter(({ level, kind }) => level !== 'good' || kind === 'joint') ?? [];
+  return { ...judged, verdict: levels[worse]!, findings: [...judged.findings, ...doubts] };
 }
 
-/** The motion on the stage as joint values of the follower, and how well that went. */
-export async function retarget({ poise, model, stage, motion }: Session, follower: Follower, work: Work): Promise<{ table: Uint8Array; words: string; isDoubtful: boolean }> {
-  work.progress(`Putting the motion on ${follower.title}`, null);
-  const job: RetargetJob = { compiled: poise.compiled, skeleton: await freed(poise, follower, work), motion: poise.write({ model, scale: stage.scale, clip: motion }, 'json').bytes };
-  const { table, roles, inPlace, verdict, findings } = await beside<RetargetAnswer>('retarget_worker.js', job, work);
-  const against = reasonsOf(findings).slice(0, MOST_REASONS).map((text) => `- ${text}`);
-  const doubt = verdict === 'good' ? [] : [`The motion is ${verdict === 'failed' ? 'wrong' : 'doubtful'} there:`, ...against];
-  const fixed = inPlace ? ['Its root cannot move: it stays in its place, and its feet may slide or hang in the air.'] : [];
-  return { table, words: [`${stage.title} on ${follower.title}: ${counted(roles, 'part')} of the body follow.`, ...fixed, ...doubt].join('\n'), isDoubtful: inPlace || verdict !== 'good' };
+/** The motion on the stage as joint values of the follower, and how well that went: all that the library says. */
+export async function retarget(session: Session, follower: Follower, work: Work): Promise<{ table: Uint8Array; words: string; judged: Judged }> {
+  const { poise, stage, motion } = session;
+  const [fromUp, toUp] = [saidUp(session), follower.up];
+  const job: Omit<RetargetJob, 'files'> = { compiled: poise.compiled, motion: written(session, motion), skeleton: follower.skeleton, ...(fromUp ? { fromUp } : {}), ...(toUp ? { toUp } : {}) };
+  const { table, roles, verdict, findings, figures } = await besideWithFiles<RetargetAnswer>('retarget_worker.js', job, follower.find, `Putting the motion on ${follower.title}`, work);
+  const judged = withFit({ what: 'retargeting', verdict, findings, figures }, session.judged);
+  return { table, judged, words: [`${stage.title} on ${follower.title}: ${counted(roles, 'part')} of the body follow.`, ...againstIt(judged)].join('\n') };
 }

@@ -1,12 +1,22 @@
 /** What the page asks of the worker that puts a motion on another skeleton, and what it answers. */
-import type { Finding, VerdictLevel } from 'poise-ik';
+import type { Finding, Up, VerdictLevel } from 'poise-ik';
+import type { RobotFile } from '../body/mesh_shapes_job.js';
+import type { NamedBytes } from '../body/whole_file.js';
+
+/** Skeletons are read as `poise retarget` reads them: from their own files, where they stand on the stage as these have them. */
+export type SkeletonFile = { robot: RobotFile; animation: number } | { json: Uint8Array };
 
 export interface RetargetJob {
   /** The engine, compiled. */
   compiled: WebAssembly.Module;
-  /** A skeleton with its motion, and the one that is to follow, as poise JSON. */
+  /** A skeleton with its motion, as poise JSON. */
   motion: Uint8Array;
-  skeleton: Uint8Array;
+  /** The one that is to follow, and files that its own names. */
+  skeleton: SkeletonFile;
+  files: NamedBytes;
+  /** What points up, where the user has said so; left out: as the files say, else as the figures stand. */
+  fromUp?: Up;
+  toUp?: Up;
 }
 
 export interface RetargetAnswer {
@@ -15,8 +25,8 @@ export interface RetargetAnswer {
   table: Uint8Array;
   /** Parts of the body that both have. */
   roles: number;
-  /** The skeleton cannot move as a whole. */
-  inPlace: boolean;
   verdict: VerdictLevel;
   findings: Finding[];
+  /** What was measured, a line each. */
+  figures: string[];
 }

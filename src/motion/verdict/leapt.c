@@ -1,0 +1,233 @@
+// Joints that leap along a tool path: between two poses that lie next to each other the arm takes another of its answers,
+// and no controller can follow. A long move is none: where the tool itself moves far, its joints may, too.
+//
+//   step    v = poise_difference(q_a, q_b)        of each joint, an angle or a length
+//   motion  s = angle(R_a, R_b) + |p_a - p_b| / l of the tool; l: the length of the chain that carries it
+//
+// A step within its threshold is none, and one beyond FARTHER s is a leap. What lies between is halved: the tool goes to the
+// middle of the straight line, and the joints follow it there from the middle of their way. Each half is looked at in the
+// same way, and has half the s. Along one answer the steps become small; between two, one half keeps the leap.
+#include <poise/verdict.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "math/quat.h"
+#include "math/scalar.h"
+#include "math/trig.h"
+#include "motion/findings.h"
+
+#define FARTHER  10.0 // times the tool's motion: joints that turn near the tool, or near a singularity
+#define OPPOSITE 0.1  // cos(angle / 2), about 170 degrees: a tool that turns by half a turn may do so either way
+
+enum { HALVINGS = 10 };
+
+typedef struct leaping {
+    const poise_path_problem *problem;
+    poise_kinematics *kin;
+    poise_solver *solver;
+    double *v;     // nv
+    double *q;     // a middle for each halving, nq numbers each
+    double length; // of the chain that carries the tool
+    bool has_tool;
+} leaping;
+
+// A joint's step, and how many times its threshold it is.
+typedef struct leap {
+    double share, value;
+    bool slides;
+    int joint;
+} leap;
+
+// ---- Steps of joints -----------------------------------------------------------------------------------------------------
+
+static bool is_slide(const poise_model *model, const poise_joint_info *joint, int dof)
+{
+    int coordinate = joint->q + least(dof, joint->nq - 1);
+    bool turns = joint->type == POISE_JOINT_FREE && dof >= 3;
+    return !turns && poise_model_coordinate(model, coordinate).unit == POISE_UNIT_LENGTH;
+}
+
+// The joint whose step s->v is the most times its threshold, of those that step farther than a motion of the tool excuses.
+static leap longest_step(const leaping *s, double motion)
+{
+    const poise_path_problem *p = s->problem;
+    leap longest = {0};
+    for (int k = 0; k < poise_model_info(p->model).joints; ++k) {
+        poise_joint_info joint = poise_model_joint_info(p->model, k);
+        for (int i = 0; i < joint.nv; ++i) {
+            bool slides = is_slide(p->model, &joint, i);
+            double value = fabs(s->v[joint.v + i]) * (slides ? p->metres : 1.0);
+            double excused = FARTHER * motion * (slides ? s->length * p->metres : 1.0);
+            double share = value / max2(p->thresholds.doubtful[slides ? POISE_FINDING_SLID : POISE_FINDING_LEAPT], 1e-300);
+            if (value > excused && share > longest.share) {
+                longest = (leap){share, value, slides, k};
+            }
+        }
+    }
+    return longest;
+}
+
+// ---- The tool between two poses ------------------------------------------------------------------------------------------
+
+static poise_pose tool_at(const leaping *s, const double *q)
+{
+    poise_kinematics_update(s->kin, q, NULL);
+    return poise_pose_multiply(poise_kinematics_body_pose(s->kin, s->problem->body), s->problem->local);
+}
+
+static double chain_length(const poise_path_problem *p)
+{
+    double length = v3_norm(p->local.position);
+    for (int k = p->body; k >= 0; k = poise_model_joint_info(p->model, k).parent) {
+        length += v3_norm(poise_model_joint_info(p->model, k).given->offset.position);
+    }
+    return length > 0.0 ? length : 1.0;
+}
+
+static double motion_between(const leaping *s, poise_pose a, poise_pose b)
+{
+    quat turn = quat_mul(quat_conj(a.rotation), b.rotation);
+    double angle = 2.0 * poise_atan2(v3_norm(quat_vec(turn)), fabs(turn.w));
+    return angle + v3_norm(v3_sub(b.position, a.position)) / s->length;
+}
+
+static double cosine(quat a, quat b)
+{
+    return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
+}
+
+// Halfway between two poses; after half a turn on the side where the joints have it, `guess`.
+static poise_pose middle_of(poise_pose a, poise_pose b, poise_pose guess)
+{
+    quat p = a.rotation, r = b.rotation;
+    double sign = cosine(p, r) < 0.0 ? -1.0 : 1.0;
+    quat near = quat_normalize((quat){p.x + sign * r.x, p.y + sign * r.y, p.z + sign * r.z, p.w + sign * r.w});
+    quat far = quat_normalize((quat){p.x - sign * r.x, p.y - sign * r.y, p.z - sign * r.z, p.w - sign * r.w});
+    bool is_far = fabs(cosine(p, r)) < OPPOSITE && fabs(cosine(far, guess.rotation)) > fabs(cosine(near, guess.rotation));
+    return (poise_pose){.rotation = is_far ? far : near, .position = v3_scale(v3_add(a.position, b.position), 0.5)};
+}
+
+// The joints with the tool halfway, from halfway between the joints.
+static poise_status solve_middle(const leaping *s, const double *from, poise_pose a, poise_pose b, double *q,
+                                 poise_error *error)
+{
+    const poise_model *model = s->problem->model;
+    for (int i = 0; i < poise_model_info(model).nv; ++i) {
+        s->v[i] *= 0.5;
+    }
+    poise_status status = poise_retract(model, from, s->v, q, error);
+    if (status == POISE_OK) {
+        poise_goal goal = poise_goal_pose(s->problem->body, s->problem->local, middle_of(a, b, tool_at(s, q)));
+        status = poise_solve(s->solver, &goal, 1, q, NULL, error);
+    }
+    return status;
+}
+
+// The longest step on the way between two answers.
+static poise_status look_between(const leaping *s, const double *from, const double *to, int halvings, leap *longest,
+                                 poise_error *error)
+{
+    poise_status status = poise_difference(s->problem->model, from, to, s->v, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    leap step = longest_step(s, -1.0);
+    if (step.share > 1.0 && s->has_tool) {
+        poise_pose a = tool_at(s, from), b = tool_at(s, to);
+        step = longest_step(s, motion_between(s, a, b));
+        if (step.share <= 1.0 && halvings < HALVINGS) {
+            double *middle = s->q + (size_t)halvings * (size_t)poise_model_info(s->problem->model).nq;
+            status = solve_middle(s, from, a, b, middle, error);
+            status = status == POISE_OK ? look_between(s, from, middle, halvings + 1, longest, error) : status;
+            return status == POISE_OK ? look_between(s, middle, to, halvings + 1, longest, error) : status;
+        }
+    }
+    *longest = step.share > longest->share ? step : *longest;
+    return POISE_OK;
+}
+
+// ---- The verdict ---------------------------------------------------------------------------------------------------------
+
+poise_path_problem poise_path_problem_default(void)
+{
+    return (poise_path_problem){
+        .body = POISE_NONE, .local = poise_pose_identity(), .metres = 1.0, .thresholds = poise_thresholds_default()};
+}
+
+static poise_status check(const poise_path_problem *p, const poise_verdict *verdict, const poise_finding *findings,
+                          int capacity, poise_error *error)
+{
+    if (!p || !p->model || !p->q || !verdict || p->poses < 0 || capacity < 0 || (capacity > 0 && !findings)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, q and verdict must not be NULL");
+    }
+    if (p->body >= poise_model_info(p->model).joints || (p->body < 0 && p->body != POISE_NONE)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "the tool's body %d is out of range", p->body);
+    }
+    if (!(p->metres > 0.0 && is_finite(p->metres))) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "metres per unit must be a finite number > 0");
+    }
+    return POISE_OK;
+}
+
+// The longest step from one pose to the next; where following the tool takes it, the longest on the way.
+static poise_status judge_step(const leaping *s, const double *from, const double *to, leap *longest, poise_error *error)
+{
+    leap on_the_way = {0};
+    poise_status status = poise_difference(s->problem->model, from, to, s->v, error);
+    if (status == POISE_OK) {
+        *longest = longest_step(s, -1.0);
+        status = look_between(s, from, to, 0, &on_the_way, error);
+    }
+    *longest = on_the_way.share > 1.0 ? *longest : on_the_way;
+    return status;
+}
+
+static poise_status judge(const leaping *s, pz_findings *found, poise_error *error)
+{
+    const poise_path_problem *p = s->problem;
+    size_t nq = (size_t)poise_model_info(p->model).nq;
+    for (int i = 1; i < p->poses; ++i) {
+        leap longest = {0};
+        const double *to = p->q + (size_t)i * nq;
+        poise_status status = judge_step(s, to - nq, to, &longest, error);
+        if (status != POISE_OK) {
+            return status;
+        }
+        poise_finding f = {.kind = longest.slides ? POISE_FINDING_SLID : POISE_FINDING_LEAPT,
+                           .name = poise_model_joint_info(p->model, longest.joint).name,
+                           .value = longest.value,
+                           .first = i,
+                           .last = i + 1};
+        poise_verdict_weigh(found->thresholds, f, false, &found->verdict, found->list, found->capacity);
+    }
+    return POISE_OK;
+}
+
+poise_status poise_path_judge(const poise_path_problem *problem, const poise_allocator *allocator, poise_verdict *verdict,
+                              poise_finding *findings, int capacity, poise_error *error)
+{
+    poise_status status = check(problem, verdict, findings, capacity, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    poise_model_summary size = poise_model_info(problem->model);
+    poise_solver_options options = poise_solver_options_default();
+    leaping s = {.problem = problem, .length = chain_length(problem), .has_tool = problem->body != POISE_NONE};
+    pz_findings found = {.thresholds = &problem->thresholds, .list = findings, .capacity = capacity};
+    status = poise_kinematics_create(problem->model, allocator, &s.kin, error);
+    if (status == POISE_OK) {
+        status = poise_solver_create(problem->model, &options, allocator, &s.solver, error);
+    }
+    s.v = pz_allocate(allocator, ((size_t)size.nv + 1) * sizeof *s.v);
+    s.q = pz_allocate(allocator, (HALVINGS * (size_t)size.nq + 1) * sizeof *s.q);
+    if (status == POISE_OK && !(s.v && s.q)) {
+        status = pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    }
+    status = status == POISE_OK ? judge(&s, &found, error) : status;
+    pz_release(allocator, s.q);
+    pz_release(allocator, s.v);
+    poise_solver_destroy(s.solver);
+    poise_kinematics_destroy(s.kin);
+    *verdict = status == POISE_OK ? found.verdict : *verdict;
+    return status;
+}

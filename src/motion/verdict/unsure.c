@@ -1,0 +1,111 @@
+// Clinical angles that markers hardly tell: a knee whose markers are all in a line with hip and ankle leaves the thigh's turn
+// open, and the track shows the rest posture there, or noise. The standard deviation of each angle is computed in some
+// frames (uncertainty.c); what a tenth of them exceed is weighed, so that a moment near a stretched limb is no fault.
+//
+// Most sets of markers leave something open by design: heel and toe say little of the foot's inversion, a bar at the wrist
+// little of pronation. That is told, the angle is left empty where it deviates by more than 10 degrees
+// (poise_recording_angles), and it is no fault: of 74 recordings with nothing wrong, 45 have such an angle. It is one where
+// the recording holds a marker that would tell more, and that was left out because nobody knows its name.
+//
+// What counts is the deviation of the turn about an angle's own axis. The angles of a hanging arm share one turn, plane and
+// rotation, in gimbal lock; their sum is sharp, and no marker is missing.
+#include "motion/verdict/unsure.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "math/scalar.h"
+#include "motion/clinical.h"
+#include "motion/uncertainty.h"
+
+#define LOOKS  40  // frames examined
+#define BEYOND 0.1 // of them: the share that deviates more than the value weighed
+
+#define VAGUE 0.08726646259971647 // 5 degrees: less is not worth a word
+
+#define RADIANS     (1.0 / 57.29577951308232)
+#define HALF_A_TURN 3.14159265358979323846
+
+typedef struct doubting {
+    const poise_verdict_problem *problem;
+    const poise_track_summary *summary;
+    int every;                    // examined frame
+    double *deviation;            // looks x POISE_ANGLE_COUNT
+    double *sorted;               // looks
+    poise_placement *seen;        // those whose markers are there
+    bool told[POISE_ANGLE_COUNT]; // by markers
+} doubting;
+
+// Which angles markers see at all. The others are unobserved, which is no fault.
+static poise_status find_seen(doubting *d, const poise_allocator *allocator, poise_error *error)
+{
+    const poise_track_problem *track = d->problem->track;
+    int count = 0;
+    for (int i = 0; i < track->placement_count; ++i) {
+        if (d->summary->markers[i].seen > 0) {
+            d->seen[count++] = track->placements[i];
+        }
+    }
+    return poise_joint_angles_seen(track->model, d->seen, count, allocator, d->told, error);
+}
+
+// What BEYOND of the frames exceed, radians.
+static double quantile_of(const doubting *d, int angle)
+{
+    int count = 0, end = d->problem->clip->frames - d->summary->after;
+    for (int f = 0, look = 0; f < end; f += d->every, ++look) {
+        bool is_held = d->problem->frames && (d->problem->frames[f].flags & POISE_TRACK_HELD);
+        if (f < d->summary->before || is_held) {
+            continue;
+        }
+        double value = min2(RADIANS * d->deviation[(size_t)look * POISE_ANGLE_COUNT + (size_t)angle], HALF_A_TURN);
+        int at = count++;
+        for (; at > 0 && d->sorted[at - 1] < value; --at) {
+            d->sorted[at] = d->sorted[at - 1];
+        }
+        d->sorted[at] = value;
+    }
+    return count > 0 ? d->sorted[(int)(BEYOND * count)] : 0.0;
+}
+
+static void weigh_angle(const doubting *d, const pz_clinic *clinic, int angle, const char *const *left, pz_findings *found)
+{
+    int body = pz_angle_body(clinic, angle);
+    const char *other = body >= 0 ? left[body] : NULL;
+    poise_finding f = {.kind = other ? POISE_FINDING_UNSURE : POISE_FINDING_VAGUE,
+                       .name = poise_angle_name(angle),
+                       .other = other,
+                       .value = quantile_of(d, angle)};
+    bool is_told = !other && f.value > VAGUE;
+    poise_verdict_weigh(found->thresholds, f, is_told, &found->verdict, found->list, found->capacity);
+}
+
+poise_status pz_weigh_unsure(const poise_verdict_problem *problem, const poise_track_summary *summary,
+                             const char *const *left, const poise_allocator *allocator, pz_findings *found,
+                             poise_error *error)
+{
+    const poise_track_problem *track = problem->track;
+    pz_clinic clinic;
+    doubting d = {.problem = problem, .summary = summary, .every = problem->clip->frames / LOOKS + 1};
+    size_t looks = (size_t)(problem->clip->frames / d.every) + 1, places = (size_t)track->placement_count + 1;
+    d.deviation = pz_allocate(allocator, looks * POISE_ANGLE_COUNT * sizeof *d.deviation);
+    d.sorted = pz_allocate(allocator, looks * sizeof *d.sorted);
+    d.seen = pz_allocate(allocator, places * sizeof *d.seen);
+    poise_status status =
+        d.deviation && d.sorted && d.seen ? POISE_OK : pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    poise_status begun = pz_clinic_begin(track->model, allocator, &clinic, error);
+    status = status == POISE_OK ? begun : status;
+    status = status == POISE_OK ? find_seen(&d, allocator, error) : status;
+    if (status == POISE_OK) {
+        status = pz_angle_deviations(track, problem->clip, problem->frames, d.every, true, allocator, d.deviation, error);
+    }
+    for (int i = 0; i < POISE_ANGLE_COUNT && status == POISE_OK; ++i) {
+        if (d.told[i]) {
+            weigh_angle(&d, &clinic, i, left, found);
+        }
+    }
+    pz_clinic_end(&clinic, allocator);
+    pz_release(allocator, d.seen);
+    pz_release(allocator, d.sorted);
+    pz_release(allocator, d.deviation);
+    return status;
+}
