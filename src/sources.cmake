@@ -255,10 +255,8 @@ set(poise_sources
 # The library of file formats, beside the core (cmake/io.cmake): first what all formats share, then the formats.
 set(poise_io_sources
     src/io/pool.c
-    src/io/text/scan.c
-    src/io/text/number_read.c
-    src/io/text/number_write.c
-    src/io/text/utf8.c
+    src/io/text.c
+    src/io/number.c
     src/io/input.c
     src/io/named_files.c
     src/io/output.c
@@ -303,7 +301,6 @@ set(poise_io_sources
     src/io/c3d/c3d_carried.c
     src/io/c3d/c3d_read.c
     src/io/c3d/c3d_write.c
-    src/io/text/length_units.c
     src/io/opensim/trc.c
     src/io/opensim/ik_setup.c
     src/io/opensim/mot.c

@@ -5,7 +5,7 @@
 #include "load.h"
 
 #include "io/json/json_value.h"
-#include "io/text/utf8.h"
+#include "io/text.h"
 
 #include <math.h>
 #include <stdarg.h>

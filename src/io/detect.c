@@ -1,5 +1,5 @@
 // Which format are these bytes? Their beginning says it for all but a few; then the name does.
-#include "io/text/cells.h"
+#include "io/io_core.h"
 
 #include <string.h>
 

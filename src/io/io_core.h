@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/names.h"
+#include "io/text.h"
 
 // ---- Memory (pool.c) -----------------------------------------------------------------------------------------------------
 
@@ -88,68 +89,6 @@ void pz_zeros_are_gaps(pz_input *input);
 // frames; after lengths and axes were changed (c3d_carried.c). NULL is allowed.
 void pz_carried_trim(poise_carried *carried, int first, int count);
 void pz_carried_rescale(poise_carried *carried, poise_scale from, poise_scale to);
-
-// ---- Text (scan.c) -------------------------------------------------------------------------------------------------------
-
-// A cursor over a text. Lines end with LF, CR LF or CR.
-typedef struct pz_scan {
-    const char *at, *end;
-    int line; // of `at`, 1-based
-} pz_scan;
-
-// A piece of the text, not terminated.
-typedef struct pz_word {
-    const char *text;
-    size_t length;
-} pz_word;
-
-pz_scan pz_scan_over(const void *bytes, size_t size);
-
-// To the next character that is not white space; false at the end.
-bool pz_scan_skip(pz_scan *scan);
-
-// The next word: characters up to white space. False at the end. pz_scan_word_in_line stops at the end of the line, too.
-bool pz_scan_word(pz_scan *scan, pz_word *word);
-bool pz_scan_word_in_line(pz_scan *scan, pz_word *word);
-
-// The rest of the line without its end; the cursor goes to the next line. False at the end of the text.
-bool pz_scan_line(pz_scan *scan, pz_word *line);
-
-// The next word as a number; false, with the cursor where it was, when there is none.
-bool pz_scan_number(pz_scan *scan, double *value);
-
-bool pz_word_is(pz_word word, const char *text);      // exactly
-bool pz_word_is_like(pz_word word, const char *text); // in any case of A-Z
-bool pz_word_number(pz_word word, double *value);     // all of it, finite
-bool pz_word_degrees(pz_word word, double *radians);  // all of it, finite, times PZ_RADIANS_PER_DEGREE
-bool pz_word_integer(pz_word word, int *value);       // all of it
-
-// ---- Numbers (number_read.c, number_write.c) -----------------------------------------------------------------------------
-
-// Read the longest decimal number at [at, end): [+-] digits [. digits] [e [+-] digits], and nan, inf, infinity in any case.
-// Correctly rounded. Returns the first character after it; `at` when there is none.
-const char *pz_number_read(const char *at, const char *end, double *value);
-
-#define PZ_NUMBER_SIZE 32
-
-// The shortest decimal that reads back to the same bits, zero-terminated. Returns its length. Not finite: nan, inf, -inf.
-int pz_number_write(double value, char text[PZ_NUMBER_SIZE]);
-
-// Read a number and multiply it, for instance degrees into radians: `value` is the product of the double nearest to the
-// number and `factor`, rounded; of a number of more than 17 digits, more than any double needs, the exact product, rounded.
-const char *pz_number_read_scaled(const char *at, const char *end, double factor, double *value);
-
-// The shortest decimal that pz_number_read_scaled makes `value` of, bit for bit, factor > 0: degrees for radians.
-int pz_number_write_scaled(double value, double factor, char text[PZ_NUMBER_SIZE]);
-
-#define PZ_RADIANS_PER_DEGREE 0.017453292519943295
-
-// Might an angle of radians have been written in degrees? One of more than three turns, unless it stands for "no limit".
-static inline bool pz_may_be_degrees(double radians)
-{
-    double a = radians < 0.0 ? -radians : radians;
-    return a > 20.0 && a < 2000.0 && a != 100.0 && a != 1000.0;
-}
 
 // ---- Output (output.c) ---------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,6 @@
 // A row is a line. Where the first line does not hold one number for each channel, numbers are taken one after the other,
 // wherever lines end. What is no finite number, or missing from a row, keeps the value of the frame before.
 #include "io/bvh/bvh.h"
-#include "io/text/cells.h"
 
 #include <string.h>
 

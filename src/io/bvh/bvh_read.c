@@ -2,7 +2,6 @@
 //
 // The text is a tree of blocks, read with a cursor and the index of the joint that is open: no recursion, however deep.
 #include "io/bvh/bvh.h"
-#include "io/text/cells.h"
 
 #include <string.h>
 

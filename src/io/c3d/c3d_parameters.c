@@ -12,7 +12,6 @@
 // Writers disagree on almost everything here (descriptions left out, values beyond the section, no end mark), so a record is
 // trusted as far as it lies in the section, and the way to the next one is what its two bytes say.
 #include "io/c3d/c3d.h"
-#include "io/text/length_units.h"
 
 #define GROUPS     128
 #define LABEL_SETS 258 // LABELS, LABELS2 .. LABELS257: 255 labels each for 65535 points

@@ -11,8 +11,7 @@
 // Columns go by name, in any order, between commas, semicolons, tabs or blanks. A unit follows an underscore or stands in
 // brackets: deg or rad for angles, mm, m, ... for lengths; without one, angles are radians, and limits are as theta. The
 // joint variable adds to theta (revolute) or d (prismatic). A row of type fixed is a constant.
-#include "io/text/cells.h"
-#include "io/text/length_units.h"
+#include "io/io_core.h"
 
 #include <math.h>
 

@@ -11,7 +11,6 @@
 //
 // Everything is done in the frames that the written numbers lead to, so that rounding does not add up along the chain.
 #include "io/io_core.h"
-#include "io/text/length_units.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "io/json/json_value.h"
 
 #include "base/letters.h"
-#include "io/text/utf8.h"
 
 #include <string.h>
 

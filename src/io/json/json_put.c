@@ -1,7 +1,6 @@
 // Writing JSON: brackets, commas and indentation; numbers as the shortest decimal that reads back to the same bits.
 #include "io/json/json_document.h"
 
-#include "io/text/utf8.h"
 #include "math/scalar.h"
 
 #include <string.h>

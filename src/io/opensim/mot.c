@@ -18,7 +18,7 @@
 //
 // A table with commas and without a header, as spreadsheets write it, is read as well: "time,<coordinate>,..." in radians.
 #include "base/names.h"
-#include "io/text/cells.h"
+#include "io/io_core.h"
 
 #define GRUMBLES 4 // warnings of one kind
 

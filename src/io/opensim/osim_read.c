@@ -1,7 +1,6 @@
 // Bodies, frames and coordinates of an OSIM document, of all its versions.
 #include "io/opensim/osim.h"
 
-#include "io/text/length_units.h"
 #include "math/scalar.h"
 
 #include <string.h>

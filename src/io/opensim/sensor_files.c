@@ -8,7 +8,6 @@
 #include "io/opensim/setup.h"
 
 #include "base/arena.h"
-#include "io/text/cells.h"
 #include "math/scalar.h"
 
 #include <string.h>

@@ -7,7 +7,6 @@
 
 #include "base/letters.h"
 #include "base/names.h"
-#include "io/text/utf8.h"
 
 #include <limits.h>
 #include <string.h>

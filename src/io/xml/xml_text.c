@@ -1,7 +1,6 @@
 #include "io/xml/xml_text.h"
 
 #include "base/letters.h"
-#include "io/text/utf8.h"
 
 #include <string.h>
 

@@ -1,9 +1,11 @@
-// A cursor over a text.
-#include "io/io_core.h"
+// Text as all readers have it: a cursor over words and lines, characters as UTF-8, units of length.
+#include "io/text.h"
 
 #include "base/letters.h"
 
 #include <string.h>
+
+// ---- Words and lines -----------------------------------------------------------------------------------------------------
 
 pz_scan pz_scan_over(const void *bytes, size_t size)
 {
@@ -151,4 +153,100 @@ bool pz_word_integer(pz_word word, int *value)
     }
     *value = (int)sum;
     return true;
+}
+
+// ---- Characters as UTF-8 -------------------------------------------------------------------------------------------------
+
+size_t pz_utf8_length(const char *at, const char *end)
+{
+    const unsigned char *s = (const unsigned char *)at;
+    unsigned char c = s[0];
+    if (c < 0x80) {
+        return 1;
+    }
+    size_t length = c < 0xC2 ? 0 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : c < 0xF5 ? 4 : 0;
+    if (length == 0 || (size_t)(end - at) < length) {
+        return 0;
+    }
+    unsigned char least = c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80;
+    unsigned char most = c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : 0xBF;
+    if (s[1] < least || s[1] > most) {
+        return 0;
+    }
+    for (size_t i = 2; i < length; ++i) {
+        if ((s[i] & 0xC0) != 0x80) {
+            return 0;
+        }
+    }
+    return length;
+}
+
+size_t pz_utf8_put(char *to, uint32_t c)
+{
+    if (c < 0x80) {
+        to[0] = (char)c;
+        return 1;
+    }
+    size_t length = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    for (size_t i = length - 1; i > 0; --i, c >>= 6) {
+        to[i] = (char)(0x80 | (c & 0x3F));
+    }
+    to[0] = (char)((0xF00 >> length & 0xFF) | c);
+    return length;
+}
+
+const char *pz_utf8_check(const char *at, const char *end)
+{
+    while (at < end) {
+        uint64_t eight;
+        if (end - at >= 8 && (memcpy(&eight, at, 8), (eight & 0x8080808080808080u) == 0)) {
+            at += 8;
+            continue;
+        }
+        size_t length = pz_utf8_length(at, end);
+        if (length == 0) {
+            return at;
+        }
+        at += length;
+    }
+    return end;
+}
+
+// ---- Units of length -----------------------------------------------------------------------------------------------------
+
+typedef struct unit {
+    const char *name; // the short one
+    const char *stem; // what the long name begins with, in every spelling; files cut it after as few as four letters
+    double metres;
+} unit;
+
+static const unit units[] = {
+    {"mm", "mil", 0.001}, {"m", "met", 1.0},    {"cm", "cen", 0.01},     {"in", "inc", 0.0254}, {"ft", "fe", 0.3048},
+    {"dm", "dec", 0.1},   {"km", "kil", 1000.}, {"um", "mic", 0.000001}, {"ft", "foo", 0.3048}, {"yd", "yar", 0.9144},
+};
+
+#define UNIT_COUNT (sizeof units / sizeof units[0])
+
+double pz_unit_metres(pz_word name)
+{
+    for (size_t i = 0; i < UNIT_COUNT; ++i) {
+        pz_word start = {name.text, 0};
+        while (start.length < name.length && units[i].stem[start.length] != '\0') {
+            ++start.length;
+        }
+        if (pz_word_is_like(name, units[i].name) || pz_word_is_like(start, units[i].stem)) {
+            return units[i].metres;
+        }
+    }
+    return 0.0;
+}
+
+const char *pz_unit_name(double metres)
+{
+    for (size_t i = 0; i < UNIT_COUNT; ++i) {
+        if (units[i].metres == metres) {
+            return units[i].name;
+        }
+    }
+    return NULL;
 }
