@@ -254,21 +254,13 @@ set(poise_sources
 
 # The library of file formats, beside the core (cmake/io.cmake): first what all formats share, then the formats.
 set(poise_io_sources
-    src/io/pool.c
+    src/io/input.c
     src/io/text.c
     src/io/number.c
-    src/io/input.c
-    src/io/named_files.c
     src/io/output.c
-    src/io/detect.c
-    src/io/foreign.c
-    src/io/recording_files.c
-    src/io/file_up.c
-    src/io/file_constraints.c
-    src/io/zero_gaps.c
-    src/io/edit_euler.c
-    src/io/edit_file.c
     src/io/formats.c
+    src/io/file.c
+    src/io/edit.c
     src/io/xml/xml_tree.c
     src/io/xml/xml_text.c
     src/io/xml/xml_parse.c

@@ -1,13 +1,267 @@
-// Reading: the frame around every format's reader.
+// Reading: the frame around every format's reader, and what readers share.
+//
+// A reader takes memory from a pool that is released when the read ends, says what failed or is odd, and fills a poise_file,
+// which poise_read hands out in one piece.
 #include "io/io_core.h"
 
 #include "base/arena.h"
 
+#include <math.h>
 #include <string.h>
+
+// ---- Memory --------------------------------------------------------------------------------------------------------------
+
+#define BLOCK 65536 // bytes; larger requests get a block of their own
+
+typedef struct pz_pool_block {
+    struct pz_pool_block *next;
+    size_t used, size;
+    max_align_t bytes[];
+} pz_pool_block;
+
+static size_t rounded(size_t size)
+{
+    return (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
+}
+
+void *pz_pool_take(pz_pool *pool, size_t count, size_t element)
+{
+    if (element != 0 && count > (SIZE_MAX / 2 - BLOCK) / element) {
+        return NULL;
+    }
+    size_t size = rounded(count * element + 1); // never 0, and a spare byte for a closing zero
+    pz_pool_block *block = pool->blocks;
+    if (!block || block->size - block->used < size) {
+        size_t room = size > BLOCK / 4 ? size : BLOCK;
+        pz_pool_block *fresh = pz_allocate(pool->allocator, sizeof *fresh + room);
+        if (!fresh) {
+            return NULL;
+        }
+        *fresh = (pz_pool_block){.size = room};
+        bool keeps_open = block && room == size; // a large request does not close a block that has room left
+        fresh->next = keeps_open ? block->next : block;
+        if (keeps_open) {
+            block->next = fresh;
+        } else {
+            pool->blocks = fresh;
+        }
+        block = fresh;
+    }
+    void *taken = (unsigned char *)block->bytes + block->used;
+    block->used += size;
+    return taken;
+}
+
+void pz_pool_release(pz_pool *pool)
+{
+    while (pool->blocks) {
+        pz_pool_block *next = pool->blocks->next;
+        pz_release(pool->allocator, pool->blocks);
+        pool->blocks = next;
+    }
+}
+
+void *pz_pool_grow(pz_pool *pool, void *array, size_t count, size_t *capacity, size_t element)
+{
+    if (count < *capacity) {
+        return array;
+    }
+    size_t room = *capacity < 8 ? 8 : *capacity > SIZE_MAX / 2 ? SIZE_MAX : 2 * *capacity;
+    void *larger = pz_pool_take(pool, room, element);
+    if (!larger) {
+        return NULL;
+    }
+    if (count > 0) {
+        memcpy(larger, array, count * element);
+    }
+    *capacity = room;
+    return larger;
+}
+
+bool pz_pool_names(pz_pool *pool, size_t count, pz_names *names)
+{
+    names->capacity = pz_names_capacity(count);
+    names->slots = pz_pool_take(pool, names->capacity, sizeof *names->slots);
+    if (names->slots) {
+        memset(names->slots, 0, names->capacity * sizeof *names->slots);
+    }
+    return names->slots != NULL;
+}
+
+char *pz_pool_copy(pz_pool *pool, const char *text, size_t length)
+{
+    char *copy = pz_pool_take(pool, length + 1, 1);
+    if (copy) {
+        memcpy(copy, text, length);
+        copy[length] = '\0';
+    }
+    return copy;
+}
+
+// ---- Files that another file names ---------------------------------------------------------------------------------------
+
+enum { MOST_FOLDERS_UP = 8 };
+
+// Does the text begin so? Then it is moved behind that.
+static bool skip(const char **text, const char *beginning)
+{
+    size_t length = strlen(beginning);
+    if (strncmp(*text, beginning, length) != 0) {
+        return false;
+    }
+    *text += length;
+    return true;
+}
+
+// From the root of a disk: "/robots/a.stl", "C:/robots/a.stl".
+static bool is_absolute(const char *name)
+{
+    return name[0] == '/' || name[0] == '\\' || (name[0] != '\0' && name[1] == ':');
+}
+
+// Add to a path if there is room.
+static bool append(char *path, size_t size, size_t *used, const char *text)
+{
+    size_t length = strlen(text);
+    if (length >= size - *used) {
+        return false;
+    }
+    memcpy(path + *used, text, length + 1);
+    *used += length;
+    return true;
+}
+
+bool poise_named_file(const char *folder, const char *name, int number, char *path, size_t size)
+{
+    if (!folder || !name || number < 0 || !path || size == 0) {
+        return false;
+    }
+    bool in_package = skip(&name, "package://") || skip(&name, "model://");
+    while (in_package && name[0] == '/') { // "package:///robot/arm.stl"
+        name += 1;
+    }
+    bool as_it_is = !in_package && (skip(&name, "file://"), is_absolute(name));
+    const char *in_it = in_package ? strchr(name, '/') : NULL;
+    int ways = in_it ? 2 : 1, up = number / ways;
+    if (up > (in_package ? MOST_FOLDERS_UP : 0)) {
+        return false;
+    }
+    size_t used = 0;
+    path[0] = '\0';
+    bool fits = as_it_is || append(path, size, &used, folder);
+    if (used > 0 && path[used - 1] != '/') {
+        fits = fits && append(path, size, &used, "/");
+    }
+    for (int i = 0; i < up; ++i) {
+        fits = fits && append(path, size, &used, "../");
+    }
+    return fits && append(path, size, &used, number % ways ? in_it + 1 : name);
+}
+
+// ---- Markers at 0 0 0, which many programs write where one was not seen --------------------------------------------------
+
+static poise_vec3 point(const poise_markers *markers, int frame, int marker)
+{
+    return markers->position[(size_t)frame * (size_t)markers->count + (size_t)marker];
+}
+
+static bool is_zero(poise_vec3 p)
+{
+    return p.x == 0 && p.y == 0 && p.z == 0;
+}
+
+static double length_of(poise_vec3 v)
+{
+    return sqrt(v.x * v.x + v.y * v.y + v.z * v.z);
+}
+
+// The longest way that a marker goes from one frame to the next where it is not at 0 0 0.
+static double longest_step(const poise_markers *markers, int marker)
+{
+    double longest = 0;
+    for (int f = 1; f < markers->frames; ++f) {
+        poise_vec3 a = point(markers, f - 1, marker), b = point(markers, f, marker);
+        double step = is_zero(a) || is_zero(b) ? 0 : length_of((poise_vec3){b.x - a.x, b.y - a.y, b.z - a.z});
+        longest = step > longest ? step : longest; // not for gaps, which are not numbers
+    }
+    return longest;
+}
+
+// Does a marker that makes such steps come to 0 0 0 in frames [first, end), or leave it, on its way? Otherwise it jumps
+// there, or never was anywhere else.
+static bool passes_zero(const poise_markers *markers, int marker, int first, int end, double longest)
+{
+    double before = first > 0 ? length_of(point(markers, first - 1, marker)) : INFINITY;
+    double after = end < markers->frames ? length_of(point(markers, end, marker)) : INFINITY;
+    return before <= longest || after <= longest;
+}
+
+// Is any point of the recording at 0 0 0? In the order of memory: most recordings have none, and end here.
+static bool any_zero(const poise_markers *markers)
+{
+    size_t points = (size_t)markers->frames * (size_t)markers->count;
+    for (size_t i = 0; i < points; ++i) {
+        if (is_zero(markers->position[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Frames of one marker that became gaps.
+static int open_gaps(poise_markers *markers, int marker)
+{
+    double longest = longest_step(markers, marker);
+    int opened = 0;
+    for (int first = 0, end; first < markers->frames; first = end) {
+        end = first + 1;
+        if (!is_zero(point(markers, first, marker))) {
+            continue;
+        }
+        while (end < markers->frames && is_zero(point(markers, end, marker))) {
+            ++end;
+        }
+        if (passes_zero(markers, marker, first, end, longest)) {
+            continue;
+        }
+        for (int f = first; f < end; ++f) {
+            size_t at = (size_t)f * (size_t)markers->count + (size_t)marker;
+            markers->position[at] = (poise_vec3){NAN, NAN, NAN};
+            if (markers->residual) {
+                markers->residual[at] = -1.0f;
+            }
+        }
+        opened += end - first;
+    }
+    return opened;
+}
+
+void pz_zeros_are_gaps(pz_input *input)
+{
+    poise_markers *markers = input->file->markers;
+    int throughout = 0, in_part = 0, first = -1;
+    int64_t points = 0;
+    if (!any_zero(markers)) {
+        return;
+    }
+    for (int i = 0; i < markers->count; ++i) {
+        int opened = open_gaps(markers, i);
+        first = opened > 0 && first < 0 ? i : first;
+        throughout += opened > 0 && opened == markers->frames;
+        in_part += opened > 0 && opened < markers->frames;
+        points += opened;
+    }
+    if (points > 0) {
+        pz_input_warn(input, 0, "%g points at 0 0 0 count as not seen: %d marker%s throughout, %d in some frames (\"%s\"%s)",
+                      (double)points, throughout, throughout == 1 ? "" : "s", in_part, markers->label[first],
+                      throughout + in_part > 1 ? " and others" : "");
+    }
+}
 
 // ---- Errors and warnings -------------------------------------------------------------------------------------------------
 
 #undef pz_input_fail // as pz_error_set
+
 poise_status pz_input_fail(pz_input *input, poise_status status, int line, const char *format, ...)
 {
     va_list arguments;
@@ -22,6 +276,7 @@ poise_status pz_input_fail(pz_input *input, poise_status status, int line, const
 }
 
 #undef pz_input_no_memory
+
 poise_status pz_input_no_memory(pz_input *input)
 {
     return pz_input_fail(input, POISE_ERROR_MEMORY, 0, "out of memory");

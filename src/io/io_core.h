@@ -13,7 +13,7 @@
 #include "base/names.h"
 #include "io/text.h"
 
-// ---- Memory (pool.c) -----------------------------------------------------------------------------------------------------
+// ---- Memory (input.c) ----------------------------------------------------------------------------------------------------
 
 typedef struct pz_pool {
     const poise_allocator *allocator;
@@ -82,11 +82,11 @@ void pz_carried_say(poise_error *said, int count, const char *what);
 // The file's clip: the first `frames` of one that was made larger, which goes over to the input.
 poise_status pz_input_keep_clip(pz_input *input, poise_clip *clip, int frames);
 
-// Points of the file's markers at 0 0 0 that a marker jumps to, or never leaves, become gaps, with a warning (zero_gaps.c).
+// Points of the file's markers at 0 0 0 that a marker jumps to, or never leaves, become gaps, with a warning.
 void pz_zeros_are_gaps(pz_input *input);
 
 // What is carried after the frames were cut to [first, first + count), count 0: after another rate, which loses what goes by
-// frames; after lengths and axes were changed (c3d_carried.c). NULL is allowed.
+// frames; after lengths and axes were changed (c3d_read.c). NULL is allowed.
 void pz_carried_trim(poise_carried *carried, int first, int count);
 void pz_carried_rescale(poise_carried *carried, poise_scale from, poise_scale to);
 
@@ -110,6 +110,12 @@ void pz_put_degrees(pz_output *output, double radians);
 void pz_put_integer(pz_output *output, long long value);
 void pz_output_warn(pz_output *output, const char *format, ...) PZ_PRINTF(2, 3);
 
+// ---- Editing (edit.c) ----------------------------------------------------------------------------------------------------
+
+// A new model whose world is turned: what points up along `from` does so along `to`. Configurations stay what they are.
+poise_status pz_turn_model(const poise_model *model, poise_up from, poise_up to, const poise_allocator *allocator,
+                           poise_model **made, poise_error *error);
+
 // ---- Formats (formats.c) -------------------------------------------------------------------------------------------------
 
 typedef struct pz_format_row {
@@ -120,25 +126,23 @@ typedef struct pz_format_row {
 
 const pz_format_row *pz_format_row_of(poise_format format); // NULL outside the enumeration
 
-// Is it of a format that is known by name and not read (foreign.c)?
-bool pz_is_foreign(const void *bytes, size_t size, const char *name);
-
 // Why these bytes, of no format that is read, are refused, with the way out. Never POISE_OK.
 poise_status pz_refuse_unknown(const void *bytes, size_t size, const char *name, poise_error *error);
 
-poise_status pz_read_urdf(pz_input *input); // urdf.c
-poise_status pz_read_mjcf(pz_input *input); // mjcf.c
-poise_status pz_read_bvh(pz_input *input);  // bvh_read.c
-poise_status pz_read_asf(pz_input *input);  // asf_read.c
-poise_status pz_read_amc(pz_input *input);  // amc.c
-poise_status pz_read_c3d(pz_input *input);  // c3d_read.c
-poise_status pz_read_trc(pz_input *input);  // trc.c
-poise_status pz_read_mot(pz_input *input);  // mot.c
-poise_status pz_read_osim(pz_input *input); // osim_build.c
+// Each is in the file of its name.
+poise_status pz_read_urdf(pz_input *input);
+poise_status pz_read_mjcf(pz_input *input);
+poise_status pz_read_bvh(pz_input *input);
+poise_status pz_read_asf(pz_input *input);
+poise_status pz_read_amc(pz_input *input);
+poise_status pz_read_c3d(pz_input *input);
+poise_status pz_read_trc(pz_input *input);
+poise_status pz_read_mot(pz_input *input);
+poise_status pz_read_osim(pz_input *input);
 poise_status pz_read_srdf(pz_input *input);
-poise_status pz_read_gltf(pz_input *input); // gltf_read.c: text and binary
-poise_status pz_read_dh(pz_input *input);   // dh_table.c
-poise_status pz_read_json(pz_input *input); // json_read.c
+poise_status pz_read_gltf(pz_input *input); // text and binary
+poise_status pz_read_dh(pz_input *input);
+poise_status pz_read_json(pz_input *input);
 poise_status pz_write_bvh(const poise_file *file, pz_output *output);
 poise_status pz_write_asf(const poise_file *file, pz_output *output);
 poise_status pz_write_amc(const poise_file *file, pz_output *output);

@@ -8,7 +8,6 @@
 #include "io/acclaim/asf.h"
 
 #include "io/bone_tips.h"
-#include "io/edit_file.h"
 #include "io/local_pose.h"
 
 #include <math.h>

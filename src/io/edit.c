@@ -1,8 +1,13 @@
-// Changes to what a file holds: some frames, another rate, other units, another upward axis.
-#include "io/edit_file.h"
+// Changes to what a file holds: some frames, another rate, other units, another upward axis, joints as Euler angles.
+#include "io/io_core.h"
 
 #include "base/error.h"
-#include "io/io_core.h"
+#include "io/local_pose.h"
+
+#include <string.h>
+
+// Joint k as it is to be.
+typedef poise_joint (*edit_joint)(const poise_model *model, int k, const void *user);
 
 // ---- Time ----------------------------------------------------------------------------------------------------------------
 
@@ -132,8 +137,9 @@ static poise_joint rescaled_joint(const poise_model *model, int k, const void *u
     return joint;
 }
 
-poise_status pz_edit_model(const poise_model *model, pz_edit_joint edit, const void *user, double length,
-                           const poise_allocator *allocator, poise_model **made, poise_error *error)
+// A new model with every joint changed by `edit`, and tools at `length` times their place.
+static poise_status edit_model(const poise_model *model, edit_joint edit, const void *user, double length,
+                               const poise_allocator *allocator, poise_model **made, poise_error *error)
 {
     poise_builder *builder = NULL;
     poise_status status = poise_builder_create(allocator, &builder, error);
@@ -152,11 +158,12 @@ poise_status pz_edit_model(const poise_model *model, pz_edit_joint edit, const v
     return status;
 }
 
+// A new model whose world is turned: what points up along `from` does so along `to`. Configurations stay what they are.
 poise_status pz_turn_model(const poise_model *model, poise_up from, poise_up to, const poise_allocator *allocator,
                            poise_model **made, poise_error *error)
 {
     rescaling r = {.factor = 1, .turn = cycle(from, to)};
-    return pz_edit_model(model, rescaled_joint, &r, 1, allocator, made, error);
+    return edit_model(model, rescaled_joint, &r, 1, allocator, made, error);
 }
 
 // Energies of lengths stay what they are: weights go with the square.
@@ -216,7 +223,7 @@ static void rescale_loop(const rescaling *r, poise_constraint *loop)
 static poise_status rescale_figure(poise_file *file, const rescaling *r, poise_error *error)
 {
     poise_model *old = file->model, *made = NULL;
-    poise_status status = pz_edit_model(old, rescaled_joint, r, r->factor, NULL, &made, error);
+    poise_status status = edit_model(old, rescaled_joint, r, r->factor, NULL, &made, error);
     if (status != POISE_OK) {
         return status;
     }
@@ -281,6 +288,139 @@ static poise_status rescale(poise_file *file, poise_scale assumed, poise_scale s
     return status;
 }
 
+// ---- Euler angles --------------------------------------------------------------------------------------------------------
+
+// A joint that changes keeps its frame; its axes frame becomes the identity. With parent pose P, offset O and body pose W
+//
+//   (P O)^-1 W = motion of the joint = translation, then Rx(a) Ry(b) Rz(c)
+//
+// so a, b, c come from the poses of the old model, each triple next to that of the frame before.
+
+// The type that holds the same motion in Euler angles; the type itself where it need not change.
+static poise_joint_type euler_type(poise_joint_type type)
+{
+    switch (type) {
+    case POISE_JOINT_BALL_EXPMAP:
+    case POISE_JOINT_BALL_QUATERNION:
+    case POISE_JOINT_SWING_TWIST:
+        return POISE_JOINT_BALL_EULER;
+    case POISE_JOINT_FREE:
+    case POISE_JOINT_FREE_EXPMAP:
+        return POISE_JOINT_FREE_EULER;
+    default:
+        return type;
+    }
+}
+
+static bool changes(const poise_model *model, int joint)
+{
+    poise_joint_type type = poise_model_joint_info(model, joint).type;
+    return euler_type(type) != type;
+}
+
+static poise_joint changed_joint(const poise_model *model, int k, const void *user)
+{
+    (void)user;
+    poise_joint joint = *poise_model_joint_info(model, k).given;
+    if (changes(model, k)) {
+        poise_joint plain = poise_joint_default();
+        joint.type = euler_type(joint.type);
+        joint.order = POISE_EULER_XYZ;
+        joint.axes = poise_pose_identity().rotation;
+        memcpy(joint.lower, plain.lower, sizeof joint.lower); // limits of a rotation vector are none of its angles
+        memcpy(joint.upper, plain.upper, sizeof joint.upper);
+        memcpy(joint.swing, plain.swing, sizeof joint.swing);
+    }
+    return joint;
+}
+
+// The coordinates of the new model for the pose that `kinematics` has; `q` holds those of the frame before.
+static void express(const poise_model *old, const poise_model *made, const poise_kinematics *kinematics, const double *q_old,
+                    double *q)
+{
+    for (int k = 0; k < poise_model_info(old).joints; ++k) {
+        int first = poise_model_joint_info(made, k).q, count = poise_model_joint_info(made, k).nq,
+            parent = poise_model_joint_info(old, k).parent;
+        if (!changes(old, k)) {
+            memcpy(q + first, q_old + poise_model_joint_info(old, k).q, sizeof *q * (size_t)count);
+            continue;
+        }
+        poise_pose frame = poise_model_joint_info(old, k).given->offset;
+        if (parent != POISE_WORLD) {
+            frame = poise_pose_multiply(poise_kinematics_body_pose(kinematics, parent), frame);
+        }
+        poise_pose motion = poise_pose_multiply(poise_pose_inverse(frame), poise_kinematics_body_pose(kinematics, k));
+        if (count == 6) {
+            q[first] = motion.position.x;
+            q[first + 1] = motion.position.y;
+            q[first + 2] = motion.position.z;
+        }
+        double R[9];
+        poise_quat_to_matrix(motion.rotation, R);
+        pz_euler_next(R, 0, q + first + count - 3);
+    }
+}
+
+// ---- Files ---------------------------------------------------------------------------------------------------------------
+
+static poise_status change_clip(const poise_clip *clip, const poise_model *old, const poise_model *made,
+                                poise_clip **changed, poise_error *error)
+{
+    poise_kinematics *kinematics = NULL;
+    size_t nq = (size_t)poise_model_info(made).nq;
+    poise_status status = poise_kinematics_create(old, NULL, &kinematics, error);
+    if (status == POISE_OK) {
+        status = poise_clip_create(clip->frames, (int)nq, clip->frame_time, NULL, changed, error);
+    }
+    for (int f = 0; f < clip->frames && status == POISE_OK; ++f) {
+        const double *from = clip->q + (size_t)f * (size_t)clip->nq;
+        double *to = (*changed)->q + (size_t)f * nq;
+        status = poise_kinematics_update(kinematics, from, error);
+        if (f > 0) {
+            memcpy(to, to - nq, nq * sizeof *to);
+        }
+        express(old, made, kinematics, from, to);
+    }
+    if (*changed) {
+        (*changed)->start_time = clip->start_time;
+    }
+    poise_kinematics_destroy(kinematics);
+    return status;
+}
+
+// Ball joints and free joints of every kind as Euler angles; *count says how many joints that were.
+//
+// Postures and goals, which neither ASF nor AMC holds, are left out.
+static poise_status edit_euler(poise_file *file, int *count, poise_error *error)
+{
+    *count = 0;
+    for (int k = 0; k < poise_model_info(file->model).joints; ++k) {
+        *count += changes(file->model, k);
+    }
+    if (*count == 0) {
+        return POISE_OK;
+    }
+    poise_model *made = NULL;
+    poise_clip *clip = NULL;
+    poise_status status = edit_model(file->model, changed_joint, NULL, 1, NULL, &made, error);
+    if (status == POISE_OK && file->clip) {
+        status = change_clip(file->clip, file->model, made, &clip, error);
+    }
+    if (status != POISE_OK) {
+        poise_clip_destroy(clip);
+        poise_model_destroy(made);
+        return status;
+    }
+    poise_clip_destroy(file->clip);
+    poise_model_destroy(file->model);
+    file->clip = clip;
+    file->model = made;
+    file->posture_count = file->goal_count = 0;
+    return POISE_OK;
+}
+
+// ---- All -----------------------------------------------------------------------------------------------------------------
+
 poise_status poise_file_edit(poise_file *file, const poise_edit *edit, int *euler_joints, poise_error *error)
 {
     if (euler_joints) {
@@ -302,7 +442,7 @@ poise_status poise_file_edit(poise_file *file, const poise_edit *edit, int *eule
     }
     if (status == POISE_OK && edit->euler && file->model) {
         int count;
-        status = pz_edit_euler(file, euler_joints ? euler_joints : &count, error);
+        status = edit_euler(file, euler_joints ? euler_joints : &count, error);
     }
     return status;
 }

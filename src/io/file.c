@@ -1,10 +1,152 @@
-// What a file says that an answer must keep to: its shapes apart, its loops closed; and what such constraints are called.
+// What files say of a task: of a recording to be tracked, of a motion to be put on another skeleton, of which axis points up,
+// and of what an answer must keep to (shapes apart, loops closed).
 #include <poise/io.h>
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "math/scalar.h"
+#include "motion/markers.h"
 
+#include <math.h>
 #include <string.h>
+
+// ---- Recordings and retargeting ------------------------------------------------------------------------------------------
+
+// The posture that OpenSim's models have as their default; NULL: there is none.
+static const double *default_posture(const poise_file *skeleton)
+{
+    for (int i = 0; i < skeleton->posture_count; ++i) {
+        if (strcmp(skeleton->postures[i].name, "default") == 0) {
+            return skeleton->postures[i].q;
+        }
+    }
+    return NULL;
+}
+
+static bool covers_recording(const poise_recording_problem *problem)
+{
+    int seen = 0;
+    for (int i = 0; i < problem->placement_count && problem->markers; ++i) {
+        seen += poise_markers_find(problem->markers, problem->placements[i].label) >= 0;
+    }
+    return problem->markers && pz_places_cover(seen, problem->placement_count, problem->markers->count);
+}
+
+poise_recording_problem poise_recording_of_files(const poise_file *skeleton, const poise_file *recording)
+{
+    poise_recording_problem problem = poise_recording_problem_default();
+    problem.model = skeleton->model;
+    problem.scale = skeleton->scale;
+    problem.markers = recording->markers;
+    problem.from = recording->model;
+    problem.clip = recording->clip;
+    problem.from_scale = recording->markers ? recording->markers->scale : recording->scale;
+    problem.placements = skeleton->placements;
+    problem.placement_count = skeleton->placement_count;
+    if (problem.placement_count == 0 && recording->model) {
+        problem.placements = recording->placements;
+        problem.placement_count = recording->placement_count;
+        problem.placements_from = recording->model;
+    }
+    if (skeleton->format == POISE_FORMAT_OSIM) { // its marker places are part of the model
+        problem.posture = default_posture(skeleton);
+        problem.only_placements = covers_recording(&problem);
+    }
+    return problem;
+}
+
+poise_retarget_task poise_retarget_of_files(const poise_file *motion, const poise_file *skeleton)
+{
+    poise_retarget_task task = poise_retarget_task_default();
+    task.from = motion->model;
+    task.clip = motion->clip;
+    task.from_clip = motion->clip;
+    task.from_up = motion->scale.up;
+    task.to = skeleton->model;
+    task.to_clip = skeleton->clip;
+    task.to_up = skeleton->scale.up;
+    task.shapes = skeleton->shapes;
+    task.shape_count = skeleton->shape_count;
+    task.hulls = skeleton->hulls;
+    task.hull_count = skeleton->hull_count;
+    task.shapes_skipped = skeleton->shapes_skipped;
+    task.is_robot = skeleton->format == POISE_FORMAT_URDF || skeleton->format == POISE_FORMAT_MJCF;
+    task.excluded = skeleton->excluded;
+    task.excluded_count = skeleton->excluded_count;
+    task.metres = skeleton->scale.metres;
+    return task;
+}
+
+// ---- Which axis points up ------------------------------------------------------------------------------------------------
+
+// What the file says counts. Most motion files say nothing: then the figure in it tells, standing at rest or in most of its
+// motion. Where there is no figure, a tree that can move freely lies flat on the ground: in the plane that it is thin across,
+// at rest and as it moves. Else it is as the format has it by custom.
+
+#define FLAT 2.0 // times as far along z as along y: it does not stand along y
+
+// How far the bodies reach along y and z; `q` NULL: in the neutral configuration. False: out of memory.
+static bool reach_of(const poise_model *model, const double *q, double *y, double *z)
+{
+    poise_kinematics *kin = NULL;
+    int bodies = poise_model_info(model).joints;
+    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+    if (poise_kinematics_create(model, NULL, &kin, NULL) != POISE_OK) { // neutral
+        return false;
+    }
+    bool works = !q || poise_kinematics_update(kin, q, NULL) == POISE_OK;
+    for (int k = 0; k < bodies && works; ++k) {
+        poise_vec3 at = poise_kinematics_body_pose(kin, k).position;
+        low[0] = min2(low[0], at.y), high[0] = max2(high[0], at.y);
+        low[1] = min2(low[1], at.z), high[1] = max2(high[1], at.z);
+    }
+    poise_kinematics_destroy(kin);
+    *y = high[0] - low[0];
+    *z = high[1] - low[1];
+    return works && bodies > 0;
+}
+
+static bool is_flat(const poise_model *model, const double *q)
+{
+    double y, z;
+    return reach_of(model, q, &y, &z) && z > FLAT * y;
+}
+
+// Programs that write these formats have y up, most of them; the others are of robots.
+static poise_up custom_of(const poise_file *file)
+{
+    bool is_of_figures = file->format == POISE_FORMAT_BVH || file->format == POISE_FORMAT_ASF ||
+                         file->format == POISE_FORMAT_AMC || file->format == POISE_FORMAT_GLTF ||
+                         file->format == POISE_FORMAT_GLB;
+    bool is_free = poise_model_info(file->model).joints > 0 && poise_model_joint_info(file->model, 0).nv == 6;
+    bool moves = file->clip && file->clip->frames > 0 && file->clip->nq == poise_model_info(file->model).nq;
+    bool lies = is_free && is_flat(file->model, NULL) && (!moves || is_flat(file->model, file->clip->q));
+    return is_of_figures && !lies ? POISE_UP_Y : POISE_UP_Z;
+}
+
+poise_up poise_file_up(const poise_file *file, poise_up_source *source)
+{
+    poise_up_source none;
+    source = source ? source : &none;
+    *source = POISE_UP_BY_FILE;
+    if (file->scale.up != POISE_UP_UNKNOWN || !file->model) {
+        return file->scale.up;
+    }
+    poise_figure figure;
+    poise_up up = POISE_UP_UNKNOWN;
+    *source = POISE_UP_BY_FIGURE;
+    if (poise_clip_figure(file->model, file->clip, &figure, NULL) == POISE_OK && !figure.is_upside_down) {
+        up = figure.up;
+    }
+    up = up == POISE_UP_UNKNOWN ? poise_clip_up(file->model, file->clip) : up; // by shape, where no name tells
+    if (up == POISE_UP_UNKNOWN) {
+        *source = POISE_UP_BY_CUSTOM;
+        up = custom_of(file);
+    }
+    return up;
+}
+
+// ---- Constraints ---------------------------------------------------------------------------------------------------------
 
 enum { MOST_SHAPES = 30000 }; // whose pairs an int counts
 
