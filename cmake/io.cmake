@@ -17,9 +17,6 @@ foreach(objects poise_io_objects poise_io_base_objects)
     set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON)
 endforeach()
 target_sources(poise_io_objects PRIVATE ${poise_io_sources})
-set(small_sources ${poise_io_sources}) # models and goals are small; recordings and motions are not
-list(FILTER small_sources INCLUDE REGEX "io/(urdf|mjcf|opensim|gltf|dh|poise|goals|xml)/|io/acclaim/asf|io/c3d/c3d_(write|parameters|carried)|io/bvh/bvh_(read|write|model)|io/mesh/(collada|mesh_files|mesh_cover|mesh_hulls)|io/json/json_(document|put)|io/[a-z_]*\\.c$")
-set_property(SOURCE ${small_sources} APPEND PROPERTY COMPILE_OPTIONS ${POISE_SMALL})
 target_sources(poise_io_base_objects PRIVATE ${poise_io_base_sources})
 
 add_library(poise_io_static STATIC $<TARGET_OBJECTS:poise_io_objects>)

@@ -261,9 +261,7 @@ set(poise_io_sources
     src/io/formats.c
     src/io/file.c
     src/io/edit.c
-    src/io/xml/xml_tree.c
-    src/io/xml/xml_text.c
-    src/io/xml/xml_parse.c
+    src/io/xml.c
     src/io/assemble.c
     src/io/urdf/urdf.c
     src/io/urdf/urdf_shapes.c
@@ -281,7 +279,6 @@ set(poise_io_sources
     src/io/mesh/mesh_cover.c
     src/io/mesh/mesh_hulls.c
     src/io/mesh/collada.c
-    src/io/bone_tips.c
     src/io/bvh/bvh_read.c
     src/io/bvh/bvh_model.c
     src/io/bvh/bvh_motion.c
@@ -306,10 +303,8 @@ set(poise_io_sources
     src/io/opensim/sensors.c
     src/io/dh/dh_table.c
     src/io/dh/dh_write.c
-    src/io/local_pose.c
-    src/io/json/json_parse.c
-    src/io/json/json_document.c
-    src/io/json/json_put.c
+    src/io/skeleton.c
+    src/io/json.c
     src/io/poise/json_model.c
     src/io/poise/json_curve.c
     src/io/poise/json_goals.c

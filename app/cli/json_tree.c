@@ -4,7 +4,7 @@
 #include "degrees.h"
 #include "load.h"
 
-#include "io/json/json_value.h"
+#include "io/json.h"
 #include "io/text.h"
 
 #include <math.h>

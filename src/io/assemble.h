@@ -2,7 +2,7 @@
 #ifndef PZ_IO_ASSEMBLE_H
 #define PZ_IO_ASSEMBLE_H
 
-#include "io/xml/xml_tree.h"
+#include "io/xml.h"
 
 #include "base/names.h"
 

@@ -2,7 +2,7 @@
 #include "io/io_core.h"
 
 #include "base/error.h"
-#include "io/local_pose.h"
+#include "io/skeleton.h"
 
 #include <string.h>
 

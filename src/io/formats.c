@@ -162,9 +162,7 @@ poise_status pz_refuse_unknown(const void *bytes, size_t size, const char *name,
                         "the format is clear neither from its content nor from its name; \"poise help formats\" lists them");
 }
 
-// ---- Detection: the beginning of the bytes says it for all but a few; then the name does ---------------------------------
-
-// ---- XML -----------------------------------------------------------------------------------------------------------------
+// ---- Detection: the beginning of the bytes says it for all but a few; then the name does, xML ----------------------------
 
 // Past the next `mark`; the end when there is none.
 static const char *past(const char *at, const char *end, const char *mark)

@@ -1,6 +1,6 @@
 #include "oracles.h"
 
-#include "io/json/json_value.h"
+#include "io/json.h"
 
 #include <jansson.h>
 #include <stdio.h>

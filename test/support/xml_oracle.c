@@ -1,7 +1,7 @@
 // A document as text, one line for each start and end of an element, by our parser and by expat.
 #include "oracles.h"
 
-#include "io/xml/xml_tree.h"
+#include "io/xml.h"
 
 #include <expat.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "io/acclaim/asf.h"
 
 #include "base/letters.h"
-#include "io/bone_tips.h"
+#include "io/skeleton.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // ASF (Acclaim skeleton): reading. Sections begin with a colon; a line is a statement.
 #include "io/acclaim/asf.h"
-#include "io/local_pose.h"
+#include "io/skeleton.h"
 
 #include <string.h>
 

@@ -7,8 +7,7 @@
 // The format does not say which axis points up, and programs take it to be y: the root turns what has another.
 #include "io/acclaim/asf.h"
 
-#include "io/bone_tips.h"
-#include "io/local_pose.h"
+#include "io/skeleton.h"
 
 #include <math.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 //   rotations with an axis twice in a row     REVOLUTE each     called "<name>.1", "<name>.2" and "<name>"
 //   none                                      FIXED
 #include "io/bvh/bvh.h"
-#include "io/local_pose.h"
+#include "io/skeleton.h"
 
 #include <string.h>
 

@@ -15,8 +15,7 @@
 // "<name>.offset", which reading folds away again.
 #include "io/bvh/bvh.h"
 
-#include "io/bone_tips.h"
-#include "io/local_pose.h"
+#include "io/skeleton.h"
 
 #include <string.h>
 

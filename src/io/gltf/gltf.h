@@ -2,7 +2,7 @@
 #ifndef PZ_IO_GLTF_H
 #define PZ_IO_GLTF_H
 
-#include "io/json/json_document.h"
+#include "io/json.h"
 #include "math/quat.h"
 
 typedef struct pz_gltf_node {

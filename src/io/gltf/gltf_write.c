@@ -4,7 +4,7 @@
 // those of animations are 32-bit floats, as the format asks. Joints that turn are listed as a skin, so that a reader knows
 // them for joints where no clip moves them.
 #include "io/gltf/gltf_document.h"
-#include "io/local_pose.h"
+#include "io/skeleton.h"
 
 #include <poise/edit.h>
 

@@ -2,7 +2,7 @@
 #include "base/arena.h"
 #include "io/goals/pin_words.h"
 #include "io/goals/word_list.h"
-#include "io/json/json_document.h"
+#include "io/json.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@
 //     <instance_geometry url="#G"/> <instance_node url="#N"/> <node> ...
 #include "base/names.h"
 #include "io/mesh/mesh.h"
-#include "io/xml/xml_tree.h"
+#include "io/xml.h"
 #include "math/mat3.h"
 #include "math/quat.h"
 

@@ -19,8 +19,8 @@
 #ifndef PZ_IO_JSON_POISE_H
 #define PZ_IO_JSON_POISE_H
 
-#include "io/json/json_document.h"
-#include "io/local_pose.h"
+#include "io/json.h"
+#include "io/skeleton.h"
 
 // Version of the format.
 #define PZ_JSON_VERSION 1

@@ -22,7 +22,7 @@ static poise_status body_or_world(const pz_item *item, const poise_model *model,
     return item->value ? pz_json_body(item, model, body) : POISE_OK;
 }
 
-// ---- Shapes and pairs ---------------------------------------------------------------------------------------------------
+// ---- Shapes and pairs ----------------------------------------------------------------------------------------------------
 
 static poise_status read_bits(const pz_item *object, const char *key, uint32_t *bits)
 {

@@ -2,7 +2,7 @@
 #ifndef PZ_IO_URDF_SHAPES_H
 #define PZ_IO_URDF_SHAPES_H
 
-#include "io/xml/xml_tree.h"
+#include "io/xml.h"
 
 // Reads the pose of an <origin>.
 typedef poise_status (*pz_urdf_pose)(void *user, const pz_xml_node *node, poise_pose *pose);

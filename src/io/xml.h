@@ -2,8 +2,8 @@
 // numbers. Of the text in an element the first piece that is not white space is kept, up to a tag or comment behind it.
 //
 // All memory comes from the input's pool: at most some 30 bytes for each byte of the document.
-#ifndef PZ_IO_XML_TREE_H
-#define PZ_IO_XML_TREE_H
+#ifndef PZ_IO_XML_H
+#define PZ_IO_XML_H
 
 #include "io/io_core.h"
 
@@ -20,7 +20,7 @@ typedef struct pz_xml_node {
     struct pz_xml_node *parent, *first, *last, *next;
 } pz_xml_node;
 
-// ---- Parsing (xml_parse.c, xml_text.c) -----------------------------------------------------------------------------------
+// ---- Parsing -------------------------------------------------------------------------------------------------------------
 
 // Read a document. `file` is its name if it is not the one that `input` stands for, else NULL.
 //
@@ -32,7 +32,7 @@ typedef struct pz_xml_node {
 // for gigabytes, and no file that is read here needs them.
 poise_status pz_xml_parse(pz_input *input, const void *bytes, size_t size, const char *file, pz_xml_node **root);
 
-// ---- Asking (xml_tree.c) -------------------------------------------------------------------------------------------------
+// ---- Asking --------------------------------------------------------------------------------------------------------------
 
 // Pre-order, without recursion: the element after `node` within the subtree of `top`; NULL at its end. `skip` leaves out
 // what is inside `node`.
@@ -68,7 +68,7 @@ poise_status pz_xml_text_numbers(pz_input *input, const pz_xml_node *node, int m
 poise_status pz_xml_numbers_of(pz_input *input, const pz_xml_node *node, const char *attribute, const char *value,
                                pz_xml_numbers_kind kind, int least, int most, double *values, int *count);
 
-// ---- Errors and warnings (xml_tree.c) ------------------------------------------------------------------------------------
+// ---- Errors and warnings -------------------------------------------------------------------------------------------------
 
 // With the line of the node, and the name of its file if that is another one.
 poise_status pz_xml_fail(pz_input *input, const pz_xml_node *node, poise_status status, const char *format, ...)

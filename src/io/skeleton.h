@@ -1,0 +1,73 @@
+// What the formats of skeletons share: joints by their public description, the tips of bones, and what every writer checks.
+#ifndef PZ_IO_SKELETON_H
+#define PZ_IO_SKELETON_H
+
+#include "io/io_core.h"
+#include "math/quat.h"
+
+// ---- Joints by their public description ----------------------------------------------------------------------------------
+
+// Coordinates of a joint type that does not mimic.
+int pz_joint_coordinates(poise_joint_type type);
+
+// "xyz" for POISE_EULER_XYZ; the order must be one of the enumeration.
+const char *pz_euler_name(int order);
+
+// The order of turns about these axes (0, 1, 2), outermost first; false when one comes twice in a row.
+bool pz_euler_find(const int axis[3], poise_euler_order *order);
+
+// Angles a, b, c of R = Ri(a) Rj(b) Rk(c), row-major, about the axes i, j, k = first, first + 1, first + 2 (mod 3). `angle`
+// holds the last ones: of the triples that give R the next to them is taken, so that a motion goes on without jumps.
+void pz_euler_next(const double R[9], int first, double angle[3]);
+
+// What configurations of a model must be: found once, so that checking one takes time for its numbers only, and not for all
+// the joints that have none.
+typedef struct pz_configurations {
+    int nq;
+    int *quaternions; // where they begin in q; in the pool
+    int count;
+} pz_configurations;
+
+bool pz_configurations_of(const poise_model *model, pz_pool *pool, pz_configurations *out); // false: out of memory
+
+// Are all nq numbers finite, and no quaternion zero?
+bool pz_is_configuration(const pz_configurations *of, const double *q);
+
+// offset A M(q) A^-1, with M the motion in the frame A of the joint's axes (table of model.h), at the joint's own
+// coordinates q; of a mimic the value it takes. Quaternions in q are taken as they are: the rotation has their length.
+poise_pose pz_local_pose(const poise_joint *joint, const double *q);
+
+// ---- Tips of bones, and writing ------------------------------------------------------------------------------------------
+
+// The tools of a model that are tips of their bodies, that is, called "<body>.tip" with or without a number, in the order of
+// the model.
+typedef struct pz_tips {
+    int *first; // by body: a tool, -1: none
+    int *next;  // by tool: the next tip of the same body, -1: none
+    int others; // tools that are no tips, or are turned against their body
+} pz_tips;
+
+// False when out of memory.
+bool pz_tips_find(pz_pool *pool, const poise_model *model, pz_tips *tips);
+
+// Is the tip of a bone where its child begins?
+bool pz_tip_is_child(const poise_model *model, int joint, poise_vec3 tip);
+
+// Where the bone of a body ends that has no tip and on which nothing hangs: at its farthest tool, else at twice the way to
+// its centre of mass, else a share of the bone above further on. 0 where nothing tells.
+poise_vec3 pz_leaf_end(const poise_model *model, int body);
+
+// A name in one line, without control characters, without spaces at its ends, and without the characters of `bad`: '_'
+// stands for those.
+void pz_put_name(pz_output *output, const char *name, const char *bad);
+
+// There is a model, and the clip, if any, moves it.
+poise_status pz_check_model(const poise_file *file, pz_output *output, const char *format);
+
+// All numbers of a frame are finite.
+poise_status pz_check_finite(pz_output *output, const poise_clip *clip, int frame);
+
+// Warn of what neither BVH nor ASF can hold, and of as many coordinates whose limits are lost.
+void pz_warn_of_losses(const poise_file *file, pz_output *output, const char *format, const pz_tips *tips, int limits);
+
+#endif
