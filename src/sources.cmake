@@ -263,9 +263,8 @@ set(poise_io_sources
     src/io/edit.c
     src/io/xml.c
     src/io/assemble.c
-    src/io/urdf/urdf.c
-    src/io/urdf/urdf_shapes.c
-    src/io/urdf/srdf.c
+    src/io/urdf.c
+    src/io/srdf.c
     src/io/mjcf/mjcf.c
     src/io/mjcf/mjcf_include.c
     src/io/mjcf/mjcf_joints.c
@@ -275,10 +274,7 @@ set(poise_io_sources
     src/io/mjcf/mjcf_pairs.c
     src/io/mjcf/mjcf_keys.c
     src/io/mjcf/mjcf_loops.c
-    src/io/mesh/mesh_files.c
-    src/io/mesh/mesh_cover.c
-    src/io/mesh/mesh_hulls.c
-    src/io/mesh/collada.c
+    src/io/mesh.c
     src/io/bvh/bvh_read.c
     src/io/bvh/bvh_model.c
     src/io/bvh/bvh_motion.c
@@ -301,8 +297,7 @@ set(poise_io_sources
     src/io/opensim/scale_tool.c
     src/io/opensim/sensor_files.c
     src/io/opensim/sensors.c
-    src/io/dh/dh_table.c
-    src/io/dh/dh_write.c
+    src/io/dh.c
     src/io/skeleton.c
     src/io/json.c
     src/io/poise/json_model.c

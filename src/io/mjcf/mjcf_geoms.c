@@ -1,5 +1,5 @@
 // Geoms that collide, as shapes that cover them, and the pairs of bodies of <exclude>; for <pair> see mjcf_pairs.c.
-#include "io/mesh/mesh.h"
+#include "io/mesh.h"
 #include "io/mjcf/mjcf.h"
 
 #include "math/vec3.h"

@@ -1,4 +1,4 @@
-// URDF, the robot descriptions of ROS: links and the joints between them.
+// URDF, the robot descriptions of ROS: links, the joints between them, and the shapes that collide.
 //
 // A link becomes a body, the joint that leads to it that body's joint. The link that no joint leads to hangs on the world by
 // a fixed joint, or by a free one if the options ask for that. The undeclared link "world" is the world.
@@ -7,8 +7,9 @@
 //
 // That is the model's own formula, so numbers go over as they are.
 #include "io/assemble.h"
-#include "io/urdf/urdf_shapes.h"
 
+#include "io/mesh.h"
+#include "io/xml.h"
 #include "math/vec3.h"
 
 #include <string.h>
@@ -54,8 +55,10 @@ typedef struct urdf {
 // Without meaning for where bodies are, or read elsewhere.
 static const char *const of_robot[] = {"link",   "joint",  "frame",        "material",    "gazebo", "transmission",
                                        "sensor", "mujoco", "ros2_control", "gazebo_ros2", NULL};
+
 static const char *const of_link[] = {"inertial", "visual", "collision", "contact", "self_collision_checking",
                                       "sensor",   NULL};
+
 static const char *const of_joint[] = {
     "origin",           "parent", "child", "axis", "limit", "mimic", "dynamics", "calibration", "safety_controller",
     "joint_properties", NULL};
@@ -278,11 +281,6 @@ static poise_status read_pose(urdf *u, const pz_xml_node *node, poise_pose *pose
     return status;
 }
 
-static poise_status read_origin(void *user, const pz_xml_node *node, poise_pose *pose)
-{
-    return read_pose((urdf *)user, node, pose);
-}
-
 typedef struct type_row {
     const char *name;
     poise_joint_type type;
@@ -465,6 +463,139 @@ static poise_status read_joint(urdf *u, const urdf_joint *joint, pz_part *part)
     return status == POISE_OK ? read_inertial(u, joint->child, made) : status;
 }
 
+// ---- Collision shapes: boxes, spheres, cylinders, capsules, meshes -------------------------------------------------------
+
+// A cylinder becomes the capsule around its whole axis, which covers it.
+static poise_status read_geometry(pz_input *input, const pz_xml_node *geometry, poise_shape *shape, bool *is_mesh)
+{
+    const pz_xml_node *box = pz_xml_child(geometry, "box"), *sphere = pz_xml_child(geometry, "sphere");
+    const pz_xml_node *cylinder = pz_xml_child(geometry, "cylinder"), *capsule = pz_xml_child(geometry, "capsule");
+    const pz_xml_node *round = sphere ? sphere : cylinder ? cylinder : capsule;
+    double size[3] = {0, 0, 0}, length = 0;
+    *is_mesh = !box && !round;
+    if (box) {
+        shape->kind = POISE_SHAPE_BOX;
+        poise_status status = pz_xml_exactly(input, box, "size", 3, size);
+        shape->half = v3(0.5 * fabs(size[0]), 0.5 * fabs(size[1]), 0.5 * fabs(size[2]));
+        return status;
+    }
+    if (!round) {
+        return POISE_OK;
+    }
+    shape->kind = POISE_SHAPE_CAPSULE;
+    poise_status status = pz_xml_exactly(input, round, "radius", 1, &shape->radius);
+    if (status == POISE_OK && !sphere) {
+        status = pz_xml_exactly(input, round, "length", 1, &length);
+    }
+    shape->radius = fabs(shape->radius);
+    shape->half = v3(0, 0, 0.5 * fabs(length));
+    return status;
+}
+
+static bool is_inside(const poise_shape *sphere, const poise_shape *capsule)
+{
+    poise_vec3 x = poise_pose_transform(poise_pose_inverse(capsule->pose), sphere->pose.position);
+    double beyond = fabs(x.z) > capsule->half.z ? fabs(x.z) - capsule->half.z : 0.0;
+    return sqrt(x.x * x.x + x.y * x.y + beyond * beyond) + sphere->radius <= capsule->radius * (1 + 1e-6);
+}
+
+static bool is_round(const poise_shape *shape, bool is_long)
+{
+    return shape->kind == POISE_SHAPE_CAPSULE && (shape->half.z > 0) == is_long;
+}
+
+#define MOST_COMPARED 1000000 // pairs of shapes of a link, of which it has a handful
+
+// Spheres that round off the ends of a cylinder lie in its capsule. Where they stay, they do no more than cost time.
+static size_t drop_covered(poise_shape *shapes, size_t first, size_t count)
+{
+    size_t kept = first, spheres = 0, capsules = 0;
+    for (size_t i = first; i < count; ++i) {
+        spheres += is_round(&shapes[i], false);
+        capsules += is_round(&shapes[i], true);
+    }
+    if (capsules == 0 || spheres > MOST_COMPARED / (count - first)) {
+        return count;
+    }
+    for (size_t i = first; i < count; ++i) {
+        bool covered = false;
+        for (size_t k = first; k < count && is_round(&shapes[i], false); ++k) {
+            covered = covered || (is_round(&shapes[k], true) && is_inside(&shapes[i], &shapes[k]));
+        }
+        if (!covered) {
+            shapes[kept++] = shapes[i];
+        }
+    }
+    return kept;
+}
+
+static poise_status read_mesh(pz_input *input, const pz_xml_node *geometry, const poise_shape *shape, pz_shape_list *list,
+                              pz_cause *cause)
+{
+    const pz_xml_node *mesh = pz_xml_child(geometry, "mesh");
+    const char *name = mesh ? pz_xml_get(mesh, "filename") : NULL, *why = "the mesh names no file";
+    double scale[3] = {1, 1, 1};
+    poise_status status = mesh ? pz_xml_exactly(input, mesh, "scale", 3, scale) : POISE_OK;
+    if (status == POISE_OK && name) {
+        status = pz_mesh_cover(input, name, v3(scale[0], scale[1], scale[2]), shape, list, &why);
+    }
+    if (status == POISE_OK && why) {
+        input->file->shapes_skipped += 1;
+        if (input->options->meshes) {
+            pz_xml_warn(input, cause, geometry, "mesh \"%s\" has no shape: %s", name ? name : "", why);
+        }
+    }
+    return status;
+}
+
+static bool add_primitive(pz_input *input, const pz_xml_node *geometry, const poise_shape *shape, pz_shape_list *list)
+{
+    bool is_cylinder =
+        pz_xml_child(geometry, "cylinder") && !pz_xml_child(geometry, "sphere") && !pz_xml_child(geometry, "box");
+    return pz_shape_list_add(input, list, shape) &&
+           (is_cylinder ? pz_hulls_add_cylinder(input, list, shape) : pz_hulls_add_shape(input, list, shape));
+}
+
+static poise_status read_link_shapes(urdf *u, const pz_xml_node *link, pz_shape_list *list, pz_cause *cause)
+{
+    pz_input *input = u->input;
+    int body = poise_model_find_body(input->file->model, pz_xml_get(link, "name"));
+    size_t first = list->count;
+    poise_status status = POISE_OK;
+    for (const pz_xml_node *node = link->first; node && status == POISE_OK; node = node->next) {
+        const pz_xml_node *geometry = pz_xml_is(node, "collision") ? pz_xml_child(node, "geometry") : NULL;
+        if (!geometry) {
+            continue;
+        }
+        poise_shape shape = {.body = body, .pose = poise_pose_identity()};
+        const pz_xml_node *origin = pz_xml_child(node, "origin");
+        bool is_mesh = false;
+        status = origin ? read_pose(u, origin, &shape.pose) : POISE_OK;
+        status = status == POISE_OK ? read_geometry(input, geometry, &shape, &is_mesh) : status;
+        if (status == POISE_OK && is_mesh) {
+            status = read_mesh(input, geometry, &shape, list, cause);
+        } else if (status == POISE_OK && !add_primitive(input, geometry, &shape, list)) {
+            status = pz_input_no_memory(input);
+        }
+    }
+    list->count = drop_covered(list->shapes, first, list->count);
+    return status;
+}
+
+// The shapes of all links into the input's file, whose model is there.
+static poise_status read_shapes(urdf *u)
+{
+    pz_shape_list list = {0};
+    pz_cause cause = {"collision meshes without a shape", 0};
+    poise_status status = POISE_OK;
+    for (const pz_xml_node *link = u->robot->first; link && status == POISE_OK; link = link->next) {
+        status = pz_xml_is(link, "link") ? read_link_shapes(u, link, &list, &cause) : POISE_OK;
+    }
+    pz_causes_close(u->input, &cause, 1);
+    pz_shape_list_keep(u->input, &list);
+    return status;
+}
+
 // ---- The whole -----------------------------------------------------------------------------------------------------------
 
 static poise_status read_root(urdf *u, pz_part *part)
@@ -521,7 +652,7 @@ static poise_status read_parts(urdf *u)
         pz_causes_close(u->input, u->causes, CAUSE_COUNT);
         status = pz_assemble(u->input, u->parts, count, u->frames, u->frame_count);
     }
-    return status == POISE_OK ? pz_urdf_read_shapes(u->input, u->robot, read_origin, u) : status;
+    return status == POISE_OK ? read_shapes(u) : status;
 }
 
 static poise_status check_robot(urdf *u)
