@@ -275,20 +275,14 @@ set(poise_io_sources
     src/io/mjcf/mjcf_keys.c
     src/io/mjcf/mjcf_loops.c
     src/io/mesh.c
-    src/io/bvh/bvh_read.c
-    src/io/bvh/bvh_model.c
-    src/io/bvh/bvh_motion.c
-    src/io/bvh/bvh_write.c
-    src/io/acclaim/asf_read.c
-    src/io/acclaim/asf_write.c
-    src/io/acclaim/amc.c
-    src/io/c3d/c3d_parameters.c
-    src/io/c3d/c3d_carried.c
-    src/io/c3d/c3d_read.c
-    src/io/c3d/c3d_write.c
-    src/io/opensim/trc.c
+    src/io/bvh.c
+    src/io/asf.c
+    src/io/amc.c
+    src/io/c3d_read.c
+    src/io/c3d_write.c
+    src/io/trc.c
     src/io/opensim/ik_setup.c
-    src/io/opensim/mot.c
+    src/io/mot.c
     src/io/opensim/osim_build.c
     src/io/opensim/osim_functions.c
     src/io/opensim/osim_joints.c

@@ -158,7 +158,6 @@ static poise_status edit_model(const poise_model *model, edit_joint edit, const 
     return status;
 }
 
-// A new model whose world is turned: what points up along `from` does so along `to`. Configurations stay what they are.
 poise_status pz_turn_model(const poise_model *model, poise_up from, poise_up to, const poise_allocator *allocator,
                            poise_model **made, poise_error *error)
 {

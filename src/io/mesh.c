@@ -595,9 +595,6 @@ static bool add_hull(pz_input *input, pz_shape_list *list, const poise_shape *li
     return true;
 }
 
-// The hull of a capsule, a sphere or a box (a half-space has none), of a cylinder of like->radius and like->half.z along z, of
-// an ellipsoid, and of a mesh; body, pose and groups are those of `like`. What stands in the world has none. False: out of
-// memory.
 bool pz_hulls_add_shape(pz_input *input, pz_shape_list *list, const poise_shape *shape)
 {
     poise_vec3 corners[POISE_HULL_OF_SHAPE];
@@ -746,7 +743,6 @@ static poise_status make_cover(pz_input *input, poise_vec3 scale, pz_cover *made
     return *why || hulls_reduce(input, &corners, made) ? POISE_OK : pz_input_no_memory(input);
 }
 
-// Load the file of a mesh and add the shapes that cover it: body, groups and the pose of the mesh are those of `like`.
 poise_status pz_mesh_cover(pz_input *input, const char *name, poise_vec3 scale, const poise_shape *like, pz_shape_list *list,
                            const char **why)
 {

@@ -2,7 +2,7 @@
 #ifndef TEST_C3D_FACTS_H
 #define TEST_C3D_FACTS_H
 
-#include "io/c3d/c3d.h"
+#include "io/c3d.h"
 
 typedef struct c3d_fact {
     const char *path;

@@ -2,7 +2,7 @@
 #ifndef TEST_C3D_FORGE_H
 #define TEST_C3D_FORGE_H
 
-#include "io/c3d/c3d.h"
+#include "io/c3d.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,50 +2,12 @@
 //
 // A frame is a line with its number and a line for each bone: its name and its values. A bone that is missing from a frame,
 // and a value that is no finite number, stay as in the frame before.
-#include "io/acclaim/asf.h"
+#include "io/asf.h"
 
 #include "base/letters.h"
 #include "io/skeleton.h"
 
 #include <string.h>
-
-bool pz_asf_columns(const poise_model *model, int joint, asf_columns *columns)
-{
-    poise_joint_info info = poise_model_joint_info(model, joint);
-    *columns = (asf_columns){.first = info.q};
-    switch (info.type) {
-    case POISE_JOINT_FIXED:
-    case POISE_JOINT_REVOLUTE:
-    case POISE_JOINT_UNIVERSAL:
-    case POISE_JOINT_BALL_EULER:
-        columns->angles = info.nq; // 0 for one that mimics
-        return true;
-    case POISE_JOINT_TRANSLATION:
-        columns->positions = 3;
-        return true;
-    case POISE_JOINT_FREE_EULER:
-        columns->positions = columns->angles = 3;
-        return true;
-    default:
-        return info.nq == 0;
-    }
-}
-
-int pz_asf_root(const poise_model *model)
-{
-    poise_joint_info info = poise_model_joint_info(model, 0);
-    bool is_root = info.type == POISE_JOINT_FREE_EULER && info.subtree == poise_model_info(model).joints &&
-                   info.given->order <= POISE_EULER_ZYX && info.given->axes.x == 0 && info.given->axes.y == 0 &&
-                   info.given->axes.z == 0;
-    return is_root ? 0 : -1;
-}
-
-void pz_asf_put_name(pz_output *output, const char *name)
-{
-    bool is_taken = strcmp(name, ASF_ROOT) == 0, begins_otherwise = name[0] == '#' || name[0] == ':';
-    pz_put(output, is_taken || begins_otherwise ? "_" : "");
-    pz_put_name(output, begins_otherwise ? name + 1 : name, " ");
-}
 
 // ---- Reading -------------------------------------------------------------------------------------------------------------
 

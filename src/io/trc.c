@@ -14,7 +14,7 @@
 #include "math/scalar.h"
 #include "motion/markers.h"
 
-#define GRUMBLES 4 // warnings of one kind
+#define WARNINGS_MOST 4 // warnings of one kind
 
 typedef struct trc {
     pz_input *input;
@@ -27,7 +27,7 @@ typedef struct trc {
     pz_scan rows;     // where they begin
     size_t row_count; // rows that begin with a number
     size_t width;     // markers in the widest row
-    int grumbles;
+    int warnings;
 } trc;
 
 // ---- Header --------------------------------------------------------------------------------------------------------------
@@ -175,8 +175,8 @@ static void measure(trc *t, pz_scan scan)
             t->row_count += 1;
             t->width = width > t->width ? width : t->width;
         } else if (pz_word_trimmed(line.text, line.text + line.length).length > 0 && (++others > 1 || t->row_count > 0)) {
-            t->grumbles += 1;
-            if (t->grumbles <= GRUMBLES) {
+            t->warnings += 1;
+            if (t->warnings <= WARNINGS_MOST) {
                 pz_input_warn(t->input, before, "the line does not begin with a frame number and is ignored");
             }
         }
@@ -186,8 +186,8 @@ static void measure(trc *t, pz_scan scan)
 // Count a fault; false: so many were said that this one is only counted.
 static bool may_say(trc *t)
 {
-    t->grumbles += 1;
-    return t->grumbles <= GRUMBLES;
+    t->warnings += 1;
+    return t->warnings <= WARNINGS_MOST;
 }
 
 static void complain_of_cell(trc *t, int line, pz_word cell, const char *what_follows)
@@ -344,8 +344,8 @@ static poise_status make_markers(trc *t)
     read_rows(t, markers, &when);
     settle_rate(t, &when, markers);
     markers->start_time = when.first - when.first == 0.0 ? when.first : 0.0;
-    if (t->grumbles > GRUMBLES) {
-        pz_input_warn(t->input, 0, "and %d more such lines or cells", t->grumbles - GRUMBLES);
+    if (t->warnings > WARNINGS_MOST) {
+        pz_input_warn(t->input, 0, "and %d more such lines or cells", t->warnings - WARNINGS_MOST);
     }
     return POISE_OK;
 }

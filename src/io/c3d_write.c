@@ -1,6 +1,6 @@
 // Writing C3D: Intel order, singles.
 #include "base/letters.h"
-#include "io/c3d/c3d.h"
+#include "io/c3d.h"
 
 #include <float.h>
 

@@ -70,9 +70,6 @@ typedef struct pz_c3d_rest {
     int turns;                 // of the axes: x to y, y to z, z to x
 } pz_c3d_rest;
 
-// Fill file->carried, of a file whose points are read (c3d_carried.c). MEMORY is all that can go wrong.
-poise_status pz_c3d_carry(pz_input *input, const pz_c3d *c3d, int frames);
-
 // A name of a group and one of a parameter: does it have them?
 const pz_c3d_record *pz_c3d_find(const pz_c3d_record *records, size_t count, const char *group, const char *name);
 

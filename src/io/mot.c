@@ -20,7 +20,7 @@
 #include "base/names.h"
 #include "io/io_core.h"
 
-#define GRUMBLES 4 // warnings of one kind
+#define WARNINGS_MOST 4 // warnings of one kind
 
 // ---- Names to coordinates ------------------------------------------------------------------------------------------------
 
@@ -232,7 +232,7 @@ static poise_status add_column(mot *m, const coordinates *all, pz_word cell, int
         m->column[m->column_count].q = -1;
     } else if (!found && !is_follower(m->model, name)) {
         *strangers += 1;
-        if (*strangers <= GRUMBLES) {
+        if (*strangers <= WARNINGS_MOST) {
             pz_input_warn(m->input, line, "column \"%s\" is not a coordinate of the model and is left out", name);
         }
     }
@@ -299,8 +299,8 @@ static poise_status read_columns(mot *m, pz_scan *scan)
     if (m->time == SIZE_MAX) {
         return pz_input_fail(m->input, POISE_ERROR_FORMAT, number, "no column is called \"time\"");
     }
-    if (strangers > GRUMBLES) {
-        pz_input_warn(m->input, number, "and %d more columns that are left out", strangers - GRUMBLES);
+    if (strangers > WARNINGS_MOST) {
+        pz_input_warn(m->input, number, "and %d more columns that are left out", strangers - WARNINGS_MOST);
     }
     if (m->columns >= 0 && m->columns != (int)m->column_count) {
         pz_input_warn(m->input, number, "nColumns says %d, but there are %d names", m->columns, (int)m->column_count);
