@@ -281,16 +281,11 @@ set(poise_io_sources
     src/io/c3d_read.c
     src/io/c3d_write.c
     src/io/trc.c
-    src/io/opensim/ik_setup.c
+    src/io/opensim.c
     src/io/mot.c
-    src/io/opensim/osim_build.c
-    src/io/opensim/osim_functions.c
-    src/io/opensim/osim_joints.c
-    src/io/opensim/osim_markers.c
-    src/io/opensim/osim_read.c
-    src/io/opensim/scale_tool.c
-    src/io/opensim/sensor_files.c
-    src/io/opensim/sensors.c
+    src/io/osim.c
+    src/io/scale_tool.c
+    src/io/sensors.c
     src/io/dh.c
     src/io/skeleton.c
     src/io/json.c

@@ -651,7 +651,7 @@ static void carry_header_events(const pz_input *input, const pz_c3d *c3d, pz_c3d
 
 // ---- All of it -----------------------------------------------------------------------------------------------------------
 
-// Fill file->carried, of a file whose points are read (c3d_carried.c). MEMORY is all that can go wrong.
+// Fill file->carried, of a file whose points are read. MEMORY is all that can go wrong.
 static poise_status c3d_carry(pz_input *input, const pz_c3d *c3d, int frames)
 {
     poise_carried *carried = pz_pool_take(&input->kept, 1, sizeof *carried);

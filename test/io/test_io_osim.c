@@ -1,5 +1,5 @@
 // OSIM: models of OpenSim against what OpenSim and Simbody make of them.
-#include "io/opensim/osim.h"
+#include "io/opensim.h"
 #include "math/scalar.h"
 #include "math/vec3.h"
 #include "support/io_check.h"

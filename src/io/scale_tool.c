@@ -5,7 +5,7 @@
 // written to the listed axes of the listed bodies; a manual scale replaces all three factors of its body. Then the scaled
 // model is posed on the mean of the static frames by its own tasks, and every marker that is not fixed moves to where it
 // was recorded, X_GB^-1 m.
-#include "io/opensim/setup.h"
+#include "io/opensim.h"
 
 #include "base/arena.h"
 #include "math/scalar.h"
@@ -198,7 +198,7 @@ static poise_status apply_manual(scaler *s, const pz_xml_node *node)
 {
     vec3 scales = {1, 1, 1};
     const char *segment = pz_xml_child_text(node, "segment");
-    poise_status status = pz_osim_vec3(&s->setup.o, node, "scales", &scales);
+    poise_status status = pz_osim_vec3(&s->setup.input, node, "scales", &scales);
     if (status != POISE_OK || !segment) {
         return status;
     }
@@ -231,7 +231,7 @@ static poise_status scale_masses(scaler *s, const pz_xml_node *tool)
 {
     const pz_xml_node *root = pz_setup_find(&s->setup, "ScaleTool");
     double wanted = 0.0, total = 0.0;
-    poise_status status = root ? pz_osim_number(&s->setup.o, root, "mass", &wanted) : POISE_OK;
+    poise_status status = root ? pz_osim_number(&s->setup.input, root, "mass", &wanted) : POISE_OK;
     bool keeps_shares = pz_osim_is_true(tool, "preserve_mass_distribution");
     const poise_model *model = s->generic->model;
     for (int pass = 0; pass < 2 && status == POISE_OK && wanted > 0.0; ++pass) {

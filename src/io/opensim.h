@@ -1,17 +1,33 @@
-// What the readers of OpenSim's setups share: a document in a pool of its own.
-#ifndef PZ_IO_OPENSIM_SETUP_H
-#define PZ_IO_OPENSIM_SETUP_H
+// What the readers of OpenSim's documents share: what elements say, and setups, each a document in a pool of its own.
+#ifndef PZ_IO_OPENSIM_H
+#define PZ_IO_OPENSIM_H
 
 #include <poise/opensim.h>
 
-#include "io/opensim/osim.h"
+#include "io/xml.h"
+#include "math/quat.h"
+
+// ---- Elements ------------------------------------------------------------------------------------------------------------
+
+// Three numbers of a child's text; without it the vector stays.
+poise_status pz_osim_vec3(pz_input *input, const pz_xml_node *node, const char *name, vec3 *v);
+poise_status pz_osim_number(pz_input *input, const pz_xml_node *node, const char *name, double *value);
+bool pz_osim_is_true(const pz_xml_node *node, const char *name);
+const char *pz_osim_name(const pz_xml_node *node);
+
+// Objects of a set: what stands in <objects>, or in the set itself.
+const pz_xml_node *pz_osim_objects(const pz_xml_node *node, const char *set);
+
+// A function of a coordinate (osim.c): is it a x + b?
+bool pz_osim_is_linear(const poise_function *f, double *a, double *b);
+
+// ---- Setups --------------------------------------------------------------------------------------------------------------
 
 // A document that is being read. `kept` goes over to what is made of it.
 typedef struct pz_setup {
     poise_read_options options;
     poise_file file; // takes warnings, which no one reads
     pz_input input;
-    osim o;
     pz_xml_node *root;
     bool lacks_memory; // for a text
 } pz_setup;

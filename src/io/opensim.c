@@ -1,18 +1,56 @@
-// Setups of OpenSim's tools, and the tasks of inverse kinematics.
-//
-// OpenSim minimises, over markers i that are seen and coordinate tasks c,
-//
-//   J = sum w_i |x_i - m_i|^2 / sum w_i  +  sum w_c (q_c - r_c)^2
-//
-// in metres and radians. poise_track_problem has the same with its task_weights.
-#include "io/opensim/setup.h"
+// OpenSim's documents: what elements say, setups of tools, and the tasks of inverse kinematics.
+#include "io/opensim.h"
 
 #include "base/arena.h"
 #include "math/scalar.h"
 
 #include <string.h>
 
-// ---- Documents -----------------------------------------------------------------------------------------------------------
+// ---- Elements ------------------------------------------------------------------------------------------------------------
+
+poise_status pz_osim_vec3(pz_input *input, const pz_xml_node *node, const char *name, vec3 *v)
+{
+    const pz_xml_node *child = pz_xml_child(node, name);
+    if (!child || !child->text) {
+        return POISE_OK;
+    }
+    double x[3];
+    int count;
+    poise_status status = pz_xml_numbers_of(input, child, "text", child->text, PZ_XML_FINITE, 3, 3, x, &count);
+    *v = status == POISE_OK ? v3(x[0], x[1], x[2]) : *v;
+    return status;
+}
+
+poise_status pz_osim_number(pz_input *input, const pz_xml_node *node, const char *name, double *value)
+{
+    const pz_xml_node *child = pz_xml_child(node, name);
+    int count;
+    if (!child || !child->text) {
+        return POISE_OK;
+    }
+    return pz_xml_numbers_of(input, child, "text", child->text, PZ_XML_INFINITE, 1, 1, value, &count);
+}
+
+bool pz_osim_is_true(const pz_xml_node *node, const char *name)
+{
+    const char *text = pz_xml_child_text(node, name);
+    return text && pz_word_is_like((pz_word){text, strlen(text)}, "true");
+}
+
+const char *pz_osim_name(const pz_xml_node *node)
+{
+    const char *name = pz_xml_get(node, "name");
+    return name && name[0] ? name : NULL;
+}
+
+const pz_xml_node *pz_osim_objects(const pz_xml_node *node, const char *set)
+{
+    const pz_xml_node *child = pz_xml_child(node, set);
+    const pz_xml_node *objects = child ? pz_xml_child(child, "objects") : NULL;
+    return objects ? objects : child;
+}
+
+// ---- Setups: their documents ---------------------------------------------------------------------------------------------
 
 poise_status pz_setup_open(pz_setup *s, const void *bytes, size_t size, const poise_allocator *allocator, poise_error *error)
 {
@@ -25,7 +63,6 @@ poise_status pz_setup_open(pz_setup *s, const void *bytes, size_t size, const po
                           .kept = {.allocator = allocator},
                           .file = &s->file,
                           .error = error};
-    s->o.input = &s->input;
     return pz_xml_parse(&s->input, s->input.bytes, s->input.size, NULL, &s->root);
 }
 
@@ -74,6 +111,12 @@ poise_status pz_setup_times(pz_setup *s, const pz_xml_node *node, double *start,
 
 // ---- Tasks ---------------------------------------------------------------------------------------------------------------
 
+// OpenSim minimises, over markers i that are seen and coordinate tasks c,
+//
+//   J = sum w_i |x_i - m_i|^2 / sum w_i  +  sum w_c (q_c - r_c)^2
+//
+// in metres and radians. poise_track_problem has the same with its task_weights.
+
 static poise_status read_task(pz_setup *s, const pz_xml_node *node, poise_ik_task *task)
 {
     const char *name = pz_osim_name(node), *value = pz_xml_child_text(node, "value_type");
@@ -83,8 +126,8 @@ static poise_status read_task(pz_setup *s, const pz_xml_node *node, poise_ik_tas
     if (!task->name) {
         return pz_input_no_memory(&s->input);
     }
-    poise_status status = pz_osim_number(&s->o, node, "weight", &task->weight);
-    status = status == POISE_OK ? pz_osim_number(&s->o, node, "value", &task->manual) : status;
+    poise_status status = pz_osim_number(&s->input, node, "weight", &task->weight);
+    status = status == POISE_OK ? pz_osim_number(&s->input, node, "value", &task->manual) : status;
     task->value = value && strcmp(value, "manual_value") == 0 ? POISE_IK_MANUAL
                   : value && strcmp(value, "from_file") == 0  ? POISE_IK_FILE
                                                               : POISE_IK_DEFAULT;
@@ -116,7 +159,7 @@ poise_status pz_setup_tasks(pz_setup *s, const pz_xml_node *set, poise_ik_task *
     return status;
 }
 
-// ---- Setups --------------------------------------------------------------------------------------------------------------
+// ---- Setups of inverse kinematics ----------------------------------------------------------------------------------------
 
 // As it is handed out, with the memory of its parts.
 typedef struct whole_setup {
