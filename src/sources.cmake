@@ -265,15 +265,8 @@ set(poise_io_sources
     src/io/assemble.c
     src/io/urdf.c
     src/io/srdf.c
-    src/io/mjcf/mjcf.c
-    src/io/mjcf/mjcf_include.c
-    src/io/mjcf/mjcf_joints.c
-    src/io/mjcf/mjcf_masses.c
-    src/io/mjcf/mjcf_settings.c
-    src/io/mjcf/mjcf_geoms.c
-    src/io/mjcf/mjcf_pairs.c
-    src/io/mjcf/mjcf_keys.c
-    src/io/mjcf/mjcf_loops.c
+    src/io/mjcf.c
+    src/io/mjcf_geoms.c
     src/io/mesh.c
     src/io/bvh.c
     src/io/asf.c

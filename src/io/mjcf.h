@@ -4,7 +4,7 @@
 
 #include "io/assemble.h"
 
-// ---- Settings: what an element says, and the default classes say for it (mjcf_settings.c) --------------------------------
+// ---- Settings: what an element says, and the default classes say for it --------------------------------------------------
 
 enum {
     MJCF_QUAT,
@@ -46,7 +46,7 @@ typedef struct pz_mjcf_compiler {
     const char *mesh_folder; // "" or NULL: beside the file
 } pz_mjcf_compiler;
 
-// ---- What the file holds, in its order (mjcf.c) --------------------------------------------------------------------------
+// ---- What the file holds, in its order -----------------------------------------------------------------------------------
 
 // Where elements stand: a body, or a frame within it.
 typedef struct pz_mjcf_place {
@@ -113,12 +113,7 @@ typedef struct pz_mjcf {
     pz_cause causes[MJCF_CAUSE_COUNT];
 } pz_mjcf;
 
-// Replace every <include> by what is in the file it names (mjcf_include.c).
-poise_status pz_mjcf_include(pz_mjcf *m);
-
-// Read <compiler> and <default>; the class of a name (mjcf_settings.c).
-poise_status pz_mjcf_read_compiler(pz_mjcf *m);
-poise_status pz_mjcf_read_classes(pz_mjcf *m);
+// The class that an attribute names.
 poise_status pz_mjcf_class_named(pz_mjcf *m, const pz_xml_node *node, const char *attribute, int *class_of);
 
 // What `node` says, over what `base` (may be NULL) says.
@@ -128,59 +123,16 @@ pz_mjcf_settings pz_mjcf_settings_of(const pz_mjcf_settings *base, const pz_xml_
 poise_status pz_mjcf_setting_numbers(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_settings *settings, int which,
                                      int count, double *values);
 poise_status pz_mjcf_pose(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_settings *settings, poise_pose *pose);
-double pz_mjcf_radians(const pz_mjcf *m, double angle);
 
-// Settings of a joint into the joint; chains of parts; couplings (mjcf_joints.c).
-poise_status pz_mjcf_read_joint(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_place *place, pz_mjcf_joint *joint);
-poise_status pz_mjcf_make_parts(pz_mjcf *m);
-poise_status pz_mjcf_read_couplings(pz_mjcf *m);
-
-// What a geom is, and its sizes, as MuJoCo has them: half of lengths (mjcf_geoms.c).
-typedef enum pz_mjcf_geom {
-    MJCF_SPHERE,
-    MJCF_CAPSULE,
-    MJCF_CYLINDER,
-    MJCF_ELLIPSOID,
-    MJCF_BOX,
-    MJCF_PLANE,
-    MJCF_MESH_GEOM,
-    MJCF_OTHER_GEOM
-} pz_mjcf_geom;
-pz_mjcf_geom pz_mjcf_geom_of(const pz_mjcf_settings *settings);
-poise_status pz_mjcf_geom_size(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_settings *settings, pz_mjcf_geom type,
-                               double *size);
-
-// The next <geom> of the tree of bodies; NULL: that was the last. Begin with NULL.
-const pz_xml_node *pz_mjcf_next_geom(const pz_mjcf *m, const pz_xml_node *geom);
-
-// Weigh the geoms of bodies that have no <inertial> (mjcf_masses.c).
+// Weigh the geoms of bodies that have no <inertial> (mjcf_geoms.c).
 poise_status pz_mjcf_weigh(pz_mjcf *m);
 
-// Geoms that <contact><pair> names: bits that they have beside contype and conaffinity (mjcf_pairs.c).
-typedef struct pz_mjcf_pairs {
-    pz_name_set names;
-    uint32_t *groups, *against; // by position in names
-} pz_mjcf_pairs;
-
-// `used`: the bits of all geoms.
-poise_status pz_mjcf_read_pairs(pz_mjcf *m, uint32_t used, pz_mjcf_pairs *pairs);
-
-// What needs the model: shapes of geoms and the pairs of <exclude> (mjcf_geoms.c), loops of <equality> (mjcf_loops.c).
+// What needs the model: shapes of geoms and the pairs of <exclude> (mjcf_geoms.c).
 poise_status pz_mjcf_read_geoms(pz_mjcf *m);
 poise_status pz_mjcf_read_excludes(pz_mjcf *m);
-poise_status pz_mjcf_read_loops(pz_mjcf *m);
-
-// Keyframes as postures (mjcf_keys.c).
-poise_status pz_mjcf_read_keys(pz_mjcf *m);
 
 // The body of the model that an attribute names; POISE_WORLD for "world", or where the attribute is missing.
 poise_status pz_mjcf_body_named(pz_mjcf *m, const pz_xml_node *node, const char *attribute, int *body);
-
-// Is it a body that a program moves?
-bool pz_mjcf_is_mocap(const pz_xml_node *body);
-
-// Is a constraint of <equality> in force?
-bool pz_mjcf_is_active(const pz_xml_node *equality);
 
 // Elements `name` within the sections `section` of the root, one after the other; NULL at the end. `name` NULL: all.
 const pz_xml_node *pz_mjcf_next_in(const pz_mjcf *m, const char *section, const char *name, const pz_xml_node *after);

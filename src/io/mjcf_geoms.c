@@ -1,17 +1,97 @@
-// Geoms that collide, as shapes that cover them, and the pairs of bodies of <exclude>; for <pair> see mjcf_pairs.c.
-#include "io/mesh.h"
-#include "io/mjcf/mjcf.h"
+// Geoms of MJCF: shapes that cover those that collide, pairs of them that do or do not, and the masses of bodies that have no
+// <inertial>.
+#include "io/mjcf.h"
 
+#include "io/mesh.h"
+#include "math/scalar.h"
 #include "math/vec3.h"
 
 #include <string.h>
+
+// What a geom is, and its sizes, as MuJoCo has them: half of lengths.
+typedef enum mjcf_geom {
+    MJCF_SPHERE,
+    MJCF_CAPSULE,
+    MJCF_CYLINDER,
+    MJCF_ELLIPSOID,
+    MJCF_BOX,
+    MJCF_PLANE,
+    MJCF_MESH_GEOM,
+    MJCF_OTHER_GEOM
+} mjcf_geom;
+
+// Geoms that <contact><pair> names: bits that they have beside contype and conaffinity.
+typedef struct mjcf_pairs {
+    pz_name_set names;
+    uint32_t *groups, *against; // by position in names
+} mjcf_pairs;
+
+// ---- Pairs ---------------------------------------------------------------------------------------------------------------
+
+// Each first geom of pairs gets a bit that no geom of the file has, among what it is; its partners get the bit among what
+// they are kept apart from. Pairs with a partner that has its bit already share that one.
+
+static uint32_t free_bit(uint32_t *used)
+{
+    for (uint32_t bit = UINT32_C(1) << 31; bit != 0; bit >>= 1) {
+        if (!(*used & bit)) {
+            *used |= bit;
+            return bit;
+        }
+    }
+    return 0;
+}
+
+static void add_pair(pz_mjcf *m, const pz_xml_node *node, uint32_t *used, mjcf_pairs *pairs)
+{
+    const char *name[2] = {pz_xml_get(node, "geom1"), pz_xml_get(node, "geom2")};
+    int at[2];
+    for (int i = 0; i < 2; ++i) {
+        if (!name[i]) {
+            return; // MuJoCo asks for both
+        }
+        pz_name_set_add(&pairs->names, name[i]);
+        at[i] = pz_name_set_find(&pairs->names, name[i]);
+    }
+    int first = pairs->groups[at[0]] == 0 && pairs->groups[at[1]] != 0 ? 1 : 0;
+    uint32_t *own = &pairs->groups[at[first]];
+    *own = *own ? *own : free_bit(used);
+    if (*own == 0) {
+        pz_xml_warn(m->input, &m->causes[MJCF_NO_SHAPE], node, "\"%s\" and \"%s\" are not watched: there are too many pairs",
+                    name[0], name[1]);
+    }
+    pairs->against[at[1 - first]] |= *own;
+}
+
+// `used`: the bits of all geoms.
+static poise_status mjcf_read_pairs(pz_mjcf *m, uint32_t used, mjcf_pairs *pairs)
+{
+    size_t most = 0;
+    const pz_xml_node *node = NULL;
+    while ((node = pz_mjcf_next_in(m, "contact", "pair", node))) {
+        most += 2;
+    }
+    pairs->groups = pz_pool_take(&m->input->pool, most, sizeof *pairs->groups);
+    pairs->against = pz_pool_take(&m->input->pool, most, sizeof *pairs->against);
+    if (!pairs->groups || !pairs->against || !pz_name_set_make(&m->input->pool, most, &pairs->names)) {
+        return pz_input_no_memory(m->input);
+    }
+    memset(pairs->groups, 0, most * sizeof *pairs->groups);
+    memset(pairs->against, 0, most * sizeof *pairs->against);
+    while ((node = pz_mjcf_next_in(m, "contact", "pair", node))) {
+        add_pair(m, node, &used, pairs);
+    }
+    return POISE_OK;
+}
+
+// ---- Types ---------------------------------------------------------------------------------------------------------------
 
 static const char *const type_names[] = {
     [MJCF_SPHERE] = "sphere", [MJCF_CAPSULE] = "capsule", [MJCF_CYLINDER] = "cylinder", [MJCF_ELLIPSOID] = "ellipsoid",
     [MJCF_BOX] = "box",       [MJCF_PLANE] = "plane",     [MJCF_MESH_GEOM] = "mesh",    [MJCF_OTHER_GEOM] = NULL};
 
 // A mesh makes a geom of another type the primitive that fits it; to us it is a mesh all the same.
-pz_mjcf_geom pz_mjcf_geom_of(const pz_mjcf_settings *settings)
+static mjcf_geom mjcf_geom_of(const pz_mjcf_settings *settings)
 {
     const char *name = settings->value[MJCF_TYPE];
     int type = MJCF_SPHERE;
@@ -21,7 +101,7 @@ pz_mjcf_geom pz_mjcf_geom_of(const pz_mjcf_settings *settings)
     while (name && type < MJCF_OTHER_GEOM && strcmp(name, type_names[type]) != 0) {
         type += 1;
     }
-    return (pz_mjcf_geom)type;
+    return (mjcf_geom)type;
 }
 
 // ---- Sizes ---------------------------------------------------------------------------------------------------------------
@@ -39,8 +119,8 @@ static void cover_ellipsoid(poise_shape *shape, const double *size)
 }
 
 // The sizes with what fromto says: half the length is the last of them, and the one before is the first again.
-poise_status pz_mjcf_geom_size(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_settings *settings, pz_mjcf_geom type,
-                               double *size)
+static poise_status mjcf_geom_size(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_settings *settings, mjcf_geom type,
+                                   double *size)
 {
     double ends[6] = {0};
     int count = 0;
@@ -61,11 +141,11 @@ poise_status pz_mjcf_geom_size(pz_mjcf *m, const pz_xml_node *node, const pz_mjc
 }
 
 // The shape of a primitive; *is_shape: false for one without size.
-static poise_status make_shape(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_settings *settings, pz_mjcf_geom type,
+static poise_status make_shape(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_settings *settings, mjcf_geom type,
                                poise_shape *shape, bool *is_shape)
 {
     double size[3] = {0, 0, 0};
-    poise_status status = pz_mjcf_geom_size(m, node, settings, type, size);
+    poise_status status = mjcf_geom_size(m, node, settings, type, size);
     *is_shape = type == MJCF_PLANE || size[0] > 0;
     switch (type) {
     case MJCF_PLANE:
@@ -194,7 +274,7 @@ static poise_status read_settings(pz_mjcf *m, const pz_xml_node *node, pz_mjcf_s
     return status == POISE_OK ? read_bits(m, node, settings, MJCF_CONAFFINITY, &shape->against) : status;
 }
 
-static void add_bits_of_pairs(const pz_mjcf_pairs *pairs, const pz_xml_node *node, poise_shape *shape)
+static void add_bits_of_pairs(const mjcf_pairs *pairs, const pz_xml_node *node, poise_shape *shape)
 {
     const char *name = pz_xml_get(node, "name");
     int paired = name ? pz_name_set_find(&pairs->names, name) : -1;
@@ -205,11 +285,11 @@ static void add_bits_of_pairs(const pz_mjcf_pairs *pairs, const pz_xml_node *nod
 }
 
 // A primitive, and its hull; `like` has the pose of the geom itself.
-static poise_status add_primitive(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_settings *settings, pz_mjcf_geom type,
+static poise_status add_primitive(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_settings *settings, mjcf_geom type,
                                   const poise_shape *shape, const poise_shape *like, pz_shape_list *list)
 {
     double size[3] = {0, 0, 0};
-    poise_status status = pz_mjcf_geom_size(m, node, settings, type, size);
+    poise_status status = mjcf_geom_size(m, node, settings, type, size);
     if (status != POISE_OK) {
         return status;
     }
@@ -220,7 +300,7 @@ static poise_status add_primitive(pz_mjcf *m, const pz_xml_node *node, const pz_
     return works ? POISE_OK : pz_input_no_memory(m->input);
 }
 
-static poise_status read_geom(pz_mjcf *m, const meshes *all, const pz_mjcf_pairs *pairs, const pz_xml_node *node,
+static poise_status read_geom(pz_mjcf *m, const meshes *all, const mjcf_pairs *pairs, const pz_xml_node *node,
                               pz_shape_list *list)
 {
     const pz_mjcf_place *place = &m->places[node->parent->mark];
@@ -229,7 +309,7 @@ static poise_status read_geom(pz_mjcf *m, const meshes *all, const pz_mjcf_pairs
     const char *body = place->body == POISE_WORLD ? NULL : m->bodies[place->body].name;
     poise_shape shape = {.body = body ? poise_model_find_body(m->input->file->model, body) : POISE_WORLD};
     poise_status status = read_settings(m, node, &settings, &shape);
-    pz_mjcf_geom type = pz_mjcf_geom_of(&settings);
+    mjcf_geom type = mjcf_geom_of(&settings);
     status = status == POISE_OK ? pz_mjcf_pose(m, node, &settings, &pose) : status;
     add_bits_of_pairs(pairs, node, &shape);
     shape.pose = poise_pose_multiply(place->frame, pose);
@@ -259,7 +339,8 @@ static bool is_in_tree(const pz_xml_node *node)
            pz_xml_is(parent, "worldbody");
 }
 
-const pz_xml_node *pz_mjcf_next_geom(const pz_mjcf *m, const pz_xml_node *geom)
+// The next <geom> of the tree of bodies; NULL: that was the last. Begin with NULL.
+static const pz_xml_node *mjcf_next_geom(const pz_mjcf *m, const pz_xml_node *geom)
 {
     for (const pz_xml_node *node = pz_xml_after(geom ? geom : m->root, m->root, false); node;
          node = pz_xml_after(node, m->root, false)) {
@@ -275,7 +356,7 @@ static poise_status read_all_bits(pz_mjcf *m, uint32_t *used)
 {
     poise_status status = POISE_OK;
     const pz_xml_node *geom = NULL;
-    while (status == POISE_OK && (geom = pz_mjcf_next_geom(m, geom))) {
+    while (status == POISE_OK && (geom = mjcf_next_geom(m, geom))) {
         pz_mjcf_settings settings;
         poise_shape shape = {0};
         status = read_settings(m, geom, &settings, &shape);
@@ -288,13 +369,13 @@ poise_status pz_mjcf_read_geoms(pz_mjcf *m)
 {
     pz_shape_list list = {0};
     meshes all;
-    pz_mjcf_pairs pairs;
+    mjcf_pairs pairs;
     uint32_t used = 0;
     poise_status status = list_meshes(m, &all);
     status = status == POISE_OK ? read_all_bits(m, &used) : status;
-    status = status == POISE_OK ? pz_mjcf_read_pairs(m, used, &pairs) : status;
+    status = status == POISE_OK ? mjcf_read_pairs(m, used, &pairs) : status;
     const pz_xml_node *geom = NULL;
-    while (status == POISE_OK && (geom = pz_mjcf_next_geom(m, geom))) {
+    while (status == POISE_OK && (geom = mjcf_next_geom(m, geom))) {
         status = read_geom(m, &all, &pairs, geom, &list);
     }
     pz_shape_list_keep(m->input, &list);
@@ -319,5 +400,109 @@ poise_status pz_mjcf_read_excludes(pz_mjcf *m)
         status = pz_mjcf_body_named(m, node, "body1", &pair->a);
         status = status == POISE_OK ? pz_mjcf_body_named(m, node, "body2", &pair->b) : status;
     }
+    return status;
+}
+
+// ---- Masses of bodies without <inertial> ---------------------------------------------------------------------------------
+
+// By their geoms: volume times density, or what a geom says of itself.
+
+#define WATER 1000.0 // density of a geom that says nothing
+
+// V of half-axes a, b, c; of a capsule both caps are one ball. 0: not known.
+static double volume_of(mjcf_geom type, const double *size)
+{
+    double a = size[0], b = size[1], c = size[2], ball = 4.0 / 3.0 * PZ_PI * a * a * a, tube = 2.0 * PZ_PI * a * a * b;
+    switch (type) {
+    case MJCF_SPHERE:
+        return ball;
+    case MJCF_CAPSULE:
+        return ball + tube;
+    case MJCF_CYLINDER:
+        return tube;
+    case MJCF_ELLIPSOID:
+        return 4.0 / 3.0 * PZ_PI * a * b * c;
+    case MJCF_BOX:
+        return 8.0 * a * b * c;
+    default:
+        return 0.0;
+    }
+}
+
+// What a geom weighs, and where its middle is in the body; of a mesh, only that its mass counts (*is_mesh).
+static poise_status weigh(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_place *place, double *mass, vec3 *middle,
+                          bool *is_mesh)
+{
+    int class_of = place->class_of;
+    double size[3] = {0, 0, 0}, density = WATER;
+    poise_pose pose = poise_pose_identity();
+    poise_status status = pz_mjcf_class_named(m, node, "class", &class_of);
+    pz_mjcf_settings settings = pz_mjcf_settings_of(&m->classes[class_of].geom, node);
+    mjcf_geom type = mjcf_geom_of(&settings);
+    status = status == POISE_OK ? pz_mjcf_pose(m, node, &settings, &pose) : status;
+    status = status == POISE_OK ? mjcf_geom_size(m, node, &settings, type, size) : status;
+    status = status == POISE_OK ? pz_mjcf_setting_numbers(m, node, &settings, MJCF_DENSITY, 1, &density) : status;
+    bool is_unknown = type == MJCF_MESH_GEOM || type == MJCF_OTHER_GEOM;
+    *mass = density * (is_unknown ? 1.0 : volume_of(type, size));
+    *middle = poise_pose_transform(place->frame, pose.position);
+    status = status == POISE_OK ? pz_mjcf_setting_numbers(m, node, &settings, MJCF_MASS, 1, mass) : status;
+    *is_mesh = is_unknown && *mass > 0.0;
+    *mass = is_unknown && !settings.value[MJCF_MASS] ? 0.0 : *mass;
+    return status;
+}
+
+static bool is_weightless(const pz_mjcf_body *body)
+{
+    return body->has_geom && !body->has_inertial && body->mass == 0;
+}
+
+static bool is_weighed_in_part(const pz_mjcf_body *body)
+{
+    return body->has_mesh_with_mass && !body->has_inertial && body->mass > 0;
+}
+
+// One warning about all bodies that are odd in a way, at the first of them.
+static void warn_of(pz_mjcf *m, bool (*is_odd)(const pz_mjcf_body *), const char *one, const char *many)
+{
+    const pz_mjcf_body *first = NULL;
+    int count = 0;
+    for (int b = 0; b < m->body_count; ++b) {
+        bool odd = is_odd(&m->bodies[b]);
+        first = odd && !first ? &m->bodies[b] : first;
+        count += odd;
+    }
+    if (count == 1) {
+        pz_xml_warn(m->input, NULL, first->node, "body \"%s\" %s", first->name, one);
+    } else if (first) {
+        pz_xml_warn(m->input, NULL, first->node, "body \"%s\" and %d more %s", first->name, count - 1, many);
+    }
+}
+
+poise_status pz_mjcf_weigh(pz_mjcf *m)
+{
+    const pz_xml_node *geom = NULL;
+    poise_status status = POISE_OK;
+    while (status == POISE_OK && (geom = mjcf_next_geom(m, geom))) {
+        const pz_mjcf_place *place = &m->places[geom->parent->mark];
+        double mass = 0.0;
+        bool is_mesh = false;
+        vec3 middle = v3(0, 0, 0);
+        if (place->body == POISE_WORLD || m->bodies[place->body].has_inertial) {
+            continue;
+        }
+        pz_mjcf_body *body = &m->bodies[place->body];
+        body->has_geom = true;
+        status = weigh(m, geom, place, &mass, &middle, &is_mesh);
+        body->has_mesh_with_mass = body->has_mesh_with_mass || is_mesh;
+        if (status == POISE_OK && mass > 0.0) {
+            body->mass += mass; // the centre moves towards the geom by its share
+            body->mass_center = v3_add(body->mass_center, v3_scale(v3_sub(middle, body->mass_center), mass / body->mass));
+        }
+    }
+    warn_of(m, is_weightless, "has no mass: it has no <inertial>, and masses of meshes are not computed",
+            "have no mass: they have no <inertial>, and masses of meshes are not computed");
+    warn_of(m, is_weighed_in_part,
+            "is weighed without the volumes of its meshes, which are not computed: it has no <inertial>",
+            "are weighed without the volumes of their meshes, which are not computed: they have no <inertial>");
     return status;
 }
