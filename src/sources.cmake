@@ -288,12 +288,8 @@ set(poise_io_sources
     src/io/poise/json_shapes.c
     src/io/poise/json_read.c
     src/io/poise/json_write.c
-    src/io/goals/word_list.c
-    src/io/goals/goal_words.c
-    src/io/goals/goal_text.c
-    src/io/goals/goal_list.c
-    src/io/goals/pin_text.c
-    src/io/goals/pin_list.c
+    src/io/goal_text.c
+    src/io/pin_text.c
     src/io/gltf/gltf_buffer.c
     src/io/gltf/gltf_nodes.c
     src/io/gltf/gltf_carried.c

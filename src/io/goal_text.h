@@ -1,8 +1,34 @@
-// Lists that are read from words: what lists of goals and of pins share. Entries are separated by semicolons.
-#ifndef PZ_IO_GOALS_WORD_LIST_H
-#define PZ_IO_GOALS_WORD_LIST_H
+// Goals in words, and lists that are read from words: what lists of goals and of pins share.
+#ifndef PZ_IO_GOAL_TEXT_H
+#define PZ_IO_GOAL_TEXT_H
 
 #include "io/io_core.h"
+
+// ---- The words of one goal. Whatever returns false has said why ----------------------------------------------------------
+
+// The words of one goal, and where reading stands.
+typedef struct pz_reader {
+    const poise_goal_words *words;
+    pz_pool *kept; // of the list: what goals point to
+    char **word;
+    int count, next;
+    int number;          // of the goal, from 1
+    const char *noun;    // NULL: "goal"; what messages call it
+    const int *place;    // NULL: of each word, which one of the text it is
+    poise_status status; // why reading failed
+    poise_error *error;
+} pz_reader;
+
+// Is the text, all of it, a finite number?
+bool pz_reader_is_number(const char *text, double *number);
+
+// Is there a kind of goal of this name?
+bool pz_goal_is_kind(const char *word);
+
+// All words of a goal (goal_text.c).
+bool pz_goal_read(pz_reader *r, poise_goal *goal);
+
+// ---- Lists of entries, separated by semicolons ---------------------------------------------------------------------------
 
 typedef struct pz_word_list {
     int count;
@@ -28,9 +54,6 @@ typedef poise_status (*pz_word_list_read)(void *user, char **word, int count, in
 // Add all entries of a text. Those before one that fails stay.
 poise_status pz_word_list_parse(pz_word_list *list, const char *text, pz_word_list_read read, void *user,
                                 poise_error *error);
-
-// Add a copy of an entry, and of its text without the blanks around it.
-poise_status pz_word_list_add(pz_word_list *list, const void *entry, const char *text, poise_error *error);
 
 // MEMORY, said.
 poise_status pz_word_list_no_memory(poise_error *error);
