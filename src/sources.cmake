@@ -282,12 +282,7 @@ set(poise_io_sources
     src/io/dh.c
     src/io/skeleton.c
     src/io/json.c
-    src/io/poise/json_model.c
-    src/io/poise/json_curve.c
-    src/io/poise/json_goals.c
-    src/io/poise/json_shapes.c
-    src/io/poise/json_read.c
-    src/io/poise/json_write.c
+    src/io/poise_json.c
     src/io/goal_text.c
     src/io/pin_text.c
     src/io/gltf/gltf_buffer.c
