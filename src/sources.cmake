@@ -254,41 +254,38 @@ set(poise_sources
 
 # The library of file formats, beside the core (cmake/io.cmake): first what all formats share, then the formats.
 set(poise_io_sources
-    src/io/input.c
     src/io/text.c
     src/io/number.c
+    src/io/input.c
     src/io/output.c
     src/io/formats.c
     src/io/file.c
     src/io/edit.c
     src/io/xml.c
+    src/io/json.c
+    src/io/skeleton.c
     src/io/assemble.c
+    src/io/mesh.c
     src/io/urdf.c
     src/io/srdf.c
     src/io/mjcf.c
     src/io/mjcf_geoms.c
-    src/io/mesh.c
+    src/io/osim.c
+    src/io/opensim.c
+    src/io/scale_tool.c
+    src/io/sensors.c
+    src/io/dh.c
     src/io/bvh.c
     src/io/asf.c
     src/io/amc.c
     src/io/c3d_read.c
     src/io/c3d_write.c
     src/io/trc.c
-    src/io/opensim.c
     src/io/mot.c
-    src/io/osim.c
-    src/io/scale_tool.c
-    src/io/sensors.c
-    src/io/dh.c
-    src/io/skeleton.c
-    src/io/json.c
+    src/io/gltf_read.c
+    src/io/gltf_clip.c
+    src/io/gltf_write.c
     src/io/poise_json.c
     src/io/goal_text.c
     src/io/pin_text.c
-    src/io/gltf/gltf_buffer.c
-    src/io/gltf/gltf_nodes.c
-    src/io/gltf/gltf_carried.c
-    src/io/gltf/gltf_clip.c
-    src/io/gltf/gltf_read.c
-    src/io/gltf/gltf_write.c
 )

@@ -254,7 +254,7 @@ static poise_status read_steps(const pz_item *curve, const char *key, poise_vec3
     return status;
 }
 
-// json_curve.c: the members "curve" of a joint and "function" of its mimic, whose numbers go to the pool of the input.
+// The members "curve" of a joint and "function" of its mimic, whose numbers go to the pool of the input.
 //
 //   "curve": {"turns": [{"axis": [0, 0, 1], "polynomial": [1, 0]}],
 //             "slides": [{"axis": [1, 0, 0], "spline": [[x, y], ...]}]}
@@ -487,7 +487,6 @@ static poise_status add_tools(const pz_item *tools, poise_builder *builder)
     return status;
 }
 
-// json_model.c
 static poise_status json_read_model(const pz_item *item, poise_model **model)
 {
     static const char *const known[] = {"joints", "tools"};
@@ -734,7 +733,6 @@ static poise_status read_pose(const pz_item *object, const char *key, poise_pose
     return json_pose_of(&item, pose);
 }
 
-// json_goals.c
 static poise_status json_goal(const pz_item *item, const poise_model *model, void *entry)
 {
     static const char *const known[] = {
@@ -886,7 +884,7 @@ static poise_status read_bits(const pz_item *object, const char *key, uint32_t *
     return status;
 }
 
-// json_shapes.c: entries of the members shapes, excluded and loops
+// Entries of the members shapes, excluded and loops.
 static poise_status json_shape(const pz_item *item, const poise_model *model, void *entry)
 {
     static const char *const known[] = {"kind", "body", "position", "rotation", "half", "radius", "groups", "against"};

@@ -62,17 +62,35 @@ poise_status pz_gltf_charge(pz_gltf *gltf, const pz_item *item, double count);
 // An index into the array `list` of the document.
 poise_status pz_gltf_index(const pz_item *item, const pz_item *list, int *index);
 
-// gltf_buffer.c: the bytes of a buffer, fetched at first use.
-poise_status pz_gltf_fetch(pz_gltf *gltf, int index, const pz_gltf_buffer **buffer);
-
-// gltf_buffer.c: the numbers of the accessor that `reference` is the index of.
+// The numbers of the accessor that `reference` is the index of.
 poise_status pz_gltf_accessor(pz_gltf *gltf, const pz_item *reference, int components, pz_gltf_array *array);
 
-// gltf_nodes.c: nodes with parents, order, scales and names; skins.
-poise_status pz_gltf_read_nodes(pz_gltf *gltf);
-
-// gltf_clip.c: what moves, before the model is made; the clip, after.
+// What moves, before the model is made; the clip, after (gltf_clip.c).
 poise_status pz_gltf_find_motion(pz_gltf *gltf);
 poise_status pz_gltf_read_clip(pz_gltf *gltf);
+
+// What a file held that was read, kept to be written again.
+typedef struct pz_gltf_rest {
+    const char *text; // the document
+    size_t text_size;
+    const unsigned char *bytes; // all its buffers, one after the other
+    size_t size;
+    size_t *base; // by buffer: where it begins there
+    int buffer_count;
+    int animation;      // that became the clip
+    int joints;         // of the model
+    int *node;          // by joint
+    const char **name;  // by joint
+    poise_pose *offset; // by joint: the rest transform, with what scales above make of it
+    vec3 *carried;      // by joint: those scales
+    vec3 *scale;        // by joint: its own
+    uint64_t motion;    // a hash of the clip
+    double start, end;  // of the clip, seconds
+    bool *is_still;     // by channel of the animation: a scale or weights that stay at the node's
+    bool is_whole;      // all buffers were available
+} pz_gltf_rest;
+
+// FNV-1a over the bits of a clip; NULL is allowed (gltf_read.c).
+uint64_t pz_gltf_motion_hash(const poise_clip *clip);
 
 #endif

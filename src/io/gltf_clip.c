@@ -1,5 +1,5 @@
 // glTF: animations. What moves, and one animation as a clip.
-#include "io/gltf/gltf.h"
+#include "io/gltf.h"
 
 #include <string.h>
 

@@ -1,21 +1,37 @@
-// glTF 2.0, text and binary, from a model and a clip: a node for every joint and tool, and an animation of them.
+// Writing glTF 2.0, text and binary, from a model and a clip: a node for every joint and tool, and an animation of them.
 //
 // The rest transform of a node is that of the neutral configuration. Numbers of nodes are decimals with all their digits;
 // those of animations are 32-bit floats, as the format asks. Joints that turn are listed as a skin, so that a reader knows
 // them for joints where no clip moves them.
-#include "io/gltf/gltf_document.h"
-#include "io/skeleton.h"
+#include "io/gltf.h"
 
-#include <poise/edit.h>
+#include "io/skeleton.h"
 
 #include <float.h>
 #include <string.h>
 
-typedef pz_gltf_writing document;
+// What is being written.
+typedef struct gltf_writing {
+    const poise_file *file;
+    const poise_model *model;
+    const pz_gltf_rest *rest; // NULL: nothing is carried
+    pz_json_writer writer;
+    pz_output binary;   // the buffer
+    double metres;      // for a unit of length
+    poise_up up;        // of the model's world
+    double start;       // of the animation, seconds
+    bool *moves;        // 2 x joints: does the clip change the translation, the rotation of the node?
+    int channels;       // of the animation
+    int first_accessor; // of the animation's; its views begin likewise
+    int first_view;     //
+    size_t first_byte;  // of its numbers
+    poise_status status;
+} gltf_writing;
 
 // ---- Local transforms ----------------------------------------------------------------------------------------------------
 
-poise_pose pz_gltf_node_transform(const document *doc, int k, const double *q)
+// The local transform of joint k at the configuration q, in metres, with y upwards by a cyclic change of axes.
+static poise_pose gltf_node_transform(const gltf_writing *doc, int k, const double *q)
 {
     poise_joint joint = *poise_model_joint_info(doc->model, k).given;
     int mimic = poise_model_joint_info(doc->model, k).mimic;
@@ -62,7 +78,7 @@ static bool part_is_free(const poise_model *model, int k, bool rotation)
 
 // ---- Nodes ---------------------------------------------------------------------------------------------------------------
 
-static void put_transform(document *doc, poise_pose pose)
+static void put_transform(gltf_writing *doc, poise_pose pose)
 {
     vec3 p = pose.position;
     quat r = pose.rotation;
@@ -75,7 +91,7 @@ static void put_transform(document *doc, poise_pose pose)
 }
 
 // Children of joint k: its child joints, then its tools. Tools come after all joints in the list of nodes.
-static void put_children(document *doc, int k, const int *first_tool, const int *next_tool)
+static void put_children(gltf_writing *doc, int k, const int *first_tool, const int *next_tool)
 {
     int end = k + poise_model_joint_info(doc->model, k).subtree, joints = poise_model_info(doc->model).joints;
     if (end == k + 1 && first_tool[k] == POISE_WORLD) {
@@ -91,7 +107,7 @@ static void put_children(document *doc, int k, const int *first_tool, const int 
     pz_json_close_flat(&doc->writer, "]");
 }
 
-static void put_tool(document *doc, int tool)
+static void put_tool(gltf_writing *doc, int tool)
 {
     poise_pose pose = poise_model_tool_info(doc->model, tool).pose;
     pose.position = v3_scale(pose.position, doc->metres);
@@ -104,7 +120,7 @@ static void put_tool(document *doc, int tool)
     pz_json_close_flat(&doc->writer, "}");
 }
 
-static poise_status put_nodes(document *doc, pz_pool *pool, const double *neutral)
+static poise_status put_nodes(gltf_writing *doc, pz_pool *pool, const double *neutral)
 {
     int joints = poise_model_info(doc->model).joints, tools = poise_model_info(doc->model).tools;
     int *first_tool = pz_pool_take(pool, (size_t)joints, sizeof *first_tool);
@@ -124,7 +140,7 @@ static poise_status put_nodes(document *doc, pz_pool *pool, const double *neutra
     for (int k = 0; k < joints; ++k) {
         pz_json_open_flat(&doc->writer, NULL, "{");
         pz_json_put_text(&doc->writer, "name", poise_model_joint_info(doc->model, k).body);
-        put_transform(doc, pz_gltf_node_transform(doc, k, neutral));
+        put_transform(doc, gltf_node_transform(doc, k, neutral));
         put_children(doc, k, first_tool, next_tool);
         pz_json_close_flat(&doc->writer, "}");
     }
@@ -135,7 +151,7 @@ static poise_status put_nodes(document *doc, pz_pool *pool, const double *neutra
     return POISE_OK;
 }
 
-static void put_scene_and_skin(document *doc)
+static void put_scene_and_skin(gltf_writing *doc)
 {
     pz_json_writer *writer = &doc->writer;
     int joints = poise_model_info(doc->model).joints, moving = 0;
@@ -173,7 +189,7 @@ static void put_scene_and_skin(document *doc)
 
 // ---- Animation -----------------------------------------------------------------------------------------------------------
 
-static void put_float(document *doc, double value)
+static void put_float(gltf_writing *doc, double value)
 {
     if (!(fabs(value) <= (double)FLT_MAX)) {
         doc->status = POISE_ERROR_ARGUMENT;
@@ -188,15 +204,15 @@ static void put_float(document *doc, double value)
 }
 
 // Where the clip leaves a part at rest there is no channel: the node says the same with more digits.
-static void find_moving_parts(document *doc, const double *neutral)
+static void find_moving_parts(gltf_writing *doc, const double *neutral)
 {
     const poise_clip *clip = doc->file->clip;
     for (int k = 0; k < poise_model_info(doc->model).joints; ++k) {
-        poise_pose rest = pz_gltf_node_transform(doc, k, neutral);
+        poise_pose rest = gltf_node_transform(doc, k, neutral);
         bool turns = part_is_free(doc->model, k, true), slides = part_is_free(doc->model, k, false);
         bool turned = false, slid = false;
         for (int f = 0; f < clip->frames && (turned < turns || slid < slides); ++f) {
-            poise_pose pose = pz_gltf_node_transform(doc, k, clip->q + (size_t)f * (size_t)clip->nq);
+            poise_pose pose = gltf_node_transform(doc, k, clip->q + (size_t)f * (size_t)clip->nq);
             turned = turned || (turns && memcmp(&pose.rotation, &rest.rotation, sizeof rest.rotation) != 0);
             slid = slid || (slides && memcmp(&pose.position, &rest.position, sizeof rest.position) != 0);
         }
@@ -212,11 +228,11 @@ static quat unit_enough(quat r)
     return fabs(square - 1.0) < 4e-3 ? r : quat_normalize(r);
 }
 
-static void put_channel_numbers(document *doc, int k, bool rotation)
+static void put_channel_numbers(gltf_writing *doc, int k, bool rotation)
 {
     const poise_clip *clip = doc->file->clip;
     for (int f = 0; f < clip->frames; ++f) {
-        poise_pose pose = pz_gltf_node_transform(doc, k, clip->q + (size_t)f * (size_t)clip->nq);
+        poise_pose pose = gltf_node_transform(doc, k, clip->q + (size_t)f * (size_t)clip->nq);
         quat r = unit_enough(pose.rotation);
         vec3 p = pose.position, c = doc->rest ? doc->rest->carried[k] : v3(1, 1, 1);
         p = v3(p.x / c.x, p.y / c.y, p.z / c.z);
@@ -228,7 +244,7 @@ static void put_channel_numbers(document *doc, int k, bool rotation)
     doc->channels += 1;
 }
 
-static void put_accessor(document *doc, int number, const char *type, double least, double most)
+static void put_accessor(gltf_writing *doc, int number, const char *type, double least, double most)
 {
     pz_json_writer *writer = &doc->writer;
     pz_json_open_flat(writer, NULL, "{");
@@ -244,9 +260,9 @@ static void put_accessor(document *doc, int number, const char *type, double lea
 }
 
 // Call `each` for every part of every joint that moves, in the order of the channels.
-typedef void (*channel_function)(document *doc, int joint, bool rotation, int channel);
+typedef void (*channel_function)(gltf_writing *doc, int joint, bool rotation, int channel);
 
-static void for_each_channel(document *doc, channel_function each)
+static void for_each_channel(gltf_writing *doc, channel_function each)
 {
     int joints = poise_model_info(doc->model).joints, channel = 0;
     for (int k = 0; k < joints; ++k) {
@@ -258,13 +274,13 @@ static void for_each_channel(document *doc, channel_function each)
     }
 }
 
-static void numbers_of_channel(document *doc, int joint, bool rotation, int channel)
+static void numbers_of_channel(gltf_writing *doc, int joint, bool rotation, int channel)
 {
     (void)channel;
     put_channel_numbers(doc, joint, rotation);
 }
 
-static void target_of_channel(document *doc, int joint, bool rotation, int channel)
+static void target_of_channel(gltf_writing *doc, int joint, bool rotation, int channel)
 {
     pz_json_open_flat(&doc->writer, NULL, "{");
     pz_json_put_integer(&doc->writer, "sampler", channel);
@@ -275,7 +291,7 @@ static void target_of_channel(document *doc, int joint, bool rotation, int chann
     pz_json_close_flat(&doc->writer, "}");
 }
 
-static void sampler_of_channel(document *doc, int joint, bool rotation, int channel)
+static void sampler_of_channel(gltf_writing *doc, int joint, bool rotation, int channel)
 {
     (void)joint, (void)rotation;
     pz_json_open_flat(&doc->writer, NULL, "{");
@@ -284,13 +300,13 @@ static void sampler_of_channel(document *doc, int joint, bool rotation, int chan
     pz_json_close_flat(&doc->writer, "}");
 }
 
-static void accessor_of_channel(document *doc, int joint, bool rotation, int channel)
+static void accessor_of_channel(gltf_writing *doc, int joint, bool rotation, int channel)
 {
     (void)joint;
     put_accessor(doc, channel + 1, rotation ? "VEC4" : "VEC3", 0, 0);
 }
 
-static void put_view(document *doc, size_t offset, size_t size)
+static void put_view(gltf_writing *doc, size_t offset, size_t size)
 {
     pz_json_open_flat(&doc->writer, NULL, "{");
     pz_json_put_integer(&doc->writer, "buffer", 0);
@@ -299,7 +315,7 @@ static void put_view(document *doc, size_t offset, size_t size)
     pz_json_close_flat(&doc->writer, "}");
 }
 
-void pz_gltf_put_extras(document *doc)
+static void gltf_put_extras(gltf_writing *doc)
 {
     pz_json_open_flat(&doc->writer, "extras", "{");
     pz_json_put_number(&doc->writer, "frame_time", doc->file->clip->frame_time);
@@ -307,17 +323,19 @@ void pz_gltf_put_extras(document *doc)
     pz_json_close_flat(&doc->writer, "}");
 }
 
-void pz_gltf_put_channels(document *doc)
+// The channels and samplers of the clip, members of its animation; its accessors and views, elements of those lists; the
+// buffer.
+static void gltf_put_channels(gltf_writing *doc)
 {
     for_each_channel(doc, target_of_channel);
 }
 
-void pz_gltf_put_samplers(document *doc)
+static void gltf_put_samplers(gltf_writing *doc)
 {
     for_each_channel(doc, sampler_of_channel);
 }
 
-void pz_gltf_put_accessors(document *doc)
+static void gltf_put_accessors(gltf_writing *doc)
 {
     const poise_clip *clip = doc->file->clip;
     double last = doc->start + (clip->frames - 1) * clip->frame_time;
@@ -325,7 +343,7 @@ void pz_gltf_put_accessors(document *doc)
     for_each_channel(doc, accessor_of_channel);
 }
 
-static void put_animation(document *doc)
+static void put_animation(gltf_writing *doc)
 {
     pz_json_writer *writer = &doc->writer;
     pz_json_open(writer, "animations", "[");
@@ -333,21 +351,21 @@ static void put_animation(document *doc)
     if (doc->file->motion) {
         pz_json_put_text(writer, "name", doc->file->motion);
     }
-    pz_gltf_put_extras(doc);
+    gltf_put_extras(doc);
     pz_json_open(writer, "channels", "[");
-    pz_gltf_put_channels(doc);
+    gltf_put_channels(doc);
     pz_json_close(writer, "]");
     pz_json_open(writer, "samplers", "[");
-    pz_gltf_put_samplers(doc);
+    gltf_put_samplers(doc);
     pz_json_close(writer, "]");
     pz_json_close(writer, "}");
     pz_json_close(writer, "]");
     pz_json_open(writer, "accessors", "[");
-    pz_gltf_put_accessors(doc);
+    gltf_put_accessors(doc);
     pz_json_close(writer, "]");
 }
 
-void pz_gltf_put_views(document *doc)
+static void gltf_put_views(gltf_writing *doc)
 {
     size_t frames = (size_t)doc->file->clip->frames, offset = doc->first_byte + 4 * frames;
     put_view(doc, doc->first_byte, 4 * frames);
@@ -362,14 +380,14 @@ void pz_gltf_put_views(document *doc)
     }
 }
 
-static void put_views(document *doc)
+static void put_views(gltf_writing *doc)
 {
     pz_json_open(&doc->writer, "bufferViews", "[");
-    pz_gltf_put_views(doc);
+    gltf_put_views(doc);
     pz_json_close(&doc->writer, "]");
 }
 
-// ---- The whole -----------------------------------------------------------------------------------------------------------
+// ---- The buffer ----------------------------------------------------------------------------------------------------------
 
 static void put_base64(pz_output *output, const unsigned char *bytes, size_t size)
 {
@@ -384,7 +402,7 @@ static void put_base64(pz_output *output, const unsigned char *bytes, size_t siz
     }
 }
 
-void pz_gltf_put_buffer(document *doc, bool embed)
+static void gltf_put_buffer(gltf_writing *doc, bool embed)
 {
     pz_json_open(&doc->writer, "buffers", "[");
     pz_json_open_flat(&doc->writer, NULL, "{");
@@ -399,8 +417,309 @@ void pz_gltf_put_buffer(document *doc, bool embed)
     pz_json_close(&doc->writer, "]");
 }
 
+// ---- A document that was read, with what changed -------------------------------------------------------------------------
+
+// Written value by value as it was, but for these: all buffers become one; the animation that became the clip is written from
+// the clip, if that changed, with the channels that no joint has (weights, scales) as long as their times are still the
+// clip's; a clip that is another motion (file.motion) comes before all animations; nodes whose rest transform changed get the
+// new one.
+
+// Is the clip, bit for bit, the one that was read?
+static bool gltf_is_same_motion(const pz_gltf_rest *rest, const poise_clip *clip)
+{
+    return rest->motion == pz_gltf_motion_hash(clip);
+}
+
+// What is carried and fits the model; NULL: nothing.
+static const pz_gltf_rest *gltf_rest_of(const poise_file *file)
+{
+    const poise_carried *carried = file->carried;
+    const pz_gltf_rest *rest = carried && carried->format == POISE_FORMAT_GLTF ? carried->rest : NULL;
+    if (!rest || !rest->is_whole || poise_model_info(file->model).joints != rest->joints) {
+        return NULL;
+    }
+    for (int k = 0; k < rest->joints; ++k) {
+        if (strcmp(poise_model_joint_info(file->model, k).body, rest->name[k]) != 0) {
+            return NULL;
+        }
+    }
+    return rest;
+}
+
+static void put_value(pz_json_writer *writer, const char *key, const pz_json_value *value);
+
+static void put_members(pz_json_writer *writer, const pz_json_value *object, const char *const *without, size_t count)
+{
+    for (size_t i = 0; object && i < object->count; ++i) {
+        const char *key = object->is.members->pairs[2 * i].is.text;
+        bool is_left_out = false;
+        for (size_t k = 0; k < count; ++k) {
+            is_left_out = is_left_out || strcmp(key, without[k]) == 0;
+        }
+        if (!is_left_out) {
+            put_value(writer, key, &object->is.members->pairs[2 * i + 1]);
+        }
+    }
+}
+
+// A value as it was; the parser lets nothing in that is nested too deep.
+static void put_value(pz_json_writer *writer, const char *key, const pz_json_value *value)
+{
+    switch ((pz_json_type)value->type) {
+    case PZ_JSON_NULL:
+        pz_json_put_null(writer, key);
+        break;
+    case PZ_JSON_FALSE:
+    case PZ_JSON_TRUE:
+        pz_json_begin(writer, key);
+        pz_put(writer->output, value->type == PZ_JSON_TRUE ? "true" : "false");
+        break;
+    case PZ_JSON_NUMBER:
+        pz_json_put_number(writer, key, value->is.number);
+        break;
+    case PZ_JSON_TEXT:
+        pz_json_put_text(writer, key, value->is.text);
+        break;
+    case PZ_JSON_ARRAY:
+        pz_json_open_flat(writer, key, "[");
+        for (size_t i = 0; i < value->count; ++i) {
+            put_value(writer, NULL, &value->is.elements[i]);
+        }
+        pz_json_close_flat(writer, "]");
+        break;
+    case PZ_JSON_OBJECT:
+        pz_json_open_flat(writer, key, "{");
+        put_members(writer, value, NULL, 0);
+        pz_json_close_flat(writer, "}");
+        break;
+    }
+}
+
+static bool is_near(double a, double b)
+{
+    return fabs(a - b) <= 1e-9 * max2(1.0, fabs(b));
+}
+
+static bool is_same_pose(poise_pose a, poise_pose b)
+{
+    return is_near(a.position.x, b.position.x) && is_near(a.position.y, b.position.y) &&
+           is_near(a.position.z, b.position.z) && is_near(a.rotation.x, b.rotation.x) &&
+           is_near(a.rotation.y, b.rotation.y) && is_near(a.rotation.z, b.rotation.z) && is_near(a.rotation.w, b.rotation.w);
+}
+
+// A node, with the rest transform of joint k if that is another one now.
+static void put_old_node(gltf_writing *doc, const pz_json_value *node, int k, const double *neutral)
+{
+    static const char *const transform[] = {"matrix", "translation", "rotation", "scale"};
+    const pz_gltf_rest *rest = doc->rest;
+    poise_pose pose = k >= 0 ? gltf_node_transform(doc, k, neutral) : poise_pose_identity();
+    if (k < 0 || is_same_pose(pose, rest->offset[k])) {
+        put_value(&doc->writer, NULL, node);
+        return;
+    }
+    vec3 c = rest->carried[k], s = rest->scale[k], p = pose.position;
+    quat r = pose.rotation;
+    pz_json_open_flat(&doc->writer, NULL, "{");
+    put_members(&doc->writer, node, transform, 4);
+    pz_json_put_numbers(&doc->writer, "translation", (double[]){p.x / c.x, p.y / c.y, p.z / c.z}, 3);
+    pz_json_put_numbers(&doc->writer, "rotation", (double[]){r.x, r.y, r.z, r.w}, 4);
+    pz_json_put_numbers(&doc->writer, "scale", (double[]){s.x, s.y, s.z}, 3);
+    pz_json_close_flat(&doc->writer, "}");
+}
+
+static poise_status put_old_nodes(gltf_writing *doc, pz_pool *pool, const pz_json_value *nodes, const double *neutral)
+{
+    int *joint = pz_pool_take(pool, nodes->count, sizeof *joint);
+    if (!joint) {
+        return POISE_ERROR_MEMORY;
+    }
+    for (size_t i = 0; i < nodes->count; ++i) {
+        joint[i] = -1;
+    }
+    for (int k = 0; k < doc->rest->joints; ++k) {
+        joint[doc->rest->node[k]] = k;
+    }
+    pz_json_open(&doc->writer, "nodes", "[");
+    for (size_t i = 0; i < nodes->count; ++i) {
+        put_old_node(doc, &nodes->is.elements[i], joint[i], neutral);
+    }
+    pz_json_close(&doc->writer, "]");
+    return POISE_OK;
+}
+
+// Views of one buffer instead of several.
+static void put_old_views(gltf_writing *doc, const pz_json_value *views)
+{
+    static const char *const moved[] = {"buffer", "byteOffset"};
+    for (size_t i = 0; views && i < views->count; ++i) {
+        const pz_json_value *view = &views->is.elements[i];
+        size_t buffer = (size_t)pz_json_as_number(pz_json_find(view, "buffer"));
+        size_t offset = (size_t)pz_json_as_number(pz_json_find(view, "byteOffset"));
+        pz_json_open_flat(&doc->writer, NULL, "{");
+        pz_json_put_integer(&doc->writer, "buffer", 0);
+        size_t base = buffer < (size_t)doc->rest->buffer_count ? doc->rest->base[buffer] : 0;
+        pz_json_put_integer(&doc->writer, "byteOffset", (long long)(base + offset));
+        put_members(&doc->writer, view, moved, 2);
+        pz_json_close_flat(&doc->writer, "}");
+    }
+}
+
+// Does a channel move what a joint has no coordinate for?
+static bool is_other_channel(const pz_json_value *channel)
+{
+    const char *path = pz_json_as_text(pz_json_find(pz_json_find(channel, "target"), "path"));
+    return path && strcmp(path, "rotation") != 0 && strcmp(path, "translation") != 0;
+}
+
+// Does the clip still begin when it did, and end when it did to less than a frame?
+static bool has_same_times(const gltf_writing *doc)
+{
+    const poise_clip *clip = doc->file->clip;
+    double end = doc->start + (clip->frames - 1) * clip->frame_time, frame = (1 - 1e-6) * clip->frame_time;
+    return doc->start == doc->rest->start && fabs(end - doc->rest->end) < frame;
+}
+
+// Channels of the old animation that go on, or their samplers: those that are no joint's, where the times are the same.
+static void put_other_channels(gltf_writing *doc, const pz_json_value *animation, bool samplers)
+{
+    const pz_json_value *channels = pz_json_find(animation, "channels"), *old = pz_json_find(animation, "samplers");
+    static const char *const moved[] = {"sampler"};
+    int at = doc->channels, lost = 0;
+    bool goes_on = has_same_times(doc);
+    for (size_t i = 0; channels && old && i < channels->count; ++i) {
+        const pz_json_value *channel = &channels->is.elements[i];
+        const pz_json_value *sampler = pz_json_element(old, (size_t)pz_json_as_number(pz_json_find(channel, "sampler")));
+        if (!is_other_channel(channel) || !sampler) {
+            continue;
+        }
+        if (!goes_on) {
+            lost += !doc->rest->is_still[i];
+        } else if (samplers) {
+            put_value(&doc->writer, NULL, sampler);
+        } else {
+            pz_json_open_flat(&doc->writer, NULL, "{");
+            pz_json_put_integer(&doc->writer, "sampler", at++);
+            put_members(&doc->writer, channel, moved, 1);
+            pz_json_close_flat(&doc->writer, "}");
+        }
+    }
+    if (lost > 0 && samplers) {
+        pz_output_warn(doc->writer.output,
+                       "left out: %d channel%s of scales or weights of the animation \"%s\", made for the times it had",
+                       lost, lost == 1 ? "" : "s", doc->file->carried->animation_name[doc->rest->animation]);
+    }
+}
+
+// The name of a new animation: where there is one of that name, "walk.2" and so on.
+static void put_motion_name(gltf_writing *doc)
+{
+    const poise_carried *carried = doc->file->carried;
+    poise_error name = {.line = 0};
+    pz_error_set(&name, POISE_OK, "%s", doc->file->motion);
+    for (int i = 0, next = 2; i < carried->animations; ++i) {
+        if (strcmp(carried->animation_name[i], name.text) == 0) {
+            pz_error_set(&name, POISE_OK, "%s.%d", doc->file->motion, next++);
+            i = -1; // all again
+        }
+    }
+    pz_json_put_text(&doc->writer, "name", name.text);
+}
+
+// From the clip, with what goes on of the old one; NULL: there is none.
+static void put_new_animation(gltf_writing *doc, const pz_json_value *old)
+{
+    static const char *const replaced[] = {"channels", "samplers", "extras"};
+    pz_json_open(&doc->writer, NULL, "{");
+    put_members(&doc->writer, old, replaced, 3);
+    if (doc->file->motion) {
+        put_motion_name(doc);
+    }
+    gltf_put_extras(doc);
+    pz_json_open(&doc->writer, "channels", "[");
+    gltf_put_channels(doc);
+    put_other_channels(doc, old, false);
+    pz_json_close(&doc->writer, "]");
+    pz_json_open(&doc->writer, "samplers", "[");
+    gltf_put_samplers(doc);
+    put_other_channels(doc, old, true);
+    pz_json_close(&doc->writer, "]");
+    pz_json_close(&doc->writer, "}");
+}
+
+// The lists that the clip adds to; `value` NULL: the document has none.
+static void put_old_list(gltf_writing *doc, const char *key, const pz_json_value *value, bool embed)
+{
+    bool is_views = strcmp(key, "bufferViews") == 0, is_animations = strcmp(key, "animations") == 0;
+    if (strcmp(key, "buffers") == 0) {
+        gltf_put_buffer(doc, embed);
+        return;
+    }
+    pz_json_open(&doc->writer, key, "[");
+    bool is_put = is_animations && doc->channels > 0 && doc->file->motion;
+    if (is_put) {
+        put_new_animation(doc, NULL);
+    }
+    if (is_views) {
+        put_old_views(doc, value);
+    }
+    for (size_t i = 0; value && !is_views && i < value->count; ++i) {
+        if (is_animations && !is_put && doc->channels > 0 && (int)i == doc->rest->animation) {
+            put_new_animation(doc, &value->is.elements[i]);
+        } else {
+            put_value(&doc->writer, NULL, &value->is.elements[i]);
+        }
+    }
+    if (is_animations && !is_put && doc->channels > 0 && (!value || doc->rest->animation >= (int)value->count)) {
+        put_new_animation(doc, NULL);
+    } else if (is_views && doc->channels > 0) {
+        gltf_put_views(doc);
+    } else if (!is_animations && doc->channels > 0) {
+        gltf_put_accessors(doc);
+    }
+    pz_json_close(&doc->writer, "]");
+}
+
+// The document that was read, with the clip and the rest transforms of now. Numbers of the clip are in doc->binary.
+static poise_status gltf_put_carried(gltf_writing *doc, pz_pool *pool, const double *neutral, bool embed)
+{
+    static const char *const lists[] = {"animations", "accessors", "bufferViews", "buffers"};
+    pz_json_value root;
+    size_t place;
+    poise_status status = pz_json_parse(pool, doc->rest->text, doc->rest->text_size, &root, NULL, &place);
+    const pz_json_value *accessors = status == POISE_OK ? pz_json_find(&root, "accessors") : NULL;
+    const pz_json_value *views = status == POISE_OK ? pz_json_find(&root, "bufferViews") : NULL;
+    doc->first_accessor = accessors ? (int)accessors->count : 0;
+    doc->first_view = views ? (int)views->count : 0;
+    pz_json_open(&doc->writer, NULL, "{");
+    for (size_t i = 0; status == POISE_OK && i < root.count; ++i) {
+        const char *key = root.is.members->pairs[2 * i].is.text;
+        const pz_json_value *value = &root.is.members->pairs[2 * i + 1];
+        bool is_list = false;
+        for (int k = 0; k < 4; ++k) {
+            is_list = is_list || strcmp(key, lists[k]) == 0;
+        }
+        if (is_list) {
+            put_old_list(doc, key, value, embed);
+        } else if (strcmp(key, "nodes") == 0) {
+            status = put_old_nodes(doc, pool, value, neutral);
+        } else {
+            put_value(&doc->writer, key, value);
+        }
+    }
+    for (int k = 0; status == POISE_OK && k < 4; ++k) { // what the clip needs and the document does not have
+        if (doc->channels > 0 && !pz_json_find(&root, lists[k])) {
+            put_old_list(doc, lists[k], NULL, embed);
+        }
+    }
+    pz_json_close(&doc->writer, "}");
+    pz_put(doc->writer.output, "\n");
+    return status == POISE_OK ? doc->status : status;
+}
+
+// ---- The whole -----------------------------------------------------------------------------------------------------------
+
 // The numbers of the clip, behind what the buffer holds.
-static void put_numbers(document *doc, const double *neutral)
+static void put_numbers(gltf_writing *doc, const double *neutral)
 {
     const poise_clip *clip = doc->file->clip;
     find_moving_parts(doc, neutral);
@@ -410,7 +729,7 @@ static void put_numbers(document *doc, const double *neutral)
     for_each_channel(doc, numbers_of_channel);
 }
 
-static poise_status put_plain(document *doc, pz_pool *pool, const double *neutral, bool embed)
+static poise_status put_plain(gltf_writing *doc, pz_pool *pool, const double *neutral, bool embed)
 {
     const poise_clip *clip = doc->file->clip;
     pz_json_open(&doc->writer, NULL, "{");
@@ -425,7 +744,7 @@ static poise_status put_plain(document *doc, pz_pool *pool, const double *neutra
         if (doc->channels > 0) {
             put_animation(doc);
             put_views(doc);
-            pz_gltf_put_buffer(doc, embed);
+            gltf_put_buffer(doc, embed);
         }
     }
     pz_json_close(&doc->writer, "}");
@@ -433,7 +752,7 @@ static poise_status put_plain(document *doc, pz_pool *pool, const double *neutra
     return status == POISE_OK ? doc->status : status;
 }
 
-static poise_status put_document(document *doc, pz_pool *pool, bool embed)
+static poise_status put_document(gltf_writing *doc, pz_pool *pool, bool embed)
 {
     const poise_clip *clip = doc->file->clip;
     double *neutral = pz_pool_take(pool, (size_t)poise_model_info(doc->model).nq, sizeof *neutral);
@@ -442,7 +761,7 @@ static poise_status put_document(document *doc, pz_pool *pool, bool embed)
         return POISE_ERROR_MEMORY;
     }
     poise_model_neutral(doc->model, neutral);
-    doc->rest = pz_gltf_rest_of(doc->file);
+    doc->rest = gltf_rest_of(doc->file);
     if (!doc->rest) {
         if (doc->file->carried && doc->file->carried->format == POISE_FORMAT_GLTF) {
             pz_output_warn(doc->writer.output,
@@ -454,10 +773,10 @@ static poise_status put_document(document *doc, pz_pool *pool, bool embed)
     }
     pz_put_bytes(&doc->binary, doc->rest->bytes, doc->rest->size);
     doc->first_byte = doc->rest->size;
-    if (clip && clip->frames > 0 && (doc->file->motion || !pz_gltf_is_same_motion(doc->rest, clip))) {
+    if (clip && clip->frames > 0 && (doc->file->motion || !gltf_is_same_motion(doc->rest, clip))) {
         put_numbers(doc, neutral);
     }
-    return pz_gltf_put_carried(doc, pool, neutral, embed);
+    return gltf_put_carried(doc, pool, neutral, embed);
 }
 
 // Do the times of the frames differ in single precision? At the end they are largest.
@@ -560,13 +879,13 @@ static poise_status write_document(const poise_file *file, pz_output *output, bo
         return status;
     }
     pz_pool pool = {.allocator = output->allocator};
-    document doc = {.file = file,
-                    .model = file->model,
-                    .writer = {.output = output},
-                    .binary = {.allocator = output->allocator},
-                    .start = start,
-                    .metres = scale.metres,
-                    .up = scale.up};
+    gltf_writing doc = {.file = file,
+                        .model = file->model,
+                        .writer = {.output = output},
+                        .binary = {.allocator = output->allocator},
+                        .start = start,
+                        .metres = scale.metres,
+                        .up = scale.up};
     status = put_document(&doc, &pool, embed);
     pz_pool_release(&pool);
     *binary = doc.binary;
