@@ -1413,6 +1413,59 @@ static void put_site(writing *w, poise_vec3 place, int depth)
     pz_put(w->output, "}\n");
 }
 
+// Is the tip of a bone where its child begins?
+static bool tip_is_child(const poise_model *model, int joint, poise_vec3 tip)
+{
+    int end = joint + poise_model_joint_info(model, joint).subtree;
+    for (int child = joint + 1; child < end; child += poise_model_joint_info(model, child).subtree) {
+        poise_vec3 p = poise_model_joint_info(model, child).given->offset.position;
+        if (p.x == tip.x && p.y == tip.y && p.z == tip.z) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static double length_of(poise_vec3 v)
+{
+    return sqrt(v.x * v.x + v.y * v.y + v.z * v.z);
+}
+
+// The bone above, of some length, in the frame of the body.
+static poise_vec3 bone_above(const poise_model *model, int body)
+{
+    poise_quat turn = poise_pose_identity().rotation; // from the frame in question to the body's
+    for (int k = body; poise_model_joint_info(model, k).parent >= 0; k = poise_model_joint_info(model, k).parent) {
+        poise_pose offset = poise_model_joint_info(model, k).given->offset;
+        poise_quat r = offset.rotation;
+        turn = poise_quat_multiply(turn, (poise_quat){-r.x, -r.y, -r.z, r.w});
+        if (length_of(offset.position) > 0) {
+            return poise_quat_rotate(turn, offset.position);
+        }
+    }
+    return poise_vec3_make(0, 0, 0);
+}
+
+// Where the bone of a body ends that has no tip and on which nothing hangs: at its farthest tool, else at twice the way to
+// its centre of mass, else a share of the bone above further on. 0 where nothing tells.
+static poise_vec3 leaf_end(const poise_model *model, int body)
+{
+    const double share = 0.3; // of a bone, what a hand is to a forearm
+    poise_vec3 end = poise_vec3_make(0, 0, 0);
+    for (int t = 0; t < poise_model_info(model).tools; ++t) {
+        poise_tool_info tool = poise_model_tool_info(model, t);
+        end = tool.body == body && length_of(tool.pose.position) > length_of(end) ? tool.pose.position : end;
+    }
+    const poise_joint *joint = poise_model_joint_info(model, body).given;
+    double times = 1;
+    if (!(length_of(end) > 0)) {
+        bool has_mass = joint->mass > 0 && length_of(joint->mass_center) > 0;
+        times = has_mass ? 2 : share;
+        end = has_mass ? joint->mass_center : bone_above(model, body);
+    }
+    return poise_vec3_make(times * end.x, times * end.y, times * end.z);
+}
+
 // Every joint on which nothing hangs gets one: the grammar asks for it, and other programs take from it how long a head or
 // a hand is. A file that was read without stays without.
 static void put_sites(writing *w, int joint, int depth)
@@ -1420,12 +1473,12 @@ static void put_sites(writing *w, int joint, int depth)
     int first = w->tips.first[joint];
     for (int t = first; t >= 0; t = w->tips.next[t]) {
         poise_vec3 p = poise_model_tool_info(w->model, t).pose.position;
-        if (t != first || !pz_tip_is_child(w->model, joint, p)) {
+        if (t != first || !tip_is_child(w->model, joint, p)) {
             put_site(w, p, depth);
         }
     }
     if (first < 0 && poise_model_joint_info(w->model, joint).subtree == 1 && w->file->format != POISE_FORMAT_BVH) {
-        put_site(w, pz_leaf_end(w->model, joint), depth);
+        put_site(w, leaf_end(w->model, joint), depth);
     }
 }
 

@@ -296,7 +296,7 @@ static void scan_section(section *s)
 
 // ---- The whole -----------------------------------------------------------------------------------------------------------
 
-static poise_status gather_labels(section *s)
+static poise_status list_labels(section *s)
 {
     size_t count = 0;
     for (int i = 0; i < LABEL_SETS; ++i) {
@@ -386,7 +386,8 @@ static void bound_section(section *s)
     s->at += 4;
 }
 
-static poise_status settle(section *s)
+// What the header lacks comes from the group POINT, with a warning.
+static poise_status complete_header(section *s)
 {
     pz_c3d *c3d = s->c3d;
     pz_input *input = s->input;
@@ -432,12 +433,12 @@ poise_status pz_c3d_describe(pz_input *input, pz_c3d *c3d)
     bound_section(&s);
     scan_section(&s);
     count_frames(&s, (int)c3d_bits16(c3d->order, bytes + 6), (int)c3d_bits16(c3d->order, bytes + 8));
-    status = settle(&s);
+    status = complete_header(&s);
     if (status != POISE_OK) {
         return status;
     }
     c3d->stride = (4 * (size_t)c3d->points + (size_t)c3d->analog) * (c3d->is_float ? 4 : 2);
-    return gather_labels(&s);
+    return list_labels(&s);
 }
 
 // ---- What a file holds beside its points ---------------------------------------------------------------------------------

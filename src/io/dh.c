@@ -670,7 +670,8 @@ static int find_tip(const chain *c)
     return found;
 }
 
-static poise_status gather(chain *c)
+// The lines of the joints that move between the world and the tip.
+static poise_status list_lines(chain *c)
 {
     poise_pose pose = poise_pose_identity();
     c->last = find_last(c);
@@ -904,7 +905,7 @@ poise_status pz_write_dh(const poise_file *file, pz_output *output)
         pz_pool_release(&pool);
         return POISE_OK;
     }
-    poise_status status = gather(&c);
+    poise_status status = list_lines(&c);
     if (status == POISE_OK) {
         find_screws(&c);
         put_table(&c, file->scale);

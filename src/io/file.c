@@ -303,7 +303,7 @@ static void copy_text(const poise_error *shown, char *text, size_t size)
     text[length] = '\0';
 }
 
-// As users call it who asked for it.
+// The word by which users ask for such a shape.
 static const char *kind_of(const poise_shape *shape)
 {
     return shape->kind == POISE_SHAPE_HALF_SPACE                        ? "plane"

@@ -791,7 +791,7 @@ static poise_status name_nodes(pz_gltf *gltf, const pz_item *nodes)
 
 // ---- Skins ---------------------------------------------------------------------------------------------------------------
 
-// Joints must be nodes. Everything else of a skin is for drawing; what is wrong with it does no harm here.
+// Joints must be nodes. Everything else of a skin is for drawing; faults in it are no error here.
 static poise_status read_skin(pz_gltf *gltf, const pz_item *skin, const pz_item *nodes)
 {
     poise_status status = pz_json_need_object(skin);
@@ -832,7 +832,7 @@ static poise_status read_skin(pz_gltf *gltf, const pz_item *skin, const pz_item 
 }
 
 // Bones of a VRM can turn, whether a skin or single meshes hang from them. Version 0 has a list of them, version 1
-// members by name. What is wrong with them does no harm here.
+// members by name. Faults in them are no error here.
 static void read_vrm_bones(pz_gltf *gltf)
 {
     pz_item extensions = pz_json_get(&gltf->root, "extensions");

@@ -30,6 +30,93 @@ typedef struct gltf_writing {
 
 // ---- Local transforms ----------------------------------------------------------------------------------------------------
 
+static quat turn_about(vec3 axis, double angle)
+{
+    return poise_quat_from_axis_angle(axis, angle);
+}
+
+// The rotation of a joint in its axes frame, from its own rotation coordinates.
+static quat turn_of(const poise_joint *joint, const double *q)
+{
+    vec3 axes[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    vec3 v;
+    const char *order;
+    switch (joint->type) {
+    case POISE_JOINT_BALL_QUATERNION:
+    case POISE_JOINT_FREE:
+        return (quat){q[0], q[1], q[2], q[3]};
+    case POISE_JOINT_BALL_EXPMAP:
+    case POISE_JOINT_FREE_EXPMAP:
+        v = v3(q[0], q[1], q[2]);
+        return turn_about(v, v3_norm(v));
+    case POISE_JOINT_SWING_TWIST:
+        v = v3(q[0], q[1], 0);
+        return quat_mul(turn_about(v, v3_norm(v)), turn_about(axes[2], q[2]));
+    case POISE_JOINT_PLANAR:
+        return turn_about(axes[2], q[0]);
+    case POISE_JOINT_BALL_EULER:
+    case POISE_JOINT_FREE_EULER:
+        order = pz_euler_name((int)joint->order);
+        return quat_mul(quat_mul(turn_about(axes[order[0] - 'x'], q[0]), turn_about(axes[order[1] - 'x'], q[1])),
+                        turn_about(axes[order[2] - 'x'], q[2]));
+    default:
+        return (quat){0, 0, 0, 1};
+    }
+}
+
+// The motion of a joint in its axes frame (table of model.h): slides first.
+static poise_pose motion_of(const poise_joint *joint, const double *q)
+{
+    int slides = 0;
+    switch (joint->type) {
+    case POISE_JOINT_PLANAR:
+        slides = 2;
+        break;
+    case POISE_JOINT_TRANSLATION:
+    case POISE_JOINT_FREE:
+    case POISE_JOINT_FREE_EXPMAP:
+    case POISE_JOINT_FREE_EULER:
+        slides = 3;
+        break;
+    default:
+        break;
+    }
+    vec3 p = v3(slides > 0 ? q[0] : 0, slides > 1 ? q[1] : 0, slides > 2 ? q[2] : 0);
+    return (poise_pose){turn_of(joint, q + slides), p};
+}
+
+// The same for the types that have axis vectors in the joint's frame.
+static poise_pose motion_about_axis(const poise_joint *joint, const double *q)
+{
+    if (joint->type == POISE_JOINT_PRISMATIC) {
+        return (poise_pose){{0, 0, 0, 1}, v3_scale(joint->axis, q[0])};
+    }
+    quat r = turn_about(joint->axis, q[0]);
+    return (poise_pose){joint->type == POISE_JOINT_UNIVERSAL ? quat_mul(r, turn_about(joint->axis2, q[1])) : r, {0, 0, 0}};
+}
+
+// offset A M(q) A^-1, with M the motion in the frame A of the joint's axes (table of model.h), at the joint's own
+// coordinates q; of a mimic the value it takes. Quaternions in q are taken as they are: the rotation has their length.
+//
+// Where offset.rotation and A undo each other, up to rounding, the identity takes the place of their product: numbers that a
+// file gave in the parent's axes come back with the same bits.
+static poise_pose local_pose(const poise_joint *joint, const double *q)
+{
+    poise_joint_type type = joint->type;
+    if (type == POISE_JOINT_FIXED) {
+        return joint->offset;
+    }
+    if (type == POISE_JOINT_REVOLUTE || type == POISE_JOINT_PRISMATIC || type == POISE_JOINT_UNIVERSAL) {
+        return poise_pose_multiply(joint->offset, motion_about_axis(joint, q));
+    }
+    poise_pose m = motion_of(joint, q);
+    quat C = quat_mul(joint->offset.rotation, joint->axes);
+    vec3 shift = v3_norm(quat_vec(C)) <= 8 * PZ_EPSILON ? m.position : quat_rotate(C, m.position);
+    quat turn = v3_norm(quat_vec(C)) <= 8 * PZ_EPSILON ? m.rotation : quat_mul(C, m.rotation);
+    bool is_plain = joint->axes.x == 0 && joint->axes.y == 0 && joint->axes.z == 0;
+    return (poise_pose){is_plain ? turn : quat_mul(turn, quat_conj(joint->axes)), v3_add(joint->offset.position, shift)};
+}
+
 // The local transform of joint k at the configuration q, in metres, with y upwards by a cyclic change of axes.
 static poise_pose gltf_node_transform(const gltf_writing *doc, int k, const double *q)
 {
@@ -42,7 +129,7 @@ static poise_pose gltf_node_transform(const gltf_writing *doc, int k, const doub
         at = &value;
     }
     bool is_curve = joint.curve || joint.mimic_function;
-    poise_pose local = is_curve ? poise_model_curve_pose(doc->model, k, *whose) : pz_local_pose(&joint, at);
+    poise_pose local = is_curve ? poise_model_curve_pose(doc->model, k, *whose) : local_pose(&joint, at);
     vec3 p = v3_scale(local.position, doc->metres);
     if (poise_model_joint_info(doc->model, k).parent == POISE_WORLD) {
         if (doc->up == POISE_UP_Z) { // x y z become z x y
@@ -843,7 +930,7 @@ static poise_status check_file(const poise_file *file, pz_output *output)
     return POISE_OK;
 }
 
-// The unit and the upward axis of the model. What the file does not say is taken from the figure, with a word.
+// The unit and the upward axis of the model. What the file does not say is taken from the figure, with a warning.
 static poise_scale scale_of(const poise_file *file, pz_output *output)
 {
     poise_scale scale = file->scale;

@@ -55,7 +55,7 @@ typedef poise_status (*pz_word_list_read)(void *user, char **word, int count, in
 poise_status pz_word_list_parse(pz_word_list *list, const char *text, pz_word_list_read read, void *user,
                                 poise_error *error);
 
-// MEMORY, said.
+// POISE_ERROR_MEMORY, with its text in `error`.
 poise_status pz_word_list_no_memory(poise_error *error);
 
 #endif

@@ -763,7 +763,7 @@ poise_status pz_mesh_cover(pz_input *input, const char *name, poise_vec3 scale, 
     *made = (pz_cover){.name = copy, .scale = scale};
     bool is_loaded = false;
     poise_status status = make_cover(input, scale, made, &is_loaded, why);
-    if (is_loaded) { // to read it once is enough, whatever came of it
+    if (is_loaded) { // it is read once, whether it can be covered or not
         made->why = *why;
         made->next = list->covers;
         list->covers = made;

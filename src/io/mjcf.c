@@ -1,8 +1,8 @@
 // MJCF, the models of MuJoCo: bodies within bodies, each with any number of joints.
 //
 // What is read: the tree of bodies, frames, joints, sites (as tools), masses, default classes, compiler settings, includes,
-// couplings of joints, loops, geoms that collide (mjcf_geoms.c), keyframes. Actuators, sensors and the like are no business
-// of a skeleton and left out silently.
+// couplings of joints, loops, geoms that collide (mjcf_geoms.c), keyframes. Actuators, sensors and the like
+// are left out silently: a skeleton has none.
 #include "io/mjcf.h"
 
 #include "math/quat.h"
@@ -1219,7 +1219,7 @@ static poise_status read_key(pz_mjcf *m, const pz_xml_node *node, double *values
     poise_file *file = m->input->file;
     const char *name = pz_xml_get(node, "name"), *qpos = pz_xml_get(node, "qpos");
     if (!name || !name[0] || !qpos) {
-        return POISE_OK; // nobody could ask for it, or it is of activations or mocap bodies
+        return POISE_OK; // it has no name to ask for it by, or is of activations or mocap bodies
     }
     if (!read_numbers(qpos, count, values)) {
         pz_xml_warn(m->input, &m->causes[MJCF_KEY], node, "qpos of key \"%s\" does not have %d numbers; it is ignored", name,

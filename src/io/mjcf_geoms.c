@@ -90,7 +90,7 @@ static const char *const type_names[] = {
     [MJCF_SPHERE] = "sphere", [MJCF_CAPSULE] = "capsule", [MJCF_CYLINDER] = "cylinder", [MJCF_ELLIPSOID] = "ellipsoid",
     [MJCF_BOX] = "box",       [MJCF_PLANE] = "plane",     [MJCF_MESH_GEOM] = "mesh",    [MJCF_OTHER_GEOM] = NULL};
 
-// A mesh makes a geom of another type the primitive that fits it; to us it is a mesh all the same.
+// A mesh makes a geom of another type the primitive that fits it; here it stays a mesh.
 static mjcf_geom mjcf_geom_of(const pz_mjcf_settings *settings)
 {
     const char *name = settings->value[MJCF_TYPE];
@@ -221,7 +221,7 @@ static char *path_of(pz_mjcf *m, const char *file)
     return path;
 }
 
-// What it says, or its class, or the main class for it: one for each axis, 1 where nobody says.
+// One for each axis: what the mesh says, else its class, else the main class, else 1.
 static poise_status scale_of_mesh(pz_mjcf *m, const pz_xml_node *mesh, double scale[3])
 {
     int class_of = 0;

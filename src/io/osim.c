@@ -376,7 +376,7 @@ static double *copied(osim *o, const double *from, int count)
     return to;
 }
 
-// f times s; a x + b of f, f of a x + b. New numbers.
+// f times s, in new numbers; false: out of memory.
 static bool osim_function_scale(osim *o, poise_function *f, double s)
 {
     if (f->count == 0 || s == 1.0) {
@@ -436,6 +436,7 @@ static bool compose_inner_linear(osim *o, const poise_function *outer, double a,
     return x && y;
 }
 
+// `outer` of `inner`, in new numbers, where one of them is a x + b; false: neither is, or out of memory.
 static bool osim_function_compose(osim *o, const poise_function *outer, const poise_function *inner, poise_function *f)
 {
     double a, b;
@@ -457,7 +458,7 @@ static poise_status list_of(osim *o, const pz_xml_node *node, const char *name, 
     return pz_xml_text_numbers(o->input, child, POINTS_MOST, values, count);
 }
 
-// Points whose x does not grow are left out, with a word; a single one is a constant.
+// Points whose x does not grow are left out, with a warning; a single one is a constant.
 static poise_status read_points(osim *o, const pz_xml_node *node, poise_function_kind kind, poise_function *f)
 {
     double *x, *y;
@@ -1037,7 +1038,7 @@ static poise_status read_markers(marker_list *m, const pz_xml_node *parent)
     return status;
 }
 
-// Markers of the model, once it is there; of a <MarkerSet> alone, for the model of the options (osim_markers.c).
+// Markers of the model, once it is there; of a <MarkerSet> alone, for the model of the options.
 static poise_status osim_markers(osim *o)
 {
     marker_list m = {.o = o, .model = o->input->file->model};

@@ -349,6 +349,17 @@ static void json_put_curve(pz_json_writer *writer, const poise_curve *curve)
 
 // ---- Joints and tools ----------------------------------------------------------------------------------------------------
 
+// Coordinates of a joint type that does not mimic.
+static int joint_coordinates(poise_joint_type type)
+{
+    poise_joint joint = {.type = type};
+    int count = 0;
+    while (poise_joint_coordinate(&joint, count).name) {
+        count += 1;
+    }
+    return count;
+}
+
 static const char *type_name(int type)
 {
     return poise_joint_type_name((poise_joint_type)type);
@@ -412,7 +423,7 @@ static poise_status read_joint(const pz_item *item, poise_joint *joint)
                                         "swing", "mimic", "mass",   "mass_center", "curve",    "velocity"};
     *joint = poise_joint_default();
     poise_status status = read_names(item, joint);
-    size_t count = (size_t)pz_joint_coordinates(joint->type);
+    size_t count = (size_t)joint_coordinates(joint->type);
     double axis[3] = {joint->axis.x, joint->axis.y, joint->axis.z}, center[3] = {0, 0, 0};
     double axis2[3] = {joint->axis2.x, joint->axis2.y, joint->axis2.z}, axes[4] = {0, 0, 0, 1};
     status = status == POISE_OK ? json_pose_of(item, &joint->offset) : status;
@@ -552,7 +563,7 @@ static void put_axes(pz_json_writer *writer, const poise_joint *joint)
 
 static void put_joint(pz_json_writer *writer, const poise_joint *joint)
 {
-    size_t count = (size_t)pz_joint_coordinates(joint->type);
+    size_t count = (size_t)joint_coordinates(joint->type);
     pz_json_open_flat(writer, NULL, "{");
     pz_json_put_text(writer, "name", joint->name);
     if (joint->body && strcmp(joint->body, joint->name) != 0) {
@@ -772,13 +783,13 @@ static poise_status json_goal(const pz_item *item, const poise_model *model, voi
 
 // ---- Goals: writing ------------------------------------------------------------------------------------------------------
 
-static void put_members(pz_json_writer *writer, const poise_goal *goal, const poise_goal *usual)
+static void put_members(pz_json_writer *writer, const poise_goal *goal, const poise_goal *defaults)
 {
     for (size_t i = 0; i < COUNT(members); ++i) {
         const member *m = &members[i];
         double values[3], others[3];
         memcpy(values, (const unsigned char *)goal + m->offset, m->count * sizeof(double));
-        memcpy(others, (const unsigned char *)usual + m->offset, m->count * sizeof(double));
+        memcpy(others, (const unsigned char *)defaults + m->offset, m->count * sizeof(double));
         // what a kind does not use may hold anything
         if (same_numbers(values, others, m->count) || (m->what != A_BAND && !all_finite(values, m->count))) {
             continue;
@@ -811,7 +822,7 @@ static void put_list(pz_json_writer *writer, const char *key, const double *list
 
 static void put_goal(pz_json_writer *writer, const poise_goal *goal, const poise_model *model)
 {
-    poise_goal usual = poise_goal_default(goal->kind);
+    poise_goal defaults = poise_goal_default(goal->kind);
     bool has_q = goal->kind == POISE_GOAL_POSTURE || goal->kind == POISE_GOAL_SMOOTHNESS;
     pz_json_open_flat(writer, NULL, "{");
     pz_json_put_text(writer, "kind", kind_name((int)goal->kind));
@@ -827,7 +838,7 @@ static void put_goal(pz_json_writer *writer, const poise_goal *goal, const poise
     if (goal->loss != POISE_LOSS_NONE) {
         pz_json_put_text(writer, "loss", loss_name((int)goal->loss));
     }
-    put_members(writer, goal, &usual);
+    put_members(writer, goal, &defaults);
     put_target(writer, "local", goal->local);
     put_target(writer, "target", goal->target);
     put_list(writer, "q", has_q ? goal->q : NULL, poise_model_info(model).nq);

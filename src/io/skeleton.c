@@ -7,17 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-// ---- What joints are made of ---------------------------------------------------------------------------------------------
-
-int pz_joint_coordinates(poise_joint_type type)
-{
-    poise_joint joint = {.type = type};
-    int count = 0;
-    while (poise_joint_coordinate(&joint, count).name) {
-        count += 1;
-    }
-    return count;
-}
+// ---- Orders of Euler angles ----------------------------------------------------------------------------------------------
 
 const char *pz_euler_name(int order)
 {
@@ -103,92 +93,6 @@ bool pz_is_configuration(const pz_configurations *of, const double *q)
     return true;
 }
 
-// ---- Poses ---------------------------------------------------------------------------------------------------------------
-
-static quat turn_about(vec3 axis, double angle)
-{
-    return poise_quat_from_axis_angle(axis, angle);
-}
-
-// The rotation of a joint in its axes frame, from its own rotation coordinates.
-static quat turn_of(const poise_joint *joint, const double *q)
-{
-    vec3 axes[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-    vec3 v;
-    const char *order;
-    switch (joint->type) {
-    case POISE_JOINT_BALL_QUATERNION:
-    case POISE_JOINT_FREE:
-        return (quat){q[0], q[1], q[2], q[3]};
-    case POISE_JOINT_BALL_EXPMAP:
-    case POISE_JOINT_FREE_EXPMAP:
-        v = v3(q[0], q[1], q[2]);
-        return turn_about(v, v3_norm(v));
-    case POISE_JOINT_SWING_TWIST:
-        v = v3(q[0], q[1], 0);
-        return quat_mul(turn_about(v, v3_norm(v)), turn_about(axes[2], q[2]));
-    case POISE_JOINT_PLANAR:
-        return turn_about(axes[2], q[0]);
-    case POISE_JOINT_BALL_EULER:
-    case POISE_JOINT_FREE_EULER:
-        order = pz_euler_name((int)joint->order);
-        return quat_mul(quat_mul(turn_about(axes[order[0] - 'x'], q[0]), turn_about(axes[order[1] - 'x'], q[1])),
-                        turn_about(axes[order[2] - 'x'], q[2]));
-    default:
-        return (quat){0, 0, 0, 1};
-    }
-}
-
-// The motion of a joint in its axes frame (table of model.h): slides first.
-static poise_pose motion_of(const poise_joint *joint, const double *q)
-{
-    int slides = 0;
-    switch (joint->type) {
-    case POISE_JOINT_PLANAR:
-        slides = 2;
-        break;
-    case POISE_JOINT_TRANSLATION:
-    case POISE_JOINT_FREE:
-    case POISE_JOINT_FREE_EXPMAP:
-    case POISE_JOINT_FREE_EULER:
-        slides = 3;
-        break;
-    default:
-        break;
-    }
-    vec3 p = v3(slides > 0 ? q[0] : 0, slides > 1 ? q[1] : 0, slides > 2 ? q[2] : 0);
-    return (poise_pose){turn_of(joint, q + slides), p};
-}
-
-// The same for the types that have axis vectors in the joint's frame.
-static poise_pose motion_about_axis(const poise_joint *joint, const double *q)
-{
-    if (joint->type == POISE_JOINT_PRISMATIC) {
-        return (poise_pose){{0, 0, 0, 1}, v3_scale(joint->axis, q[0])};
-    }
-    quat r = turn_about(joint->axis, q[0]);
-    return (poise_pose){joint->type == POISE_JOINT_UNIVERSAL ? quat_mul(r, turn_about(joint->axis2, q[1])) : r, {0, 0, 0}};
-}
-
-// Where offset.rotation and A undo each other, up to rounding, the identity takes the place of their product: numbers that a
-// file gave in the parent's axes come back with the same bits.
-poise_pose pz_local_pose(const poise_joint *joint, const double *q)
-{
-    poise_joint_type type = joint->type;
-    if (type == POISE_JOINT_FIXED) {
-        return joint->offset;
-    }
-    if (type == POISE_JOINT_REVOLUTE || type == POISE_JOINT_PRISMATIC || type == POISE_JOINT_UNIVERSAL) {
-        return poise_pose_multiply(joint->offset, motion_about_axis(joint, q));
-    }
-    poise_pose m = motion_of(joint, q);
-    quat C = quat_mul(joint->offset.rotation, joint->axes);
-    vec3 shift = v3_norm(quat_vec(C)) <= 8 * PZ_EPSILON ? m.position : quat_rotate(C, m.position);
-    quat turn = v3_norm(quat_vec(C)) <= 8 * PZ_EPSILON ? m.rotation : quat_mul(C, m.rotation);
-    bool is_plain = joint->axes.x == 0 && joint->axes.y == 0 && joint->axes.z == 0;
-    return (poise_pose){is_plain ? turn : quat_mul(turn, quat_conj(joint->axes)), v3_add(joint->offset.position, shift)};
-}
-
 // ---- Tips of bones -------------------------------------------------------------------------------------------------------
 
 // "<body>.tip" and nothing but digits behind it.
@@ -230,56 +134,6 @@ bool pz_tips_find(pz_pool *pool, const poise_model *model, pz_tips *tips)
         }
     }
     return true;
-}
-
-bool pz_tip_is_child(const poise_model *model, int joint, poise_vec3 tip)
-{
-    int end = joint + poise_model_joint_info(model, joint).subtree;
-    for (int child = joint + 1; child < end; child += poise_model_joint_info(model, child).subtree) {
-        poise_vec3 p = poise_model_joint_info(model, child).given->offset.position;
-        if (p.x == tip.x && p.y == tip.y && p.z == tip.z) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static double length_of(poise_vec3 v)
-{
-    return sqrt(v.x * v.x + v.y * v.y + v.z * v.z);
-}
-
-// The bone above, of some length, in the frame of the body.
-static poise_vec3 bone_above(const poise_model *model, int body)
-{
-    poise_quat turn = poise_pose_identity().rotation; // from the frame in question to the body's
-    for (int k = body; poise_model_joint_info(model, k).parent >= 0; k = poise_model_joint_info(model, k).parent) {
-        poise_pose offset = poise_model_joint_info(model, k).given->offset;
-        poise_quat r = offset.rotation;
-        turn = poise_quat_multiply(turn, (poise_quat){-r.x, -r.y, -r.z, r.w});
-        if (length_of(offset.position) > 0) {
-            return poise_quat_rotate(turn, offset.position);
-        }
-    }
-    return poise_vec3_make(0, 0, 0);
-}
-
-poise_vec3 pz_leaf_end(const poise_model *model, int body)
-{
-    const double share = 0.3; // of a bone, what a hand is to a forearm
-    poise_vec3 end = poise_vec3_make(0, 0, 0);
-    for (int t = 0; t < poise_model_info(model).tools; ++t) {
-        poise_tool_info tool = poise_model_tool_info(model, t);
-        end = tool.body == body && length_of(tool.pose.position) > length_of(end) ? tool.pose.position : end;
-    }
-    const poise_joint *joint = poise_model_joint_info(model, body).given;
-    double times = 1;
-    if (!(length_of(end) > 0)) {
-        bool has_mass = joint->mass > 0 && length_of(joint->mass_center) > 0;
-        times = has_mass ? 2 : share;
-        end = has_mass ? joint->mass_center : bone_above(model, body);
-    }
-    return poise_vec3_make(times * end.x, times * end.y, times * end.z);
 }
 
 void pz_put_name(pz_output *output, const char *name, const char *bad)

@@ -7,9 +7,6 @@
 
 // ---- Joints by their public description ----------------------------------------------------------------------------------
 
-// Coordinates of a joint type that does not mimic.
-int pz_joint_coordinates(poise_joint_type type);
-
 // "xyz" for POISE_EULER_XYZ; the order must be one of the enumeration.
 const char *pz_euler_name(int order);
 
@@ -33,10 +30,6 @@ bool pz_configurations_of(const poise_model *model, pz_pool *pool, pz_configurat
 // Are all nq numbers finite, and no quaternion zero?
 bool pz_is_configuration(const pz_configurations *of, const double *q);
 
-// offset A M(q) A^-1, with M the motion in the frame A of the joint's axes (table of model.h), at the joint's own
-// coordinates q; of a mimic the value it takes. Quaternions in q are taken as they are: the rotation has their length.
-poise_pose pz_local_pose(const poise_joint *joint, const double *q);
-
 // ---- Tips of bones, and writing ------------------------------------------------------------------------------------------
 
 // The tools of a model that are tips of their bodies, that is, called "<body>.tip" with or without a number, in the order of
@@ -49,13 +42,6 @@ typedef struct pz_tips {
 
 // False when out of memory.
 bool pz_tips_find(pz_pool *pool, const poise_model *model, pz_tips *tips);
-
-// Is the tip of a bone where its child begins?
-bool pz_tip_is_child(const poise_model *model, int joint, poise_vec3 tip);
-
-// Where the bone of a body ends that has no tip and on which nothing hangs: at its farthest tool, else at twice the way to
-// its centre of mass, else a share of the bone above further on. 0 where nothing tells.
-poise_vec3 pz_leaf_end(const poise_model *model, int body);
 
 // A name in one line, without control characters, without spaces at its ends, and without the characters of `bad`: '_'
 // stands for those.

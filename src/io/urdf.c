@@ -63,7 +63,7 @@ static const char *const of_joint[] = {
     "origin",           "parent", "child", "axis", "limit", "mimic", "dynamics", "calibration", "safety_controller",
     "joint_properties", NULL};
 
-// What only xacro can carry out. A call of a macro that nobody expanded is left to the warnings.
+// What only xacro can carry out. Of calls of macros the reader only warns.
 static const char *const of_xacro[] = {"xacro:include", "xacro:macro", "xacro:property", "xacro:arg", "xacro:if",
                                        "xacro:unless",  NULL};
 
@@ -345,8 +345,8 @@ static poise_status read_axis(urdf *u, const urdf_joint *joint, poise_joint *mad
     return POISE_OK;
 }
 
-// One of the two alone leaves the other at 0, as the standard says; none of them leaves the joint free. A velocity of 0 is a
-// place that nobody filled in, which is said: else joints are faster than somebody meant.
+// One of the two alone leaves the other at 0, as the standard says; none of them leaves the joint free. A velocity of 0 comes
+// from exporters that had none to write: it is taken as no limit, with a warning.
 static poise_status read_limits(urdf *u, const urdf_joint *joint, const type_row *type, poise_joint *made)
 {
     const pz_xml_node *node = pz_xml_child(joint->node, "limit");
