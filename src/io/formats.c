@@ -46,9 +46,7 @@ typedef struct foreign {
 } foreign;
 
 static const char blender[] = "import it into Blender and export glTF (.glb) or BVH";
-
 static const char vicon[] = "export C3D from Vicon's program";
-
 static const char unpack[] = "unpack it first";
 
 static const foreign foreign_rows[] = {

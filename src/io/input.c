@@ -261,7 +261,6 @@ void pz_zeros_are_gaps(pz_input *input)
 // ---- Errors and warnings -------------------------------------------------------------------------------------------------
 
 #undef pz_input_fail // as pz_error_set
-
 poise_status pz_input_fail(pz_input *input, poise_status status, int line, const char *format, ...)
 {
     va_list arguments;
@@ -276,7 +275,6 @@ poise_status pz_input_fail(pz_input *input, poise_status status, int line, const
 }
 
 #undef pz_input_no_memory
-
 poise_status pz_input_no_memory(pz_input *input)
 {
     return pz_input_fail(input, POISE_ERROR_MEMORY, 0, "out of memory");

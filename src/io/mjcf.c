@@ -814,9 +814,7 @@ static poise_status mjcf_read_couplings(pz_mjcf *m)
 static const char *const of_root[] = {"compiler", "option",  "size",      "visual",     "statistic", "default",   "custom",
                                       "asset",    "contact", "equality",  "tendon",     "actuator",  "worldbody", "sensor",
                                       "keyframe", "skin",    "extension", "deformable", NULL};
-
 static const char *const elsewhere[] = {"geom", "camera", "light", "plugin", NULL};
-
 static const char *const makes_bodies[] = {"composite", "flexcomp", "attach", NULL};
 
 // ---- Sizes ---------------------------------------------------------------------------------------------------------------

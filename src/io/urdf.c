@@ -55,10 +55,8 @@ typedef struct urdf {
 // Without meaning for where bodies are, or read elsewhere.
 static const char *const of_robot[] = {"link",   "joint",  "frame",        "material",    "gazebo", "transmission",
                                        "sensor", "mujoco", "ros2_control", "gazebo_ros2", NULL};
-
 static const char *const of_link[] = {"inertial", "visual", "collision", "contact", "self_collision_checking",
                                       "sensor",   NULL};
-
 static const char *const of_joint[] = {
     "origin",           "parent", "child", "axis", "limit", "mimic", "dynamics", "calibration", "safety_controller",
     "joint_properties", NULL};
