@@ -59,10 +59,11 @@ POISE_API poise_status poise_hull_distance(const poise_kinematics *kinematics, c
 
 // What to measure. Start from poise_overlap_problem_default(), set model, clip, and hulls or shapes.
 typedef struct poise_overlap_problem {
-    const poise_model *model;   // that has the hulls
-    const poise_clip *clip;     // its motion
-    const poise_hull *hulls;    // NULL: those of `shapes`, exactly
-    int hull_count;             // how many
+    const poise_model *model; // that has the hulls
+    const poise_clip *clip;   // its motion
+    const poise_clip *before; // NULL: that motion before an edit, as long. A pair that was as deep in a frame does not count
+    const poise_hull *hulls;  // NULL: those of `shapes`, exactly
+    int hull_count;           // how many
     const poise_shape *shapes;  // NULL; only looked at without hulls. Covers of meshes are larger than the meshes
     int shape_count;            // how many
     const poise_pair *excluded; // NULL: pairs of bodies that may overlap (poise_file.excluded)

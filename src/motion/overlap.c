@@ -7,6 +7,8 @@
 // and the bound sinks by what both have moved, seen from the root. Only where it may have come to 0 are the hulls looked at
 // again (hull.c), from the direction in which they were nearest. Where they overlap, a bound from above rises by the same: as
 // long as both say alike whether the overlap counts, and it cannot be the deepest so far, its depth need not be known.
+//
+// Against a motion as it was before, of each pair that overlaps only what is deeper than it was in that frame counts.
 #include <poise/hull.h>
 
 #include "base/arena.h"
@@ -18,9 +20,10 @@
 
 #include <string.h>
 
-#define AHEAD   0.02 // metres: what is farther apart is not measured exactly
-#define SAMPLES 200  // random poses; that overlap which overlaps
-#define ALWAYS  0.95 // in so many of them
+#define AHEAD   0.02  // metres: what is farther apart is not measured exactly
+#define SAMPLES 200   // random poses; that overlap which overlaps
+#define ALWAYS  0.95  // in so many of them
+#define DEEPER  0.002 // metres: less is not deeper than before, where it did not count before
 
 // A hull, seen from the root.
 typedef struct placed {
@@ -44,6 +47,7 @@ typedef struct work {
     poise_kinematics kin;
     double *q;
     placed *placed;
+    placed *earlier; // where the hulls were before, of the frames in which that is asked for
     watched *pairs;
     int pair_count, pair_room;
     bool *may;     // body x body, the lesser first: they overlap at rest, or always
@@ -93,12 +97,12 @@ static double difference(const mat3 *A, const mat3 *B)
     return sqrt(0.5 * (v3_dot(x, x) + v3_dot(y, y) + v3_dot(z, z)));
 }
 
-// Put all hulls where w->kin has them.
-static void place(work *w)
+// Put hulls where w->kin has them.
+static void place_in(const work *w, placed *all)
 {
     mat3 root = w->kin.model->joint_count > 0 ? pz_kin_rotation(&w->kin, 0) : m3_identity();
     for (int i = 0; i < w->count; ++i) {
-        placed *p = &w->placed[i];
+        placed *p = &all[i];
         int body = w->hulls[i].body;
         mat3 before = p->solid.axes, rotation = pz_kin_rotation(&w->kin, body);
         mat3 back = m3_transpose(&root);
@@ -108,6 +112,11 @@ static void place(work *w)
         p->center = v3_add(p->solid.at, m3_apply(&p->solid.axes, p->middle));
         p->moved = v3_norm(v3_sub(p->center, was)) + p->reach * difference(&p->solid.axes, &before);
     }
+}
+
+static void place(work *w)
+{
+    place_in(w, w->placed);
 }
 
 static pz_gap gap_of(work *w, watched *pair, double enough)
@@ -223,9 +232,23 @@ static bool is_known_enough(const work *w, const watched *pair, double deepest, 
     return pair->room > 0 || (-pair->room <= worst && (is_alike || -pair->room <= deepest));
 }
 
+// How deep a pair was in this frame before. The first that asks poses the model so.
+static double depth_before(work *w, int frame, const watched *pair, bool *is_placed)
+{
+    const poise_clip *before = w->problem->before;
+    if (!*is_placed) {
+        pz_kin_sweep(&w->kin, before->q + (size_t)frame * (size_t)before->nq);
+        place_in(w, w->earlier);
+        *is_placed = true;
+    }
+    w->tests += 1;
+    return -pz_solid_gap(&w->earlier[pair->a].solid, &w->earlier[pair->b].solid, pair->guess, 0.0, w->size).distance;
+}
+
 static void measure_overlaps(work *w, int frame, poise_overlap *o)
 {
     double deepest = 0;
+    bool is_placed = false;
     for (int i = 0; i < w->pair_count; ++i) {
         watched *pair = &w->pairs[i];
         const placed *a = &w->placed[pair->a], *b = &w->placed[pair->b];
@@ -244,6 +267,13 @@ static void measure_overlaps(work *w, int frame, poise_overlap *o)
         pz_gap gap = gap_of(w, pair, w->ahead);
         pair->room = gap.distance;
         pair->most = gap.is_exact ? gap.distance : INFINITY;
+        if (w->problem->before && gap.distance < 0) {
+            pair->most = INFINITY; // so that it is looked at in every frame
+            double was = max2(depth_before(w, frame, pair, &is_placed), 0.0) * w->problem->metres;
+            if (-gap.distance * w->problem->metres - was < (was > POISE_OVERLAP_TOUCH ? POISE_OVERLAP_TOUCH : DEEPER)) {
+                continue;
+            }
+        }
         deepest = max2(deepest, -gap.distance);
         if (-gap.distance > o->depth) {
             o->depth = -gap.distance;
@@ -288,6 +318,15 @@ static poise_status check(const poise_overlap_problem *p, poise_error *error)
         return pz_error_set(error, POISE_ERROR_ARGUMENT,
                             "model, a clip of it, and arrays for all counts are required for overlaps");
     }
+    size_t values = (size_t)p->clip->nq * (size_t)p->clip->frames;
+    bool is_as_long = !p->before || (p->before->nq == p->clip->nq && p->before->frames == p->clip->frames);
+    for (size_t i = 0; i < values && is_as_long && p->before; ++i) {
+        is_as_long = is_finite(p->before->q[i]);
+    }
+    if (!is_as_long) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                            "the motion before must have as many coordinates and frames, and finite ones");
+    }
     if (!(p->metres > 0) || !is_finite(p->metres) || !v3_is_finite(p->up) || !is_finite(p->ground)) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "metres must be > 0, up and ground finite");
     }
@@ -320,6 +359,7 @@ static void lay_out(work *w, pz_arena *arena, poise_hull **hulls, poise_vec3 **c
     pz_kin_layout(&w->kin, p->model, arena);
     w->q = pz_arena_take(arena, (size_t)p->model->nq + 1, sizeof *w->q);
     w->placed = pz_arena_take(arena, n + 1, sizeof *w->placed);
+    w->earlier = pz_arena_take(arena, p->before ? n + 1 : 1, sizeof *w->earlier);
     w->pairs = pz_arena_take(arena, (size_t)w->pair_room + 1, sizeof *w->pairs);
     w->may = pz_arena_take(arena, bodies * bodies + 1, sizeof *w->may);
     size_t all = own * POISE_HULL_OF_SHAPE, clusters = n + all / PZ_CLUSTER;
@@ -365,16 +405,19 @@ static poise_status run(work *w, poise_overlap *o, poise_error *error)
 {
     const poise_clip *clip = w->problem->clip;
     bool has_ground = v3_dot(w->problem->up, w->problem->up) > 0;
+    if (w->problem->before) {
+        memcpy(w->earlier, w->placed, (size_t)w->count * sizeof *w->earlier);
+    }
     choose_pairs(w, o);
     poise_status status = POISE_OK;
     for (int f = 0; f < clip->frames && status == POISE_OK; ++f) {
         status = poise_kinematics_update(&w->kin, clip->q + (size_t)f * (size_t)clip->nq, error);
         if (status == POISE_OK) {
             place(w);
-            measure_overlaps(w, f, o);
             if (has_ground) {
                 measure_ground(w, f, o);
             }
+            measure_overlaps(w, f, o);
         }
     }
     o->tests = w->tests;

@@ -234,6 +234,15 @@ TEST(bodies_that_an_edit_pushes_into_each_other_are_told_and_not_those_that_were
     j = judge(&s, &p, 1, &overlap);
     ck_assert_ptr_null(finding(&j, POISE_FINDING_SELF, NULL));
     s.before = kept;
+    poise_shape more[4] = {shapes[0], shapes[1]}; // nor does what was there excuse what is new, though in the same frames
+    more[2] = poise_shape_capsule(poise_model_find_body(s.model, "right_hand"), poise_vec3_make(0, 0, 0),
+                                  poise_vec3_make(0, 0, 0), 0.25);
+    more[3] = poise_shape_capsule(poise_model_find_body(s.model, "right_thigh"), poise_vec3_make(0, 0, 0),
+                                  poise_vec3_make(0, 0, 0), 0.25);
+    overlap.shapes = more, overlap.shape_count = 4;
+    j = judge(&s, &p, 1, &overlap);
+    f = finding(&j, POISE_FINDING_SELF, NULL);
+    ck_assert_ptr_nonnull(f);
 }
 
 // ---- By the thousand -----------------------------------------------------------------------------------------------------

@@ -215,22 +215,38 @@ static poise_clip *swinging(const poise_model *model)
     return clip;
 }
 
-// What all pairs in all frames say, one by one; the ground is at -0.3.
-static poise_overlap one_by_one(const poise_model *model, const poise_clip *clip, const poise_hull hulls[5])
+static poise_kinematics *kinematics_of(const poise_model *model)
 {
     poise_kinematics *kin;
-    poise_overlap all = {.pairs = 6};
     ck_assert_int_eq(poise_kinematics_create(model, NULL, &kin, NULL), POISE_OK);
     own_kinematics(kin);
+    return kin;
+}
+
+// What of a depth counts beside that of before: all, where it is more by 2 mm, or by 5 mm where it counted before.
+static double counted(double depth, double before)
+{
+    return depth - before >= (before > POISE_OVERLAP_TOUCH ? POISE_OVERLAP_TOUCH : 0.002) ? depth : 0;
+}
+
+// What all pairs in all frames say, one by one; the ground is at -0.3. `before` may be NULL.
+static poise_overlap one_by_one(const poise_model *model, const poise_clip *clip, const poise_clip *before,
+                                const poise_hull hulls[5])
+{
+    poise_kinematics *kin = kinematics_of(model), *earlier = kinematics_of(model);
+    poise_overlap all = {.pairs = 6};
     for (int k = 0; k < FRAMES; ++k) {
         double deepest = 0, lowest = 0;
         ck_assert_int_eq(poise_kinematics_update(kin, clip->q + k * clip->nq, NULL), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_update(earlier, (before ? before : clip)->q + k * clip->nq, NULL), POISE_OK);
         for (int a = 0; a < 5; ++a) {
             poise_hull below = {.body = POISE_WORLD, .corners = (const vec3[]){{0, 0, -50}}, .corner_count = 1};
             lowest = fmax(lowest, along(kin, &hulls[a], &below, v3(0, 0, 1)) + 50 - 0.3);
             for (int b = a + 1; b < 5; ++b) {
                 bool is_joint = (a == 0 && b % 2 == 1) || (a % 2 == 1 && b == a + 1);
-                deepest = is_joint ? deepest : fmax(deepest, -between(kin, &hulls[a], &hulls[b]).distance);
+                double depth = fmax(-between(kin, &hulls[a], &hulls[b]).distance, 0);
+                double was = before ? fmax(-between(earlier, &hulls[a], &hulls[b]).distance, 0) : 0;
+                deepest = is_joint ? deepest : fmax(deepest, before ? counted(depth, was) : depth);
             }
         }
         all.frames += deepest > POISE_OVERLAP_TOUCH;
@@ -269,7 +285,7 @@ TEST(overlaps_of_a_motion_are_those_of_its_frames)
     for (int i = 0; i < 5; ++i) {
         hulls[i] = hull_of(&shapes[i], corners[i]);
     }
-    poise_overlap all = one_by_one(model, clip, hulls);
+    poise_overlap all = one_by_one(model, clip, NULL, hulls);
     ck_assert(all.frames > 20 && all.frames < FRAMES - 20 && all.pierced < all.frames && all.buried_count > 0);
     poise_overlap_problem problem = poise_overlap_problem_default();
     problem.model = model, problem.clip = clip, problem.hulls = hulls, problem.hull_count = 5;
@@ -277,6 +293,37 @@ TEST(overlaps_of_a_motion_are_those_of_its_frames)
     check_same(&problem, &all);
     problem.hulls = NULL, problem.hull_count = 0, problem.shapes = shapes, problem.shape_count = 5;
     check_same(&problem, &all);
+}
+
+// The left arm goes elsewhere while the right one overlaps with the trunk as before: only what is new counts.
+TEST(overlaps_that_were_there_before_do_not_count)
+{
+    poise_model *model = scarecrow();
+    poise_clip *before = swinging(model), *clip = swinging(model);
+    poise_shape shapes[5];
+    vec3 corners[5][POISE_HULL_OF_SHAPE];
+    poise_hull hulls[5];
+    make_boxes(shapes);
+    for (int i = 0; i < 5; ++i) {
+        hulls[i] = hull_of(&shapes[i], corners[i]);
+    }
+    poise_overlap_problem problem = poise_overlap_problem_default();
+    problem.model = model, problem.clip = clip, problem.hulls = hulls, problem.hull_count = 5, problem.before = before;
+    poise_overlap o;
+    ck_assert_int_eq(poise_overlap_measure(&problem, NULL, &o, NULL), POISE_OK);
+    ck_assert(o.frames == 0 && o.pierced == 0 && o.depth == 0);
+    poise_joint_info arm = poise_model_joint_info(model, 1);
+    for (int f = 60; f < 200; ++f) {
+        double v[64] = {0};
+        v[arm.v] = -1.5 * sin(0.05 * (f - 60));
+        ck_assert_int_eq(poise_retract(model, before->q + f * clip->nq, v, clip->q + f * clip->nq, NULL), POISE_OK);
+    }
+    poise_overlap all = one_by_one(model, clip, NULL, hulls), added = one_by_one(model, clip, before, hulls);
+    ck_assert(added.frames > 20 && added.frames < all.frames - 20);
+    added.buried = 0, added.buried_count = 0;
+    check_same(&problem, &added);
+    before->q[7] = NAN;
+    ck_assert_int_eq(poise_overlap_measure(&problem, NULL, &o, NULL), POISE_ERROR_ARGUMENT);
 }
 
 // Hulls of many corners are looked at cluster by cluster.
@@ -295,7 +342,7 @@ TEST(overlaps_of_many_corners_are_those_of_the_frames)
         }
         hulls[i] = (poise_hull){.body = i, .corners = corners[i], .corner_count = CORNERS - 7 * i, .radius = 0.001 * i};
     }
-    poise_overlap all = one_by_one(model, clip, hulls);
+    poise_overlap all = one_by_one(model, clip, NULL, hulls);
     ck_assert(all.frames > 20 && all.frames < FRAMES - 20 && all.pierced < all.frames);
     poise_overlap_problem problem = poise_overlap_problem_default();
     problem.model = model, problem.clip = clip, problem.hulls = hulls, problem.hull_count = 5;

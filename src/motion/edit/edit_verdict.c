@@ -14,7 +14,7 @@
 // asin(d (a x b)) how far sideways; what counts is by how much both leave what the motion itself did, or straight.
 //
 // Speeds are those of joints, against their limits or 20 rad/s, unless the motion was as fast there already. Overlaps are
-// those that were not there before.
+// those that were not as deep before, pair by pair and frame by frame.
 #include <poise/edit.h>
 #include <poise/retarget.h>
 
@@ -397,12 +397,12 @@ static void judge_pins(work *w)
     }
 }
 
-// Overlaps in the frames that changed, less those that were there before.
+// Overlaps in the frames that changed, where they are deeper than before.
 static poise_status judge_overlaps(work *w, const poise_allocator *allocator, poise_error *error)
 {
     const poise_edit_problem *p = w->problem;
     poise_overlap_problem problem = *p->overlap;
-    poise_overlap was, is;
+    poise_overlap is;
     poise_clip part[2] = {*p->before, *p->after};
     for (int i = 0; i < 2; ++i) {
         part[i].q += (size_t)w->first * (size_t)part[i].nq;
@@ -410,13 +410,9 @@ static poise_status judge_overlaps(work *w, const poise_allocator *allocator, po
     }
     problem.model = w->model;
     problem.up = v3(0, 0, 0);
-    problem.clip = &part[0];
-    poise_status status = poise_overlap_measure(&problem, allocator, &was, error);
-    problem.clip = &part[1];
-    status = status == POISE_OK ? poise_overlap_measure(&problem, allocator, &is, error) : status;
+    problem.before = &part[0], problem.clip = &part[1];
+    poise_status status = poise_overlap_measure(&problem, allocator, &is, error);
     if (status == POISE_OK && is.pairs > 0) {
-        is.frames = is.frames > was.frames ? is.frames - was.frames : 0;
-        is.pierced = is.pierced > was.pierced ? is.pierced - was.pierced : 0;
         is.frame += w->first;
         poise_overlap_judge(&problem, &is, w->found.thresholds, &w->found.verdict, w->found.list, w->found.capacity);
     }
