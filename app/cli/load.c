@@ -222,10 +222,34 @@ static bool has_extension(const char *name, const char *extension)
     return true;
 }
 
+// A motion of a robot may move it about as a whole: where it has columns that the robot, fixed to the world, leaves out, and
+// the robot with a free root does not, that is the robot which is meant. Both are exchanged, or neither.
+static void try_free_root(const char *name, const char *model_name, const load_options *options, poise_file **file,
+                          poise_file **skeleton)
+{
+    load_options how = *options;
+    bool is_robot = (*skeleton)->format == POISE_FORMAT_URDF || (*skeleton)->format == POISE_FORMAT_MJCF;
+    if (!is_robot || how.floating || (*file)->warning_count == 0 || strcmp(name, "-") == 0) {
+        return;
+    }
+    how.floating = how.quiet = true;
+    poise_file *robot = load_model(model_name, &how), *motion = NULL;
+    how.model = robot ? robot->model : NULL;
+    motion = robot ? load_file(name, &how) : NULL;
+    if (motion && motion->warning_count < (*file)->warning_count) {
+        poise_file *const fixed[2] = {*file, *skeleton};
+        *file = motion, *skeleton = robot;
+        motion = fixed[0], robot = fixed[1];
+    }
+    poise_file_destroy(motion);
+    poise_file_destroy(robot);
+}
+
 bool load_any(const char *name, const char *model_name, const load_options *options, poise_file **file,
               poise_file **skeleton)
 {
     load_options how = options ? *options : (load_options){0};
+    bool is_quiet = how.quiet;
     poise_file *other = NULL;
     bool needs_model = has_extension(name, ".amc");
     if (model_name || needs_model) {
@@ -234,11 +258,18 @@ bool load_any(const char *name, const char *model_name, const load_options *opti
             return false;
         }
         how.model = other->model;
+        how.quiet = true;
     }
     poise_file *found = load_file(name, &how);
     if (!found || found->model) { // its own skeleton is the one that it moves
         poise_file_destroy(other);
         other = NULL;
+    }
+    if (found && model_name && other) {
+        try_free_root(name, model_name, &how, &found, &other);
+    }
+    if (found && how.quiet && !is_quiet) {
+        print_warnings(strcmp(name, "-") == 0 ? "standard input" : name, found);
     }
     *file = found;
     *skeleton = other;

@@ -624,6 +624,24 @@ TEST(a_mesh_has_the_hull_of_its_vertices)
     ck_assert_double_eq_tol(reach_of(&file->hulls[0], (const double[]){0, 1, 0}), 2, 1e-12);
 }
 
+// A mesh without extent is none: by its vertices, or by its scale.
+TEST_ROWS(a_mesh_in_one_place_has_no_shape, 2)
+{
+    static const char *const meshes[] = {"v 1 2 3\nv 1 2 3\nv 1 2 3\nf 1 2 3\n", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"};
+    poise_read_options options = io_options(POISE_FORMAT_URDF, NULL);
+    options.load = count_loads, options.meshes = true;
+    options.user = (void *)meshes[test_row];
+    poise_file *file = io_read_with(
+        test_row == 0 ? "<robot name='r'><link name='a'><collision><geometry><mesh filename='a.obj'/></geometry>"
+                        "</collision></link></robot>"
+                      : "<robot name='r'><link name='a'><collision><geometry><mesh filename='a.obj' "
+                        "scale='0 0 0'/></geometry></collision></link></robot>",
+        &options);
+    ck_assert_int_eq(file->shapes_skipped, 1);
+    ck_assert_int_eq(file->hull_count + file->shape_count, 0);
+    io_check_warned(file, 1, "in one place");
+}
+
 TEST(a_bad_mesh_is_refused_in_words)
 {
     poise_vec3 corners[3] = {{0, 0, 0}, {1, 0, 0}, {0, NAN, 0}};

@@ -67,7 +67,7 @@ static void turn(stage *s, int frame, const char *body, poise_vec3 axis, double 
     q[0] = by.x, q[1] = by.y, q[2] = by.z, q[3] = by.w;
 }
 
-static const poise_vec3 x_axis = {1, 0, 0}, z_axis = {0, 0, 1};
+static const poise_vec3 x_axis = {1, 0, 0}, y_axis = {0, 1, 0}, z_axis = {0, 0, 1};
 
 static void play(stage *s)
 {
@@ -227,6 +227,26 @@ TEST(flips_of_the_recording_are_told_by_joint_and_frame)
     s.task.velocity = limits;
     play(&s);
     ck_assert_double_le(s.outcome.fast, 1);
+    ck_assert_ptr_null(finding(&s, POISE_FINDING_FAST));
+}
+
+// The whole body turns over from one frame to the next: at 30 frames a second nobody does. A pirouette is none of it.
+TEST(bodies_that_flip_as_a_whole_are_told)
+{
+    stage s;
+    open_stage(&s);
+    for (int f = 40; f < FRAMES; ++f) {
+        turn(&s, f, "Trunk", y_axis, 2.0);
+    }
+    play(&s);
+    ck_assert_double_eq_tol(s.outcome.fast_speed, 2.0 * RATE, 0.5);
+    ck_assert_int_eq(s.outcome.fast_frame, 40);
+    told(&s, POISE_FINDING_FAST, POISE_VERDICT_DOUBTFUL, "Trunk moves at up to 60 rad/s (frame 40");
+    open_stage(&s);
+    for (int f = 0; f < FRAMES; ++f) {
+        turn(&s, f, "Trunk", y_axis, 17 * f / RATE);
+    }
+    play(&s);
     ck_assert_ptr_null(finding(&s, POISE_FINDING_FAST));
 }
 

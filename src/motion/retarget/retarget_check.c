@@ -3,7 +3,8 @@
 // ground, or have no shapes that could show it.
 //
 // The rate of a joint is that of its body's turn against the parent's, about whatever axis: coordinates of a ball joint in
-// Euler angles may race through a gimbal lock while nothing moves. A hinge has one axis, and its coordinate is that turn.
+// Euler angles may race through a gimbal lock while nothing moves. A hinge has one axis, and its coordinate is that turn. The
+// hips turn in the world, as fast as people do at most: a dancer's pirouette has 19 rad/s.
 #include "base/arena.h"
 #include "base/error.h"
 #include "motion/retarget/retarget_work.h"
@@ -50,24 +51,27 @@ static bool is_root(const pz_retarget_work *w, int joint)
     return is_above || (info.parent == POISE_WORLD && info.nv == 6);
 }
 
+// The turn of a joint, or that of the whole body.
 static quat turn_of(const pz_retarget_work *w, int joint)
 {
     poise_joint_info info = poise_model_joint_info(w->to.model, joint);
     quat is = poise_kinematics_body_pose(w->to.kin, joint).rotation;
-    return info.parent < 0 ? is : quat_mul(quat_conj(poise_kinematics_body_pose(w->to.kin, info.parent).rotation), is);
+    return info.parent < 0 || is_root(w, joint)
+               ? is
+               : quat_mul(quat_conj(poise_kinematics_body_pose(w->to.kin, info.parent).rotation), is);
 }
 
-static double limit_of(const pz_retarget_work *w, const poise_joint_info *joint)
+static double limit_of(const pz_retarget_work *w, const poise_joint_info *joint, bool is_hips)
 {
     double own = joint->given->velocity, asked = w->task->velocity ? w->task->velocity[joint->v] : INFINITY;
-    return asked < INFINITY ? asked : own > 0 ? own : USUAL_SPEED;
+    return is_hips ? USUAL_SPEED : asked < INFINITY ? asked : own > 0 ? own : USUAL_SPEED;
 }
 
 // As the task's limits count it, one coordinate at a time, where there are some.
 static double speed_of(const checked *c, const poise_joint_info *joint, int k)
 {
     double most = 0;
-    if (!c->w->task->velocity || joint->nv == 1 || !(c->w->task->velocity[joint->v] < INFINITY)) {
+    if (is_root(c->w, k) || !c->w->task->velocity || joint->nv == 1 || !(c->w->task->velocity[joint->v] < INFINITY)) {
         return v3_norm(c->rate[k]);
     }
     for (int i = joint->v; i < joint->v + joint->nv; ++i) {
@@ -83,12 +87,13 @@ static void measure_rates(checked *c, int frame, const double *q, int nq)
     bool has_steps = frame > 0 && poise_difference(w->to.model, q - nq, q, c->v, NULL) == POISE_OK;
     for (int k = 0; k < poise_model_info(w->to.model).joints; ++k) {
         poise_joint_info joint = poise_model_joint_info(w->to.model, k);
-        if (joint.nv == 0 || is_root(w, k)) {
+        bool is_hips = is_root(w, k) && k == w->to.roles.body[POISE_ROLE_PELVIS];
+        if ((joint.nv == 0 || is_root(w, k)) && !is_hips) {
             continue;
         }
-        bool slides = joint.nv == 1 && poise_model_coordinate(w->to.model, joint.q).unit == POISE_UNIT_LENGTH;
-        vec3 step = v3(has_steps ? c->v[joint.v] : 0, 0, 0), was = c->rate[k];
-        if (joint.nv > 1) {
+        bool slides = joint.nv == 1 && !is_hips && poise_model_coordinate(w->to.model, joint.q).unit == POISE_UNIT_LENGTH;
+        vec3 step = v3(has_steps && joint.nv > 0 ? c->v[joint.v] : 0, 0, 0), was = c->rate[k];
+        if (joint.nv > 1 || is_hips) {
             quat before = c->before[k];
             c->before[k] = turn_of(w, k);
             step = has_steps ? poise_expmap_from_quat(quat_mul(quat_conj(before), c->before[k])) : step;
@@ -97,7 +102,7 @@ static void measure_rates(checked *c, int frame, const double *q, int nq)
             continue;
         }
         c->rate[k] = v3_scale(step, 1 / dt);
-        double speed = speed_of(c, &joint, k), limit = limit_of(w, &joint);
+        double speed = speed_of(c, &joint, k), limit = limit_of(w, &joint, is_hips);
         bool has_limit = !slides || joint.given->velocity > 0;
         if (has_limit && speed > c->o->fast * limit) {
             c->o->fast = speed / limit;
