@@ -264,6 +264,16 @@ function pin(model: Model, clip: Clip, motion: EditableMotion, options: EditOpti
     }
 }
 
+/** What was done to a motion by other means than pins: `after` against the motion as it was, which `edit` does of its own. */
+export function judgeEdit(motion: EditableMotion, after: Clip): { verdict: VerdictLevel; findings: Finding[]; overlapsChecked: boolean } {
+    const { model, clip } = motion;
+    if (!model || !clip) {
+        throw new PoiseError('argument', 'there is no motion with its skeleton');
+    }
+    const { verdict, ...more } = model.module.scoped((keep) => judge(model, motion, clip, after, 0, {}, keep));
+    return { verdict: verdict!, ...more };
+}
+
 /**
  * A motion with goals over time, feet that do not skate, mirrored, looped, joined to another: all that `poise edit` does. The
  * motion that was given stays as it was. A pin that is out of reach is not thrown: look at `isGood`.

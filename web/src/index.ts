@@ -40,7 +40,7 @@ export {
 } from './retarget.js';
 export { Stance, type StanceOptions } from './stance.js';
 export { judgePath, type PathOptions, type PathVerdict } from './path.js';
-export { edit, type EditableMotion, type EditedMotion, type EditOptions, type GoalPin, type PinDescription, type PinResult } from './edit.js';
+export { edit, judgeEdit, type EditableMotion, type EditedMotion, type EditOptions, type GoalPin, type PinDescription, type PinResult } from './edit.js';
 export { Carried, type Channel, type Event } from './carried.js';
 export type { Edit, FileContent, Hull, PoiseFile, Posture, ReadOptions, Warning } from './files.js';
 export { Loops, type Loop, type LoopGap } from './loops.js';

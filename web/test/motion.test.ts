@@ -138,6 +138,10 @@ test('an edit has a verdict: what pins did to the body, by name and with frames'
     assert.ok(pushed.overlapsChecked && pushed.findings.some(({ kind }) => kind === 'pierced'), JSON.stringify(pushed.findings));
     using reversed = ik.edit(walk, { reverse: true });
     assert.ok(reversed.isGood && reversed.verdict === null);
+    const { verdict, findings } = ik.judgeEdit(walk, high.clip); // made by whatever means
+    assert.deepEqual([verdict, findings], [high.verdict, high.findings.filter(({ kind }) => kind !== 'unmet' && kind !== 'jolted')]);
+    assert.deepEqual(ik.judgeEdit(walk, walk.clip), { verdict: 'good', findings: [], overlapsChecked: false });
+    assert.throws(() => ik.judgeEdit(walk, walk.clip.trim(0, 9)), /as many frames/);
 });
 
 test('goals themselves are pins: the same as in words, along a path, and with joints that stay', () => {

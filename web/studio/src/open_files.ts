@@ -309,7 +309,8 @@ class Opening {
     const work = { ...this.work, progress: (what: string, part: number | null) => this.work.progress(`${name}: ${what}`, part) };
     const skeleton = stage ? poise.write({ model: stage.model, scale: stage.scale, placements: stage.placements, postures: stage.postures }, 'json').bytes : null;
     const format = stage?.robot?.format;
-    const answer = await followRecording({ compiled: poise.compiled, skeleton, recording, options: {}, ...(format ? { format } : {}) }, work).catch((error: unknown) => {
+    const followed = { skeleton, recording, options: {}, ...(format ? { format } : {}) };
+    const answer = await followRecording({ compiled: poise.compiled, ...followed }, work).catch((error: unknown) => {
       throw this.#named(name, error);
     });
     this.#warn(name, answer.warnings, answer.warningsDropped);
@@ -326,7 +327,7 @@ class Opening {
     this.#judged = judgedFit(answer);
     this.#notes.push(...wordsOf(name, answer, stage ? 'skeleton' : 'built-in body'));
     const file = !answer.model && stage?.file ? { file: stage.file, ...(stage.robot ? { robot: stage.robot } : {}), ...(stage.bounds ? { bounds: stage.bounds } : {}) } : {};
-    return { ...base, ...file, carried: stage?.carried ?? null, motion: stem(name), model, placements, q: Array.from(clip.frame(firstCounted(held))) };
+    return { ...base, ...file, followed, carried: stage?.carried ?? null, motion: stem(name), model, placements, q: Array.from(clip.frame(firstCounted(held))) };
   }
 
   #keep<T extends { dispose(): void }>(part: T): T {

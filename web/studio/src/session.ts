@@ -45,7 +45,7 @@ import { closeAround } from './posing/loop_closing.js';
 import { MarkerFollower } from './marker_follower.js';
 import { placeOf } from './baking/places.js';
 import { diagonal, distance, pointsOf } from './spatial.js';
-import { atRest, type Bounds, type Frame, type Judged, type Mode, type Range, type Saved, type Stage, type Tracked } from './stage.js';
+import { atRest, type Bounds, type Frame, type Judged, judgedAfter, type Mode, type Range, type Saved, type Stage, type Tracked } from './stage.js';
 import { type GoalKind, goalOf, type Target } from './targets.js';
 
 const MARKER_PULL = 3e-4; // of the posture against the markers, which leave some coordinates free
@@ -88,10 +88,17 @@ export class Session {
   get baked(): Clip | null {
     return this.#isBaked ? this.#bakedClip : null;
   }
+  /** What the library says of the motion that plays; null: it came as it is, and nobody has judged it. */
+  get judged(): Judged | null {
+    const [own, later] = [this.#judged, this.#bakedJudged];
+    return !this.#isBaked ? own : later ? judgedAfter(later, own) : own?.verdict === 'good' ? null : own;
+  }
+  /** Of the motion without goals that were baked into it. */
+  set judged(judged: Judged | null) {
+    this.#judged = judged;
+  }
   /** Found by tracking the whole recording. */
   tracked: Tracked | null = null;
-  /** What the library says of the motion that plays; null: it came as it is, and nobody has judged it. */
-  judged: Judged | null = null;
   last = atRest();
   /** The size of its looks, where the skeleton alone says little: a drone has one joint. */
   bulk: number | null = null;
@@ -111,7 +118,9 @@ export class Session {
   #goalsChanged = true;
   #stale = true; // the pose is not that of the present goals and time
   #bakedClip: Clip | null = null;
+  #bakedJudged: Judged | null = null; // what it was found to be
   #isBaked = false;
+  #judged: Judged | null = null;
   #bakedGoals: boolean[] = []; // by goal: it acted before it was baked
   #held = -1; // the goal whose handle the user drags
   #weighed: { of: Clip; weights: Float64Array } | null = null;
@@ -658,7 +667,8 @@ export class Session {
   twin(): Session {
     const twin = new Session(this.poise, this.stage);
     twin.tracked = this.tracked;
-    twin.judged = this.judged;
+    twin.#judged = this.#judged;
+    twin.#bakedJudged = this.#bakedJudged;
     twin.#bakedClip = this.#bakedClip;
     twin.followMarkers = this.followMarkers;
     twin.collisions = this.collisions;
@@ -666,12 +676,13 @@ export class Session {
     return twin;
   }
 
-  /** Take a motion that has the goals in it, which rest from now on; null: the motion as it was, and the goals act again. */
-  setBaked(clip: Clip | null): void {
+  /** Take a motion that has the goals in it, which rest from now on, and what it is found to be; null: the motion as it was, and the goals act again. */
+  setBaked(clip: Clip | null, judged: Judged | null = null): void {
     if (clip) {
       const before = this.#isBaked ? this.#bakedGoals : [];
       this.#bakedClip?.dispose();
       this.#bakedClip = clip;
+      this.#bakedJudged = judged && this.#isBaked && this.#bakedJudged ? judgedAfter(judged, this.#bakedJudged) : judged;
       this.#bakedGoals = this.targets.map(({ enabled }, i) => enabled || (before[i] ?? false));
       this.targets.forEach((target) => (target.enabled = false));
     } else {

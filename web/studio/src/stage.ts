@@ -1,6 +1,7 @@
 /** What stands on a stage, how its last frame went, and what of it is kept. */
 import type { Carried, Clip, Finding, GoalError, Loop, MarkerError, Markers, Method, Model, Outcome, Pair, Placement, Posture, Scale, Shape, UpSource, VerdictLevel } from 'poise-ik';
 import type { RobotFile } from './body/mesh_shapes_job.js';
+import type { RecordingJob } from './recording/recording_job.js';
 import type { Target } from './targets.js';
 
 export type Mode = 'reach' | 'express';
@@ -62,13 +63,21 @@ export interface Tracked {
 
 /** What the library says of a motion that was made: every row of its verdict. */
 export interface Judged {
-  /** Of what: a recording that was followed, a motion that was put on another skeleton, or how a figure stands. */
-  what: 'fit' | 'retargeting' | 'stance';
+  /** Of what: a recording that was followed, a motion that was put on another skeleton, one that goals were baked into, or how a figure stands. */
+  what: 'fit' | 'retargeting' | 'baking' | 'stance';
   verdict: VerdictLevel;
   /** The worst first. */
   findings: readonly Finding[];
   /** What was measured, a line each. */
   figures: readonly string[];
+}
+
+/** A motion that was made of one that was judged before is no better than that: what speaks against the first stands behind what speaks against the second. */
+export function judgedAfter(judged: Judged, before: Judged | null): Judged {
+  const levels = ['good', 'doubtful', 'failed'] as const;
+  const worse = Math.max(...[judged.verdict, before?.verdict ?? 'good'].map((level) => levels.indexOf(level)));
+  const doubts = before?.findings.filter(({ level, kind }) => level !== 'good' || kind === 'joint') ?? [];
+  return { ...judged, verdict: levels[worse]!, findings: [...judged.findings, ...doubts] };
 }
 
 /** Where bodies end. */
@@ -109,6 +118,8 @@ export interface Stage {
   bounds?: Bounds;
   clip: Clip | null;
   markers: Markers | null;
+  /** How the markers were followed when they came: from their file, with all that its fit tells. */
+  followed?: Omit<RecordingJob, 'compiled'>;
   /** What its file holds beside, such as the skin: it goes on to a file of the same kind. */
   carried?: Carried | null;
   /** The name of a motion that was brought onto the skeleton; left out: it is the file's own, or there is none. */

@@ -90,7 +90,8 @@ function following(session: Session, more: string[]): { text: string; tone: Tone
   const held = session.followMarkers ? Held.no : (session.tracked?.held[session.frame] ?? Held.no);
   const markers = held !== Held.no ? heldWords[held as 1 | 2] : Number.isFinite(off) ? `follows markers to ${length(off, session.stage.scale.metres)}` : 'no marker is seen';
   const { judged } = session;
-  return session.tracked && judged ? say(toneOf[judged.verdict], ...verdictWords(session), markers, ...more) : say('idle', markers, 'not judged yet: track all frames', ...more);
+  const isMissed = session.followMarkers && missing(session).length > 0; // goals of the user beside the markers
+  return session.tracked && judged ? say(isMissed && judged.verdict === 'good' ? 'fair' : toneOf[judged.verdict], ...verdictWords(session), markers, ...more) : say('idle', markers, 'not judged yet: track all frames', ...more);
 }
 
 /** What the library doubts about the motion. */
@@ -132,7 +133,7 @@ function outcomeOf(session: Session): { text: string; tone: Tone } {
   if (session.byHand) {
     return say('idle', 'posed by hand', session.plays ? 'the motion waits: play it, or move the time' : '');
   }
-  if (session.tracked && !followMarkers && last.outcome === '') {
+  if (session.tracked && !session.baked && !followMarkers && last.outcome === '') {
     return following(session, []);
   }
   if (last.outcome === '' && session.judged) {

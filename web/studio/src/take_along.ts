@@ -1,5 +1,4 @@
 /** What the user takes along: a link, a file, or the goals as part of the motion. */
-import type { Clip } from 'poise-ik';
 import type { App } from './app.js';
 import { download } from './dom.js';
 import { bake, type Baked, hasGoalsToBake } from './baking/bake.js';
@@ -143,7 +142,7 @@ export class TakeAlong {
       work.signal.throwIfAborted();
       return null;
     }
-    this.#setBaked(baked.clip);
+    this.#setBaked(baked);
     return baked;
   }
 
@@ -151,8 +150,8 @@ export class TakeAlong {
     this.#setBaked(null);
   }
 
-  #setBaked(clip: Clip | null): void {
-    this.app.session?.setBaked(clip);
+  #setBaked(baked: Baked | null): void {
+    this.app.session?.setBaked(baked?.clip ?? null, baked?.judged);
     this.app.viewport.handles.rebuild();
     this.app.commit();
   }

@@ -10,10 +10,11 @@ const MOST = 4; // findings in a notice; the panel lists all
 const headings: Record<Judged['what'], Record<VerdictLevel, string>> = {
   fit: { good: 'good fit', doubtful: 'doubtful fit', failed: 'wrong fit' },
   retargeting: { good: 'good motion', doubtful: 'doubtful motion', failed: 'wrong motion' },
+  baking: { good: 'good motion', doubtful: 'doubtful motion', failed: 'wrong motion' },
   stance: { good: 'on the ground', doubtful: 'not on the ground', failed: 'not on the ground' },
 };
 
-const sentences: Record<Judged['what'], string> = { fit: 'The fit', retargeting: 'The motion there', stance: 'The pose' };
+const sentences: Record<Judged['what'], string> = { fit: 'The fit', retargeting: 'The motion there', baking: 'The motion with the goals', stance: 'The pose' };
 
 export const toneOf: Record<VerdictLevel, Tone> = { good: 'good', doubtful: 'fair', failed: 'poor' };
 

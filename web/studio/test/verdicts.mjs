@@ -173,6 +173,56 @@ test('the table and the graph of markers count what the verdict counts', { timeo
   await page.screenshot({ path: `${shots}/markers-counted.png` });
 }));
 
+/** The walk with names of the clinics: where its markers sit is found, and one of them is where it is not usual. */
+function clinical() {
+  const sides = { shoulder: 'SHO', upper_arm: 'UPA', elbow: 'ELB', wrist_thumb: 'WRA', wrist_little: 'WRB', hand: 'FIN', thigh: 'THI', knee: 'KNE', ankle: 'ANK', heel: 'HEE', toe_tip: 'TOE' };
+  const ends = { back_pelvis: 'PSI', front_pelvis: 'ASI', front_head: 'FHD', back_head: 'BHD' };
+  const single = { back_neck: 'C7', back_chest: 'T10', breastbone: 'STRN', collarbones: 'CLAV' };
+  const nameOf = (label) => {
+    const [, side, part] = /^(left|right)_(.*)$/.exec(label) ?? [];
+    const [, end, letter] = /^(.*)_([lr])$/.exec(label) ?? [];
+    return single[label] ?? (sides[part] ? `${side[0].toUpperCase()}${sides[part]}` : ends[end] ? `${letter.toUpperCase()}${ends[end]}` : label);
+  };
+  const lines = readFileSync(converted('scene:humanoid/walk', 'own.trc'), 'utf8').split('\n');
+  return made('clinical.trc', lines.map((line, i) => (i === 3 ? line.split('\t').map(nameOf).join('\t') : line)).join('\n'));
+}
+
+test('a recording that is tracked once more is judged as it was', { timeout: LONG }, on('?scene=arm6', {}, async (page) => {
+  const recording = clinical();
+  const { stdout } = spawnSync(poise, ['track', 'scene:humanoid', recording, '--json', '--accept', 'failed'], { encoding: 'utf8', maxBuffer: 1 << 26 });
+  const told = JSON.parse(stdout);
+  assert.match(told.verdict.reasons[0].text, /from its usual place on the body/); // which only the fit tells
+  await dropped(page, [fileOf(recording)], true);
+  await agrees(page, told);
+  await page.evaluate(() => document.querySelectorAll('aside details').forEach((details) => (details.open = true)));
+  await page.getByText('Track once more').click();
+  await said(page, /132 frames tracked in /);
+  await agrees(page, told);
+}));
+
+test('a good fit with goals baked in is no good motion where these twist a limb, and good again without them', { timeout: LONG }, on('?scene=arm6', {}, async (page) => {
+  await dropped(page, [fileOf(converted('scene:humanoid/walk', 'plain.trc'))], true);
+  await page.getByLabel('Time', { exact: true }).fill('0.5');
+  await until(page, () => document.querySelector('.status').dataset.tone === 'good');
+  const { thorax } = await probe(page, 'bodies');
+  await page.evaluate(() => document.querySelectorAll('aside details').forEach((details) => (details.open = true)));
+  await page.getByLabel('Pick left_wrist', { exact: true }).click();
+  await page.locator('canvas.stage').focus();
+  await page.keyboard.press('1');
+  await probe(page, 'moveGoal', 0, [thorax[0] - 0.1, thorax[1] + 0.4, thorax[2] - 0.4]);
+  await page.getByText('Bake into the motion').click();
+  await said(page, /The goals are part of the motion now, and rest. The result is doubtful:/);
+  await until(page, () => document.querySelector('.status').dataset.tone === 'fair');
+  assert.match(await page.locator('.status').textContent(), /^doubtful motion · left_clavicle is turned by \d+ degrees against the chest, .* · with the goals baked in$/);
+  assert.deepEqual([...new Set((await rows(page)).map(({ level }) => level))], ['doubtful']);
+  await page.evaluate(() => document.querySelector('aside').scrollTo(0, 0));
+  await page.screenshot({ path: `${shots}/verdict-baked.png` });
+  await page.getByText('Undo baking').click();
+  await until(page, () => /^reached/.test(document.querySelector('.status').textContent));
+  await page.getByLabel('Undo (Ctrl+Z)').first().click();
+  await until(page, () => document.querySelector('.status').dataset.tone === 'fair'); // it is undone that it was undone
+}));
+
 test('what is reached by leaving the ground is no green pose', { timeout: LONG }, on('?scene=humanoid', {}, async (page) => {
   await page.keyboard.press('1'); // a goal for a free end
   const place = (await probe(page, 'state')).targets[0].position;

@@ -3,11 +3,12 @@
  * result is smooth. What it has no pins for (the expressive solver, shapes that keep apart, a timeline of keyframes alone, markers that
  * are followed) is solved frame by frame, as it is played.
  */
-import { Clip, type Finding, type GoalPin, type PinResult } from 'poise-ik';
+import { Clip, type GoalPin, type PinResult } from 'poise-ik';
 import { beside, type Work } from '../beside.js';
 import { placeAt } from '../keyframes.js';
 import { clipNumbers } from '../recording/recording_job.js';
 import type { Session } from '../session.js';
+import type { Judged } from '../stage.js';
 import { brief, counted, length, momentOf } from '../status.js';
 import { goalOf, type Target } from '../targets.js';
 import { textOf } from '../verdict_words.js';
@@ -27,6 +28,8 @@ export interface Baked {
   /** How it went. */
   words: string;
   isDoubtful: boolean;
+  /** The library's verdict, against the motion as it was; null: there was none, or it has other joints or frames. */
+  judged: Judged | null;
 }
 
 /** How far a goal is missed at worst. */
@@ -51,25 +54,43 @@ export function pinOf(session: Session, target: Target): GoalPin {
   return { goal: goalAt(first), path: frames.map((frame) => ({ time: at(frame), goal: goalAt(frame) })), from: at(first), to: at(last), fade, fadeOut };
 }
 
-async function byPins(session: Session, motion: Clip, work: Work): Promise<{ clip: Clip; misses: Miss[]; jump: { frame: number; joint: string } | null; findings: Finding[] }> {
-  const { poise, model } = session;
-  const targets = session.targets.filter(({ enabled }) => enabled);
-  const job: BakeJob = {
+/** The job of the worker: to pin goals, or to judge the motion that was made. */
+function jobOf(session: Session, motion: Clip, targets: readonly Target[], made: Clip | null): BakeJob {
+  const { poise, model, stage } = session;
+  return {
     compiled: poise.compiled,
-    skeleton: poise.write({ model, scale: session.stage.scale }, 'json').bytes,
+    skeleton: poise.write({ model, scale: stage.scale }, 'json').bytes,
     clip: clipNumbers(motion),
     pins: targets.map((target) => pinOf(session, target)),
+    made: made?.q.slice() ?? null,
     locked: session.lockedFlags(),
-    bounds: session.stage.bounds ?? null,
+    bounds: stage.bounds ?? null,
   };
+}
+
+/** A motion with goals in it, how they are met, where a joint turns suddenly, and what the library says. */
+interface Made {
+  clip: Clip;
+  misses: Miss[];
+  jump: { frame: number; joint: string } | null;
+  judged: Judged | null;
+}
+
+const judgedBy = ({ verdict, findings }: BakeAnswer): Judged => ({ what: 'baking', verdict, findings, figures: [] });
+
+async function byPins(session: Session, motion: Clip, work: Work): Promise<Made> {
+  const { model } = session;
+  const targets = session.targets.filter(({ enabled }) => enabled);
+  const job = jobOf(session, motion, targets, null);
   work.progress('Baking the goals into the motion', null);
-  const { q, pins, snapFrame, snapJoint, findings } = await beside<BakeAnswer>('bake_worker.js', job, work);
+  const answer = await beside<BakeAnswer>('bake_worker.js', job, work);
+  const { q, pins, snapFrame, snapJoint } = answer;
   const clip = motion.trim(0, motion.frames);
   sweep(q, clip.q);
   clip.q.set(q);
   const missOf = ({ worstLength, worstAngle, worstFrame }: PinResult, i: number): Miss =>
     ({ name: model.joints[targets[i]!.body]!.body, length: worstLength, angle: worstAngle, frame: worstFrame ?? 0 });
-  return { clip, misses: pins.map(missOf), jump: snapFrame === null ? null : { frame: snapFrame, joint: snapJoint ?? 'a joint' }, findings };
+  return { clip, misses: pins.map(missOf), jump: snapFrame === null ? null : { frame: snapFrame, joint: snapJoint ?? 'a joint' }, judged: judgedBy(answer) };
 }
 
 /** The body whose goal is farthest off in the last frame. */
@@ -110,6 +131,14 @@ export async function asPlayed(session: Session, work: Work, what: string): Prom
   }
 }
 
+/** As it is played; judged where there was a motion before, frame by frame the same. */
+async function byPlaying(session: Session, motion: Clip | null, work: Work): Promise<Made> {
+  const { clip, misses } = await asPlayed(session, work, 'Baking the goals into the motion');
+  const isComparable = motion !== null && motion.frames === clip.frames;
+  const answer = isComparable ? await beside<BakeAnswer>('bake_worker.js', jobOf(session, motion, [], clip), work) : null;
+  return { clip, misses, jump: jumpIn(session.model, motion, clip), judged: answer && judgedBy(answer) };
+}
+
 /** The worst miss in words; '' where all goals are met. */
 function missing(session: Session, misses: readonly Miss[]): string {
   const { stage, frameTime, motion } = session;
@@ -134,19 +163,15 @@ function metWords(session: Session, worst: number): string {
 
 /** The motion with the goals in it. */
 export async function bake(session: Session, work: Work): Promise<Baked> {
-  const { motion, model } = session;
-  const takesPins = motion && session.takesPins;
-  const played = takesPins ? null : await asPlayed(session, work, 'Baking the goals into the motion');
-  const { clip, misses, jump, findings } = takesPins
-    ? await byPins(session, motion, work)
-    : { ...played!, jump: jumpIn(model, motion, played!.clip), findings: [] };
+  const { motion } = session;
+  const { clip, misses, jump, judged } = motion && session.takesPins ? await byPins(session, motion, work) : await byPlaying(session, motion, work);
   const doubts = [
     missing(session, misses),
-    ...findings.filter(({ kind, level }) => level !== 'good' && !OWN_WORDS.includes(kind)).map((finding) => `${textOf(finding)}.`),
+    ...(judged?.findings ?? []).filter(({ kind, level }) => level !== 'good' && !OWN_WORDS.includes(kind)).map((finding) => `${textOf(finding)}.`),
     jump ? `${jump.joint} turns suddenly in ${momentOf(jump.frame, clip.frameTime)}: a longer fade, or a nearer place, is smoother.` : '',
   ].filter(Boolean);
   const worst = Math.max(0, ...misses.map((miss) => miss.length));
   const head = 'The goals are part of the motion now, and rest.';
   const words = doubts.length > 0 ? `${head} The result is doubtful:\n${doubts.join('\n')}` : `${head} ${metWords(session, worst)}`;
-  return { clip, words, isDoubtful: doubts.length > 0 };
+  return { clip, words, isDoubtful: doubts.length > 0, judged: doubts.length > 0 && judged?.verdict === 'good' ? { ...judged, verdict: 'doubtful', figures: doubts } : judged };
 }

@@ -4,7 +4,6 @@ import { failureOf } from '../beside.js';
 import { clipNumbers, heldFrames, markerNumbers, markersOf, type RecordingAnswer, type RecordingJob } from './recording_job.js';
 
 const BUILT_IN: Scale = { metres: 1, up: 'y' };
-const LEAST_MARKERS = 12; // of the built-in body, for a recording to be one of it
 const PAUSE = 50; // milliseconds between two words about progress
 
 /** What the reader remarked. */
@@ -33,15 +32,14 @@ function read(poise: Poise, recording: RecordingJob['recording']): { markers: Ma
   return { markers, warnings, warningsDropped };
 }
 
-/** The skeleton of the job, or the built-in body, with its own places if the recording is one of it. */
-function skeletonOf(poise: Poise, { skeleton: bytes, format }: RecordingJob, markers: Markers): Skeleton {
+/** The skeleton of the job, or the built-in body with its own places. */
+function skeletonOf(poise: Poise, { skeleton: bytes, format }: RecordingJob): Skeleton {
   if (bytes) {
     const { model, scale, placements, postures } = poise.read(bytes, { format: 'json' });
     return { model: model!, scale, placements, postures, ...(format ? { format } : {}) };
   }
-  const { model, markers: places } = poise.scene('humanoid');
-  const own = places.filter((_, i) => markers.indices(places)[i]! >= 0);
-  return { model, scale: BUILT_IN, placements: own.length >= LEAST_MARKERS ? own : [] };
+  const { model, markers: placements } = poise.scene('humanoid');
+  return { model, scale: BUILT_IN, placements: [...placements] };
 }
 
 /** Passes progress on, not too often. */
@@ -58,7 +56,7 @@ function teller(tell: (answer: RecordingAnswer) => void): (progress: RecordingPr
 
 function follow(poise: Poise, job: RecordingJob, tell: (answer: RecordingAnswer) => void): RecordingAnswer {
   const { markers, ...told } = read(poise, job.recording);
-  const skeleton = skeletonOf(poise, job, markers);
+  const skeleton = skeletonOf(poise, job);
   try {
     const result = trackRecording(skeleton, { markers, scale: markers.scale }, { ...job.options, onProgress: teller(tell) });
     const { placements, scale, distances, counted, byMarker, verdict, findings, summary, model } = result;

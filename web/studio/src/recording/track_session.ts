@@ -28,23 +28,20 @@ export function judgedFit(answer: TrackedAnswer): Judged {
   return { what: 'fit', verdict, findings, figures: [`Markers are followed to ${errorOf(answer, 'on average')}.`] };
 }
 
-/** Fills session.tracked and says in words how it went. */
+/** Fills session.tracked and says in words how it went. What was followed when it came is followed so once more: the places alone do not tell what the fit did. */
 export async function trackSession(session: Session, work: Work): Promise<string> {
   const { poise, model } = session;
-  const { markers, placements, scale } = session.stage;
+  const { markers, placements, scale, followed } = session.stage;
   if (!markers || placements.length === 0) {
     throw new Error('there are no markers with places on this skeleton to track');
   }
   const started = performance.now();
-  const answer = await followRecording(
-    {
-      compiled: poise.compiled,
-      skeleton: poise.write({ model, scale, placements }, 'json').bytes,
-      recording: { ...markerNumbers(markers), scale },
-      options: { fit: 'none', onlyPlacements: true },
-    },
-    work,
-  );
+  const job = followed ?? {
+    skeleton: poise.write({ model, scale, placements }, 'json').bytes,
+    recording: { ...markerNumbers(markers), scale },
+    options: { fit: 'none' as const, onlyPlacements: true },
+  };
+  const answer = await followRecording({ compiled: poise.compiled, ...job }, work);
   if (answer.kind === 'bare') {
     throw new Error(answer.why);
   }

@@ -7,7 +7,7 @@ import type { Wish } from '../loading/file_sets.js';
 import type { DroppedFile } from '../open_files.js';
 import { skeletonOf } from '../saving.js';
 import type { Session } from '../session.js';
-import type { Judged } from '../stage.js';
+import { type Judged, judgedAfter } from '../stage.js';
 import { counted } from '../status.js';
 import { againstIt } from '../verdict_words.js';
 import type { RetargetAnswer, RetargetJob, SkeletonFile } from './retarget_job.js';
@@ -60,20 +60,12 @@ export function followerOf(before: Session | null, coming: Session, opened: Omit
   return { ...opened, title: file ?? (stage.markers && opened.scene === null ? `the body of ${stage.title}` : stage.title), wish, skeleton, up: saidUp(before) };
 }
 
-/** A motion that a recording became is no better elsewhere than it is here: what speaks against it stands behind what speaks against the retargeting. */
-function withFit(judged: Judged, before: Judged | null): Judged {
-  const levels = ['good', 'doubtful', 'failed'] as const;
-  const worse = Math.max(...[judged.verdict, before?.verdict ?? 'good'].map((level) => levels.indexOf(level)));
-  const doubts = before?.findings.filter(({ level, kind }) => level !== 'good' || kind === 'joint') ?? [];
-  return { ...judged, verdict: levels[worse]!, findings: [...judged.findings, ...doubts] };
-}
-
 /** The motion on the stage as joint values of the follower, and how well that went: all that the library says. */
 export async function retarget(session: Session, follower: Follower, work: Work): Promise<{ table: Uint8Array; words: string; judged: Judged }> {
   const { poise, stage, motion } = session;
   const [fromUp, toUp] = [saidUp(session), follower.up];
   const job: Omit<RetargetJob, 'files'> = { compiled: poise.compiled, motion: written(session, motion), skeleton: follower.skeleton, ...(fromUp ? { fromUp } : {}), ...(toUp ? { toUp } : {}) };
   const { table, roles, verdict, findings, figures } = await besideWithFiles<RetargetAnswer>('retarget_worker.js', job, follower.find, `Putting the motion on ${follower.title}`, work);
-  const judged = withFit({ what: 'retargeting', verdict, findings, figures }, session.judged);
+  const judged = judgedAfter({ what: 'retargeting', verdict, findings, figures }, session.judged);
   return { table, judged, words: [`${stage.title} on ${follower.title}: ${counted(roles, 'part')} of the body follow.`, ...againstIt(judged)].join('\n') };
 }
