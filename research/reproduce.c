@@ -149,18 +149,28 @@ typedef struct jobs {
     void *work;
     int count;
     atomic_int done, failed;
+    atomic_flag is_told; // a thread is at the bar
+    int told;            // the most that the bar has shown
 } jobs;
+
+// So many are done. Whoever finds another thread at the bar leaves it to that one.
+static void tell_done(jobs *j, int done)
+{
+    if (!atomic_flag_test_and_set(&j->is_told)) {
+        j->told = done > j->told ? done : j->told;
+        progress_show(j->told);
+        atomic_flag_clear(&j->is_told);
+    }
+}
 
 static void run_job(void *work, int piece, int worker)
 {
     jobs *j = work;
+    (void)worker;
     if (!j->job(j->work, piece)) {
         atomic_fetch_add(&j->failed, 1);
     }
-    int done = atomic_fetch_add(&j->done, 1) + 1;
-    if (worker == 0) {
-        progress_show(done);
-    }
+    tell_done(j, atomic_fetch_add(&j->done, 1) + 1);
 }
 
 static bool all_worked(const reproduce *r, const jobs *j)
@@ -174,7 +184,7 @@ static bool all_worked(const reproduce *r, const jobs *j)
 
 bool reproduce_jobs(const reproduce *r, int count, reproduce_job job, void *work)
 {
-    jobs j = {.job = job, .work = work, .count = count};
+    jobs j = {.job = job, .work = work, .count = count, .is_told = ATOMIC_FLAG_INIT};
     int threads = r->threads;
     progress_start(r->now->name, "runs", count);
     progress_show(0);
@@ -188,6 +198,7 @@ static void run_shared_jobs(void *work, int piece, int worker)
 {
     jobs *j = work;
     (void)piece;
+    (void)worker;
     for (;;) {
         int index = atomic_load(&j->failed) > 0 ? j->count : ranks_current()->next();
         if (index >= j->count) {
@@ -196,15 +207,16 @@ static void run_shared_jobs(void *work, int piece, int worker)
         if (!j->job(j->work, index)) {
             atomic_fetch_add(&j->failed, 1);
         }
-        if (worker == 0 && rank_leads()) {
-            progress_show(index); // those before it are done or at work
+        int done = atomic_fetch_add(&j->done, 1) + 1; // here; of all ranks those before `index` are done or at work
+        if (rank_leads()) {
+            tell_done(j, done > index ? done : index);
         }
     }
 }
 
 bool reproduce_shared_jobs(const reproduce *r, int count, int before, reproduce_job job, void *work)
 {
-    jobs j = {.job = job, .work = work, .count = count};
+    jobs j = {.job = job, .work = work, .count = count, .is_told = ATOMIC_FLAG_INIT};
     int threads = r->threads;
     ranks_current()->start();
     if (rank_leads()) {

@@ -135,7 +135,7 @@ static bool solve_samples(const part *p, evaluate_results *results)
 static void tell_place(const work *w)
 {
     if (rank_leads()) {
-        interrupt_words("poise: reproduce: stopped in %s; %d of %d parts are kept in %s. To go on from there:\n  %s\n",
+        interrupt_words("poise: reproduce: stopped in %s; %d of %d parts are kept in %s.\nTo go on from there:\n  %s\n",
                         w->r->now->name, w->kept, w->count, w->r->out, w->r->again);
     }
 }

@@ -137,10 +137,9 @@ static bool run_experiment(reproduce *r, const experiment *e, bool json)
 {
     r->now = e;
     if (rank_leads()) {
-        interrupt_words(
-            "poise: reproduce: stopped in %s, which begins anew next time; what was finished before is in %s. To go "
-            "on:\n  %s\n",
-            e->name, r->out, r->again);
+        interrupt_words("poise: reproduce: stopped in %s, which begins anew next time.\nWhat was finished before is in %s. "
+                        "To go on:\n  %s\n",
+                        e->name, r->out, r->again);
     }
     r->files[0] = '\0';
     snprintf(r->foot, sizeof r->foot, "After %s. Drawn by poise reproduce %s.", e->source, e->name);

@@ -111,9 +111,9 @@ static void print_people(const demo_tally *tallies, const char *folder, double s
     printf("\ntrack   a body of 58 degrees of freedom follows 41 markers with %.0f mm of noise;\n"
            "        gaps in %d of %d frames, knees swapped in %d; errors against the truth\n",
            NOISE * 1e3, a->gaps + b->gaps, tallies[CARTWHEEL].count + tallies[WALK].count, a->outliers + b->outliers);
-    printf("aim     a lamp faces targets on a circle and holds a posture: at the hardest target\n"
-           "        its joints are %.0f degrees from the posture on average; they move by at\n"
-           "        most %.2f degrees a step\n",
+    printf("aim     a lamp faces targets on a circle and holds a posture: at the hardest\n"
+           "        target its joints are %.0f degrees from the posture on average; they move\n"
+           "        by at most %.2f degrees a step\n",
            lamp.largest_bend * DEGREES, lamp.largest_step * DEGREES);
     printf("reach   an arm of 7 joints, position and rotation; %.0e degrees off at most\n", arm.largest_angle * DEGREES);
     printf("limits  broken in %d of %d answers\n", outside, answers);

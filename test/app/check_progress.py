@@ -6,6 +6,7 @@ on, and that command goes on from there. The benchmarks have the same bar.
 """
 import os
 import re
+import select
 import shlex
 import signal
 import subprocess
@@ -35,7 +36,8 @@ LEFT = re.compile(r", \d+:\d\d(:\d\d)? left")
 
 
 def until(words, folder, seen):
-    """Start a command on a terminal, interrupt it when `seen` says so; what it printed, and its exit status."""
+    """Start a command on a terminal, interrupt it when `seen` says so, which is asked all the time; what it printed, and its
+    exit status."""
     ours, its = pty.openpty()
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
     child = subprocess.Popen(words, cwd=folder, stdin=its, stdout=its, stderr=its,
@@ -43,6 +45,11 @@ def until(words, folder, seen):
     os.close(its)
     text, stopped = "", False
     while True:
+        if not stopped and seen(text):
+            child.send_signal(signal.SIGINT)
+            stopped = True
+        if not stopped and not select.select([ours], [], [], 0.05)[0]:
+            continue
         try:
             piece = os.read(ours, 65536)
         except OSError:  # the end, as Linux says it
@@ -50,9 +57,6 @@ def until(words, folder, seen):
         if not piece:
             break
         text += piece.decode(errors="replace").replace("\r\n", "\n")
-        if not stopped and seen(text):
-            child.send_signal(signal.SIGINT)
-            stopped = True
     os.close(ours)
     status = child.wait()
     if not stopped:
@@ -74,17 +78,41 @@ def has_time_left(text):
 
 def go_on(text, name):
     """Parts kept and the command that goes on, from the last words of a run that was stopped."""
-    said = re.search(rf"poise: reproduce: stopped in {name}; (\d+) of (\d+) parts are kept in (.+)\. "
+    said = re.search(rf"poise: reproduce: stopped in {name}; (\d+) of (\d+) parts are kept in (.+)\.\n"
                      r"To go on from there:\n  (poise .*)\n", text)
-    if not said:
+    if not said or any(len(line) > COLUMNS for line in said[0].split("\n")):
         sys.exit(f"{name}: an interrupt should say what was kept and how to go on:\n{text[-1500:]}")
     return int(said[1]), int(said[2]), shlex.split(said[4])
 
 
+def kept_in(folder):
+    """Parts that are kept there, by the file of the run."""
+    path = os.path.join(folder, "erik-evaluation.progress")
+    if not os.path.exists(path):
+        return 0
+    with open(path, "rb") as file:
+        return file.read().count(b" end\n")
+
+
+def first_time_left(folder, threads):
+    """For `until`: the bar tells a time left as soon as one part is done. A part is kept before it is told; so all that were kept
+    at the last look have been told by now, but for one of each thread."""
+    kept = 0
+
+    def seen(text):
+        nonlocal kept
+        if not has_time_left(text) and kept > threads:
+            sys.exit(f"{kept} parts are kept, and no time left is told: {bars(text)}")
+        kept = kept_in(folder)
+        return has_time_left(text)
+
+    return seen
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        first = [poise, "reproduce", "erik-table8", "--full", "--threads", "2", "-o", "kept here"]
-        text, status = until(first, folder, has_time_left)
+        first = [poise, "reproduce", "erik-table8", "--full", "--threads", "4", "-o", "kept here"]
+        text, status = until(first, folder, first_time_left(os.path.join(folder, "kept here"), 4))
         if status != -signal.SIGINT:
             sys.exit(f"exit status {status} after an interrupt")
         kept, parts, words = go_on(text, "erik-table8")

@@ -100,7 +100,7 @@ def pages(folder):
 def examples(folder):
     """The examples of help in its order, which is that of their files; no benchmarks, whose tables are wide, and no streams."""
     for entry in json.loads(run(["help", "--json"], folder))["commands"]:
-        if not entry["waits"] and entry["name"] not in ("bench", "reproduce", "demo", "help", "stream"):
+        if not entry["waits"] and entry["name"] not in ("bench", "reproduce", "help", "stream"):
             yield from (example["command"] for example in entry["examples"])
 
 
