@@ -53,13 +53,13 @@ set(tools ${PROJECT_SOURCE_DIR}/tools)
 # poise_check(LABEL name command...)
 function(poise_check label name)
     add_test(NAME ${name} COMMAND ${ARGN})
-    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900 LABELS ${label})
+    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${timeout} LABELS ${label})
 endfunction()
 
 # ---- what was built: symbols, installation, package, the same bits from every compiler ------------------------------------
 
 poise_check(structure golden_everywhere ${tools}/check_golden.sh --ends)
-set_tests_properties(golden_everywhere PROPERTIES TIMEOUT 900 PROCESSORS 2 COST 90) # the longest first, while there is other work
+set_tests_properties(golden_everywhere PROPERTIES TIMEOUT ${timeout} PROCESSORS 2 COST 90) # the longest first, while there is other work
 if(NOT POISE_SANITIZE AND NOT POISE_COVERAGE) # those bring symbols, libraries and times of their own
     # every suite in a hurry; times do not matter there
     if(TARGET poise-bench AND Python3_FOUND)

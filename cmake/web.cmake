@@ -12,6 +12,6 @@ target_link_libraries(web_speed PRIVATE poise_flags poise_scenes)
 
 add_test(NAME web_build COMMAND ${PROJECT_SOURCE_DIR}/web/build.sh)
 add_test(NAME web_package COMMAND ${PROJECT_SOURCE_DIR}/web/test.sh $<TARGET_FILE:web_reference> $<TARGET_FILE:web_speed>)
-set_tests_properties(web_build web_package PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600 LABELS web RESOURCE_LOCK web)
+set_tests_properties(web_build web_package PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3000 LABELS web RESOURCE_LOCK web)
 set_tests_properties(web_build PROPERTIES FIXTURES_SETUP web COST 200)
 set_tests_properties(web_package PROPERTIES FIXTURES_REQUIRED web)

@@ -2,7 +2,7 @@
 """poise-mpi gives the files that poise gives, with 2 and 4 ranks; a rank that is killed takes nothing along; a run that was
 stopped goes on, with another number of ranks and in one process too.
 
-    check_mpi.py POISE POISE_MPI
+    check_mpi.py POISE POISE_MPI FILE_EVENTS
 """
 import os
 import re
@@ -11,9 +11,12 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
-poise, poise_mpi = (os.path.abspath(path) for path in sys.argv[1:3])
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "test", "app"))
+from events import Events
+
+HANGS = 800  # seconds after which a program hangs: far longer than anything takes, on a machine that does much else
+poise, poise_mpi, file_events = (os.path.abspath(path) for path in sys.argv[1:4])
 MPIRUN = ["mpirun", "--oversubscribe", "--allow-run-as-root"]
 EVALUATION = ["reproduce", "erik-table8", "erik-fig12", "--full", "--threads", "1", "--samples"]
 FILES = ["erik-table8.csv", "erik-table8.svg", "erik-fig12.csv", "erik-fig12-summary.csv", "erik-fig12.svg"]
@@ -29,7 +32,7 @@ def check(condition, what):
 def run(*words, ranks=0):
     """The finished process, without what mpirun itself says of a rank that fails, between two rules of dashes."""
     command = [*MPIRUN, "-n", str(ranks), poise_mpi] if ranks else [poise]
-    result = subprocess.run([*command, *words], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=200)
+    result = subprocess.run([*command, *words], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=HANGS)
     result.stderr = re.sub(r"^-{60,}\n.*?^-{60,}\n\n?", "", result.stderr, flags=re.DOTALL | re.MULTILINE)
     return result
 
@@ -53,22 +56,6 @@ def parts(folder):
     return whole, files
 
 
-def ranks_of(pid):
-    """Processes below mpirun that have become poise-mpi, by number."""
-    found = []
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                with open(f"/proc/{name}/stat", encoding="ascii", errors="replace") as file:
-                    text = file.read()
-            except OSError:
-                continue
-            command, rest = text[text.index("(") + 1:text.rindex(")")], text[text.rindex(")") + 2:].split()
-            if command == os.path.basename(poise_mpi) and int(rest[1]) == pid:
-                found.append(int(name))
-    return sorted(found)
-
-
 def evaluations(samples):
     check(run(*EVALUATION, samples, "-o", "one").returncode == 0, "one process")
     for ranks in (2, 4):
@@ -80,34 +67,22 @@ def evaluations(samples):
         check(parts(folder)[0] == parts("one")[0] and parts(folder)[1] > 2, f"{ranks} ranks: parts {parts(folder)}, each once")
 
 
-def run_and_kill(samples, folder):
-    """Kill a rank once both have finished parts. False when the run was faster."""
-    process = subprocess.Popen([*MPIRUN, "-n", "2", poise_mpi, *EVALUATION, samples, "-o", folder],
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
-    victims = []
-    while process.poll() is None and len(victims) < 2:
-        victims = ranks_of(process.pid)
-        time.sleep(0.002)
-    while process.poll() is None and parts(folder)[1] < 2:
-        time.sleep(0.002)
-    if process.poll() is None:
-        os.kill(victims[-1], signal.SIGKILL)
-    return process.wait() != 0
-
-
-def kill_one(samples):
-    """What was finished when a rank was killed is used again."""
+def kill_one(samples, events):
+    """What was finished when a rank was killed is used again. Rank 1 is killed when it has written its second part, and rank 0
+    waits at its own for the end that this brings."""
     whole = parts("one")[0]
-    for _ in range(3):
-        shutil.rmtree("killed", ignore_errors=True)
-        if run_and_kill(samples, "killed"):
-            break
+    command = [*MPIRUN]
+    for rank, sent in ((0, signal.SIGSTOP), (1, signal.SIGKILL)):
+        there = events.environment(of="fsync", at=2, signal=sent)
+        changed = [f"{name}={value}" for name, value in there.items() if os.environ.get(name) != value]
+        command += [":"] * rank + ["-n", "1", "env", *changed, poise_mpi, *EVALUATION, samples, "-o", "killed"]
+    result = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, timeout=HANGS)
     kept = parts("killed")[0]
-    check(2 <= kept < whole, f"a rank was killed when {kept} of {whole} parts were finished")
+    check(result.returncode != 0 and 2 <= kept <= 4 < whole, f"a rank was killed when {kept} of {whole} parts were finished")
     for folder in ("alone", "cut"):
         shutil.copytree("killed", folder)
     # as if the last whole line had been cut off while it was written
-    with open("cut/erik-evaluation.progress", "rb+") as file:
+    with open("cut/erik-evaluation.progress.1", "rb+") as file:
         file.truncate(file.read().rindex(b" end\n") - 100)
     for folder, ranks, found in (("killed", 2, kept), ("alone", 0, kept), ("cut", 3, kept - 1)):
         result = run(*EVALUATION, samples, "-o", folder, ranks=ranks)
@@ -162,7 +137,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         evaluations("15000")
-        kill_one("15000")
+        kill_one("15000", Events(file_events))
         lists()
         complaints()
         os.chdir("/")

@@ -24,7 +24,7 @@ def check(holds, what):
         sys.exit(f"check_stream: {what}")
 
 
-def run(arguments, data=b"", seconds=60):
+def run(arguments, data=b"", seconds=120):
     """Lines that came out; the exit status must be 0."""
     done = subprocess.run([POISE, "stream"] + arguments, input=data, capture_output=True, timeout=seconds, check=False)
     check(done.returncode == 0, f"{arguments}: exit status {done.returncode}: {done.stderr.decode(errors='replace')}")
@@ -98,10 +98,10 @@ def a_record_replays_to_the_same_bytes(folder, end):
         live.stdin.write(line + b"\n")
         live.stdin.flush()
         time.sleep(rng.random() * 0.03)
-    check(complained.wait(60), f"{end}: nothing is said of bad lines")
+    check(complained.wait(120), f"{end}: nothing is said of bad lines")
     if end == "interrupt":
         live.send_signal(signal.SIGINT)
-        reader.join(60)
+        reader.join(120)
     live.stdin.close()
     reader.join()
     check(live.wait() == 0, f"{end}: exit status {live.returncode}")
@@ -148,7 +148,7 @@ def nobody_reads(further):
 
 def output_that_cannot_be_written_is_said():
     for target in [">&-"] + ["> /dev/full"] * os.path.exists("/dev/full"):
-        done = subprocess.run(["sh", "-c", f'"$0" stream scene:lamp -d 0.2 {target}', POISE], input=b"", timeout=60,
+        done = subprocess.run(["sh", "-c", f'"$0" stream scene:lamp -d 0.2 {target}', POISE], input=b"", timeout=120,
                               stderr=subprocess.PIPE, check=False)
         check(done.returncode == 2 and b"standard output: cannot be written: " in done.stderr,
               f"{target}: exit status {done.returncode}: {done.stderr.decode()}")

@@ -3,6 +3,7 @@
 // run, and not at a moment.
 //
 //   EVENT_AT=N          the call to act before, counted from 1; 0: before each
+//   EVENT_OF=NAME       only calls of this function count, such as fsync
 //   EVENT_SIGNAL=S      send the program this signal
 //   EVENT_CUT=PATH      or cut this file short, to EVENT_SIZE bytes
 //   EVENT_COUNT=PATH    write the number of calls there when the program ends
@@ -15,6 +16,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,8 +30,12 @@ static long number_of(const char *name)
     return text ? strtol(text, NULL, 10) : -1;
 }
 
-static void happens(void)
+static void happens(const char *name)
 {
+    const char *only = getenv("EVENT_OF");
+    if (only && strcmp(only, name) != 0) {
+        return;
+    }
     long at = number_of("EVENT_AT"), number = atomic_fetch_add(&events, 1) + 1;
     if (at < 0 || (at > 0 && at != number)) {
         return;
@@ -62,79 +68,79 @@ int open(const char *path, int flags, ...)
     va_start(more, flags);
     mode_t mode = flags & O_CREAT ? va_arg(more, mode_t) : 0;
     va_end(more);
-    happens();
+    happens(__func__);
     return GENUINE(open)(path, flags, mode);
 }
 
 int mkstemp(char *path)
 {
-    happens();
+    happens(__func__);
     return GENUINE(mkstemp)(path);
 }
 
 ssize_t read(int file, void *bytes, size_t size)
 {
-    happens();
+    happens(__func__);
     return GENUINE(read)(file, bytes, size);
 }
 
 ssize_t write(int file, const void *bytes, size_t size)
 {
-    happens();
+    happens(__func__);
     return GENUINE(write)(file, bytes, size);
 }
 
 int fchmod(int file, mode_t mode)
 {
-    happens();
+    happens(__func__);
     return GENUINE(fchmod)(file, mode);
 }
 
 int fsync(int file)
 {
-    happens();
+    happens(__func__);
     return GENUINE(fsync)(file);
 }
 
 int close(int file)
 {
-    happens();
+    happens(__func__);
     return GENUINE(close)(file);
 }
 
 int rename(const char *from, const char *to)
 {
-    happens();
+    happens(__func__);
     return GENUINE(rename)(from, to);
 }
 
 int unlink(const char *path)
 {
-    happens();
+    happens(__func__);
     return GENUINE(unlink)(path);
 }
 
 int mkdir(const char *path, mode_t mode)
 {
-    happens();
+    happens(__func__);
     return GENUINE(mkdir)(path, mode);
 }
 
 FILE *fopen(const char *path, const char *how)
 {
-    happens();
+    happens(__func__);
     return GENUINE(fopen)(path, how);
 }
 
 int fflush(FILE *stream)
 {
-    happens();
+    happens(__func__);
     return GENUINE(fflush)(stream);
 }
 
 int fclose(FILE *stream)
 {
-    happens();
+    happens(__func__);
     return GENUINE(fclose)(stream);
 }
 

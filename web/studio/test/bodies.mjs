@@ -324,17 +324,25 @@ test('poise view finds the meshes of a robot on disk, and what an MJCF includes'
   }
 });
 
-/** Let meshes arrive one after the other, and count the pictures that are drawn from the first of them to the last. */
+/** Let meshes arrive one after the other, and count the pictures that are drawn from the first of them to the last. Each comes when the one before has been drawn, or in plain light, where none is before the last, some frames later. */
 function meshesArriveSlowly() {
   const { fetch } = globalThis;
-  let [last, first] = [Promise.resolve(), -1];
-  globalThis.picturesDrawn = () => globalThis.studio.graphics().drawn - first;
+  const isPlain = /light=plain/.test(globalThis.location.search);
+  const drawn = () => globalThis.studio.graphics().drawn;
+  let [last, first, before] = [Promise.resolve(), -1, -1];
+  const next = async () => {
+    for (let frames = 0; first >= 0 && (isPlain ? frames < 10 : drawn() === before); frames++) {
+      await new Promise((done) => requestAnimationFrame(done));
+    }
+    before = drawn();
+    first = first < 0 ? before : first;
+  };
+  globalThis.picturesDrawn = () => drawn() - first;
   globalThis.fetch = async (...what) => {
     const answer = await fetch(...what);
     if (/\.stl/.test(String(what[0]?.url ?? what[0]))) {
-      last = last.then(() => new Promise((done) => setTimeout(done, 150)));
+      last = last.then(next);
       await last;
-      first = first < 0 ? globalThis.studio.graphics().drawn : first;
     }
     return answer;
   };

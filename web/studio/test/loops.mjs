@@ -22,7 +22,6 @@ const crankAt = (angle) => [0.15 * Math.sin(angle), 0, 0.15 * Math.cos(angle)];
 async function move(page, position) {
   await probe(page, 'moveGoal', 0, position);
   await atRest(page);
-  await page.waitForTimeout(200); // the words come a little later
   return { text: await page.locator('.status').textContent(), tone: await page.locator('.status').getAttribute('data-tone'), gap: gapOf((await probe(page, 'state')).q) };
 }
 

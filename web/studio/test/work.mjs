@@ -230,7 +230,7 @@ test('the tours of a recording and of a character go on by what is done, to thei
   await key('1');
   for (let i = 0; i < 40 && (await probe(page, 'tour')) === 1; i++) {
     await key('ArrowUp');
-    await page.waitForTimeout(60);
+    await atRest(page);
   }
   await comesTo(2);
   await page.locator('.joint .name').filter({ hasText: 'head' }).first().click();
