@@ -125,8 +125,6 @@ def check_text(program):
         expect(done.stdout.isprintable() or all(c.isprintable() or c == "\n" for c in done.stdout), "control characters")
         for line in done.stdout.split("\n") if not style else []:
             expect(len(line) <= 80, f"{len(line)} columns: {line}")
-    done = run(program, "hdm05", "fits", "--quick", "--data", "no-such-folder")
-    expect(done.returncode == 0 and done.stdout.count("Skipped:") == 2, "no data, and no word of it")
     done = run(program, "arms", "markers", "--quick", "--tables", "near,clean", "--json")
     cases = {row["case"] for suite in json.loads(done.stdout)["suites"] for row in suite["rows"]}
     expect({"panda", "baxter", "swing", "walk", "kick"} <= cases, f"arms and motions are missing: {cases}")
@@ -143,6 +141,12 @@ def check_text(program):
 def check_data(program):
     """Files of others: without them one line says what is left out; one that is another file is an error."""
     with tempfile.TemporaryDirectory() as folder:
+        done = run(program, "hdm05", "fits", "--quick", "--data", folder)
+        expect(done.returncode == 0 and done.stdout.count("Skipped:") == 2, "no data, and no word of it")
+        for suite in ("hdm05", "fits", "tips"):
+            done = run(program, suite, "--quick", "--data", os.path.join(folder, "none"))
+            expect(done.returncode == 2 and "none: there is no such folder of data" in done.stderr,
+                   f"{suite} without its folder: exit status {done.returncode}: {done.stderr}")
         for suites in (["tips", "--tables", "one"], ["constraints", "--tables", "bodies"], ["steps"]):
             done = run(program, *suites, "--quick", "--data", folder)
             words = " ".join(done.stdout.split())

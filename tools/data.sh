@@ -89,12 +89,17 @@ has() {
     done
 }
 
+# is_there: the folder, which somebody named
+is_there() {
+    [ -d "$folder" ] || { echo "$folder: there is no such folder of data; \"tools/data.sh fetch FOLDER\" makes one" && return 1; }
+}
+
 rows() {
     grep -v '^#' "$table"
 }
 
 case "${1-} $#" in
-"check 2") folder=$2 && rows | check ;;
+"check 2") folder=$2 && is_there && rows | check ;;
 "fetch 2") folder=$2 && rows | fetch && rows | check ;;
 "has "[2-9])
     shift
@@ -103,6 +108,7 @@ case "${1-} $#" in
         echo "no data folder; \"tools/data.sh fetch FOLDER\" makes one, POISE_DATA=FOLDER names it"
         exit 77
     fi
+    is_there
     for name; do
         rows | grep -q "^$name[$tab/]" || { echo "tools/data.tsv does not list $name" && exit 1; }
         rows | has "$name"

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 // ---- SHA-256 (FIPS 180-4) ------------------------------------------------------------------------------------------------
 
@@ -181,6 +182,13 @@ data_files data_find(const char *folder, const char *what)
         found.state = DATA_MISSING;
         snprintf(found.line, sizeof found.line,
                  "no data folder; \"tools/data.sh fetch FOLDER\" makes one, POISE_DATA=FOLDER names it");
+        return found;
+    }
+    struct stat place;
+    if (stat(folder, &place) != 0 || !S_ISDIR(place.st_mode)) {
+        found.state = DATA_WRONG;
+        snprintf(found.line, sizeof found.line,
+                 "%s: there is no such folder of data; \"tools/data.sh fetch FOLDER\" makes one", folder);
         return found;
     }
     for (size_t length = strcspn(what, " "); length > 0; what += length, what += *what == ' ', length = strcspn(what, " ")) {

@@ -8,8 +8,8 @@
 
 typedef enum data_state {
     DATA_HERE,    // all of it, byte for byte as listed
-    DATA_MISSING, // there is no folder, or a file of it is not there
-    DATA_WRONG,   // a file has the name, but not the bytes
+    DATA_MISSING, // no folder is named, or a file of it is not there
+    DATA_WRONG,   // the folder that is named is none, or a file has the name, but not the bytes
 } data_state;
 
 typedef struct data_files {

@@ -208,6 +208,8 @@ def read(
     """
     path = os.fspath(path)
     folder, name = os.path.split(path)
+    if isinstance(path, str) and path.startswith("scene:") and not os.path.exists(path):
+        raise _poise.Error(f'{path}: is no file; poise.scene("{path[6:].split("/")[0]}") gives the scene of this name')
     with open(path, "rb") as stream:
         data = stream.read()
     try:

@@ -137,6 +137,11 @@ def test_numbers_have_names(arm):
         arm.configuration({}, [1, 2])
 
 
+
+def test_a_scene_is_no_file():
+    with pytest.raises(poise.Error, match=r'scene:arm7: is no file; poise.scene\("arm7"\)'):
+        poise.load("scene:arm7")
+
 def test_what_a_format_cannot_hold_is_warned_of(tmp_path):
     character = poise.scene("humanoid-euler")
     with pytest.warns(UserWarning, match="walk.bvh: .*limits"):

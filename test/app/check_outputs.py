@@ -34,10 +34,16 @@ COMMANDS = [
     ("markers", 12, None, ["track", "scene:humanoid", "walk.trc", "--accept", "failed", "--centres"]),
     ("model", 0, None, ["track", "scene:humanoid", "walk.trc", "--accept", "failed", "--calibrate", "places", "--save-model"]),
 ]
-SCALE = os.path.join(os.environ.get("POISE_DATA", ""), "osim", "scale")
-if os.path.exists(SCALE):  # a model of OpenSim's, a static trial and a setup come from the data folder
+DATA = subprocess.run([os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/data.sh"), "has", "osim/scale"],
+                      stdout=subprocess.PIPE, text=True, check=False)
+if DATA.returncode == 0:  # a model of OpenSim's, a static trial and a setup come from the data folder
+    SCALE = os.path.join(os.environ["POISE_DATA"], "osim", "scale")
     COMMANDS.append(("model", 0, None, ["scale", *(os.path.join(SCALE, name) for name in ("gait2354_simbody.osim", "subject01_static.trc")),
                                         "--setup", os.path.join(SCALE, "subject01_Setup_Scale.xml"), "--accept", "failed"]))
+elif DATA.returncode == 77:
+    print(f"outputs: left out 1 of {len(COMMANDS) + 1} tests: {DATA.stdout.strip()}")
+else:
+    sys.exit(DATA.stdout)
 OPTIONS = ("--centres", "--save-model")  # other options that name a file; else it is -o
 
 
