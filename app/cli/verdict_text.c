@@ -115,8 +115,11 @@ static void print_names(const poise_verdict *verdict, const poise_finding *findi
         if (carrier) {
             fprintf(names.stream, " (moves with %s)", carrier);
         } else if (kind == POISE_FINDING_VAGUE) {
-            fprintf(names.stream, " (%.0f degrees)", DEGREES_PER_RADIAN * f->value);
+            fprintf(names.stream, " %.0f", DEGREES_PER_RADIAN * f->value);
         }
+    }
+    if (kind == POISE_FINDING_VAGUE) {
+        fputs(" degrees (standard deviation)", names.stream);
     }
     need(system_memory_close(&names));
     if (count > 0) {
@@ -172,7 +175,7 @@ void verdict_print(const poise_verdict *verdict, const poise_finding *findings, 
     }
     print_names(verdict, findings, POISE_FINDING_JOINT, "unobserved", stream);
     print_names(verdict, findings, POISE_FINDING_LEFT_OUT, "left out", stream);
-    print_names(verdict, findings, POISE_FINDING_VAGUE, "hardly told", stream);
+    print_names(verdict, findings, POISE_FINDING_VAGUE, "accurate to", stream);
 }
 
 // ---- For machines --------------------------------------------------------------------------------------------------------

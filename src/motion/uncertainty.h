@@ -10,10 +10,18 @@ poise_status pz_track_deviations(const poise_track_problem *problem, const poise
                                  poise_uncertainty_report *report, poise_error *error);
 
 // poise_joint_angle_deviations of every so many frames. `of_turns`: of the turn about the angle's own axis, which stays
-// sharp where the angle does not, as that of an arm's plane near gimbal lock.
+// sharp where the angle does not, as that of an arm's plane near gimbal lock. `doubt`: by placement, what its place may be
+// off by, which adds to the noise, or NULL. `noise`: with a doubt that of a marker's coordinate, else it is told there unless
+// NULL.
 poise_status pz_angle_deviations(const poise_track_problem *problem, const poise_clip *clip, const poise_track_frame *frames,
-                                 int every, bool of_turns, const poise_allocator *allocator, double *deviation,
-                                 poise_error *error);
+                                 int every, bool of_turns, const double *doubt, double *noise,
+                                 const poise_allocator *allocator, double *deviation, poise_error *error);
+
+// What the place of each placement may be off by on its body, into `doubt`: by priors (NULL: none) of a person of this size, or
+// else by what markers near it miss. Fails only with MEMORY.
+poise_status pz_places_in_doubt(const poise_track_problem *problem, const poise_clip *clip, const poise_track_frame *frames,
+                                const poise_place_prior *priors, double size, const poise_allocator *allocator,
+                                double *doubt, poise_error *error);
 
 // By degree of freedom, what markers tell of it beside the rest posture: 0 nothing, 1 all; mean over every so many frames.
 poise_status pz_track_information(const poise_track_problem *problem, const poise_clip *clip,

@@ -32,6 +32,9 @@ typedef struct broken_answer {
     double angle, centre; // the largest that a tenth of the frames exceeds, degrees and metres
     const char *which;    // the angle
     double true_angle, true_centre;
+    int uncovered,
+        truly_uncovered; // angles beyond what is stated, of those compared: from the whole recording's, from the truth
+    int compared;
     char reasons[2000]; // kinds of findings that are worse than good
 } broken_answer;
 

@@ -31,7 +31,7 @@ typedef struct stray {
     double *far; // by marker: sum of distances from the nearest bone
     int *seen;   // by marker: frames in which it was; POISE_NONE: its name is known, or it is no marker
     int *there;  // by marker: of the looks, those in which it was
-    double *sum; // by marker and body: of x, y, z in the body's frame, and of their squares
+    double *sum; // by marker and body, and the room: of x, y, z in its frame, and of their squares
     int *placed; // by placement: its marker, or POISE_NONE
     int head;    // body, or POISE_NONE
     double near, stiff;
@@ -101,9 +101,9 @@ enum { SUMS = 4 }; // by marker and body
 static void add_places(const stray *s, const poise_kinematics *kin, int marker, vec3 x)
 {
     int joints = poise_model_info(s->problem->track->model).joints;
-    double *sum = s->sum + SUMS * (size_t)marker * (size_t)joints;
-    for (int b = 0; b < joints; ++b, sum += SUMS) {
-        vec3 p = poise_pose_transform(poise_pose_inverse(poise_kinematics_body_pose(kin, b)), x);
+    double *sum = s->sum + SUMS * (size_t)marker * ((size_t)joints + 1);
+    for (int b = 0; b <= joints; ++b, sum += SUMS) {
+        vec3 p = b < joints ? poise_pose_transform(poise_pose_inverse(poise_kinematics_body_pose(kin, b)), x) : x;
         sum[0] += p.x;
         sum[1] += p.y;
         sum[2] += p.z;
@@ -115,7 +115,7 @@ static void add_places(const stray *s, const poise_kinematics *kin, int marker, 
 static vec3 place_on(const stray *s, int marker, int body, double *wander)
 {
     size_t joints = (size_t)poise_model_info(s->problem->track->model).joints;
-    const double *sum = s->sum + SUMS * ((size_t)marker * joints + (size_t)body);
+    const double *sum = s->sum + SUMS * ((size_t)marker * (joints + 1) + (size_t)body);
     double n = s->there[marker];
     vec3 mean = v3(sum[0] / n, sum[1] / n, sum[2] / n);
     *wander = sqrt(max2(sum[3] / n - v3_dot(mean, mean), 0.0));
@@ -157,10 +157,14 @@ static int carrier_of(const stray *s, int marker, double alike, double *least)
     return best;
 }
 
-// "*12" has none.
+// "*12" has none, nor has "x52": a letter and a number are what programs call what nobody named.
 static bool has_name(const char *label)
 {
-    return is_upper(*label) || is_lower(*label);
+    bool has_letters = false;
+    for (const char *c = label + 1; *label && *c; ++c) {
+        has_letters = has_letters || is_upper(*c) || is_lower(*c);
+    }
+    return has_letters && (is_upper(*label) || is_lower(*label));
 }
 
 // Which markers are examined.
@@ -221,7 +225,11 @@ static void weigh_place(const stray *s, int marker, double stature, const char *
     double wander;
     bool is_often = s->seen[marker] != POISE_NONE && s->there[marker] > OFTEN * s->looks;
     int body = is_often ? carrier_of(s, marker, ALIKE * stature, &wander) : POISE_NONE;
-    if (body >= 0 && wander <= WITH * stature) {
+    double in_room = INFINITY;
+    if (body >= 0) {
+        place_on(s, marker, poise_model_info(track->model).joints, &in_room);
+    }
+    if (body >= 0 && wander <= WITH * stature && wander < in_room + ALIKE * stature) { // else it stands in the room
         poise_finding f = {.kind = POISE_FINDING_UNPLACED,
                            .name = label,
                            .other = poise_model_joint_info(track->model, body).body,
@@ -259,7 +267,7 @@ poise_status pz_weigh_astray(const poise_verdict_problem *problem, double statur
                .far = pz_allocate(allocator, count * sizeof *s.far),
                .seen = pz_allocate(allocator, count * sizeof *s.seen),
                .there = pz_allocate(allocator, count * sizeof *s.there),
-               .sum = pz_allocate(allocator, SUMS * count * joints * sizeof *s.sum),
+               .sum = pz_allocate(allocator, SUMS * count * (joints + 1) * sizeof *s.sum),
                .placed = pz_allocate(allocator, placements * sizeof *s.placed),
                .head = head,
                .near = NEAR * stature,
@@ -267,7 +275,7 @@ poise_status pz_weigh_astray(const poise_verdict_problem *problem, double statur
     poise_status status = s.far && s.seen && s.there && s.sum && s.placed
                               ? POISE_OK
                               : pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
-    for (size_t i = 0; i < SUMS * count * joints && status == POISE_OK; ++i) {
+    for (size_t i = 0; i < SUMS * count * (joints + 1) && status == POISE_OK; ++i) {
         s.sum[i] = 0.0;
     }
     if (status == POISE_OK) {

@@ -8,6 +8,9 @@
 // after the other, are those of a recording whose rate is wrong. And the lower foot, which carries, goes backwards under the
 // pelvis, unless a person walks backwards or time does.
 //
+// Nobody falls faster than things do, but for a moment in which legs are drawn up: the rate is wrong where hips do, also of
+// motions so slow that ten times their accelerations are no haste, as of a squat.
+//
 // Who stands on a floor has the hips above the feet, on average, and the soles flat on it where they rest. Where both lean the
 // same way, the room does. People who lean, or sit, keep their soles flat; soles on a slope, or calibrated askew, leave the
 // hips above them.
@@ -32,6 +35,9 @@
 #define FLAT   0.5  // of all: how much of up a sole or a body keeps that stands at all
 #define ALIKE  0.7  // cosine between leans of the same way
 #define TELLS  10   // frames in which soles rest, at least
+#define WINDOW 0.05 // seconds: over which an acceleration is taken
+#define FALL   19.6 // m/s2: twice that of gravity
+#define TALL   1.75 // metres, where units are unknown
 #define STRIDE 0.3  // of the frames in which the foot moves as in a walk, at least
 
 typedef struct carriage {
@@ -193,6 +199,35 @@ static void weigh_steps(const carriage *c, pz_findings *found)
     }
 }
 
+// ---- Falls ---------------------------------------------------------------------------------------------------------------
+
+// The share of the frames in which hips fall faster than they can.
+static poise_status weigh_falls(const carriage *c, const poise_allocator *allocator, pz_findings *found, poise_error *error)
+{
+    double dt = c->problem->clip->frame_time, metres = c->problem->track->markers->scale.metres;
+    int frames = c->problem->clip->frames, h = (int)(WINDOW / dt + 0.5), falls = 0, told = 0;
+    double *high = pz_allocate(allocator, ((size_t)frames + 1) * sizeof *high), t = (h > 1 ? h : 1) * dt;
+    if (!high) {
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    }
+    h = h > 1 ? h : 1;
+    metres = metres > 0.0 ? metres : TALL / c->anatomy->stature;
+    for (int f = 0; f < frames; ++f) {
+        stance s;
+        high[f] = look(c, f, &s) ? metres * v3_dot(s.pelvis, c->anatomy->up) : (double)NAN;
+    }
+    for (int f = h; f + h < frames; ++f) {
+        double a = (high[f - h] - 2.0 * high[f] + high[f + h]) / (t * t);
+        falls += a < -FALL;
+        told += a == a;
+    }
+    pz_release(allocator, high);
+    if (told >= TELLS) {
+        pz_weigh(found, POISE_FINDING_FALLING, NULL, (double)falls / told, false);
+    }
+    return POISE_OK;
+}
+
 // ---- Ground --------------------------------------------------------------------------------------------------------------
 
 // What the part of a body's rest that points up has become.
@@ -263,6 +298,7 @@ poise_status pz_weigh_carriage(const poise_verdict_problem *problem, const pz_an
         poise_kinematics_update(c.rest, neutral, NULL);
         weigh_hand(&c, found);
         weigh_steps(&c, found);
+        status = weigh_falls(&c, allocator, found, error);
         weigh_tilt(&c, found);
     }
     poise_kinematics_destroy(c.rest);

@@ -22,6 +22,8 @@
 #include "math/vec3.h"
 #include "motion/tracker.h"
 
+#include <poise/kinematics.h>
+
 #define LEAST    4      // markers that show whether all leap
 #define ALONE    5.0    // times as large as around it: a surprise that is one frame's
 #define AROUND   0.12   // seconds, and
@@ -32,6 +34,7 @@
 #define STAYS    8      // frames in which they stay there
 #define SHORTLY  3      // repeats in a row: more are a film that stands, fewer a film that is slower than said
 #define NEVER    0.01   // of the steps repeat by chance: where more do, digits are too coarse to tell
+#define SETTLED  0.5    // seconds before and after a leap, in which the place of a marker is compared
 #define QUIET    0.5    // seconds that a marker may be still, to the last digit, while others never are, and
 #define AWAY     0.01   // of the stature: as far as these go in the meantime; who stands sways by less
 #define STRAIGHT 0.1    // seconds, and
@@ -52,6 +55,7 @@ typedef struct footage {
     double *surprise; // by frame: the middle one of all markers
     double *scratch;  // by marker
     double stature;
+    poise_kinematics *kin;
 } footage;
 
 static bool sees(const footage *w, int frame, int i)
@@ -370,6 +374,45 @@ static bool leaps(const footage *w, int f, int i)
     return true;
 }
 
+// By how much a marker sits elsewhere on its body after frame f than before, over half a second or what is seen of it.
+static double moved_on_body(const footage *w, int f, int i)
+{
+    const poise_clip *clip = w->problem->clip;
+    int reach = (int)(SETTLED * w->markers->rate + 0.5), count[2] = {0, 0};
+    vec3 sum[2] = {v3(0, 0, 0), v3(0, 0, 0)};
+    for (int k = f - reach + 1; k <= f + reach; ++k) {
+        bool counts = sees(w, k, i) && !is_let_go(w, k, i);
+        if (counts && poise_kinematics_update(w->kin, clip->q + (size_t)k * (size_t)clip->nq, NULL) == POISE_OK) {
+            poise_pose body = poise_pose_inverse(poise_kinematics_body_pose(w->kin, w->body[i]));
+            sum[k > f] = v3_add(sum[k > f], poise_pose_transform(body, point(w, k, i)));
+            count[k > f] += 1;
+        }
+    }
+    bool is_known = 2 * count[0] > reach && 2 * count[1] > reach;
+    return is_known ? v3_norm(v3_sub(v3_scale(sum[1], 1.0 / count[1]), v3_scale(sum[0], 1.0 / count[0]))) : 0.0;
+}
+
+// A marker that leaps alone, and sits elsewhere from then on: it was knocked off, or has the name of another point. Where it
+// only looks so for a moment its tracking is rough, as in many recordings that are sound. A limb that follows it takes up a
+// part of what its place changes by, so that the two distances are weighed together, by their geometric mean.
+static void weigh_knocks(const footage *w, pz_findings *found)
+{
+    for (int i = 0; i < w->count; ++i) {
+        poise_finding worst = {.kind = POISE_FINDING_KNOCKED, .name = w->markers->label[w->index[i]]};
+        for (int f = 1; f + STAYS < w->markers->frames; ++f) {
+            double far = leaps(w, f, i) ? surprise_of(w, f, i) / w->stature : 0.0;
+            double value = far > 0.0 ? sqrt(far * moved_on_body(w, f, i) / w->stature) : 0.0;
+            if (value > worst.value) {
+                worst.value = value;
+                worst.distance = far;
+                worst.first = f;
+                worst.last = f + 1;
+            }
+        }
+        poise_verdict_weigh(found->thresholds, worst, false, &found->verdict, found->list, found->capacity);
+    }
+}
+
 // A cluster, or what else one body carries: two markers at least, and half of those that are seen.
 static void weigh_pushes(const footage *w, pz_findings *found)
 {
@@ -453,6 +496,7 @@ poise_status pz_weigh_footage(const poise_verdict_problem *problem, const double
     w.index = pz_allocate(allocator, 3 * count * sizeof *w.index);
     w.surprise = pz_allocate(allocator, (frames + count) * sizeof *w.surprise);
     poise_status status = w.index && w.surprise ? POISE_OK : pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    status = status == POISE_OK ? poise_kinematics_create(problem->track->model, allocator, &w.kin, error) : status;
     if (status == POISE_OK) {
         w.body = w.index + count;
         w.placement = w.body + count;
@@ -463,6 +507,7 @@ poise_status pz_weigh_footage(const poise_verdict_problem *problem, const double
         weigh_doubled(&w, found);
         weigh_haste(&w, found);
         weigh_pushes(&w, found);
+        weigh_knocks(&w, found);
         bool has_all_digits = has_digits(&w);
         double rounding = rounding_of(&w);
         for (int i = 0; i < w.count; ++i) {
@@ -470,6 +515,7 @@ poise_status pz_weigh_footage(const poise_verdict_problem *problem, const double
             weigh_straight(&w, i, rounding, found);
         }
     }
+    poise_kinematics_destroy(w.kin);
     pz_release(allocator, w.surprise);
     pz_release(allocator, w.index);
     return status;

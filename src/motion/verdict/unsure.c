@@ -20,7 +20,7 @@
 #define LOOKS  40  // frames examined
 #define BEYOND 0.1 // of them: the share that deviates more than the value weighed
 
-#define VAGUE 0.08726646259971647 // 5 degrees: less is not worth a word
+#define VAGUE 0.04363323129985824 // 2.5 degrees: twice as much would be a wrong angle, less is not worth a word
 
 #define RADIANS     (1.0 / 57.29577951308232)
 #define HALF_A_TURN 3.14159265358979323846
@@ -29,7 +29,9 @@ typedef struct doubting {
     const poise_verdict_problem *problem;
     const poise_track_summary *summary;
     int every;                    // examined frame
-    double *deviation;            // looks x POISE_ANGLE_COUNT
+    double *deviation;            // looks x POISE_ANGLE_COUNT: of noise
+    double *all;                  // the same: of noise, and of where markers sit
+    double *doubt;                // by placement: what its place may be off by
     double *sorted;               // looks
     poise_placement *seen;        // those whose markers are there
     bool told[POISE_ANGLE_COUNT]; // by markers
@@ -49,7 +51,7 @@ static poise_status find_seen(doubting *d, const poise_allocator *allocator, poi
 }
 
 // What BEYOND of the frames exceed, radians.
-static double quantile_of(const doubting *d, int angle)
+static double quantile_of(const doubting *d, const double *deviation, int angle)
 {
     int count = 0, end = d->problem->clip->frames - d->summary->after;
     for (int f = 0, look = 0; f < end; f += d->every, ++look) {
@@ -57,7 +59,7 @@ static double quantile_of(const doubting *d, int angle)
         if (f < d->summary->before || is_held) {
             continue;
         }
-        double value = min2(RADIANS * d->deviation[(size_t)look * POISE_ANGLE_COUNT + (size_t)angle], HALF_A_TURN);
+        double value = min2(RADIANS * deviation[(size_t)look * POISE_ANGLE_COUNT + (size_t)angle], HALF_A_TURN);
         int at = count++;
         for (; at > 0 && d->sorted[at - 1] < value; --at) {
             d->sorted[at] = d->sorted[at - 1];
@@ -70,13 +72,12 @@ static double quantile_of(const doubting *d, int angle)
 static void weigh_angle(const doubting *d, const pz_clinic *clinic, int angle, const char *const *left, pz_findings *found)
 {
     int body = pz_angle_body(clinic, angle);
-    const char *other = body >= 0 ? left[body] : NULL;
-    poise_finding f = {.kind = other ? POISE_FINDING_UNSURE : POISE_FINDING_VAGUE,
-                       .name = poise_angle_name(angle),
-                       .other = other,
-                       .value = quantile_of(d, angle)};
-    bool is_told = !other && f.value > VAGUE;
-    poise_verdict_weigh(found->thresholds, f, is_told, &found->verdict, found->list, found->capacity);
+    const char *name = poise_angle_name(angle), *other = body >= 0 ? left[body] : NULL;
+    poise_finding vague = {.kind = POISE_FINDING_VAGUE, .name = name, .value = quantile_of(d, d->all, angle)};
+    if (other) {
+        pz_weigh_two(found, POISE_FINDING_UNSURE, name, other, quantile_of(d, d->deviation, angle));
+    }
+    poise_verdict_weigh(found->thresholds, vague, vague.value > VAGUE, &found->verdict, found->list, found->capacity);
 }
 
 poise_status pz_weigh_unsure(const poise_verdict_problem *problem, const poise_track_summary *summary,
@@ -87,16 +88,25 @@ poise_status pz_weigh_unsure(const poise_verdict_problem *problem, const poise_t
     pz_clinic clinic;
     doubting d = {.problem = problem, .summary = summary, .every = problem->clip->frames / LOOKS + 1};
     size_t looks = (size_t)(problem->clip->frames / d.every) + 1, places = (size_t)track->placement_count + 1;
-    d.deviation = pz_allocate(allocator, looks * POISE_ANGLE_COUNT * sizeof *d.deviation);
+    d.deviation = pz_allocate(allocator, 2 * looks * POISE_ANGLE_COUNT * sizeof *d.deviation);
+    d.doubt = pz_allocate(allocator, places * sizeof *d.doubt);
     d.sorted = pz_allocate(allocator, looks * sizeof *d.sorted);
     d.seen = pz_allocate(allocator, places * sizeof *d.seen);
     poise_status status =
-        d.deviation && d.sorted && d.seen ? POISE_OK : pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+        d.deviation && d.doubt && d.sorted && d.seen ? POISE_OK : pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     poise_status begun = pz_clinic_begin(track->model, allocator, &clinic, error);
     status = status == POISE_OK ? begun : status;
     status = status == POISE_OK ? find_seen(&d, allocator, error) : status;
     if (status == POISE_OK) {
-        status = pz_angle_deviations(track, problem->clip, problem->frames, d.every, true, allocator, d.deviation, error);
+        d.all = d.deviation + looks * POISE_ANGLE_COUNT;
+        double size = problem->calibration ? problem->calibration->size : 1.0;
+        status = pz_places_in_doubt(track, problem->clip, problem->frames, problem->calibration ? problem->priors : NULL,
+                                    size, allocator, d.doubt, error);
+    }
+    double noise = 0.0;
+    for (int i = 0; i < 2 && status == POISE_OK; ++i) {
+        status = pz_angle_deviations(track, problem->clip, problem->frames, d.every, true, i == 0 ? NULL : d.doubt, &noise,
+                                     allocator, i == 0 ? d.deviation : d.all, error);
     }
     for (int i = 0; i < POISE_ANGLE_COUNT && status == POISE_OK; ++i) {
         if (d.told[i]) {
@@ -106,6 +116,7 @@ poise_status pz_weigh_unsure(const poise_verdict_problem *problem, const poise_t
     pz_clinic_end(&clinic, allocator);
     pz_release(allocator, d.seen);
     pz_release(allocator, d.sorted);
+    pz_release(allocator, d.doubt);
     pz_release(allocator, d.deviation);
     return status;
 }
