@@ -573,13 +573,14 @@ export class Session {
     return this.#stance;
   }
 
-  /** The library's word on where the soles are while goals act: against the ground of the rest pose, or beside a motion against where that has them. */
+  /** The library's word on where the soles are while goals act: against the ground of the rest pose, the first that the file names if it names some, or beside a motion against where that has them. */
   footing(): Judged | null {
-    const { stance, motion, kinematics } = this;
+    const { stance, motion, kinematics, stage } = this;
     if (!stance || this.last.outcome === '') {
       return null;
     }
-    const expected = motion ? stance.height((this.#aside ??= new Kinematics(this.model)).update(this.posture)) : 0;
+    const at = motion ? this.posture : stage.postures[0]?.q; // without either: the neutral pose
+    const expected = at ? stance.height((this.#aside ??= new Kinematics(this.model)).update(at)) : 0;
     return { what: 'stance', ...stance.judge(stance.height(kinematics) - expected), figures: [] };
   }
 

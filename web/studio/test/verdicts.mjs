@@ -242,6 +242,18 @@ test('what is reached by leaving the ground is no green pose', { timeout: LONG }
   assert.equal(await tone(page), 'poor');
 }));
 
+test('a figure stands on the ground of the first pose that its file names', { timeout: LONG }, on('?scene=humanoid', {}, async (page) => {
+  const figure = JSON.parse(readFileSync(converted('scene:humanoid', 'figure.json'), 'utf8'));
+  const home = (await probe(page, 'state')).q.map((x, i) => (i === 1 ? x + 1 : x));
+  const low = home.map((x, i) => (i === 1 ? x - 0.2 : x));
+  await dropped(page, [{ name: 'raised.json', bytes: Buffer.from(JSON.stringify({ ...figure, postures: { home, low } })) }], true);
+  await until(page, () => /^reached · \d/.test(document.querySelector('.status').textContent));
+  assert.equal(await tone(page), 'good');
+  await page.evaluate(() => document.querySelectorAll('aside details').forEach((details) => (details.open = true)));
+  await page.getByLabel('Take the posture low').click();
+  await until(page, () => /^reached · not on the ground · a sole is \d+\.\d+ % of the leg length below/.test(document.querySelector('.status').textContent));
+}));
+
 test('shapes are kept where a robot is saved as JSON, and hold there; where they cannot be, that is said before', { timeout: LONG }, on('?scene=arm6', {}, async (page) => {
   await dropped(page, [fileOf(made('walker.urdf', walker()))], true);
   await page.evaluate(() => document.querySelectorAll('aside details').forEach((details) => (details.open = true)));
