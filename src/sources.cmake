@@ -82,6 +82,7 @@ set(poise_sources
     src/solve/report.c
     src/solve/stepping.c
     src/solve/second_look.c
+    src/solve/beyond.c
     src/solve/restarts.c
     src/solve/tree/tree_step.c
     src/solve/tree/tree_step_wide.c

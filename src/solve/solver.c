@@ -88,6 +88,7 @@ static void lay_out(poise_solver *s, const poise_model *model, const poise_solve
     s->q_best = pz_arena_take(arena, nq, sizeof *s->q_best);
     s->q_try = pz_arena_take(arena, nq, sizeof *s->q_try);
     s->box = pz_arena_take(arena, nv, sizeof *s->box);
+    s->limits = pz_arena_take(arena, nv, sizeof *s->limits);
     s->gradient = pz_arena_take(arena, nv, sizeof *s->gradient);
     s->diagonal = pz_arena_take(arena, nv, sizeof *s->diagonal);
     s->step = pz_arena_take(arena, nv, sizeof *s->step);
@@ -308,6 +309,7 @@ static void run_all(poise_solver *s)
             s->report.why = why;
         }
     }
+    pz_look_beyond(s);
 }
 
 // Euclidean length of x, scaled where squares overflow.

@@ -50,6 +50,7 @@ struct poise_solver {
     double *q_try;               // nq: where a run begins
     poise_goal prior;            // the pull towards q_start
     pz_box *box;                 // by dof
+    pz_box *limits;              // the same, while they are set aside (beyond.c)
     bool has_bounds;             // some box is limited or locked: else a step leaves none
     bool has_swings;             // limited by an ellipse (swing_limits.c)
     bool has_callbacks;          // among the goals at hand: the caller's energies, which may be below 0 against all rules
@@ -257,6 +258,10 @@ bool pz_put_root(const poise_solver *solver, const poise_kinematics *kin, quat t
 
 // Put a free root at the rotation R of its body frame, `away` from its own place without motion. False likewise.
 bool pz_set_root(const poise_model *model, const mat3 *R, vec3 away, double *q);
+
+// Where restarts end in what seems to be the closest: look for an answer at the limits from beyond them (beyond.c). What is
+// found is in q_best, and the report says how this ends.
+void pz_look_beyond(poise_solver *solver);
 
 // A configuration for restart number `restart`, from the seed alone: around the start, within limits.
 void pz_restart_configuration(poise_solver *solver, int restart, double *q);

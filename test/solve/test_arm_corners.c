@@ -1,12 +1,19 @@
 // Poses whose answers lie at joint limits, as arms are homed, parked and shipped: they are reached, and none of them is ever
 // called the closest pose. Arms by tables of Denavit and Hartenberg's numbers, of the builds that are on the market.
 #include <math.h>
+#include <stdlib.h>
 
 #include "support/corner_arms.h"
 #include "support/test_main.h"
 
 #define RESTARTS 30 // as the command has them
-#define ROUNDS   60
+
+// TEST_CORNERS: poses of each arm and kind of corner.
+static int rounds(void)
+{
+    const char *text = getenv("TEST_CORNERS");
+    return text ? atoi(text) : 60;
+}
 
 static poise_solver_options options_for(int restarts)
 {
@@ -22,7 +29,7 @@ static int count_missed(const test_arm *arm, corner_kind corner, int restarts, s
     poise_solver_options options = options_for(restarts);
     poise_solver *solver = arm_solver(arm, &options);
     int missed = 0;
-    for (int round = 0; round < ROUNDS; ++round) {
+    for (int round = 0; round < rounds(); ++round) {
         double there[ARM_LARGEST], q[ARM_LARGEST];
         poise_report report;
         corner_configuration(arm, corner, random, there);
@@ -47,7 +54,7 @@ TEST(poses_at_joint_limits_are_reached)
         test_arm arm = corner_arm(k);
         for (int corner = 0; corner < CORNER_COUNT; ++corner) {
             missed += count_missed(&arm, (corner_kind)corner, RESTARTS, &random);
-            count += ROUNDS;
+            count += rounds();
         }
     }
     ck_assert_msg(missed * 1000 <= count, "%d of %d are missed", missed, count);
@@ -62,11 +69,84 @@ TEST(poses_at_limits_of_random_arms_are_reached)
         test_arm arm = arm_random(&random, 5 + k % 3, features);
         for (int corner = 0; corner < CORNER_COUNT; ++corner) {
             missed += count_missed(&arm, (corner_kind)corner, RESTARTS, &random);
-            count += ROUNDS;
+            count += rounds();
         }
     }
     ck_assert_msg(missed * 1000 <= count, "%d of %d are missed", missed, count);
 }
+
+// ---- Goals of other kinds ------------------------------------------------------------------------------------------------
+
+// What a tip does in a corner, asked for in other words than its pose. Returns how many goals that takes.
+typedef enum corner_goals { ASKS_POINT, ASKS_POINT_AND_AXIS, ASKS_TWO_POINTS, ASKS_TURN, ASKS_COUNT } corner_goals;
+
+static int ask(const test_arm *arm, corner_goals kind, const double *there, poise_goal goals[2])
+{
+    poise_vec3 at = {0.05, 0.02, 0.1}, other = {-0.04, 0.1, 0.03}, axis = {0, 0, 1};
+    poise_kinematics *kin;
+    ck_assert_int_eq(poise_kinematics_create(arm->model, NULL, &kin, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(kin, there, NULL), POISE_OK);
+    goals[0] = poise_goal_position(arm->body, at, poise_kinematics_point(kin, arm->body, at));
+    goals[1] = poise_goal_direction(arm->body, axis, poise_kinematics_direction(kin, arm->body, axis));
+    if (kind == ASKS_TWO_POINTS) {
+        goals[1] = poise_goal_position(arm->body, other, poise_kinematics_point(kin, arm->body, other));
+    } else if (kind == ASKS_TURN) {
+        goals[0] = poise_goal_orientation(arm->body, poise_kinematics_body_pose(kin, arm->body).rotation);
+    }
+    poise_kinematics_destroy(kin);
+    return kind == ASKS_POINT || kind == ASKS_TURN ? 1 : 2;
+}
+
+TEST(points_axes_and_turns_at_joint_limits_are_reached)
+{
+    scene_random random = scene_random_make(47);
+    poise_solver_options options = options_for(RESTARTS);
+    int missed = 0, count = 0;
+    for (int k = 0; k < CORNER_ARMS * CORNER_COUNT * ASKS_COUNT; ++k) {
+        test_arm arm = corner_arm(k % CORNER_ARMS);
+        corner_kind corner = (corner_kind)(k / CORNER_ARMS % CORNER_COUNT);
+        corner_goals kind = (corner_goals)(k / CORNER_ARMS / CORNER_COUNT);
+        poise_solver *solver = arm_solver(&arm, &options);
+        for (int round = 0; round < rounds(); ++round) {
+            double there[ARM_LARGEST], q[ARM_LARGEST];
+            poise_goal goals[2];
+            poise_report report;
+            corner_configuration(&arm, corner, &random, there);
+            scene_random_configuration(&random, arm.model, q);
+            int asked = ask(&arm, kind, there, goals);
+            ck_assert_int_eq(poise_solve(solver, goals, asked, q, &report, NULL), POISE_OK);
+            ck_assert(poise_model_within_limits(arm.model, q));
+            ck_assert_msg(report.outcome != POISE_OUTCOME_CLOSEST,
+                          "%s, %s, goals %d, round %d: reachable, and called closest at %g and %g", arm.name,
+                          corner_name(corner), (int)kind, round, report.worst_length, report.worst_angle);
+            missed += report.outcome != POISE_OUTCOME_REACHED;
+            count += 1;
+        }
+    }
+    ck_assert_msg(missed * 500 <= count, "%d of %d are missed", missed, count);
+}
+
+// Points far beyond are still out of reach.
+TEST(points_out_of_reach_are_called_so)
+{
+    scene_random random = scene_random_make(48);
+    poise_solver_options options = options_for(RESTARTS);
+    for (int k = 0; k < 2 * CORNER_ARMS; ++k) {
+        test_arm arm = corner_arm(k % CORNER_ARMS);
+        poise_solver *solver = arm_solver(&arm, &options);
+        double there[ARM_LARGEST], q[ARM_LARGEST];
+        poise_goal goals[2];
+        poise_report report;
+        scene_random_configuration(&random, arm.model, there);
+        scene_random_configuration(&random, arm.model, q);
+        int asked = ask(&arm, k < CORNER_ARMS ? ASKS_POINT : ASKS_POINT_AND_AXIS, there, goals);
+        goals[0].target.position = poise_vec3_make(3.0, 1.0, 2.0);
+        ck_assert_int_eq(poise_solve(solver, goals, asked, q, &report, NULL), POISE_OK);
+        ck_assert_int_eq(report.outcome, POISE_OUTCOME_CLOSEST);
+    }
+}
+
+// ---- Few restarts, all answers, what is in the way -----------------------------------------------------------------------
 
 // With few restarts more is missed; none of it is called closest.
 TEST(what_few_restarts_miss_is_not_called_closest)
@@ -93,7 +173,7 @@ TEST(all_solutions_of_a_corner_have_the_corner)
             continue;
         }
         poise_solver *solver = arm_solver(&arm, &options);
-        for (int round = 0; round < ROUNDS; ++round) {
+        for (int round = 0; round < rounds(); ++round) {
             double there[ARM_LARGEST], q[ARM_LARGEST], solutions[MOST * ARM_LARGEST];
             int answers = 0;
             corner_configuration(&arm, CORNER_ALL, &random, there);
