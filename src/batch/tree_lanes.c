@@ -431,13 +431,26 @@ static void hand_over(pz_tree_lanes *t, int lane)
     refill(t, lane);
 }
 
+// Is the lane's point called closest where poise_solve looks again?
+static bool needs_second_look(const pz_tree_lanes *t, const pz_tree_lane *at, int lane)
+{
+    const poise_problem *p = at->problem;
+    bool is_looked_at = at->report.outcome == POISE_OUTCOME_CLOSEST && p->goal_count <= PZ_LOOKED_AT;
+    bool is_at_limit = false;
+    for (int i = 0; i < t->model->nq && is_looked_at; ++i) {
+        double q = t->q_at[i * t->lanes + lane];
+        is_at_limit = is_at_limit || q <= t->model->lower[i] || q >= t->model->upper[i];
+    }
+    return is_looked_at && (is_at_limit || pz_has_tolerances(p->goals, p->goal_count));
+}
+
 // The answer and its report.
 static void finish(pz_tree_lanes *t, int lane)
 {
     pz_tree_lane *at = &t->lane[lane];
     poise_solver *s = t->solver;
     poise_report *r = &at->report;
-    if (r->outcome != POISE_OUTCOME_REACHED && s->options.restarts > 0) {
+    if ((r->outcome != POISE_OUTCOME_REACHED && s->options.restarts > 0) || needs_second_look(t, at, lane)) {
         hand_over(t, lane);
         return;
     }

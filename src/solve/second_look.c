@@ -3,11 +3,11 @@
 // A method stops where the projected gradient vanishes. There the cost f is stationary, which does not make it a minimum. A
 // lower f is looked for in two ways.
 //
-//   first order    f(retract(q, +-h e_i)) < f for some dof i, with h = LOOK_STEP; only where a gradient proves little:
+//   first order    f(retract(q, +-h e_i)) < f for some dof i, with h = LOOK_STEP. A gradient proves little
 //                    at a bound that descent hardly pushes against   |g_i| < LOOK_WEAK sqrt(2 f) sqrt(max G_ii)
-//                    near half a turn of a rotation vector           |v| > LOOK_TURN
+//                    near half a turn of a rotation vector
 //                    with tolerances, whose edges are kinks of f
-//                    at the tip of a cone, where the gradient is any
+//                    at the tip of a cone, where the gradient is any, and with an eye on what it looks at, where f leaps
 //   second order   f(retract(q, +-t x)) < f along an x with x . H x < 0, over the dofs that are free to move. Conjugate
 //                  gradients on (H + LOOK_SHIFT D) x = r have directions p_k that are conjugate in H: if H is negative
 //                  along anything that r leads to, p_k . H p_k < 0 for some k. Each k costs one product with H, O(joints).
@@ -20,9 +20,9 @@
 
 // First order.
 #define LOOK_WEAK   1e-3 // the cosine between residuals and the most that a dof can do about them
-#define LOOK_TURN   3.13 // a little less than half a turn
 #define LOOK_KINK   0.5  // of the rise the other way
 #define LOOK_BEYOND 16   // steps beyond a kink
+#define LOOK_PAIRS  256  // of dofs, in a corner
 
 // Second order.
 #define LOOK_PRODUCTS 64                  // with the Hessian, at most
@@ -43,27 +43,13 @@ bool pz_has_weak_bound(poise_solver *solver)
     return found;
 }
 
-// Is a rotation vector about to change its form? POSTURE and SMOOTHNESS may see a jump there.
-static bool is_near_half_turn(const poise_solver *solver)
-{
-    const poise_model *model = solver->model;
-    bool found = false;
-    for (int s = 0; s < model->step_count && !found; ++s) {
-        const pz_step *step = &model->steps[s];
-        if (step->kind == PZ_EXPMAP || step->kind == PZ_SWING) {
-            const double *v = solver->at->kin.q + step->q;
-            found = v3_norm(v3(v[0], v[1], step->kind == PZ_EXPMAP ? v[2] : 0.0)) > LOOK_TURN;
-        }
-    }
-    return found;
-}
-
-// Is the cost lower at the end of a step?
+// Is the cost lower at the end of a step, by more than a gradient within its tolerance c may leave: c^2 f by each dof?
 static bool leads_down(poise_solver *solver, const double *x)
 {
+    double c = solver->options.gradient_tolerance, gain = LOOK_GAIN + (double)solver->model->nv * c * c;
     pz_step_within(solver, solver->at->kin.q, x, solver->q_try);
     return pz_objective_evaluate(solver->trial, solver->q_try, POISE_LEVEL_COST) == POISE_OK &&
-           solver->trial->cost < (1.0 - LOOK_GAIN) * solver->at->cost;
+           solver->trial->cost < (1.0 - gain) * solver->at->cost;
 }
 
 // Set a step along dof i, one way or the other.
@@ -115,6 +101,34 @@ static bool stays(const poise_solver *solver, int i)
 {
     double g = solver->at->gradient[i], least = LOOK_PUSH * LOOK_PUSH * 2.0 * solver->at->cost * solver->diagonal[i];
     return pz_is_held(solver, i) && (solver->box[i].locked || g * g > least);
+}
+
+// In a corner of the limits neither dof may lead down alone, and conjugate gradients may lead out of it: two by two, one of
+// them at a limit that descent does not push against.
+static bool leads_down_in_corner(poise_solver *solver)
+{
+    double *x = solver->step;
+    int n = solver->model->nv, looks = LOOK_PAIRS;
+    bool found = false;
+    for (int i = 0; i < n && !found && solver->has_bounds; ++i) {
+        const pz_box *box = &solver->box[i];
+        double q = box->q >= 0 ? solver->at->kin.q[box->q] : 0.0;
+        bool is_at_bound = box->q >= 0 && (q <= box->lower || q >= box->upper);
+        if (box->locked || !is_at_bound || stays(solver, i)) {
+            continue;
+        }
+        for (int k = 0; k < 4 * n && !found && looks > 0; ++k) {
+            int j = k / 4;
+            if (j == i || solver->box[j].locked) {
+                continue;
+            }
+            step_along(solver, i, k % 2 == 1, x);
+            x[j] = k % 4 < 2 ? LOOK_STEP : -LOOK_STEP;
+            found = leads_down(solver, x);
+            looks -= 1;
+        }
+    }
+    return found;
 }
 
 // Begin conjugate gradients: the residual r and the direction p = D^-1 r, with D in solver->diagonal. Returns r . p.
@@ -182,11 +196,11 @@ static bool is_saddle(poise_solver *solver)
     return found;
 }
 
-static bool has_tolerances(const poise_solver *solver)
+bool pz_has_tolerances(const poise_goal *goals, int count)
 {
     bool found = false;
-    for (int i = 0; i < solver->goal_count && !found; ++i) {
-        found = pz_has_band(solver->goals[i].tolerance) || pz_has_band(solver->goals[i].rotation_tolerance);
+    for (int i = 0; i < count && !found; ++i) {
+        found = pz_has_band(goals[i].tolerance) || pz_has_band(goals[i].rotation_tolerance);
     }
     return found;
 }
@@ -195,9 +209,7 @@ bool pz_is_refuted(poise_solver *solver)
 {
     solver->diagonal_is_fresh = false;
     pz_refresh_diagonal(solver);
-    bool is_doubtful =
-        pz_has_weak_bound(solver) || is_near_half_turn(solver) || has_tolerances(solver) || pz_is_at_tip(solver);
     make_metric(solver->model, solver->diagonal, true, solver->diagonal);
     solver->diagonal_is_fresh = false;
-    return (is_doubtful && leads_down_along_dof(solver)) || is_saddle(solver);
+    return leads_down_along_dof(solver) || leads_down_in_corner(solver) || is_saddle(solver);
 }

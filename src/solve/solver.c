@@ -502,6 +502,7 @@ poise_status pz_solve_take(poise_solver *s, const poise_goal *goals, int count, 
     s->error = error;
     s->report = (poise_report){.holds = true, .clearance = DBL_MAX, .blocking = POISE_NONE};
     s->may_keep_start = true;
+    s->is_unproved = false;
     if (!q || !pz_model_accepts(s->model, q)) {
         return pz_refuse_q(s->model, q, "q", error);
     }
@@ -533,14 +534,22 @@ void pz_solve_end(poise_solver *s, double *q, poise_report *report)
     pz_report_hand_out(s, report);
 }
 
-// What the other methods call closest is looked at once more; AUTO looks for ways out of such places on its way (saddle.c).
-// By levels of priority an answer is closest in another sense, and another reason says so.
+static bool is_open_to_doubt(poise_solver *s)
+{
+    bool is_looked_at =
+        s->goal_count <= PZ_LOOKED_AT && (pz_has_tolerances(s->goals, s->goal_count) || pz_has_weak_bound(s));
+    return s->options.method != POISE_METHOD_AUTO || s->is_unproved || is_looked_at;
+}
+
+// What a method calls closest is looked at once more. AUTO looks for ways out of such places on its way (saddle.c), and only
+// where it has no attempt left, goals have tolerances or limits hardly push is there more to see. By levels of priority an answer is closest in
+// another sense, and another reason says so.
 static void look_again(poise_solver *s)
 {
     bool is_closest = s->report.outcome == POISE_OUTCOME_CLOSEST;
     bool is_claimed =
         is_closest && (s->report.why == pz_why_closest(s->goals, s->goal_count) || s->report.why == POISE_WHY_HELD);
-    if (s->options.method != POISE_METHOD_AUTO && is_claimed && pz_is_refuted(s)) {
+    if (is_claimed && is_open_to_doubt(s) && pz_is_refuted(s)) {
         s->report.outcome = POISE_OUTCOME_STALLED;
         s->report.why = POISE_WHY_REFUTED;
     }

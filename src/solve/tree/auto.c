@@ -125,5 +125,6 @@ poise_outcome pz_auto_run(poise_solver *solver)
             break;
         }
     }
+    solver->is_unproved = solver->is_unproved || (a.outcome == POISE_OUTCOME_CLOSEST && !a.is_minimum && a.escapes == 0);
     return a.outcome;
 }
