@@ -104,6 +104,10 @@ check blender blender_addon
 check python python_endurance
 check endurance make endurance
 check edits env TEST_EDITS=20000 build/bin/tests_motion edit_verdict # wrong by construction: none is good
+# reachable by construction: none is called the closest; starts at cusps: nothing near is closer; leaps: none is good
+check corners env TEST_CORNERS=2000 build/bin/tests_solve arm_corners
+check cusps env TEST_CUSPS=5000 build/bin/tests_solve cusps
+check paths env TEST_PATHS=1000 build/bin/tests_motion path_verdict
 echo
 printf '%s' "$summary"
 exit $failed

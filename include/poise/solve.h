@@ -32,6 +32,10 @@
 // goals are searched if restarts are allowed or the start is cold. POSITION goals that ask for more numbers than there are
 // degrees of freedom are markers to be fitted, and are solved as one problem.
 //
+// **Restarts and limits.** Where AUTO's restarts end in a closest pose, goals of all kinds but soft ones, with losses and
+// fitted markers are looked for without limits as well, and what is found is brought inside, as for an arm. CLOSEST is then
+// said where no posture meets the goals, as far as was looked; STALLED (LIMITS) where only limits are in the way.
+//
 // AUTO is the method to use. The others are those of the literature, with the same goals, limits and report, for
 // comparison; docs/methods.md names their sources.
 //
@@ -228,7 +232,7 @@ typedef struct poise_report {
     int active_limits;      // coordinates at a limit
     int moved_joints;       // joints that started outside their limits
     double start_cost;      // at the start, after moving it inside the limits
-    double cost;            // at the end, never above start_cost but where the start misses a goal that the answer meets
+    double cost;            // at the end, never above start_cost but where the start misses a goal that the answer meets (1)
     double gradient;        // largest component of the projected gradient at the end
     double distance;        // Euclidean length of the step from start to answer
     double worst_length;    // largest error of a goal in length units; goals without weight do not count
@@ -241,6 +245,8 @@ typedef struct poise_report {
                             // are missed, the one that a pose which meets them breaks most; POISE_NONE: none
     int blocking_item;      // which pair of it, side of its polygon, or row
 } poise_report;
+// (1) Nor by methods that rank goals: PSEUDO_INVERSE takes soft ones where the others leave room, PRIORITY goes by levels; for
+//     the sake of the first the sum may rise.
 
 // Scratch memory of solves over one model: opaque.
 typedef struct poise_solver poise_solver;
@@ -260,10 +266,10 @@ POISE_API poise_status poise_solve(poise_solver *solver, const poise_goal *goals
 // least, and report.blocking names the constraint. AUTO only; options.constraints reserves the memory.
 //
 // An answer called CLOSEST may stop up to 1e-6 short of a constraint that is in the way (report.active_constraints counts
-// those): of 1,476 such answers 83 stopped 1e-7 short. Clearances hold with 1e-9 to spare, so that another program's rounding agrees; a start is pushed 1e-7 beyond them.
-// Loops close to options.constraints.closure_tolerance. All three are for a robot in metres; one in millimetres, which is
-// seen by its size, is treated as the same robot in metres (poise_constraint_holds). Restarts redraw the joints that move
-// a goal that is missed or a shape in the way.
+// those): of 1,476 such answers 83 stopped 1e-7 short. Clearances hold with 1e-9 to spare, so that another program's rounding
+// agrees; a start is pushed 1e-7 beyond them. Loops close to options.constraints.closure_tolerance. All three are for a robot
+// in metres; one in millimetres, which is seen by its size, is treated as the same robot in metres (poise_constraint_holds).
+// Restarts redraw the joints that move a goal that is missed or a shape in the way.
 POISE_API poise_status poise_solve_within(poise_solver *solver, const poise_goal *goals, int count,
                                           const poise_constraint *constraints, int constraint_count, double *q,
                                           poise_report *report, poise_error *error);

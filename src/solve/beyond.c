@@ -12,7 +12,10 @@
 #define CONVERGES   0.9  // what a projection may leave of the way that the one before had to go
 #define INSIDE      1e-9 // of that way, in radians or lengths: there is nothing to return for
 #define MOST        64   // starts,
-#define LEAST       32   // and at least, before goals count as out of reach
+#define LEAST       32   // and at least, before goals count as out of reach,
+#define ALIKE       4    // or this often for one point to the same lowest cost, that of the closest pose of all,
+#define ALIKE_MORE  16   // and for other goals
+#define SAME        1e-6 // a share of it
 
 // Goals that can be met, each of them: no pull, no loss that gives some up, no markers to be fitted.
 static bool are_to_be_met(const poise_solver *s)
@@ -24,6 +27,24 @@ static bool are_to_be_met(const poise_solver *s)
         fits = !is_soft && s->goals[i].loss == POISE_LOSS_NONE;
     }
     return fits;
+}
+
+// Is a point out of reach, whatever the joints do?
+static bool is_out_of_reach(const poise_solver *s)
+{
+    bool is_out = false;
+    for (int i = 0; i < s->goal_count && !is_out; ++i) {
+        const poise_goal *goal = &s->goals[i];
+        int first = POISE_NONE;
+        bool is_point =
+            (goal->kind == POISE_GOAL_POSITION || goal->kind == POISE_GOAL_POSE) && !pz_has_band(goal->tolerance);
+        double reach = is_point && goal->weight > 0 ? poise_goal_reach(goal, s->model, &first) : INFINITY;
+        if (first != POISE_NONE) {
+            vec3 away = v3_sub(goal->target.position, poise_kinematics_body_pose(&s->at->kin, first).position);
+            is_out = v3_norm(away) > reach * (1.0 + 1e-9) + s->options.position_tolerance;
+        }
+    }
+    return is_out;
 }
 
 // ---- Limits --------------------------------------------------------------------------------------------------------------
@@ -100,18 +121,23 @@ void pz_look_beyond(poise_solver *s)
 {
     poise_report *r = &s->report;
     if (r->outcome != POISE_OUTCOME_CLOSEST || s->options.restarts == 0 || s->options.method != POISE_METHOD_AUTO ||
-        !s->options.use_limits || !are_to_be_met(s)) {
+        !s->options.use_limits || !are_to_be_met(s) || is_out_of_reach(s)) {
         return;
     }
     poise_why why = r->why;
     int first = s->options.restarts + 1, capacity = s->options.trace_capacity;
     int count = s->options.restarts < LEAST ? LEAST : least(s->options.restarts, MOST);
     bool is_within = false, is_beyond = false;
+    double lowest = INFINITY;
+    int alike = 0, enough = s->goal_count == 1 && s->goals[0].kind == POISE_GOAL_POSITION ? ALIKE : ALIKE_MORE;
     s->options.trace_capacity = 0; // a trace calls no step accepted that leaves the limits
-    for (int m = 0; m < count && !is_within && (is_beyond || m < LEAST); ++m) {
+    for (int m = 0; m < count && !is_within && (is_beyond || (m < LEAST && alike < enough)); ++m) {
         pz_solve_start(s, first + m);
         bool is_met = run_open(s) == POISE_OUTCOME_REACHED;
         is_beyond = is_beyond || is_met;
+        double cost = s->at->cost;
+        alike = cost < (1.0 - SAME) * lowest ? 1 : alike + (cost <= (1.0 + SAME) * lowest);
+        lowest = min2(lowest, cost);
         is_within = is_met && look_inside(s);
     }
     s->options.trace_capacity = capacity;

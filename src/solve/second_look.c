@@ -22,7 +22,7 @@
 #define LOOK_WEAK   1e-3 // the cosine between residuals and the most that a dof can do about them
 #define LOOK_KINK   0.5  // of the rise the other way
 #define LOOK_BEYOND 16   // steps beyond a kink
-#define LOOK_PAIRS  256  // of dofs, in a corner
+#define LOOK_PAIRS  64   // of dofs, in a corner
 
 // Second order.
 #define LOOK_PRODUCTS 64                  // with the Hessian, at most
@@ -38,7 +38,8 @@ bool pz_has_weak_bound(poise_solver *solver)
     double weak = LOOK_WEAK * sqrt(2.0 * solver->at->cost) * sqrt(pz_largest(solver->diagonal, solver->model->nv));
     bool found = false;
     for (int i = 0; i < solver->model->nv && solver->has_bounds && !found; ++i) {
-        found = fabs(gradient[i]) <= weak && !solver->box[i].locked && pz_is_at_bound(solver, i);
+        bool is_seen = solver->diagonal[i] > 0; // by some goal
+        found = is_seen && fabs(gradient[i]) <= weak && !solver->box[i].locked && pz_is_at_bound(solver, i);
     }
     return found;
 }

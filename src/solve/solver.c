@@ -541,9 +541,9 @@ static bool is_open_to_doubt(poise_solver *s)
     return s->options.method != POISE_METHOD_AUTO || s->is_unproved || is_looked_at;
 }
 
-// What a method calls closest is looked at once more. AUTO looks for ways out of such places on its way (saddle.c), and only
-// where it has no attempt left, goals have tolerances or limits hardly push is there more to see. By levels of priority an answer is closest in
-// another sense, and another reason says so.
+// What a method calls closest is looked at once more. AUTO looks for ways out of such places on its way (saddle.c): there is
+// more to see only where it has no attempt left, goals have tolerances or limits hardly push. By levels of priority an answer
+// is closest in another sense, and another reason says so.
 static void look_again(poise_solver *s)
 {
     bool is_closest = s->report.outcome == POISE_OUTCOME_CLOSEST;
@@ -579,11 +579,14 @@ poise_status poise_solve(poise_solver *solver, const poise_goal *goals, int coun
     if (status != POISE_OK) {
         return status;
     }
-    if (!pz_arm_solve(s) && !pz_tips_solve(s)) {
+    bool is_arm = pz_arm_solve(s); // which takes its own second look
+    if (!is_arm && !pz_tips_solve(s)) {
         run_all(s);
     }
     pz_solve_end(s, q, NULL);
-    look_again(s);
+    if (!is_arm || pz_has_tolerances(s->goals, s->goal_count)) {
+        look_again(s);
+    }
     pz_report_hand_out(s, report);
     return POISE_OK;
 }

@@ -196,7 +196,7 @@ bool pz_has_tolerances(const poise_goal *goals, int count);
 // not looked at: no pose of theirs is met, and what is to be gained is below their noise.
 #define PZ_LOOKED_AT 16 // goals, at most
 
-// Is there a lower cost nearby: along some dof, or along negative curvature, for the point may be a saddle?
+// Is there a lower cost nearby: along some dof, in a corner of limits, along negative curvature?
 bool pz_is_refuted(poise_solver *solver);
 
 // ---- Edges of swing ellipses (swing_limits.c) ----------------------------------------------------------------------------

@@ -7,11 +7,19 @@
 #include <poise/verdict.h>
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DEGREE 0.017453292519943295
 
 enum { POSES = 60, MOST = 16, FINDINGS = 8 };
+
+// TEST_PATHS: paths of each kind.
+static uint64_t paths(uint64_t usual)
+{
+    const char *text = getenv("TEST_PATHS");
+    return text ? (uint64_t)atoi(text) : usual;
+}
 
 typedef struct walk {
     poise_model *model;
@@ -52,7 +60,7 @@ static walk walk_of(const char *scene, double step, int poses, uint64_t seed)
 
 TEST(joints_that_go_gently_do_not_leap)
 {
-    for (uint64_t seed = 1; seed <= 20; ++seed) {
+    for (uint64_t seed = 1; seed <= paths(20); ++seed) {
         walk w = walk_of(seed % 2 ? "arm6" : "arm7", 5 * DEGREE, POSES, seed);
         judge(&w, "tip", 7 * DEGREE);
         ck_assert_int_eq(w.verdict.level, POISE_VERDICT_GOOD);
@@ -70,7 +78,7 @@ TEST(another_answer_is_a_leap_by_pose_and_joint)
     poise_solver_options options = poise_solver_options_default();
     options.restarts = 500;
     int leaps = 0;
-    for (uint64_t seed = 1; seed <= 40; ++seed) {
+    for (uint64_t seed = 1; seed <= paths(40); ++seed) {
         walk w = walk_of("arm6", 0.5 * DEGREE, POSES, seed);
         poise_solver *solver;
         poise_goal goal = poise_goal_pose(0, poise_pose_identity(), poise_pose_identity());
@@ -92,6 +100,11 @@ TEST(another_answer_is_a_leap_by_pose_and_joint)
                 most = fmax(most, step);
             }
             judge(&w, "tip", 7 * DEGREE);
+            if (most <= 8 * DEGREE) { // beside a singularity two answers lie next to each other
+                count = 1;
+            }
+        }
+        if (count > 1) {
             leaps += 1;
             ck_assert_int_ne(w.verdict.level, POISE_VERDICT_GOOD);
             ck_assert_int_eq(w.verdict.count, 2); // there, and back; the worse first
@@ -114,7 +127,7 @@ TEST(long_moves_of_the_tool_are_no_leaps)
 {
     enum { BETWEEN = 40, FAR = 6 };
     int long_moves = 0, caught = 0;
-    for (uint64_t seed = 1; seed <= 30; ++seed) {
+    for (uint64_t seed = 1; seed <= paths(30); ++seed) {
         walk w = walk_of("arm6", 0, FAR, seed);
         poise_solver_options options = poise_solver_options_default();
         poise_solver *solver;

@@ -23,7 +23,7 @@
 #define ZEROS   16   // isolated ones
 #define SAME    1e-2 // radians, or lengths over L, between finds of one zero: near a singularity they differ
 #define LOOKS   2    // finds of one zero that are brought inside
-#define KNOWN   5    // finds of each zero, when all are known
+#define KNOWN   20   // finds of each zero, when all are known
 #define OUTSIDE 0.3  // radians, or lengths over L: near a zero that lies so near the limits there may be one within them
 
 typedef struct zero {
