@@ -5,8 +5,7 @@
 set(poise_io_base_sources
     src/base/arena.c
     src/base/error.c
-    src/base/names.c
-    src/base/big_integer.c
+    src/base/text.c
 )
 
 foreach(objects poise_io_objects poise_io_base_objects)

@@ -4,10 +4,8 @@
 set(poise_sources
     src/base/arena.c
     src/base/error.c
-    src/base/names.c
-    src/base/nearest_name.c
-    src/base/big_integer.c
-    src/base/status.c
+    src/base/text.c
+    src/base/base.c
     src/math/expmap.c
     src/math/math.c
     src/math/quat.c

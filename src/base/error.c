@@ -1,6 +1,6 @@
 #include "base/error.h"
 
-#include "base/big_integer.h"
+#include "base/text.h"
 
 #include <string.h>
 

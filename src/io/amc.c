@@ -4,7 +4,7 @@
 // and a value that is no finite number, stay as in the frame before.
 #include "io/asf.h"
 
-#include "base/letters.h"
+#include "base/text.h"
 #include "io/skeleton.h"
 
 #include <string.h>

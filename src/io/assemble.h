@@ -4,7 +4,7 @@
 
 #include "io/xml.h"
 
-#include "base/names.h"
+#include "base/text.h"
 
 // A joint, the element that describes it, and the one it follows.
 typedef struct pz_part {

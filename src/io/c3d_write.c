@@ -1,5 +1,5 @@
 // Writing C3D: Intel order, singles.
-#include "base/letters.h"
+#include "base/text.h"
 #include "io/c3d.h"
 
 #include <float.h>

@@ -15,8 +15,7 @@
 // animations) is kept, to be written again.
 #include "io/gltf.h"
 
-#include "base/letters.h"
-#include "base/names.h"
+#include "base/text.h"
 
 #include <limits.h>
 #include <string.h>

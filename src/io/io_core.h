@@ -10,7 +10,7 @@
 #include <poise/io.h>
 
 #include "base/error.h"
-#include "base/names.h"
+#include "base/text.h"
 #include "io/text.h"
 
 // ---- Memory (input.c) ----------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 // JSON: a strict parser, documents whose values know the way to them, and a writer.
 #include "io/json.h"
 
-#include "base/letters.h"
+#include "base/text.h"
 #include "math/scalar.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef PZ_IO_JSON_H
 #define PZ_IO_JSON_H
 
-#include "base/names.h"
+#include "base/text.h"
 #include "io/io_core.h"
 
 // ---- Values: strict, with the place of every value -----------------------------------------------------------------------

@@ -2,7 +2,7 @@
 // mesh.
 #include "io/mesh.h"
 
-#include "base/names.h"
+#include "base/text.h"
 #include "io/xml.h"
 #include "math/mat3.h"
 #include "math/quat.h"

@@ -17,7 +17,7 @@
 // Angles and rotation vectors are in degrees where inDegrees=yes; lengths, quaternions and other values are as they are.
 //
 // A table with commas and without a header, as spreadsheets write it, is read as well: "time,<coordinate>,..." in radians.
-#include "base/names.h"
+#include "base/text.h"
 #include "io/io_core.h"
 
 #define WARNINGS_MOST 4 // warnings of one kind

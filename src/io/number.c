@@ -3,8 +3,7 @@
 // Both ways go through the product of an integer and a power of ten, to 128 bits.
 #include "io/text.h"
 
-#include "base/big_integer.h"
-#include "base/letters.h"
+#include "base/text.h"
 #include "io/power_table.h"
 #include "io/u128.h"
 

@@ -1,7 +1,7 @@
 // What the formats of skeletons share: joints by their public description, the tips of bones, and what every writer checks.
 #include "io/skeleton.h"
 
-#include "base/letters.h"
+#include "base/text.h"
 #include "math/scalar.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 // Text as all readers have it: a cursor over words and lines, characters as UTF-8, units of length.
 #include "io/text.h"
 
-#include "base/letters.h"
+#include "base/text.h"
 
 #include <string.h>
 

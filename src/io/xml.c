@@ -6,8 +6,7 @@
 // nothing expands.
 #include "io/xml.h"
 
-#include "base/letters.h"
-#include "base/names.h"
+#include "base/text.h"
 
 #include <limits.h>
 #include <string.h>

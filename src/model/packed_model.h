@@ -16,7 +16,7 @@
 #include <poise/model.h>
 
 #include "base/arena.h"
-#include "base/names.h"
+#include "base/text.h"
 #include "math/quat.h"
 #include "model/curve.h"
 

@@ -11,7 +11,7 @@
 #include "motion/marker_table.h"
 
 #include "base/error.h"
-#include "base/letters.h"
+#include "base/text.h"
 #include "math/scalar.h"
 #include "motion/plain_name.h"
 

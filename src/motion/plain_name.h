@@ -2,7 +2,7 @@
 #ifndef PZ_MOTION_PLAIN_NAME_H
 #define PZ_MOTION_PLAIN_NAME_H
 
-#include "base/letters.h"
+#include "base/text.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/letters.h"
+#include "base/text.h"
 #include "motion/markers.h"
 #include "motion/plain_name.h"
 

@@ -6,7 +6,7 @@
 // numbered (Talos, some glTF figures) are cut by the lengths of their bones: roles.c.
 #include "motion/retarget/roles.h"
 
-#include "base/letters.h"
+#include "base/text.h"
 #include "motion/plain_name.h"
 
 #include <string.h>

@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/letters.h"
+#include "base/text.h"
 #include "math/scalar.h"
 #include "math/vec3.h"
 #include "motion/marker_table.h"
