@@ -11,8 +11,8 @@
 
 #include "express/erik/erik_state.h"
 
-#include "math/dense.h"
-#include "math/so3.h"
+#include "num/dense.h"
+#include "num/rotation.h"
 
 #include <stdlib.h>
 #include <string.h>

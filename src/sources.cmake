@@ -6,14 +6,9 @@ set(poise_sources
     src/base/error.c
     src/base/text.c
     src/base/base.c
-    src/math/expmap.c
-    src/math/math.c
-    src/math/quat.c
-    src/math/so3.c
-    src/math/trig.c
-    src/math/exponential.c
-    src/math/dense.c
-    src/math/spectral.c
+    src/num/trig.c
+    src/num/rotation.c
+    src/num/dense.c
     src/model/curve.c
     src/model/functions.c
     src/model/joint_table.c

@@ -3,7 +3,7 @@
 # and with clang, as far as they are there. Kernels are headers for sources that say what they are to be compiled for.
 set -eu
 cd "$(dirname "$0")/.."
-kernels=" math/sincos_kernel.h math/so3_series.h batch/arm_lanes_kernel.h batch/tree_evaluate.h batch/tree_newton.h "
+kernels=" batch/arm_lanes_kernel.h batch/tree_evaluate.h batch/tree_newton.h "
 warnings="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fsyntax-only"
 
 # try HEADER COMPILER FLAGS...

@@ -11,10 +11,9 @@ import sys
 # A layer of src/ may include itself, the layers named, and what those may include. All may include <poise/...>.
 LAYERS = {
     "base": [],
-    "math": ["base"],
-    "simd": ["math"],
-    "model": ["math"],
-    "kin": ["model", "simd"],
+    "num": ["base"],
+    "model": ["num"],
+    "kin": ["model"],
     "shape": ["kin"],
     "goal": ["kin"],
     "solve": ["goal", "shape"],
@@ -41,7 +40,7 @@ CLIENTS = {
 # Single files that need private headers.
 PRIVATE = {
     "app/cli/json_tree.c": ["src/io"],  # reads JSON with the parser of the library
-    "reference/two_task.c": ["src/express/erik", "src/math"],  # runs over the chain and the measures of ERIK
+    "reference/two_task.c": ["src/express/erik", "src/num"],  # runs over the chain and the measures of ERIK
 }
 
 # The library asks the C library for these only; memory comes from base.

@@ -9,8 +9,7 @@
 
 #include "body_run.h"
 
-#include "math/euler.h"
-#include "math/so3.h"
+#include "num/rotation.h"
 
 #define ALIGN_SQUARINGS 10
 
@@ -20,14 +19,14 @@ typedef struct body_cloud {
     int count;
 } body_cloud;
 
-BODY_FN void body_gather(const body_task *t, const real *m, body_cloud *c)
+BODY_FN void body_gather(const body_task *t, const scalar *m, body_cloud *c)
 {
-    real weight = 0;
+    scalar weight = 0;
     c->x = c->t = rv(0, 0, 0);
     c->M.x = c->M.y = c->M.z = rv(0, 0, 0);
     c->count = 0;
     for (int i = 0; i < t->marker_count; ++i) {
-        real w = AT(m, t->at.weight + i);
+        scalar w = AT(m, t->at.weight + i);
         c->count += w > 0;
         if (t->part[i] != BODY_POINT) {
             continue;
@@ -40,7 +39,7 @@ BODY_FN void body_gather(const body_task *t, const real *m, body_cloud *c)
         c->count = 0;
         return;
     }
-    real inverse = real_inverse(weight);
+    scalar inverse = scalar_inverse(weight);
     c->x = rv_scale(c->x, inverse), c->t = rv_scale(c->t, inverse);
     for (int i = 0; i < t->marker_count; ++i) {
         rvec x = body_get(m, t->at.point + 3 * i), to = body_get(m, t->at.target + 3 * i);
@@ -51,42 +50,42 @@ BODY_FN void body_gather(const body_task *t, const real *m, body_cloud *c)
 }
 
 // Davenport's matrix, w first; M_ab = sum x_a t_b, and M.y is the column of t_y.
-BODY_FN void body_davenport(const rmat *M, real N[4][4])
+BODY_FN void body_davenport(const rmat *M, scalar N[4][4])
 {
-    real xx = M->x.x, yy = M->y.y, zz = M->z.z;
+    scalar xx = M->x.x, yy = M->y.y, zz = M->z.z;
     N[0][0] = xx + yy + zz;
     N[0][1] = M->z.y - M->y.z, N[0][2] = M->x.z - M->z.x, N[0][3] = M->y.x - M->x.y;
     N[1][1] = xx - yy - zz, N[2][2] = yy - xx - zz, N[3][3] = zz - xx - yy;
     N[1][2] = M->y.x + M->x.y, N[1][3] = M->z.x + M->x.z, N[2][3] = M->z.y + M->y.z;
-    real size = 0;
+    scalar size = 0;
     for (int i = 0; i < 4; ++i) {
         for (int j = 0; j < 4; ++j) {
             N[i][j] = i <= j ? N[i][j] : N[j][i];
-            size = real_fma(N[i][j], N[i][j], size);
+            size = scalar_fma(N[i][j], N[i][j], size);
         }
     }
-    size = real_root(size);
+    size = scalar_root(size);
     for (int i = 0; i < 4; ++i) {
         N[i][i] += size;
     }
 }
 
 // N <- N^2 / trace. False where there is nothing to divide by.
-PZ_BOTH bool body_square(real N[4][4])
+PZ_BOTH bool body_square(scalar N[4][4])
 {
-    real S[4][4], trace = 0;
+    scalar S[4][4], trace = 0;
     for (int i = 0; i < 4; ++i) {
         trace += N[i][i];
     }
-    if (!(trace > (real)1e-25)) {
+    if (!(trace > (scalar)1e-25)) {
         return false;
     }
-    real inverse = real_inverse(trace);
+    scalar inverse = scalar_inverse(trace);
     for (int i = 0; i < 4; ++i) {
         for (int j = i; j < 4; ++j) {
-            real sum = 0;
+            scalar sum = 0;
             for (int k = 0; k < 4; ++k) {
-                sum = real_fma(inverse * N[i][k], inverse * N[k][j], sum);
+                sum = scalar_fma(inverse * N[i][k], inverse * N[k][j], sum);
             }
             S[i][j] = S[j][i] = sum;
         }
@@ -96,9 +95,9 @@ PZ_BOTH bool body_square(real N[4][4])
 }
 
 // The best turn as a unit quaternion x y z w. False where the markers do not say.
-BODY_FN bool body_best_turn(const rmat *M, real turn[4])
+BODY_FN bool body_best_turn(const rmat *M, scalar turn[4])
 {
-    real N[4][4];
+    scalar N[4][4];
     body_davenport(M, N);
     for (int i = 0; i < ALIGN_SQUARINGS; ++i) {
         if (!body_square(N)) {
@@ -109,18 +108,18 @@ BODY_FN bool body_best_turn(const rmat *M, real turn[4])
     for (int i = 1; i < 4; ++i) {
         column = N[i][i] > N[column][column] ? i : column;
     }
-    real square = 0;
+    scalar square = 0;
     for (int i = 0; i < 4; ++i) {
-        square = real_fma(N[i][column], N[i][column], square);
+        square = scalar_fma(N[i][column], N[i][column], square);
     }
-    real inverse = real_inverse(real_root(square));
+    scalar inverse = scalar_inverse(scalar_root(square));
     turn[0] = inverse * N[1][column], turn[1] = inverse * N[2][column], turn[2] = inverse * N[3][column];
     turn[3] = inverse * N[0][column];
     return square > 0;
 }
 
 // Coordinates of a rotation of the root, in double: they need an arc tangent.
-BODY_FN void body_put_rotation(const body_task *t, real *m, const rmat *turn)
+BODY_FN void body_put_rotation(const body_task *t, scalar *m, const rmat *turn)
 {
     const body_joint *root = &t->joints[0];
     int q = t->at.trial + 3;
@@ -129,25 +128,25 @@ BODY_FN void body_put_rotation(const body_task *t, real *m, const rmat *turn)
               {(double)turn->z.x, (double)turn->z.y, (double)turn->z.z}};
     quat r = quat_from_matrix(&M);
     if (root->steps[3] == PZ_QUATERNION) {
-        body_put(m, q, rv((real)r.x, (real)r.y, (real)r.z));
-        AT(m, q + 3) = (real)r.w;
+        body_put(m, q, rv((scalar)r.x, (scalar)r.y, (scalar)r.z));
+        AT(m, q + 3) = (scalar)r.w;
     } else if (root->steps[3] == PZ_EXPMAP) {
         vec3 v = so3_log(quat_normalize(r));
-        body_put(m, q, rv((real)v.x, (real)v.y, (real)v.z));
+        body_put(m, q, rv((scalar)v.x, (scalar)v.y, (scalar)v.z));
     } else {
         double angles[3];
         M = quat_matrix(quat_normalize(r));
         euler_angles(root->steps[3], root->steps[4], root->steps[5], &M, angles);
-        body_put(m, q, rv((real)angles[0], (real)angles[1], (real)angles[2]));
+        body_put(m, q, rv((scalar)angles[0], (scalar)angles[1], (scalar)angles[2]));
     }
 }
 
 // The root of the trial, turned by r and shifted with the mean of the markers.
-BODY_FN void align_root(const body_task *t, real *m, const body_cloud *c, const real r[4])
+BODY_FN void align_root(const body_task *t, scalar *m, const body_cloud *c, const scalar r[4])
 {
     const double *n = t->numbers;
-    rmat C = {rv((real)n[0], (real)n[1], (real)n[2]), rv((real)n[3], (real)n[4], (real)n[5]),
-              rv((real)n[6], (real)n[7], (real)n[8])};
+    rmat C = {rv((scalar)n[0], (scalar)n[1], (scalar)n[2]), rv((scalar)n[3], (scalar)n[4], (scalar)n[5]),
+              rv((scalar)n[6], (scalar)n[7], (scalar)n[8])};
     rmat turn = quaternion_matrix(r[0], r[1], r[2], r[3]);
     body_frame root = body_load_frame(m, t->at.frame);
     rmat R = rm_mul(&turn, &root.R), M;
@@ -156,18 +155,18 @@ BODY_FN void align_root(const body_task *t, real *m, const body_cloud *c, const 
     body_put(m, t->at.trial, rm_apply_transposed(&C, p));
     body_put_rotation(t, m, &M);
     for (int i = 0; i < t->joints[0].dofs - 3 * t->joints[0].has_quaternion; ++i) {
-        real lower, upper;
+        scalar lower, upper;
         body_bounds(t, m, i, &lower, &upper);
-        AT(m, t->at.trial + i) = real_clamp(AT(m, t->at.trial + i), lower, upper);
+        AT(m, t->at.trial + i) = scalar_clamp(AT(m, t->at.trial + i), lower, upper);
     }
 }
 
 // The trial with its root laid onto the markers, which lie as at the current point. False, with nothing done, where the
 // markers do not say how.
-BODY_FN bool body_align(const body_task *t, real *m)
+BODY_FN bool body_align(const body_task *t, scalar *m)
 {
     body_cloud c;
-    real r[4];
+    scalar r[4];
     body_gather(t, m, &c);
     if (c.count < 3 || !body_best_turn(&c.M, r)) {
         return false;

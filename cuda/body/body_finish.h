@@ -46,11 +46,11 @@ typedef enum finish_stage { FINISH_START, FINISH_ARRIVED, FINISH_RUNNING, FINISH
 typedef struct body_finish {
     int problem, looks, solves, moved_joints, active_limits;
     finish_stage stage;
-    real scale;
-    real start_cost, cost, worst, predicted;
+    scalar scale;
+    scalar start_cost, cost, worst, predicted;
     bool proposes; // the next trial is the current point and `share` of the step; otherwise it is there already
-    real share;
-    real lambda, growth;
+    scalar share;
+    scalar lambda, growth;
     bool is_direct;              // a frame of a clip, which begins where the one before has ended,
     bool is_first;               // or where the clip begins
     const poise_cuda_calm *calm; // of the clip, or NULL
@@ -63,12 +63,12 @@ typedef struct body_finish {
     bool is_stuck;               // no step lowers the cost
     bool is_measured;            // `measure` is that of the current point
     body_measure measure;
-    real distance;
+    scalar distance;
 } body_finish;
 
 // ---- Limits, exactly -----------------------------------------------------------------------------------------------------
 
-PZ_BOTH double finish_excess(const body_task *t, const body_joint *joint, const real *m)
+PZ_BOTH double finish_excess(const body_task *t, const body_joint *joint, const scalar *m)
 {
     const double *radius = t->numbers + t->swing_numbers + BODY_SWING * t->swing_count + 2 * joint->swing;
     double a = AT(m, t->at.trial + joint->q) / radius[0], b = AT(m, t->at.trial + joint->q + 1) / radius[1];
@@ -76,7 +76,7 @@ PZ_BOTH double finish_excess(const body_task *t, const body_joint *joint, const 
 }
 
 // A swing within its ellipse. True: it was not.
-PZ_BOTH bool finish_clamp_swing(const body_task *t, const body_joint *joint, real *m)
+PZ_BOTH bool finish_clamp_swing(const body_task *t, const body_joint *joint, scalar *m)
 {
     int q = t->at.trial + joint->q, round = 0;
     BODY_LOOP
@@ -94,7 +94,7 @@ typedef struct finish_limits {
 } finish_limits;
 
 // `trial`, in host coordinates, within the limits as poise_model_clamp has them.
-BODY_FN finish_limits finish_clamp(const body_task *t, real *m)
+BODY_FN finish_limits finish_clamp(const body_task *t, scalar *m)
 {
     int moved = 0, active = 0;
     BODY_LOOP
@@ -106,7 +106,7 @@ BODY_FN finish_limits finish_clamp(const body_task *t, real *m)
         BODY_LOOP
         for (int i = 0; i < plain; ++i) {
             const double *n = t->numbers + t->dof_numbers + BODY_DOF * (joint->v + i);
-            double x = AT(m, q + i), inside = real_clamp(x, n[0], n[1]);
+            double x = AT(m, q + i), inside = scalar_clamp(x, n[0], n[1]);
             is_outside = is_outside || inside != x;
             active += (at_edge && i < 2) || inside <= n[0] || inside >= n[1];
             AT(m, q + i) = inside;
@@ -117,7 +117,7 @@ BODY_FN finish_limits finish_clamp(const body_task *t, real *m)
                      AT(m, r + 3) * AT(m, r + 3);
         }
         BODY_LOOP
-        for (int i = 0; i < 4 && real_abs(square - 1.0) > 8.0 * REAL_EPSILON; ++i) {
+        for (int i = 0; i < 4 && scalar_abs(square - 1.0) > 8.0 * REAL_EPSILON; ++i) {
             AT(m, r + i) /= sqrt(square);
         }
         moved += is_outside;
@@ -128,7 +128,7 @@ BODY_FN finish_limits finish_clamp(const body_task *t, real *m)
 }
 
 // The coordinates at q into `trial`.
-BODY_FN void finish_look_at(const body_task *t, real *m, const double *q)
+BODY_FN void finish_look_at(const body_task *t, scalar *m, const double *q)
 {
     BODY_LOOP
     for (int i = body_lane(); i < t->nq; i += BODY_LANES) {
@@ -138,7 +138,7 @@ BODY_FN void finish_look_at(const body_task *t, real *m, const double *q)
 }
 
 // `trial`, in host coordinates, as q, and from there on in those of the state.
-BODY_FN void finish_put(const body_task *t, real *m, double *q)
+BODY_FN void finish_put(const body_task *t, scalar *m, double *q)
 {
     BODY_LOOP
     for (int i = body_lane(); i < t->nq; i += BODY_LANES) {
@@ -150,7 +150,7 @@ BODY_FN void finish_put(const body_task *t, real *m, double *q)
 }
 
 // The start, at q, within the limits there and in `trial`. Returns how many joints were not.
-BODY_FN int finish_take_start(const body_task *t, real *m, double *q)
+BODY_FN int finish_take_start(const body_task *t, scalar *m, double *q)
 {
     BODY_READS
     for (int i = body_lane(); i < t->nq; i += BODY_LANES) {
@@ -168,7 +168,7 @@ PZ_BOTH double *finish_q(const body_task *t, const pz_cuda_tree_batch *batch, co
 }
 
 // The end of the best run into `trial`: what lies beside a bound, at it; a locked coordinate, where it began.
-BODY_FN void finish_take_end(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work, real *m,
+BODY_FN void finish_take_end(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work, scalar *m,
                              const body_finish *f)
 {
     const float *end = work->ends + (size_t)f->problem * (size_t)t->nq;
@@ -184,7 +184,7 @@ BODY_FN void finish_take_end(const body_task *t, const pz_cuda_tree_batch *batch
         int q = t->at.trial + joint->q, plain = joint->dofs - 3 * joint->has_quaternion;
         BODY_LOOP
         for (int i = 0; i < plain; ++i) {
-            real lower, upper, x = AT(m, q + i);
+            scalar lower, upper, x = AT(m, q + i);
             body_bounds(t, m, joint->v + i, &lower, &upper);
             x = x - lower <= FINISH_SNAP ? lower : upper - x <= FINISH_SNAP ? upper : x;
             bool is_locked = body_metric(t, joint->v + i) < 0;
@@ -195,8 +195,8 @@ BODY_FN void finish_take_end(const body_task *t, const pz_cuda_tree_batch *batch
             AT(m, q + plain + i) = start[joint->q + plain + i];
         }
         if (joint->swing >= 0) {
-            const real *W = t->numbers + t->swing_numbers + BODY_SWING * joint->swing;
-            real a = AT(m, q), b = AT(m, q + 1), size = sqrt(a * a * W[0] + b * b * W[1]);
+            const scalar *W = t->numbers + t->swing_numbers + BODY_SWING * joint->swing;
+            scalar a = AT(m, q), b = AT(m, q + 1), size = sqrt(a * a * W[0] + b * b * W[1]);
             bool is_near = size >= 1.0 - 2.0 * FINISH_SNAP;
             AT(m, q) = is_near ? a / size : a, AT(m, q + 1) = is_near ? b / size : b;
         }
@@ -208,7 +208,7 @@ BODY_FN void finish_take_end(const body_task *t, const pz_cuda_tree_batch *batch
 
 // The current point of joint k as q has it, into `trial` for a while. Returns the square of its way from the start, which q
 // still holds.
-PZ_BOTH double finish_leave(const body_task *t, real *m, int k, const double *q)
+PZ_BOTH double finish_leave(const body_task *t, scalar *m, int k, const double *q)
 {
     const body_joint *joint = &t->joints[k];
     int plain = joint->dofs - 3 * joint->has_quaternion, r = joint->q + plain;
@@ -233,14 +233,14 @@ PZ_BOTH double finish_leave(const body_task *t, real *m, int k, const double *q)
             double off = AT(m, t->at.trial + i) - (dot < 0 ? -q[i] : q[i]);
             apart += off * off;
         }
-        double angle = 4.0 * pz_atan2(0.5 * sqrt(apart), sqrt(1.0 - real_min(0.25 * apart, 1.0)));
+        double angle = 4.0 * pz_atan2(0.5 * sqrt(apart), sqrt(1.0 - scalar_min(0.25 * apart, 1.0)));
         square += angle * angle;
     }
     return square;
 }
 
 // The current point as q, within the limits, and how far it is from the start.
-BODY_FN void finish_answer(const body_task *t, const pz_cuda_tree_batch *batch, real *m, body_finish *f)
+BODY_FN void finish_answer(const body_task *t, const pz_cuda_tree_batch *batch, scalar *m, body_finish *f)
 {
     double *q = finish_q(t, batch, f), square = 0.0;
     body_meet();
@@ -267,7 +267,7 @@ PZ_BOTH bool finish_has_calm(const body_task *t, const body_finish *f)
 }
 
 // What pulls a frame with gaps to the one before, beside SMOOTHNESS.
-BODY_FN double finish_calm(const body_task *t, real *m, const body_finish *f)
+BODY_FN double finish_calm(const body_task *t, scalar *m, const body_finish *f)
 {
     int usual = t->at.pull + t->nv + 1;
     bool has_gaps = false;
@@ -283,11 +283,11 @@ BODY_FN double finish_calm(const body_task *t, real *m, const body_finish *f)
         has_gaps = has_gaps || !(AT(m, t->at.weight + i) > 0);
     }
     double ratio = AT(m, usual) / f->calm->turn;
-    return has_gaps ? real_min(ratio * ratio, f->calm->most) : 0.0;
+    return has_gaps ? scalar_min(ratio * ratio, f->calm->most) : 0.0;
 }
 
 // The errors of a frame that has ended count for those after it.
-BODY_FN void finish_remember(const body_task *t, real *m, const body_finish *f)
+BODY_FN void finish_remember(const body_task *t, scalar *m, const body_finish *f)
 {
     double sum = 0.0;
     int seen = 0, usual = t->at.pull + t->nv + 1;
@@ -308,7 +308,7 @@ BODY_FN void finish_remember(const body_task *t, real *m, const body_finish *f)
 // ---- Steps ---------------------------------------------------------------------------------------------------------------
 
 // A problem that the search has found begins at the end of its run; the search knows the cost of its start well enough.
-BODY_FN void finish_begin(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work, int problem, real *m,
+BODY_FN void finish_begin(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work, int problem, scalar *m,
                           body_finish *f)
 {
     bool found = !f->is_direct && work->best[problem].won < INT_MAX;
@@ -342,14 +342,14 @@ PZ_BOTH void finish_go_on(const body_task *t, const pz_cuda_tree_batch *batch, i
     body_meet();
 }
 
-PZ_BOTH void finish_propose(body_finish *f, real share)
+PZ_BOTH void finish_propose(body_finish *f, scalar share)
 {
     f->proposes = true;
     f->share = share;
 }
 
 // What is at the next trial: the one place where trials are made, in which threads of a warp meet again.
-BODY_FN body_look finish_look(const body_task *t, real *m, body_finish *f)
+BODY_FN body_look finish_look(const body_task *t, scalar *m, body_finish *f)
 {
     if (f->proposes) {
         body_propose(t, m, f->share);
@@ -358,7 +358,7 @@ BODY_FN body_look finish_look(const body_task *t, real *m, body_finish *f)
     return body_forward(t, m);
 }
 
-PZ_BOTH bool finish_is_met(const body_task *t, real cost, real worst)
+PZ_BOTH bool finish_is_met(const body_task *t, scalar cost, scalar worst)
 {
     double within = FINISH_MARGIN * t->tolerance;
     return worst <= within * within || cost <= t->cost_tolerance;
@@ -373,23 +373,23 @@ PZ_BOTH bool finish_proves(const body_task *t, const body_finish *f)
 // Is the next step likely to gain nothing? With e what a Newton step of length s gains beside its promise p, e = f''' s^3/6,
 // the next one gains about (f''' s^2/2)^2/(2 f'') = 9/4 e^2/p. Losses bend by jumps, and have no such e; frames of a clip
 // go on to the last digits, which the next frame begins with.
-PZ_BOTH bool finish_settles(const body_task *t, const body_finish *f, real fell)
+PZ_BOTH bool finish_settles(const body_task *t, const body_finish *f, scalar fell)
 {
-    real off = fell - f->predicted;
+    scalar off = fell - f->predicted;
     return !t->has_losses && !f->is_direct && 10.0 * off * off <= FINISH_SETTLES * f->cost * f->predicted;
 }
 
 // Beside a saddle steps of Gauss and Newton lead away from it, by little: where one gains more than it promises, the way
 // goes on in its direction, longer each time, as long as the cost falls.
-BODY_FN body_next finish_accept(const body_task *t, const body_look *look, real *m, body_finish *f)
+BODY_FN body_next finish_accept(const body_task *t, const body_look *look, scalar *m, body_finish *f)
 {
-    real fell = f->cost - look->cost, shrink = 2.0 * (fell / f->predicted) - 1.0;
+    scalar fell = f->cost - look->cost, shrink = 2.0 * (fell / f->predicted) - 1.0;
     bool is_newton = finish_proves(t, f) && f->clamped == 0 && f->share == 1.0 && fell >= 0.5 * f->predicted;
     bool is_last = is_newton && f->predicted <= (t->has_saddles ? FINISH_NOTHING : FINISH_LAST) * f->cost;
     bool settles = is_newton && !is_last && finish_settles(t, f, fell);
     if (f->share == 1.0) {
-        real least = f->clamped > 0 ? 0.5 : 0.1; // a step that limits cut off says little
-        f->lambda = real_max(f->lambda * real_max(least, 1.0 - shrink * shrink * shrink), FINISH_LEAST);
+        scalar least = f->clamped > 0 ? 0.5 : 0.1; // a step that limits cut off says little
+        f->lambda = scalar_max(f->lambda * scalar_max(least, 1.0 - shrink * shrink * shrink), FINISH_LEAST);
     }
     f->growth = 2.0;
     f->falls_fast = look->cost < FINISH_FALLS_FAST * f->cost;
@@ -422,7 +422,7 @@ PZ_BOTH body_next finish_reject(const body_task *t, body_finish *f)
         f->stage = FINISH_BACK;
         return BODY_LOOK;
     }
-    f->lambda = real_max(f->lambda * f->growth, 1e-6);
+    f->lambda = scalar_max(f->lambda * f->growth, 1e-6);
     f->growth *= 2.0;
     finish_propose(f, 0.25 * f->share);
     if (f->share < FINISH_SHORTEST) {
@@ -439,7 +439,7 @@ BODY_FN poise_outcome finish_outcome(const body_task *t, const body_finish *f)
     if (f->worst <= t->tolerance * t->tolerance || f->cost <= t->cost_tolerance) {
         return POISE_OUTCOME_REACHED;
     }
-    double tolerance = f->is_stuck ? real_max(FINISH_STUCK, t->gradient_tolerance) : t->gradient_tolerance;
+    double tolerance = f->is_stuck ? scalar_max(FINISH_STUCK, t->gradient_tolerance) : t->gradient_tolerance;
     if (f->is_proved || (!t->has_saddles && f->measure.cosine <= tolerance)) {
         return POISE_OUTCOME_CLOSEST;
     }
@@ -453,7 +453,7 @@ PZ_BOTH double finish_finite(double x)
 
 // The largest distance of a point that counts from its target, and the largest angle of a goal: of a direction by its chord,
 // |d - u|^2 = 4 sin^2(phi/2), of a frame by those of its axes, sum |d_k - u_k|^2 = 8 sin^2(phi/2).
-BODY_FN void finish_errors(const body_task *t, const real *m, double *length, double *angle)
+BODY_FN void finish_errors(const body_task *t, const scalar *m, double *length, double *angle)
 {
     double worst = 0.0, turn = 0.0, frame = 0.0;
     BODY_LOOP
@@ -467,12 +467,12 @@ BODY_FN void finish_errors(const body_task *t, const real *m, double *length, do
         turn = body_worse(turn, sine);
     }
     *length = sqrt(worst);
-    *angle = 2.0 * pz_atan2(sqrt(turn), sqrt(1.0 - real_min(turn, 1.0)));
+    *angle = 2.0 * pz_atan2(sqrt(turn), sqrt(1.0 - scalar_min(turn, 1.0)));
     body_meet();
 }
 
 // What is said about the answer, whose cost f has. Runs up to the one that won count; all of them where none has.
-BODY_FN void finish_report(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work, real *m,
+BODY_FN void finish_report(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work, scalar *m,
                            body_finish *f)
 {
     const body_best *best = &work->best[f->problem];
@@ -522,7 +522,7 @@ BODY_FN void finish_report(const body_task *t, const pz_cuda_tree_batch *batch, 
 // ---- Judging -------------------------------------------------------------------------------------------------------------
 
 // Is the last rounding of q, from the state's coordinates to those of the world, less than the tolerance leaves?
-PZ_BOTH bool finish_is_close(const body_task *t, const real *m)
+PZ_BOTH bool finish_is_close(const body_task *t, const scalar *m)
 {
     rvec base = body_get(m, t->at.base);
     return 8.0 * REAL_EPSILON * (sqrt(rv_dot(base, base)) + t->size) < (1.0 - FINISH_MARGIN) * t->tolerance;
@@ -530,7 +530,7 @@ PZ_BOTH bool finish_is_close(const body_task *t, const real *m)
 
 // After a look: BODY_LOOK, BODY_SOLVE, or the end (finish_end), BODY_FOUND or BODY_LOST.
 BODY_FN body_next finish_judge(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work,
-                               const body_look *look, real *m, body_finish *f)
+                               const body_look *look, scalar *m, body_finish *f)
 {
     body_next next;
     bool falls = look->cost < f->cost;
@@ -569,7 +569,7 @@ BODY_FN body_next finish_judge(const body_task *t, const pz_cuda_tree_batch *bat
 
 // A solve for the step within the limits: by the exact Hessian if the residual stays and that is positive definite, with the
 // dofs held that left before. BODY_SOLVE: once more; BODY_LOOK: at the trial, where the step leads; BODY_FOUND: the end.
-BODY_FN body_next finish_solve(const body_task *t, real *m, body_finish *f)
+BODY_FN body_next finish_solve(const body_task *t, scalar *m, body_finish *f)
 {
     if (f->rounds == 0) {
         f->solves += 1;
@@ -597,7 +597,7 @@ BODY_FN body_next finish_solve(const body_task *t, real *m, body_finish *f)
         return BODY_SOLVE;
     }
     f->rounds = 0;
-    if (f->clamped == 0 && real_abs(f->predicted) <= FINISH_FLAT * f->cost) {
+    if (f->clamped == 0 && scalar_abs(f->predicted) <= FINISH_FLAT * f->cost) {
         f->is_proved = finish_proves(t, f);
         f->is_stuck = true;
         return BODY_FOUND;
@@ -606,7 +606,7 @@ BODY_FN body_next finish_solve(const body_task *t, real *m, body_finish *f)
         finish_propose(f, 1.0);
         return BODY_LOOK;
     }
-    f->lambda = real_max(f->lambda * f->growth, 1e-6); // limits have cut off what it promised
+    f->lambda = scalar_max(f->lambda * f->growth, 1e-6); // limits have cut off what it promised
     f->growth *= 2.0;
     f->is_stuck = f->lambda > FINISH_MOST;
     return f->is_stuck ? BODY_LOST : BODY_SOLVE;
@@ -614,8 +614,8 @@ BODY_FN body_next finish_solve(const body_task *t, real *m, body_finish *f)
 
 // The end of a problem: its answer, and what is said about that. False: a look at the answer as it is handed out comes
 // first.
-BODY_FN bool finish_end(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work, real *m, body_next next,
-                        body_finish *f)
+BODY_FN bool finish_end(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work, scalar *m,
+                        body_next next, body_finish *f)
 {
     bool is_done = f->stage == FINISH_ANSWERED;
     if (!is_done) {

@@ -9,23 +9,23 @@ typedef struct body_frame {
     rvec p;
 } body_frame;
 
-PZ_BOTH body_frame body_load_frame(const real *m, int place)
+PZ_BOTH body_frame body_load_frame(const scalar *m, int place)
 {
     body_frame f = {{body_get(m, place), body_get(m, place + 3), body_get(m, place + 6)}, body_get(m, place + 9)};
     return f;
 }
 
-PZ_BOTH void body_store_frame(real *m, int place, const body_frame *f)
+PZ_BOTH void body_store_frame(scalar *m, int place, const body_frame *f)
 {
     body_put(m, place, f->R.x), body_put(m, place + 3, f->R.y), body_put(m, place + 6, f->R.z);
     body_put(m, place + 9, f->p);
 }
 
 // The frame of a joint before its motion.
-PZ_BOTH void body_place(const body_task *t, const real *m, int k, body_frame *f)
+PZ_BOTH void body_place(const body_task *t, const scalar *m, int k, body_frame *f)
 {
     const body_joint *joint = &t->joints[k];
-    const real *n = body_numbers(t) + BODY_JOINT * k;
+    const scalar *n = body_numbers(t) + BODY_JOINT * k;
     rmat C = {body_constant(n), body_constant(n + 3), body_constant(n + 6)};
     rvec shift = body_constant(n + 9);
     if (joint->from == BODY_WORLD) {
@@ -43,10 +43,10 @@ PZ_BOTH void body_place(const body_task *t, const real *m, int k, body_frame *f)
 }
 
 // One turn: two columns change, u' = c u + s w, w' = c w - s u.
-PZ_BOTH void body_turn(real angle, rvec *u, rvec *w)
+PZ_BOTH void body_turn(scalar angle, rvec *u, rvec *w)
 {
-    real s, c;
-    real_sincos(angle, &s, &c);
+    scalar s, c;
+    scalar_sincos(angle, &s, &c);
     rvec turned = rv_mad(rv_scale(*u, c), s, *w);
     *w = rv_mad(rv_scale(*w, c), -s, *u);
     *u = turned;
@@ -54,7 +54,7 @@ PZ_BOTH void body_turn(real angle, rvec *u, rvec *w)
 
 // A turn about a column of R, one of three kinds. Threads of a team have joints of their own, and meet in one turn of chosen
 // columns; threads alone are at the same joint, and none of them waits for another kind.
-PZ_BOTH void body_turn_about(int kind, real angle, rmat *R)
+PZ_BOTH void body_turn_about(int kind, scalar angle, rmat *R)
 {
 #ifdef BODY_TEAM
     bool is_z = kind == PZ_TURN_Z, is_y = kind == PZ_TURN_Y;
@@ -75,7 +75,7 @@ PZ_BOTH void body_turn_about(int kind, real angle, rmat *R)
 }
 
 // A rotation vector, or a swing, whose third component is 0: axes R J_l(v) e_i.
-PZ_BOTH void body_exponential(real *m, int axis, rvec v, int count, rmat *R)
+PZ_BOTH void body_exponential(scalar *m, int axis, rvec v, int count, rmat *R)
 {
     rmat turn, J;
     rotation_of(v, &turn, &J);
@@ -88,7 +88,7 @@ PZ_BOTH void body_exponential(real *m, int axis, rvec v, int count, rmat *R)
 }
 
 // The motion of a joint: its frame after it, its axes and its origin.
-PZ_BOTH void body_move(const body_task *t, real *m, int k, body_frame *f)
+PZ_BOTH void body_move(const body_task *t, scalar *m, int k, body_frame *f)
 {
     const body_joint *joint = &t->joints[k];
     int q = t->at.trial + joint->q, axis = t->at.axis + 3 * joint->v;
@@ -96,7 +96,7 @@ PZ_BOTH void body_move(const body_task *t, real *m, int k, body_frame *f)
     BODY_LOOP
     for (int s = 0; s < joint->step_count; ++s) {
         int kind = joint->steps[s];
-        real value = AT(m, q);
+        scalar value = AT(m, q);
         if (pz_step_is_slide((pz_step_kind)kind)) {
             rvec a = kind == PZ_SLIDE_X ? f->R.x : kind == PZ_SLIDE_Y ? f->R.y : f->R.z;
             body_put(m, axis, a);
@@ -110,7 +110,7 @@ PZ_BOTH void body_move(const body_task *t, real *m, int k, body_frame *f)
             body_put(m, axis, f->R.x), body_put(m, axis + 3, f->R.y), body_put(m, axis + 6, f->R.z);
         } else {
             int count = kind == PZ_EXPMAP ? 3 : 2;
-            body_exponential(m, axis, rv(value, AT(m, q + 1), count == 3 ? AT(m, q + 2) : (real)0), count, &f->R);
+            body_exponential(m, axis, rv(value, AT(m, q + 1), count == 3 ? AT(m, q + 2) : (scalar)0), count, &f->R);
         }
         q += pz_step_nq((pz_step_kind)kind);
         axis += 3 * pz_step_nv((pz_step_kind)kind);
@@ -121,40 +121,40 @@ PZ_BOTH void body_move(const body_task *t, real *m, int k, body_frame *f)
 
 // What a look at the trial tells.
 typedef struct body_look {
-    real cost;
-    real worst; // largest squared distance of a marker that counts from its target; directions are scaled
+    scalar cost;
+    scalar worst; // largest squared distance of a marker that counts from its target; directions are scaled
 } body_look;
 
 // The larger one; what is not a number is larger than any.
-PZ_BOTH real body_worse(real a, real b)
+PZ_BOTH scalar body_worse(scalar a, scalar b)
 {
     return a == a && !(b <= a) ? b : a;
 }
 
 // What the square of a direction's error counts for beside that of a point. In the search a direction is as long as the
 // body; in double it is within its tolerance where a point is.
-PZ_BOTH real body_arrow_scale(const body_task *t, int i)
+PZ_BOTH scalar body_arrow_scale(const body_task *t, int i)
 {
 #ifdef BODY_DOUBLE
     return t->part[i] == BODY_DIRECTION ? t->direction_scale : t->axis_scale;
 #else
     (void)i;
-    return (real)(t->size * t->size);
+    return (scalar)(t->size * t->size);
 #endif
 }
 
 // One marker, whose place is x, and its part of the look.
-PZ_BOTH void body_compare(const body_task *t, real *m, int i, rvec x, real scale, body_look *look)
+PZ_BOTH void body_compare(const body_task *t, scalar *m, int i, rvec x, scalar scale, body_look *look)
 {
     rvec r = rv_sub(x, body_get(m, t->at.target + 3 * i));
-    real w = AT(m, t->at.weight + i), square = rv_dot(r, r), counts = square * scale;
+    scalar w = AT(m, t->at.weight + i), square = rv_dot(r, r), counts = square * scale;
     body_put(m, t->at.point + 3 * i, x);
-    look->cost = real_fma(w, t->has_losses ? body_loss_at(t, i, square).rho : square, look->cost);
+    look->cost = scalar_fma(w, t->has_losses ? body_loss_at(t, i, square).rho : square, look->cost);
     look->worst = w > 0 || square != square ? body_worse(look->worst, counts) : look->worst;
 }
 
 // A chain from its first joint on, and its part of the look.
-PZ_BOTH void forward_chain(const body_task *t, real *m, int c)
+PZ_BOTH void forward_chain(const body_task *t, scalar *m, int c)
 {
     body_look look = {0, 0};
     body_frame f = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, {0, 0, 0}};
@@ -168,20 +168,20 @@ PZ_BOTH void forward_chain(const body_task *t, real *m, int c)
         }
         BODY_LOOP
         for (int i = joint->marker_begin; i < joint->arrow_end; ++i) {
-            const real *n = body_numbers(t) + t->marker_numbers + BODY_MARKER * i;
+            const scalar *n = body_numbers(t) + t->marker_numbers + BODY_MARKER * i;
             rvec x = rm_apply(&f.R, body_constant(n));
             bool is_arrow = i >= joint->marker_end;
             body_compare(t, m, i, is_arrow ? x : rv_add(f.p, x), is_arrow ? body_arrow_scale(t, i) : 1, &look);
         }
 #ifdef BODY_DOUBLE
-        look.cost += t->has_pulls ? body_pull_cost(t, m, joint, t->at.trial) : (real)0;
+        look.cost += t->has_pulls ? body_pull_cost(t, m, joint, t->at.trial) : (scalar)0;
 #endif
     }
     AT(m, t->at.parts + BODY_PARTS * c) = look.cost;
     AT(m, t->at.parts + BODY_PARTS * c + 1) = look.worst;
 }
 
-BODY_FN body_look body_forward(const body_task *t, real *restrict m)
+BODY_FN body_look body_forward(const body_task *t, scalar *restrict m)
 {
     BODY_KNOWN(m);
     BODY_LOOP
@@ -197,7 +197,7 @@ BODY_FN body_look body_forward(const body_task *t, real *restrict m)
         look.cost += AT(m, t->at.parts + BODY_PARTS * c);
         look.worst = body_worse(look.worst, AT(m, t->at.parts + BODY_PARTS * c + 1));
     }
-    look.cost = (real)0.5 * (look.cost + body_pull(t, m, t->nv));
+    look.cost = (scalar)0.5 * (look.cost + body_pull(t, m, t->nv));
     return look;
 }
 

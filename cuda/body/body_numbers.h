@@ -1,11 +1,11 @@
-// The number type of a pass over a body (body_pass.h): `real` is float for the search, and double, with BODY_DOUBLE, for
+// The number type of a pass over a body (body_pass.h): `scalar` is float for the search, and double, with BODY_DOUBLE, for
 // the finish. The same bits on the device and on the host (fast_numbers.h).
 #ifndef POISE_CUDA_BODY_NUMBERS_H
 #define POISE_CUDA_BODY_NUMBERS_H
 
 #include "lib/fast_numbers.h"
 
-#include "math/trig.h"
+#include "num/trig.h"
 
 #include <math.h>
 
@@ -32,16 +32,16 @@
 #endif
 
 #ifdef BODY_DOUBLE
-typedef double real;
+typedef double scalar;
 #define REAL_EPSILON 2.220446049250313e-16
 #define SERIES_TERMS 12 // of the coefficients of a rotation vector
 #else
-typedef float real;
+typedef float scalar;
 #define REAL_EPSILON 1.1920929e-7f
 #define SERIES_TERMS 7
 #endif
 
-PZ_BOTH real real_fma(real a, real b, real c)
+PZ_BOTH scalar scalar_fma(scalar a, scalar b, scalar c)
 {
 #ifdef BODY_DOUBLE
     return fma(a, b, c);
@@ -50,7 +50,7 @@ PZ_BOTH real real_fma(real a, real b, real c)
 #endif
 }
 
-PZ_BOTH real real_root(real x)
+PZ_BOTH scalar scalar_root(scalar x)
 {
 #ifdef BODY_DOUBLE
     return sqrt(x);
@@ -59,7 +59,7 @@ PZ_BOTH real real_root(real x)
 #endif
 }
 
-PZ_BOTH real real_inverse(real x)
+PZ_BOTH scalar scalar_inverse(scalar x)
 {
 #ifdef BODY_DOUBLE
     return 1.0 / x;
@@ -68,27 +68,27 @@ PZ_BOTH real real_inverse(real x)
 #endif
 }
 
-PZ_BOTH real real_abs(real x)
+PZ_BOTH scalar scalar_abs(scalar x)
 {
     return x < 0 ? -x : x;
 }
 
-PZ_BOTH real real_max(real a, real b)
+PZ_BOTH scalar scalar_max(scalar a, scalar b)
 {
     return a > b ? a : b;
 }
 
-PZ_BOTH real real_min(real a, real b)
+PZ_BOTH scalar scalar_min(scalar a, scalar b)
 {
     return a < b ? a : b;
 }
 
-PZ_BOTH real real_clamp(real x, real lower, real upper)
+PZ_BOTH scalar scalar_clamp(scalar x, scalar lower, scalar upper)
 {
     return x < lower ? lower : x > upper ? upper : x;
 }
 
-PZ_BOTH void real_sincos(real angle, real *sine, real *cosine)
+PZ_BOTH void scalar_sincos(scalar angle, scalar *sine, scalar *cosine)
 {
 #ifdef BODY_DOUBLE
     pz_sincos(angle, sine, cosine);
@@ -100,10 +100,10 @@ PZ_BOTH void real_sincos(real angle, real *sine, real *cosine)
 // ---- Vectors -------------------------------------------------------------------------------------------------------------
 
 typedef struct rvec {
-    real x, y, z;
+    scalar x, y, z;
 } rvec;
 
-PZ_BOTH rvec rv(real x, real y, real z)
+PZ_BOTH rvec rv(scalar x, scalar y, scalar z)
 {
     rvec a = {x, y, z};
     return a;
@@ -119,25 +119,25 @@ PZ_BOTH rvec rv_sub(rvec a, rvec b)
     return rv(a.x - b.x, a.y - b.y, a.z - b.z);
 }
 
-PZ_BOTH rvec rv_scale(rvec a, real s)
+PZ_BOTH rvec rv_scale(rvec a, scalar s)
 {
     return rv(s * a.x, s * a.y, s * a.z);
 }
 
-PZ_BOTH real rv_dot(rvec a, rvec b)
+PZ_BOTH scalar rv_dot(rvec a, rvec b)
 {
-    return real_fma(a.x, b.x, real_fma(a.y, b.y, a.z * b.z));
+    return scalar_fma(a.x, b.x, scalar_fma(a.y, b.y, a.z * b.z));
 }
 
 // a + s b
-PZ_BOTH rvec rv_mad(rvec a, real s, rvec b)
+PZ_BOTH rvec rv_mad(rvec a, scalar s, rvec b)
 {
-    return rv(real_fma(s, b.x, a.x), real_fma(s, b.y, a.y), real_fma(s, b.z, a.z));
+    return rv(scalar_fma(s, b.x, a.x), scalar_fma(s, b.y, a.y), scalar_fma(s, b.z, a.z));
 }
 
 PZ_BOTH rvec rv_cross(rvec a, rvec b)
 {
-    return rv(real_fma(a.y, b.z, -(a.z * b.y)), real_fma(a.z, b.x, -(a.x * b.z)), real_fma(a.x, b.y, -(a.y * b.x)));
+    return rv(scalar_fma(a.y, b.z, -(a.z * b.y)), scalar_fma(a.z, b.x, -(a.x * b.z)), scalar_fma(a.x, b.y, -(a.y * b.x)));
 }
 
 // Three columns.
@@ -162,7 +162,7 @@ PZ_BOTH rmat rm_mul(const rmat *A, const rmat *B)
 }
 
 // M + s a b^T
-PZ_BOTH void rm_add_outer(rmat *M, real s, rvec a, rvec b)
+PZ_BOTH void rm_add_outer(rmat *M, scalar s, rvec a, rvec b)
 {
     M->x = rv_mad(M->x, s * b.x, a);
     M->y = rv_mad(M->y, s * b.y, a);
@@ -171,68 +171,68 @@ PZ_BOTH void rm_add_outer(rmat *M, real s, rvec a, rvec b)
 
 // A symmetric matrix.
 typedef struct rsym {
-    real xx, xy, xz, yy, yz, zz;
+    scalar xx, xy, xz, yy, yz, zz;
 } rsym;
 
 PZ_BOTH rvec rs_apply(const rsym *A, rvec a)
 {
-    return rv(real_fma(A->xx, a.x, real_fma(A->xy, a.y, A->xz * a.z)),
-              real_fma(A->xy, a.x, real_fma(A->yy, a.y, A->yz * a.z)),
-              real_fma(A->xz, a.x, real_fma(A->yz, a.y, A->zz * a.z)));
+    return rv(scalar_fma(A->xx, a.x, scalar_fma(A->xy, a.y, A->xz * a.z)),
+              scalar_fma(A->xy, a.x, scalar_fma(A->yy, a.y, A->yz * a.z)),
+              scalar_fma(A->xz, a.x, scalar_fma(A->yz, a.y, A->zz * a.z)));
 }
 
 // A + s a a^T
-PZ_BOTH void rs_add_square(rsym *A, real s, rvec a)
+PZ_BOTH void rs_add_square(rsym *A, scalar s, rvec a)
 {
     rvec b = rv_scale(a, s);
-    A->xx = real_fma(b.x, a.x, A->xx), A->xy = real_fma(b.x, a.y, A->xy), A->xz = real_fma(b.x, a.z, A->xz);
-    A->yy = real_fma(b.y, a.y, A->yy), A->yz = real_fma(b.y, a.z, A->yz), A->zz = real_fma(b.z, a.z, A->zz);
+    A->xx = scalar_fma(b.x, a.x, A->xx), A->xy = scalar_fma(b.x, a.y, A->xy), A->xz = scalar_fma(b.x, a.z, A->xz);
+    A->yy = scalar_fma(b.y, a.y, A->yy), A->yz = scalar_fma(b.y, a.z, A->yz), A->zz = scalar_fma(b.z, a.z, A->zz);
 }
 
 // ---- Rotations -----------------------------------------------------------------------------------------------------------
 
 // I + p W + r W^2 with W = [v]x, W^2 = v v^T - |v|^2 I
-PZ_BOTH rmat rotation_polynomial(real p, real r, rvec v)
+PZ_BOTH rmat rotation_polynomial(scalar p, scalar r, rvec v)
 {
-    real xx = v.x * v.x, yy = v.y * v.y, zz = v.z * v.z, xy = r * (v.x * v.y), xz = r * (v.x * v.z), yz = r * (v.y * v.z);
+    scalar xx = v.x * v.x, yy = v.y * v.y, zz = v.z * v.z, xy = r * (v.x * v.y), xz = r * (v.x * v.z), yz = r * (v.y * v.z);
     rvec u = rv_scale(v, p);
     rmat M = {rv(1 - r * (yy + zz), xy + u.z, xz - u.y), rv(xy - u.z, 1 - r * (xx + zz), yz + u.x),
               rv(xz + u.y, yz - u.x, 1 - r * (xx + yy))};
     return M;
 }
 
-// exp(v) = I + a W + b W^2, and its left Jacobian I + b W + c W^2 (math/so3.c has the series, c_4 and c_5, and the closed
+// exp(v) = I + a W + b W^2, and its left Jacobian I + b W + c W^2 (num/rotation.c has the series, c_4 and c_5, and the closed
 // forms beyond them).
 PZ_BOTH void rotation_of(rvec v, rmat *turn, rmat *jacobian)
 {
-    real x = rv_dot(v, v), a, b, c;
-    if (x <= (real)6.25) {
-        real four = 1, five = 1;
+    scalar x = rv_dot(v, v), a, b, c;
+    if (x <= (scalar)6.25) {
+        scalar four = 1, five = 1;
         FAST_UNROLL
         for (int j = SERIES_TERMS - 1; j > 0; --j) {
-            four = real_fma(-x * (real)(1.0 / ((2 * j + 3) * (2 * j + 4))), four, 1);
-            five = real_fma(-x * (real)(1.0 / ((2 * j + 4) * (2 * j + 5))), five, 1);
+            four = scalar_fma(-x * (scalar)(1.0 / ((2 * j + 3) * (2 * j + 4))), four, 1);
+            five = scalar_fma(-x * (scalar)(1.0 / ((2 * j + 4) * (2 * j + 5))), five, 1);
         }
-        c = real_fma(-x * (real)(1.0 / 120.0), five, (real)(1.0 / 6.0));
-        b = real_fma(-x * (real)(1.0 / 24.0), four, (real)0.5);
-        a = real_fma(-x, c, 1);
+        c = scalar_fma(-x * (scalar)(1.0 / 120.0), five, (scalar)(1.0 / 6.0));
+        b = scalar_fma(-x * (scalar)(1.0 / 24.0), four, (scalar)0.5);
+        a = scalar_fma(-x, c, 1);
     } else {
-        real half = (real)0.5 * real_root(x), sine, cosine;
-        real_sincos(half, &sine, &cosine);
-        real r = sine / half;
-        a = r * cosine, b = (real)0.5 * r * r, c = (1 - a) / x;
+        scalar half = (scalar)0.5 * scalar_root(x), sine, cosine;
+        scalar_sincos(half, &sine, &cosine);
+        scalar r = sine / half;
+        a = r * cosine, b = (scalar)0.5 * r * r, c = (1 - a) / x;
     }
     *turn = rotation_polynomial(a, b, v);
     *jacobian = rotation_polynomial(b, c, v);
 }
 
 // Of the quaternion x y z w, any length but 0.
-PZ_BOTH rmat quaternion_matrix(real x, real y, real z, real w)
+PZ_BOTH rmat quaternion_matrix(scalar x, scalar y, scalar z, scalar w)
 {
-    real s = 2 * real_inverse(real_fma(x, x, real_fma(y, y, real_fma(z, z, w * w))));
-    rmat M = {rv(1 - s * real_fma(y, y, z * z), s * real_fma(x, y, w * z), s * real_fma(x, z, -(w * y))),
-              rv(s * real_fma(x, y, -(w * z)), 1 - s * real_fma(x, x, z * z), s * real_fma(y, z, w * x)),
-              rv(s * real_fma(x, z, w * y), s * real_fma(y, z, -(w * x)), 1 - s * real_fma(x, x, y * y))};
+    scalar s = 2 * scalar_inverse(scalar_fma(x, x, scalar_fma(y, y, scalar_fma(z, z, w * w))));
+    rmat M = {rv(1 - s * scalar_fma(y, y, z * z), s * scalar_fma(x, y, w * z), s * scalar_fma(x, z, -(w * y))),
+              rv(s * scalar_fma(x, y, -(w * z)), 1 - s * scalar_fma(x, x, z * z), s * scalar_fma(y, z, w * x)),
+              rv(s * scalar_fma(x, z, w * y), s * scalar_fma(y, z, -(w * x)), 1 - s * scalar_fma(x, x, y * y))};
     return M;
 }
 

@@ -11,53 +11,53 @@
 
 #ifdef BODY_DOUBLE
 
-// 2 vec(conj(h) q) and the real part, of quaternions in the state.
-PZ_BOTH rvec body_turned(const real *m, int h, int q, real *w)
+// 2 vec(conj(h) q) and the scalar part, of quaternions in the state.
+PZ_BOTH rvec body_turned(const scalar *m, int h, int q, scalar *w)
 {
     rvec a = body_get(m, h), b = body_get(m, q);
-    real aw = AT(m, h + 3), bw = AT(m, q + 3);
+    scalar aw = AT(m, h + 3), bw = AT(m, q + 3);
     rvec u = rv_sub(rv_sub(rv_scale(b, aw), rv_scale(a, bw)), rv_cross(a, b));
-    *w = real_fma(aw, bw, rv_dot(a, b));
+    *w = scalar_fma(aw, bw, rv_dot(a, b));
     return *w < 0 ? rv_scale(u, -2) : rv_scale(u, 2);
 }
 
 // Twice the cost of a joint's pulls at the coordinates from `q` on.
-BODY_FN real body_pull_cost(const body_task *t, const real *m, const body_joint *joint, int q)
+BODY_FN scalar body_pull_cost(const body_task *t, const scalar *m, const body_joint *joint, int q)
 {
     int plain = joint->dofs - 3 * joint->has_quaternion, at = joint->q + plain;
-    real sum = 0, w;
+    scalar sum = 0, w;
     BODY_LOOP
     for (int i = 0; i < plain; ++i) {
-        real off = AT(m, q + joint->q + i) - AT(m, t->at.home + joint->q + i);
-        sum = real_fma(AT(m, t->at.pull + joint->v + i) * off, off, sum);
+        scalar off = AT(m, q + joint->q + i) - AT(m, t->at.home + joint->q + i);
+        sum = scalar_fma(AT(m, t->at.pull + joint->v + i) * off, off, sum);
     }
     if (joint->has_quaternion) {
         rvec u = body_turned(m, t->at.home + at, q + at, &w);
-        sum = real_fma(AT(m, t->at.pull + joint->v + plain), rv_dot(u, u), sum);
+        sum = scalar_fma(AT(m, t->at.pull + joint->v + plain), rv_dot(u, u), sum);
     }
     return sum;
 }
 
 // The gradient of the pull on dof i of a joint at the current point.
-BODY_FN real body_pull_gradient(const body_task *t, const real *m, const body_joint *joint, int i)
+BODY_FN scalar body_pull_gradient(const body_task *t, const scalar *m, const body_joint *joint, int i)
 {
     int plain = joint->dofs - 3 * joint->has_quaternion, at = joint->q + plain;
-    real pull = AT(m, t->at.pull + joint->v + i), w;
+    scalar pull = AT(m, t->at.pull + joint->v + i), w;
     if (i < plain) {
         return pull * (AT(m, t->at.q + joint->q + i) - AT(m, t->at.home + joint->q + i));
     }
     rvec u = body_turned(m, t->at.home + at, t->at.q + at, &w);
-    return pull * real_abs(w) * (i == plain ? u.x : i == plain + 1 ? u.y : u.z);
+    return pull * scalar_abs(w) * (i == plain ? u.x : i == plain + 1 ? u.y : u.z);
 }
 
 // Both pulls of a problem that begins at q, into the state, as one. `steady` is the weight of the last frame.
-BODY_FN void body_take_pulls(const body_task *t, real *m, const double *q, double steady)
+BODY_FN void body_take_pulls(const body_task *t, scalar *m, const double *q, double steady)
 {
     BODY_LOOP
     for (int k = body_lane(); k < t->joint_count; k += BODY_LANES) {
         const body_joint *joint = &t->joints[k];
         int plain = joint->dofs - 3 * joint->has_quaternion, at = joint->q + plain;
-        real least = 0;
+        scalar least = 0;
         BODY_LOOP
         for (int i = 0; i < joint->dofs; ++i) {
             int dof = joint->v + (i < plain ? i : plain);
@@ -79,7 +79,7 @@ BODY_FN void body_take_pulls(const body_task *t, real *m, const double *q, doubl
     }
     body_meet();
     if (body_lane() == 0) {
-        real least = 0;
+        scalar least = 0;
         for (int k = 0; k < t->joint_count; ++k) {
             least += AT(m, t->at.parts + k);
         }
@@ -91,20 +91,20 @@ BODY_FN void body_take_pulls(const body_task *t, real *m, const double *q, doubl
 #endif
 
 // The weight of what pulls on a dof, and its gradient; nothing pulls in the search.
-PZ_BOTH real body_pull(const body_task *t, const real *m, int dof)
+PZ_BOTH scalar body_pull(const body_task *t, const scalar *m, int dof)
 {
 #ifdef BODY_DOUBLE
-    return t->has_pulls ? AT(m, t->at.pull + dof) : (real)0;
+    return t->has_pulls ? AT(m, t->at.pull + dof) : (scalar)0;
 #else
     (void)t, (void)m, (void)dof;
     return 0;
 #endif
 }
 
-PZ_BOTH real body_pulled(const body_task *t, const real *m, const body_joint *joint, int i)
+PZ_BOTH scalar body_pulled(const body_task *t, const scalar *m, const body_joint *joint, int i)
 {
 #ifdef BODY_DOUBLE
-    return t->has_pulls ? body_pull_gradient(t, m, joint, i) : (real)0;
+    return t->has_pulls ? body_pull_gradient(t, m, joint, i) : (scalar)0;
 #else
     (void)t, (void)m, (void)joint, (void)i;
     return 0;

@@ -50,7 +50,7 @@ PZ_BOTH void body_target(const body_task *t, const pz_cuda_tree_batch *batch, in
 }
 
 // Targets relative to their mean, weights, where joints on the world are. Returns the mean weight, or 1 where all are 0.
-BODY_FN real body_take_problem(const body_task *t, const pz_cuda_tree_batch *batch, int problem, real *m)
+BODY_FN scalar body_take_problem(const body_task *t, const pz_cuda_tree_batch *batch, int problem, scalar *m)
 {
     const double *C = t->numbers;
     double mean[3] = {0, 0, 0}, all = 0.0, x[3];
@@ -72,25 +72,25 @@ BODY_FN real body_take_problem(const body_task *t, const pz_cuda_tree_batch *bat
     FAST_UNROLL
     for (int c = 0; c < 3; ++c) {
         if (c % BODY_LANES == body_lane()) {
-            AT(m, t->at.base + c) = (real)(t->root[c] - mean[c]);
-            AT(m, t->at.base + 3 + c) = (real)(C[3 * c] * (t->root[0] - mean[0]) + C[3 * c + 1] * (t->root[1] - mean[1]) +
-                                               C[3 * c + 2] * (t->root[2] - mean[2]));
+            AT(m, t->at.base + c) = (scalar)(t->root[c] - mean[c]);
+            AT(m, t->at.base + 3 + c) = (scalar)(C[3 * c] * (t->root[0] - mean[0]) + C[3 * c + 1] * (t->root[1] - mean[1]) +
+                                                 C[3 * c + 2] * (t->root[2] - mean[2]));
         }
     }
     BODY_LOOP
     for (int i = body_lane(); i < t->marker_count; i += BODY_LANES) {
         double shift = t->part[i] == BODY_POINT ? 1.0 : 0.0;
         body_target(t, batch, problem, i, x);
-        AT(m, t->at.weight + i) = (real)body_weight(t, batch, problem, i);
+        AT(m, t->at.weight + i) = (scalar)body_weight(t, batch, problem, i);
         body_put(m, t->at.target + 3 * i,
-                 rv((real)(x[0] - shift * mean[0]), (real)(x[1] - shift * mean[1]), (real)(x[2] - shift * mean[2])));
+                 rv((scalar)(x[0] - shift * mean[0]), (scalar)(x[1] - shift * mean[1]), (scalar)(x[2] - shift * mean[2])));
     }
     body_meet();
-    return all > 0 ? (real)(all / t->marker_count) : (real)1;
+    return all > 0 ? (scalar)(all / t->marker_count) : (scalar)1;
 }
 
 // What the state's coordinate adds to coordinate i of q.
-PZ_BOTH double body_shift(const body_task *t, const real *m, int i)
+PZ_BOTH double body_shift(const body_task *t, const scalar *m, int i)
 {
     return t->is_afloat && i < 3 ? (double)AT(m, t->at.base + 3 + i) : 0.0;
 }

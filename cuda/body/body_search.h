@@ -40,13 +40,13 @@ typedef struct body_run {
     int problem, run, looks;
     int moves; // of limbs
     search_stage stage;
-    real scale; // mean weight
-    real start_cost, cost, predicted;
+    scalar scale; // mean weight
+    scalar start_cost, cost, predicted;
     bool proposes; // the next trial is the current point and `share` of the step; otherwise it is there already
-    real share;
-    real lambda, growth;
-    real marked; // cost at the last mark
-    int since;   // looks since then
+    scalar share;
+    scalar lambda, growth;
+    scalar marked; // cost at the last mark
+    int since;     // looks since then
 } body_run;
 
 // ---- Starts --------------------------------------------------------------------------------------------------------------
@@ -66,7 +66,7 @@ PZ_BOTH double search_choose(const body_task *t, int dof, double start, double c
 }
 
 // The start of run number `run` as the current point, and for quaternions as a step.
-BODY_FN void search_take_start(const body_task *t, const pz_cuda_tree_batch *batch, int problem, int run, real *m)
+BODY_FN void search_take_start(const body_task *t, const pz_cuda_tree_batch *batch, int problem, int run, scalar *m)
 {
     const double *q = batch->q + (size_t)problem * (size_t)t->nq;
     const double *chosen = t->starts + (size_t)(run > 0 ? run - 1 : 0) * (size_t)t->nv;
@@ -78,30 +78,30 @@ BODY_FN void search_take_start(const body_task *t, const pz_cuda_tree_batch *bat
         for (int i = 0; i < plain; ++i) {
             double start = q[joint->q + i];
             start = run > 0 ? search_choose(t, v + i, start, chosen[v + i]) : start;
-            AT(m, t->at.q + joint->q + i) = (real)(start + body_shift(t, m, joint->q + i));
+            AT(m, t->at.q + joint->q + i) = (scalar)(start + body_shift(t, m, joint->q + i));
             AT(m, t->at.step + v + i) = 0;
         }
         BODY_LOOP
         for (int i = plain; i < joint->dofs; ++i) {
-            AT(m, t->at.step + v + i) = run > 0 ? (real)chosen[v + i] : (real)0;
+            AT(m, t->at.step + v + i) = run > 0 ? (scalar)chosen[v + i] : (scalar)0;
         }
         BODY_LOOP
         for (int i = 0; joint->has_quaternion && i < 4; ++i) {
-            AT(m, t->at.q + joint->q + plain + i) = (real)q[joint->q + plain + i];
+            AT(m, t->at.q + joint->q + plain + i) = (scalar)q[joint->q + plain + i];
         }
     }
 }
 
 // ---- Steps ---------------------------------------------------------------------------------------------------------------
 
-PZ_BOTH void search_propose(body_run *r, real share)
+PZ_BOTH void search_propose(body_run *r, scalar share)
 {
     r->proposes = true;
     r->share = share;
 }
 
 // What is at the next trial: the one place where trials are made, in which threads of a warp meet again.
-BODY_FN body_look search_look(const body_task *t, real *m, body_run *r)
+BODY_FN body_look search_look(const body_task *t, scalar *m, body_run *r)
 {
     body_meet();
     if (r->proposes) {
@@ -111,7 +111,7 @@ BODY_FN body_look search_look(const body_task *t, real *m, body_run *r)
     return body_forward(t, m);
 }
 
-BODY_FN void search_begin(const body_task *t, const pz_cuda_tree_batch *batch, int problem, int run, real *m, body_run *r)
+BODY_FN void search_begin(const body_task *t, const pz_cuda_tree_batch *batch, int problem, int run, scalar *m, body_run *r)
 {
     r->problem = problem, r->run = run, r->looks = r->moves = 0;
     r->stage = SEARCH_START;
@@ -125,7 +125,7 @@ BODY_FN void search_begin(const body_task *t, const pz_cuda_tree_batch *batch, i
 }
 
 // Solve for a step; the trial is where it leads. A step that promises nothing after clamping wants more damping.
-BODY_FN void search_solve(const body_task *t, real *m, body_run *r)
+BODY_FN void search_solve(const body_task *t, scalar *m, body_run *r)
 {
     body_solve s = {.lambda = r->lambda, .scale = r->scale, .exact = false};
     body_up(t, m, &s);
@@ -203,7 +203,7 @@ PZ_BOTH bool search_creeps(const body_task *t, body_run *r)
 // ---- Limbs ---------------------------------------------------------------------------------------------------------------
 
 // Has the last look missed the tip of a chain that is a limb?
-PZ_BOTH bool search_misses(const body_task *t, const real *m, int c)
+PZ_BOTH bool search_misses(const body_task *t, const scalar *m, int c)
 {
     float near = search_near(t);
     return t->chains[c].is_limb && !(AT(m, t->at.parts + BODY_PARTS * c + 1) <= near * near);
@@ -220,7 +220,7 @@ PZ_BOTH double search_elsewhere(const body_task *t, const body_joint *joint, int
 
 // The current point, which is left, with the joints of a limb where restarts have them, each another one: there are many
 // more moves than restarts.
-PZ_BOTH void search_move_limb(const body_task *t, real *m, int c, const body_run *r)
+PZ_BOTH void search_move_limb(const body_task *t, scalar *m, int c, const body_run *r)
 {
     BODY_LOOP
     for (int k = t->chains[c].begin; k < t->chains[c].end; ++k) {
@@ -229,17 +229,17 @@ PZ_BOTH void search_move_limb(const body_task *t, real *m, int c, const body_run
         int plain = joint->dofs - (joint->has_quaternion ? 3 : 0);
         BODY_LOOP
         for (int i = 0; i < joint->dofs; ++i) {
-            real *q = &AT(m, t->at.q + joint->q + i);
+            scalar *q = &AT(m, t->at.q + joint->q + i);
             if (i < plain && body_metric(t, joint->v + i) >= 0) {
-                *q = (real)search_elsewhere(t, joint, i, (double)*q, chosen[joint->v + i]);
+                *q = (scalar)search_elsewhere(t, joint, i, (double)*q, chosen[joint->v + i]);
             }
-            AT(m, t->at.step + joint->v + i) = i < plain ? (real)0 : (real)chosen[joint->v + i];
+            AT(m, t->at.step + joint->v + i) = i < plain ? (scalar)0 : (scalar)chosen[joint->v + i];
         }
     }
 }
 
 // The limbs that missed elsewhere, for the next trial. False, with nothing done, where none did, or all, or often enough.
-BODY_FN bool search_move_limbs(const body_task *t, real *m, body_run *r)
+BODY_FN bool search_move_limbs(const body_task *t, scalar *m, body_run *r)
 {
     int met = 0, missed = 0;
     for (int c = 0; c < t->chain_count; ++c) {
@@ -278,7 +278,7 @@ PZ_BOTH bool search_takes(const body_look *look, const body_run *r)
     return r->stage != SEARCH_BACK && (!may_stay || look->cost < r->cost);
 }
 
-BODY_FN body_next search_judge(const body_task *t, const body_look *look, real *m, body_run *r)
+BODY_FN body_next search_judge(const body_task *t, const body_look *look, scalar *m, body_run *r)
 {
     body_next next;
     bool takes = search_takes(look, r);
@@ -327,7 +327,7 @@ PZ_BOTH uint16_t search_passes(const body_run *r)
     return (uint16_t)(r->looks < UINT16_MAX ? r->looks : UINT16_MAX);
 }
 
-PZ_BOTH void search_keep(const body_task *t, const real *m, const body_run *r, float *end)
+PZ_BOTH void search_keep(const body_task *t, const scalar *m, const body_run *r, float *end)
 {
     BODY_LOOP
     for (int i = body_lane(); i < t->nq; i += BODY_LANES) {

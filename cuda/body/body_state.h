@@ -21,10 +21,10 @@
 #define BODY_KNOWN(m) __builtin_assume(__isGlobal(m))
 #endif
 
-#define BODY_FREE    ((real)1e30) // body_layout.held
+#define BODY_FREE    ((scalar)1e30) // body_layout.held
 #define AT(m, place) (m)[(place)*BODY_STRIDE]
 
-PZ_BOTH const real *body_numbers(const body_task *t)
+PZ_BOTH const scalar *body_numbers(const body_task *t)
 {
 #ifdef BODY_DOUBLE
     return t->numbers;
@@ -33,26 +33,26 @@ PZ_BOTH const real *body_numbers(const body_task *t)
 #endif
 }
 
-PZ_BOTH rvec body_get(const real *m, int place)
+PZ_BOTH rvec body_get(const scalar *m, int place)
 {
     return rv(AT(m, place), AT(m, place + 1), AT(m, place + 2));
 }
 
-PZ_BOTH void body_put(real *m, int place, rvec a)
+PZ_BOTH void body_put(scalar *m, int place, rvec a)
 {
     AT(m, place) = a.x, AT(m, place + 1) = a.y, AT(m, place + 2) = a.z;
 }
 
-PZ_BOTH rvec body_constant(const real *n)
+PZ_BOTH rvec body_constant(const scalar *n)
 {
     return rv(n[0], n[1], n[2]);
 }
 
 // The interval of dof i, of the state's own coordinates.
-PZ_BOTH void body_bounds(const body_task *t, const real *m, int i, real *lower, real *upper)
+PZ_BOTH void body_bounds(const body_task *t, const scalar *m, int i, scalar *lower, scalar *upper)
 {
-    const real *n = body_numbers(t) + t->dof_numbers + BODY_DOF * i;
-    real shift = t->is_afloat && i < 3 ? AT(m, t->at.base + 3 + i) : (real)0;
+    const scalar *n = body_numbers(t) + t->dof_numbers + BODY_DOF * i;
+    scalar shift = t->is_afloat && i < 3 ? AT(m, t->at.base + 3 + i) : (scalar)0;
     *lower = n[0] + shift, *upper = n[1] + shift;
 }
 
@@ -66,19 +66,19 @@ PZ_BOTH void body_bounds(const body_task *t, const real *m, int i, real *lower, 
 //
 // A step of Gauss and Newton takes rho' as a factor of the weight; the exact Hessian has 2 w rho'' r r^T beside it.
 typedef struct body_loss {
-    real rho, first, second;
+    scalar rho, first, second;
 } body_loss;
 
-PZ_BOTH body_loss body_loss_at(const body_task *t, int marker, real s)
+PZ_BOTH body_loss body_loss_at(const body_task *t, int marker, scalar s)
 {
-    real kk = body_numbers(t)[t->marker_numbers + BODY_MARKER * marker + 5];
+    scalar kk = body_numbers(t)[t->marker_numbers + BODY_MARKER * marker + 5];
     body_loss loss = {s, 1, 0};
     if (kk > 0) {
-        real ratio = kk / (s + kk);
+        scalar ratio = kk / (s + kk);
         loss.rho = s * ratio, loss.first = ratio * ratio, loss.second = -2 * loss.first / (s + kk);
     } else if (s > -kk && kk < 0) {
-        real k = real_root(-kk), root = real_root(s);
-        loss.rho = real_fma(2 * k, root, kk), loss.first = k / root, loss.second = (real)-0.5 * loss.first / s;
+        scalar k = scalar_root(-kk), root = scalar_root(s);
+        loss.rho = scalar_fma(2 * k, root, kk), loss.first = k / root, loss.second = (scalar)-0.5 * loss.first / s;
     }
     return loss;
 }

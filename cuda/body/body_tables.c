@@ -1,7 +1,7 @@
 #include "body_tables.h"
 
-#include "math/quat.h"
-#include "math/trig.h"
+#include "num/trig.h"
+#include "num/vector.h"
 #include "solve/tree/damped_step.h"
 
 #include <stdlib.h>

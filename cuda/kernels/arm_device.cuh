@@ -7,7 +7,7 @@
 #include "device_begin.h"
 
 #define pz_sincos_array sincos_array_by_blocks
-#include "math/trig.c"
+#include "num/trig.c"
 #undef pz_sincos_array
 
 // Sines in registers, one by one, with the same bits; the slow way is a call.
@@ -30,6 +30,8 @@ __device__ __forceinline__ void pz_sincos_array(size_t count, const double *x, d
         }
     }
 }
+
+#include "num/rotation.c"
 
 #define ARM_REPORTS false
 #include "solve/arm/arm_finish.c"

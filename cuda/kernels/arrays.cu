@@ -4,9 +4,9 @@
 
 #include "device_begin.h"
 
-#include "math/quat.c"
+#include "num/trig.c"
 
-#include "math/pose_matrix.h"
+#include "num/rotation.c"
 
 #include "device_end.h"
 

@@ -7,13 +7,12 @@
 
 #include "device_begin.h"
 
-#include "math/trig.c"
+#include "num/trig.c"
 
-#include "math/quat.c"
-#include "math/so3.c"
+#include "num/rotation.c"
 
-#include "math/euler.h"
 #include "model/packed_model.h"
+#include "num/rotation.h"
 
 #include "device_end.h"
 

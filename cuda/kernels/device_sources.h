@@ -7,7 +7,7 @@
 //
 //   #include "device_sources.h"
 //   #include "device_begin.h"
-//   #include "math/trig.c"
+//   #include "num/trig.c"
 //   #include "device_end.h"
 #ifndef POISE_CUDA_DEVICE_SOURCES_H
 #define POISE_CUDA_DEVICE_SOURCES_H

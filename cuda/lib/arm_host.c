@@ -1,5 +1,5 @@
 // The stages of arm.cu one after the other, for one target.
-#include "math/trig.h"
+#include "num/trig.h"
 
 #include "arm_host.h"
 

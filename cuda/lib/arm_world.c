@@ -1,11 +1,11 @@
 // A CLEARANCE as the searches of an arm watch it.
-#include "math/trig.h"
+#include "num/trig.h"
 
 #include "arm_world.h"
 
 #include "base/error.h"
-#include "math/quat.h"
 #include "model/packed_model.h"
+#include "num/vector.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "cuda_test_world.h"
 #include "lib/arm_fast.h"
 #include "lib/arm_host.h"
-#include "math/trig.h"
+#include "num/trig.h"
 
 #include <limits.h>
 #include <string.h>

@@ -77,7 +77,7 @@ REAL_FN pz_arm_seen look(lanes_state *s, unsigned busy, const pz_arm_chain *chai
 {
     arm_forward(chain, n, false, busy, s->q, &s->frames);
     arm_error error = arm_error_at(&s->frames, &s->u, s->t);
-    mask first = s->progress.k == 0.0, met = arm_is_met(&error, s->most_r, s->most_e, s->W, s->cost);
+    real_mask first = s->progress.k == 0.0, met = arm_is_met(&error, s->most_r, s->most_e, s->W, s->cost);
     s->error = error;
     s->f = arm_energy(&error);
     s->inverse_kappa = 1.0 / arm_kappa(error.e); // for step(): here, root and division hide behind other work
@@ -94,7 +94,7 @@ REAL_FN void step(lanes_state *s, unsigned busy, const pz_arm_chain *chain, int 
     for (int i = 0; i < n; ++i) {
         arm_column column = arm_column_of(chain, false, &s->frames, i);
         s->g[i] = arm_slope(&column, s->W, &error);
-        mask moves = mask_not(arm_is_held(s->side[i], arm_slope(&column, real_of(1.0), &error)));
+        real_mask moves = mask_not(arm_is_held(s->side[i], arm_slope(&column, real_of(1.0), &error)));
         columns[i] = (arm_column){pack3_where(moves, column.a), pack3_where(moves, column.J)};
     }
     arm_block_step(n, columns, busy, &error, arm_damping(s->f), s->inverse_kappa, x);

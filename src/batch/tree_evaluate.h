@@ -7,10 +7,10 @@
 #include "goal/sum_kernel.h"
 
 #define LANE_REALS(array) ((real *)t->array)
-#define LANE_MASKS(array) ((mask *)t->array)
+#define LANE_MASKS(array) ((real_mask *)t->array)
 #define LANE_R            ((real33 *)t->R)
 #define LANE_P            ((real3 *)t->p)
-#define LANE_S            ((real_motion *)t->S)
+#define LANE_S            ((real_spatial *)t->S)
 #define LANE_SUMS         ((real_sum *)t->sums)
 #define LANE_BLOCKS       ((real_block *)t->blocks)
 
@@ -59,8 +59,8 @@ REAL_KERNEL void lane_sweep(pz_tree_lanes *t)
 REAL_FN real3 lane_goal_residual(const pz_tree_lanes *t, int goal, const real33 *R, real3 p, real3 *x)
 {
     real3 l = ((const real3 *)t->goal_l)[goal], target = ((const real3 *)t->goal_t)[goal];
-    *x = real3_add(p, real33_apply(R, l));
-    return real3_sub(*x, real3_sub(target, *(const real3 *)t->origin));
+    *x = v3_add(p, m3_apply(R, l));
+    return v3_sub(*x, v3_sub(target, *(const real3 *)t->origin));
 }
 
 // A marker's share of the cost is kept until all are there, and added in the order of the goals.
@@ -68,8 +68,8 @@ REAL_FN void lane_add_marker(pz_tree_lanes *t, int goal, const real33 *R, real3 
 {
     real3 x, r = lane_goal_residual(t, goal, R, p, &x);
     real w = LANE_REALS(goal_w)[goal];
-    LANE_REALS(goal_cost)[goal] = 0.5 * w * real3_dot(r, r);
-    real3 f = real3_scale(r, w);
+    LANE_REALS(goal_cost)[goal] = 0.5 * w * v3_dot(r, r);
+    real3 f = v3_scale(r, w);
     sum_add_force(sum, x, f);
     sum_add_stiffness(sum, w, x, f);
 }
@@ -81,8 +81,8 @@ REAL_FN real lane_condensed_cost(const pz_tree_lanes *t, const pz_lane_joint *jo
     for (int i = joint->place_begin; i < joint->place_end; i += PZ_MARKER_LANES) {
         for (int j = 0; j < PZ_MARKER_LANES; ++j) {
             real3 l = ((const real3 *)t->place_l)[i + j], target = ((const real3 *)t->place_t)[i + j];
-            real3 r = real3_sub(real3_add(real33_apply(R, l), shift), target);
-            sum[j] += LANE_REALS(place_w)[i + j] * real3_dot(r, r);
+            real3 r = v3_sub(v3_add(m3_apply(R, l), shift), target);
+            sum[j] += LANE_REALS(place_w)[i + j] * v3_dot(r, r);
         }
     }
     return 0.5 * ((sum[0] + sum[1]) + (sum[2] + sum[3]));
@@ -92,7 +92,7 @@ REAL_FN real lane_condensed_cost(const pz_tree_lanes *t, const pz_lane_joint *jo
 REAL_FN real_sum lane_goals_of(pz_tree_lanes *t, int k)
 {
     const pz_lane_joint *joint = &t->joints[k];
-    real_sum sum = {real_wrench_zero(), real_of(0.0), real3_zero(), real_sym_zero(), real_sym_zero()};
+    real_sum sum = {wrench_zero(), real_of(0.0), v3_zero(), sym3_zero(), sym3_zero()};
     real33 R = LANE_R[k];
     real3 p = LANE_P[k];
     for (int i = joint->goal_begin; i < joint->goal_end; ++i) {
@@ -102,8 +102,8 @@ REAL_FN real_sum lane_goals_of(pz_tree_lanes *t, int k)
     }
     if (joint->condensed) {
         const real_moments *m = (const real_moments *)t->moment + k;
-        real3 tau = real3_sub(m->tau, *(const real3 *)t->origin);
-        LANE_REALS(body_cost)[k] = lane_condensed_cost(t, joint, &R, real3_sub(p, tau));
+        real3 tau = v3_sub(m->tau, *(const real3 *)t->origin);
+        LANE_REALS(body_cost)[k] = lane_condensed_cost(t, joint, &R, v3_sub(p, tau));
         sum_add_condensed(&sum, m, &R, p, tau, true);
     }
     return sum;
@@ -129,8 +129,7 @@ REAL_FN void lane_add_cost(pz_tree_lanes *t)
 
 REAL_FN real_sum lane_sum_add(real_sum a, real_sum b)
 {
-    return (real_sum){real_wrench_add(a.g, b.g), a.n + b.n, real3_add(a.c, b.c), real_sym_add(a.ww, b.ww),
-                      real_sym_add(a.K, b.K)};
+    return (real_sum){wrench_add(a.g, b.g), a.n + b.n, v3_add(a.c, b.c), sym3_add(a.ww, b.ww), sym3_add(a.K, b.K)};
 }
 
 // Sums from the leaves, each joint's own goals before those of the joints below it, the last of these first; and the
@@ -146,7 +145,7 @@ REAL_KERNEL void lane_sum_up(pz_tree_lanes *t)
         }
         const pz_joint *joint = &model->joints[k];
         for (int i = joint->axis_begin; i < joint->axis_end; ++i) {
-            LANE_REALS(gradient)[i] = 0.0 + real_power(LANE_S[i], sums[k].g);
+            LANE_REALS(gradient)[i] = 0.0 + spatial_dot(LANE_S[i], sums[k].g);
         }
         int parent = joint->parent;
         if (parent != POISE_WORLD) {

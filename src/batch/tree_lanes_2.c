@@ -1,6 +1,5 @@
 // The kernels of tree_lanes.h for processors with registers of two.
 #include "base/cpu.h"
-#include "batch/tree_lanes.h"
 
 #if PZ_HAS_PAIRS
 
@@ -11,6 +10,8 @@
 const pz_tree_kernels pz_tree_kernels_2 = TREE_KERNELS;
 
 #else
+
+#include "batch/tree_lanes.h"
 
 const pz_tree_kernels pz_tree_kernels_2 = {0}; // never used: lanes_of in tree_lanes.c
 

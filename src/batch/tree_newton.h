@@ -11,11 +11,11 @@
 // ---- Forces --------------------------------------------------------------------------------------------------------------
 
 // c of the axes of a group.
-REAL_FN void lane_forces(const pz_tree_lanes *t, const pz_lane_group *at, int count, mask exact, bool any_exact,
+REAL_FN void lane_forces(const pz_tree_lanes *t, const pz_lane_group *at, int count, real_mask exact, bool any_exact,
                          real_wrench *c)
 {
     const real_sum *sum = LANE_SUMS + at->joint;
-    const real_motion *S = LANE_S + at->axis;
+    const real_spatial *S = LANE_S + at->axis;
     real3 lever = sum_lever(sum, exact, any_exact);
     if (at->slides == count) {
         REAL_UNROLL
@@ -36,7 +36,7 @@ REAL_FN void lane_forces(const pz_tree_lanes *t, const pz_lane_group *at, int co
 }
 
 // The same for a group of any count: the loops above vanish for a constant one alone.
-REAL_FN void lane_forces_of(const pz_tree_lanes *t, const pz_lane_group *at, mask exact, bool any_exact, real_wrench *c)
+REAL_FN void lane_forces_of(const pz_tree_lanes *t, const pz_lane_group *at, real_mask exact, bool any_exact, real_wrench *c)
 {
     if (at->count == 1) {
         lane_forces(t, at, 1, exact, any_exact, c);
@@ -48,11 +48,11 @@ REAL_FN void lane_forces_of(const pz_tree_lanes *t, const pz_lane_group *at, mas
 }
 
 // The correction of a group's rotation block, 0 but for exact lanes.
-REAL_FN real_sym lane_correction(const pz_tree_lanes *t, const pz_lane_group *at, mask exact)
+REAL_FN real_sym lane_correction(const pz_tree_lanes *t, const pz_lane_group *at, real_mask exact)
 {
     real_sym E = block_correction(LANE_BLOCKS + at->block, LANE_S + at->axis, at->block_count, LANE_P[at->joint],
                                   LANE_SUMS[at->joint].g);
-    return real_sym_where(exact, real_sym_add(real_sym_zero(), E));
+    return sym3_where(exact, sym3_add(sym3_zero(), E));
 }
 
 REAL_FN real lane_entry(const real_sym *block, int i, int j)
@@ -63,7 +63,7 @@ REAL_FN real lane_entry(const real_sym *block, int i, int j)
 
 // ---- Sweep up ------------------------------------------------------------------------------------------------------------
 
-REAL_FN mask lane_group_up(pz_tree_lanes *t, int g, int count, real lambda, mask exact, bool any_exact)
+REAL_FN real_mask lane_group_up(pz_tree_lanes *t, int g, int count, real lambda, real_mask exact, bool any_exact)
 {
     const pz_lane_group *at = &t->groups[g];
     six_by_six *Pi = (six_by_six *)t->Pi;
@@ -78,14 +78,14 @@ REAL_FN mask lane_group_up(pz_tree_lanes *t, int g, int count, real lambda, mask
     }
     group_assemble(&w, count, (const real *)(LANE_S + at->axis), (const real *)c, LANE_REALS(gradient) + at->axis, shift);
     if (at->block >= 0 && count > 1) {
-        real_sym E = any_exact ? lane_correction(t, at, exact) : real_sym_zero();
+        real_sym E = any_exact ? lane_correction(t, at, exact) : sym3_zero();
         group_add_block(&w, count, &E, at->block_count);
     }
-    const mask *hold = LANE_MASKS(hold) + at->axis;
+    const real_mask *hold = LANE_MASKS(hold) + at->axis;
     if (mask_any(group_holds(count, hold))) {
         group_drop_held(&w, count, hold, LANE_REALS(hold_value) + at->axis);
     }
-    mask is_positive = group_eliminate(&w, count);
+    real_mask is_positive = group_eliminate(&w, count);
     if (at->parent >= 0) {
         group_hand_on(&w, count, at->is_last_child, &Pi[at->parent], (six *)t->pi + at->parent);
     }
@@ -101,9 +101,9 @@ REAL_FN mask lane_group_up(pz_tree_lanes *t, int g, int count, real lambda, mask
     return is_positive;
 }
 
-REAL_FN mask lane_sweep_up(pz_tree_lanes *t, real lambda, mask exact, bool any_exact)
+REAL_FN real_mask lane_sweep_up(pz_tree_lanes *t, real lambda, real_mask exact, bool any_exact)
 {
-    mask is_positive = mask_all();
+    real_mask is_positive = mask_all();
     for (int g = t->group_count - 1; g >= 0; --g) {
         int count = t->groups[g].count;
         lane_fetch(t);
@@ -153,7 +153,7 @@ REAL_KERNEL void lane_sweep_down(pz_tree_lanes *t)
 
 // ---- Limits --------------------------------------------------------------------------------------------------------------
 
-REAL_FN mask lane_is_held(const pz_tree_lanes *t, int dof)
+REAL_FN real_mask lane_is_held(const pz_tree_lanes *t, int dof)
 {
     const pz_box *box = &t->solver->box[dof];
     return box->locked        ? mask_all()
@@ -161,7 +161,7 @@ REAL_FN mask lane_is_held(const pz_tree_lanes *t, int dof)
                               : box_holds(box, LANE_REALS(q_at)[box->q], LANE_REALS(gradient)[dof]);
 }
 
-REAL_FN void lane_begin_step(pz_tree_lanes *t, mask begin)
+REAL_FN void lane_begin_step(pz_tree_lanes *t, real_mask begin)
 {
     for (int i = 0; i < t->model->nv; ++i) {
         LANE_MASKS(hold)[i] = (begin & lane_is_held(t, i)) | (mask_not(begin) & LANE_MASKS(hold)[i]);
@@ -174,8 +174,8 @@ REAL_KERNEL unsigned lane_solve(pz_tree_lanes *t, unsigned begin, unsigned exact
     lane_begin_step(t, mask_of_bits(begin));
     unsigned is_positive = exact ? lane_sweep_up_exact(t, exact) : lane_sweep_up_gauss_newton(t);
     lane_sweep_down(t);
-    mask leaves = hold_leavers(t->model, t->solver->box, LANE_REALS(q_at), LANE_REALS(x), mask_of_bits(is_positive),
-                               LANE_MASKS(hold), LANE_REALS(hold_value));
+    real_mask leaves = hold_leavers(t->model, t->solver->box, LANE_REALS(q_at), LANE_REALS(x), mask_of_bits(is_positive),
+                                    LANE_MASKS(hold), LANE_REALS(hold_value));
     *leaving = mask_bits(leaves);
     return is_positive;
 }
@@ -186,16 +186,16 @@ REAL_KERNEL unsigned lane_solve(pz_tree_lanes *t, unsigned begin, unsigned exact
 REAL_KERNEL void lane_multiply(pz_tree_lanes *t, unsigned exact_lanes)
 {
     const poise_model *model = t->model;
-    mask exact = mask_of_bits(exact_lanes);
+    real_mask exact = mask_of_bits(exact_lanes);
     real *y = LANE_REALS(product);
     const real *x = LANE_REALS(x);
-    real_motion *V = (real_motion *)t->axis_V;
+    real_spatial *V = (real_spatial *)t->axis_V;
     real_wrench *U = (real_wrench *)t->axis_U;
     for (int i = 0; i < model->axis_count; ++i) {
         int parent = model->axes[i].parent;
         y[i] = 0.0 * x[i];
-        V[i] = real_motion_mad(parent < 0 ? real_motion_zero() : V[parent], x[i], LANE_S[i]);
-        U[i] = real_wrench_zero();
+        V[i] = spatial_mad(parent < 0 ? spatial_zero() : V[parent], x[i], LANE_S[i]);
+        U[i] = wrench_zero();
     }
     for (int g = t->group_count - 1; g >= 0; --g) {
         const pz_lane_group *at = &t->groups[g];
@@ -203,15 +203,15 @@ REAL_KERNEL void lane_multiply(pz_tree_lanes *t, unsigned exact_lanes)
         lane_forces_of(t, at, exact, true, c);
         for (int j = at->count - 1; j >= 0; --j) {
             int i = at->axis + j, parent = model->axes[i].parent;
-            y[i] = y[i] + (real_power(V[i], c[j]) + real_power(LANE_S[i], U[i]));
+            y[i] = y[i] + (spatial_dot(V[i], c[j]) + spatial_dot(LANE_S[i], U[i]));
             if (parent >= 0) {
-                U[parent] = real_wrench_add(U[parent], real_wrench_mad(U[i], x[i], c[j]));
+                U[parent] = wrench_add(U[parent], wrench_mad(U[i], x[i], c[j]));
             }
         }
     }
     for (int g = 0; g < t->group_count; ++g) {
         const pz_lane_group *at = &t->groups[g];
-        real_sym E = at->block >= 0 ? lane_correction(t, at, exact) : real_sym_zero();
+        real_sym E = at->block >= 0 ? lane_correction(t, at, exact) : sym3_zero();
         for (int i = 0; at->block >= 0 && i < at->block_count; ++i) {
             for (int j = 0; j < at->block_count; ++j) {
                 y[at->axis + i] = y[at->axis + i] + lane_entry(&E, i, j) * x[at->axis + j];
@@ -238,7 +238,7 @@ REAL_FN void lane_predict(pz_tree_lanes *t, unsigned ready, unsigned newton, uns
 REAL_KERNEL void lane_shorten(real *q, int count, unsigned lanes)
 {
     for (int i = 0; i < REAL_WIDTH; ++i) {
-        vec3 v = v3(q[0][i], q[1][i], count == 3 ? q[2][i] : 0.0);
+        vec3 v = {q[0][i], q[1][i], count == 3 ? q[2][i] : 0.0};
         if ((lanes >> i & 1u) && so3_reparameterise(&v)) {
             q[0][i] = v.x, q[1][i] = v.y;
             if (count == 3) {
@@ -261,32 +261,32 @@ REAL_KERNEL void lane_keep_quaternion(const real *from, unsigned lanes, real *to
 
 REAL_KERNEL void lane_retract_quaternion(const real *from, const real *dv, unsigned ready_lanes, real *to)
 {
-    mask ready = mask_of_bits(ready_lanes);
+    real_mask ready = mask_of_bits(ready_lanes);
     real3 v = {real_where(ready, dv[0]), real_where(ready, dv[1]), real_where(ready, dv[2])};
-    real_quat a = real_quat_normalize((real_quat){from[0], from[1], from[2], from[3]});
-    real_quat r = real_quat_normalize(real_quat_mul(a, real_exp_quat(v)));
+    real_quat a = quat_normalize((real_quat){from[0], from[1], from[2], from[3]});
+    real_quat r = quat_normalize(quat_mul(a, real_exp_quat(v)));
     to[0] = r.x, to[1] = r.y, to[2] = r.z, to[3] = r.w;
     real zero = real_of(0.0);
-    mask rests = ready & (mask)(v.x == zero) & (mask)(v.y == zero) & (mask)(v.z == zero);
+    real_mask rests = ready & (real_mask)(v.x == zero) & (real_mask)(v.y == zero) & (real_mask)(v.z == zero);
     if (mask_any(rests)) {
         lane_keep_quaternion(from, mask_bits(rests), to);
     }
 }
 
 // Lanes where a swing comes near the edge of its ellipse.
-REAL_FN mask lane_strays(const pz_tree_lanes *t, const pz_step *step, const real *swing)
+REAL_FN real_mask lane_strays(const pz_tree_lanes *t, const pz_step *step, const real *swing)
 {
     const poise_joint *given = &t->model->given[t->model->axes[step->axis].joint];
     real a = swing[0] / given->swing[0], b = swing[1] / given->swing[1];
     real excess = a * a + b * b, square = swing[0] * swing[0] + swing[1] * swing[1];
-    return mask_not((mask)(excess < real_of(PZ_NEAR_EDGE)) & (mask)(square < real_of(PZ_LONG_SQUARE)));
+    return mask_not((real_mask)(excess < real_of(PZ_NEAR_EDGE)) & (real_mask)(square < real_of(PZ_LONG_SQUARE)));
 }
 
 // pz_step_within: q_try = q_at + x within the boxes. Returns the lanes where a swing strays.
-REAL_FN mask lane_step_within(pz_tree_lanes *t, mask ready)
+REAL_FN real_mask lane_step_within(pz_tree_lanes *t, real_mask ready)
 {
     const poise_model *model = t->model;
-    mask strays = mask_none();
+    real_mask strays = mask_none();
     for (int s = 0; s < model->step_count; ++s) {
         const pz_step *step = &model->steps[s];
         const real *q = LANE_REALS(q_at) + step->q, *dv = LANE_REALS(x) + step->axis;
@@ -305,7 +305,7 @@ REAL_FN mask lane_step_within(pz_tree_lanes *t, mask ready)
             strays |= lane_strays(t, step, to);
         }
         // half a turn is 9.87; rounding does not reach that far
-        mask is_long = ready & (mask)(square > real_of(9.8));
+        real_mask is_long = ready & (real_mask)(square > real_of(9.8));
         if (t->is_unlimited[s] && mask_any(is_long)) {
             lane_shorten(to, count, mask_bits(is_long));
         }
@@ -316,7 +316,7 @@ REAL_FN mask lane_step_within(pz_tree_lanes *t, mask ready)
 
 REAL_KERNEL unsigned lane_propose(pz_tree_lanes *t, unsigned ready, unsigned newton, unsigned exact)
 {
-    mask m = mask_of_bits(ready), strays = mask_none();
+    real_mask m = mask_of_bits(ready), strays = mask_none();
     if (ready) {
         lane_predict(t, ready, newton, exact);
         strays = lane_step_within(t, m);
@@ -329,7 +329,7 @@ REAL_KERNEL unsigned lane_propose(pz_tree_lanes *t, unsigned ready, unsigned new
 
 REAL_KERNEL void lane_accept(pz_tree_lanes *t, unsigned accepted)
 {
-    mask m = mask_of_bits(accepted);
+    real_mask m = mask_of_bits(accepted);
     for (int i = 0; i < t->model->nq; ++i) {
         LANE_REALS(q_at)[i] = real_select(m, LANE_REALS(q_try)[i], LANE_REALS(q_at)[i]);
     }
@@ -345,12 +345,12 @@ REAL_KERNEL void lane_diagonal(pz_tree_lanes *t)
         real_wrench c[GROUP];
         lane_forces_of(t, at, mask_none(), false, c);
         for (int j = 0; j < at->count; ++j) {
-            LANE_REALS(product)[at->axis + j] = real_power(LANE_S[at->axis + j], c[j]) + 0.0;
+            LANE_REALS(product)[at->axis + j] = spatial_dot(LANE_S[at->axis + j], c[j]) + 0.0;
         }
     }
 }
 
-REAL_FN void lane_take_diagonal(pz_tree_lanes *t, mask m)
+REAL_FN void lane_take_diagonal(pz_tree_lanes *t, real_mask m)
 {
     for (int i = 0; i < t->model->nv; ++i) {
         LANE_REALS(diagonal)[i] = real_select(m, LANE_REALS(product)[i], LANE_REALS(diagonal)[i]);
@@ -358,29 +358,29 @@ REAL_FN void lane_take_diagonal(pz_tree_lanes *t, mask m)
 }
 
 // Lanes whose goals are all met.
-REAL_FN mask lane_goals_are_met(const pz_tree_lanes *t)
+REAL_FN real_mask lane_goals_are_met(const pz_tree_lanes *t)
 {
-    mask met = mask_all();
+    real_mask met = mask_all();
     real tolerance = real_of(t->solver->options.position_tolerance);
     for (int i = 0; i < t->goal_count && mask_any(met); ++i) {
         int body = t->goals[i].body;
         real3 x, r = lane_goal_residual(t, i, LANE_R + body, LANE_P[body], &x);
-        met &= (mask)(real_sqrt(real3_dot(r, r)) <= tolerance) | LANE_MASKS(goal_is_off)[i];
+        met &= (real_mask)(real_sqrt(v3_dot(r, r)) <= tolerance) | LANE_MASKS(goal_is_off)[i];
     }
     return met;
 }
 
 // Lanes where no dof can do anything about the residuals; `largest` on the way.
-REAL_FN mask lane_is_stationary(pz_tree_lanes *t)
+REAL_FN real_mask lane_is_stationary(pz_tree_lanes *t)
 {
     real inverse = 1.0 / (t->solver->options.gradient_tolerance * real_sqrt(2.0 * *LANE_REALS(cost)));
     real largest = real_of(0.0);
-    mask moves = mask_none();
+    real_mask moves = mask_none();
     for (int i = 0; i < t->model->nv; ++i) {
         real g = real_where(mask_not(lane_is_held(t, i)), LANE_REALS(gradient)[i]);
         largest = real_max2(largest, real_fabs(g));
         real ratio = g * inverse;
-        moves |= (mask)(ratio * ratio > LANE_REALS(diagonal)[i]);
+        moves |= (real_mask)(ratio * ratio > LANE_REALS(diagonal)[i]);
     }
     *LANE_REALS(largest) = largest;
     return mask_not(moves);
@@ -415,7 +415,7 @@ REAL_KERNEL void lane_measure(pz_tree_lanes *t)
     for (int i = 0; i < t->goal_count; ++i) {
         int body = t->goals[i].body;
         real3 x, r = lane_goal_residual(t, i, LANE_R + body, LANE_P[body], &x);
-        worst = real_max2(worst, real_where(mask_not(LANE_MASKS(goal_is_off)[i]), real_sqrt(real3_dot(r, r))));
+        worst = real_max2(worst, real_where(mask_not(LANE_MASKS(goal_is_off)[i]), real_sqrt(v3_dot(r, r))));
     }
     *LANE_REALS(worst) = worst;
 }

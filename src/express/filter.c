@@ -18,8 +18,8 @@
 #include "base/error.h"
 #include "express/filter_map.h"
 #include "express/nutty_filter.h"
-#include "math/exponential.h"
-#include "math/scalar.h"
+#include "num/real.h"
+#include "num/trig.h"
 
 #include <float.h>
 

@@ -11,8 +11,8 @@
 #include "express/filter_map.h"
 
 #include "base/arena.h"
-#include "math/quat.h"
-#include "math/trig.h"
+#include "num/trig.h"
+#include "num/vector.h"
 
 typedef enum part_kind {
     PART_PLAIN,  // one number as it is

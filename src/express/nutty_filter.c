@@ -12,8 +12,8 @@
 // within its limit, acceleration and jerk nearly so, since L bends what it bounds.
 #include "express/nutty_filter.h"
 
-#include "math/exponential.h"
-#include "math/scalar.h"
+#include "num/real.h"
+#include "num/trig.h"
 
 #define PI 3.14159265358979323846
 

@@ -5,7 +5,7 @@
 //
 // A maximum at the opposite direction, where the torque vanishes as well.
 #include "goal/goal_kind.h"
-#include "math/trig.h"
+#include "num/trig.h"
 
 double pz_angle_between(vec3 a, vec3 b)
 {

@@ -12,7 +12,7 @@
 #include <poise/objective.h>
 
 #include "kin/kin.h"
-#include "math/sym.h"
+#include "num/vector.h"
 
 // What all goals of one body, or of a whole subtree, add up to, about the reference point. Goals are masses: n is their
 // mass, c their first and ww their second moment. For a motion [w ; v] the second derivatives are the wrenches
@@ -79,6 +79,8 @@ typedef struct pz_evaluation {
     int row_count;
 } pz_evaluation;
 
+#if REAL_WIDTH == 1
+
 // (d f^T + f d^T)/2 - (d . f) I: the second derivative of f . d for a vector d that turns, f held fixed
 static inline sym3 pz_turn_curvature(vec3 d, vec3 f)
 {
@@ -87,6 +89,8 @@ static inline sym3 pz_turn_curvature(vec3 d, vec3 f)
     s.xx -= trace, s.yy -= trace, s.zz -= trace;
     return s;
 }
+
+#endif
 
 // Add energy, torque and the second derivatives of a goal on directions only: ww for Gauss-Newton, ww + K exact.
 void pz_add_turning(pz_evaluation *evaluation, int body, double energy, vec3 torque, const sym3 *ww, const sym3 *K);
@@ -230,21 +234,25 @@ static inline int pz_put_vec3(vec3 v, double *r)
     return 3;
 }
 
+#if REAL_WIDTH == 1
+
 // s A
 static inline mat3 pz_scaled(const mat3 *A, double s)
 {
     return (mat3){v3_scale(A->x, s), v3_scale(A->y, s), v3_scale(A->z, s)};
 }
 
-// Angle in radians between two unit vectors, and between two frames given by their columns; accurate near 0 and pi.
-double pz_angle_between(vec3 a, vec3 b);
-double pz_frame_angle(const mat3 *A, const mat3 *B);
-
 // The target point of a goal, relative to the reference point.
 static inline vec3 pz_goal_target(const poise_kinematics *kin, const poise_goal *goal)
 {
     return v3_sub(goal->target.position, kin->origin);
 }
+
+#endif
+
+// Angle in radians between two unit vectors, and between two frames given by their columns; accurate near 0 and pi.
+double pz_angle_between(vec3 a, vec3 b);
+double pz_frame_angle(const mat3 *A, const mat3 *B);
 
 // An error of one number.
 static inline poise_goal_error pz_single_error(double error, poise_unit unit)

@@ -3,7 +3,7 @@
 
 #include "base/cpu.h"
 #include "base/error.h"
-#include "math/dense.h"
+#include "num/dense.h"
 
 #include <string.h>
 

@@ -53,11 +53,15 @@ static inline bool pz_is_marker(const poise_goal *goal)
            goal->weight > 0;
 }
 
+#if REAL_WIDTH == 1
+
 // How far a marker is from its target: what the goal's own row of the table says, without the way there.
 static inline double pz_marker_error(const poise_kinematics *kin, const poise_goal *goal)
 {
     return v3_norm(v3_sub(pz_kin_point(kin, goal->body, goal->local.position), pz_goal_target(kin, goal)));
 }
+
+#endif
 
 // Is the goal one of a body that is condensed?
 static inline bool pz_is_condensed(const pz_marker_set *set, const poise_goal *goal)

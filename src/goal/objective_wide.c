@@ -1,11 +1,12 @@
 // The objective's sweeps for processors with registers of four: three-vectors and halves of sums to a register.
-#include "goal/objective_state.h"
+#include "base/cpu.h"
 
 #if PZ_HAS_WIDE
 
 #define REAL_PACKED
+#include "goal/objective_state.h"
 #include "goal/sum_sweep.h"
-#include "simd/six.h"
+#include "num/registers.h"
 
 // Four numbers in memory, wherever they lie.
 typedef double unaligned __attribute__((vector_size(32), aligned(8)));
@@ -158,5 +159,9 @@ PZ_WIDE void pz_evaluate_plain_wide(const poise_objective *o, pz_evaluation *eva
     }
     evaluation->cost = cost;
 }
+
+#else
+
+typedef int pz_no_registers_of_four;
 
 #endif

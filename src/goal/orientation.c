@@ -21,7 +21,7 @@
 //
 // As rows: e', whose square is the energy of the three directions as well, 4 sin^2(phi/2).
 #include "goal/goal_kind.h"
-#include "math/trig.h"
+#include "num/trig.h"
 
 // Columns of a body's frame turned by a further rotation.
 static mat3 frame_of(const poise_kinematics *kin, int body, quat local)

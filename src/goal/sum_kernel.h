@@ -1,5 +1,5 @@
 // What goals of one body add to its sums, and what the sums of a subtree say about its axes; for 1, 4 or 8 problems at once
-// (simd/real.h). objective.c has the derivations of the Hessian, marker_sums.h those of condensed markers.
+// (num/real.h). objective.c has the derivations of the Hessian, marker_sums.h those of condensed markers.
 #ifndef PZ_GOAL_SUM_KERNEL_H
 #define PZ_GOAL_SUM_KERNEL_H
 
@@ -32,28 +32,28 @@ typedef struct real_moments {
 // not need the second part.
 REAL_FN void sum_add_force(real_sum *sum, real3 x, real3 f)
 {
-    sum->g = real_wrench_add(sum->g, (real_wrench){real3_cross(x, f), f});
+    sum->g = wrench_add(sum->g, (real_wrench){v3_cross(x, f), f});
 }
 
 REAL_FN void sum_add_stiffness(real_sum *sum, real w, real3 x, real3 f)
 {
-    real_sym P = real_sym_outer(w, x);
+    real_sym P = sym3_outer(w, x);
     real trace = P.xx + P.yy + P.zz;
     sum->n = sum->n + w;
-    sum->c = real3_mad(sum->c, w, x);
-    sum->ww = real_sym_sub(sum->ww, P); // w (|x|^2 I - x x^T)
+    sum->c = v3_mad(sum->c, w, x);
+    sum->ww = sym3_sub(sum->ww, P); // w (|x|^2 I - x x^T)
     sum->ww.xx += trace, sum->ww.yy += trace, sum->ww.zz += trace;
-    real_sym K = real_sym_pair(x, f); // pz_turn_curvature
-    real power = real3_dot(x, f);
+    real_sym K = sym3_pair(x, f); // pz_turn_curvature
+    real power = v3_dot(x, f);
     K.xx -= power, K.yy -= power, K.zz -= power;
-    sum->K = real_sym_add(sum->K, K);
+    sum->K = sym3_add(sum->K, K);
 }
 
 // R S R^T: the columns of S turned, then their rows, of which six entries are needed
 REAL_FN real_sym turned_moments(const real33 *R, const real_sym *S)
 {
-    real3 x = real33_apply(R, (real3){S->xx, S->xy, S->xz}), y = real33_apply(R, (real3){S->xy, S->yy, S->yz});
-    real3 z = real33_apply(R, (real3){S->xz, S->yz, S->zz});
+    real3 x = m3_apply(R, (real3){S->xx, S->xy, S->xz}), y = m3_apply(R, (real3){S->xy, S->yy, S->yz});
+    real3 z = m3_apply(R, (real3){S->xz, S->yz, S->zz});
     return (real_sym){R->x.x * x.x + R->y.x * y.x + R->z.x * z.x, R->x.y * x.x + R->y.y * y.x + R->z.y * z.x,
                       R->x.z * x.x + R->y.z * y.x + R->z.z * z.x, R->x.y * x.y + R->y.y * y.y + R->z.y * z.y,
                       R->x.z * x.y + R->y.z * y.y + R->z.z * z.y, R->x.z * x.z + R->y.z * y.z + R->z.z * z.z};
@@ -62,35 +62,35 @@ REAL_FN real_sym turned_moments(const real33 *R, const real_sym *S)
 // Condensed markers of a body at (R, p); tau about the reference point.
 REAL_FN void sum_add_condensed(real_sum *sum, const real_moments *m, const real33 *R, real3 p, real3 tau, bool hessian)
 {
-    real3 Rb = real33_apply(R, m->b), c = real3_mad(Rb, m->n, p);
-    real_sym twice = real_sym_scale(real_sym_pair(p, Rb), real_of(2.0));
-    real_sym P = real_sym_add(turned_moments(R, &m->S), real_sym_add(real_sym_outer(m->n, p), twice));
-    real33 RY = real33_mul(R, &m->Y), PQ = real_sym_matrix(&P);
-    real33 Q = {real3_sub(real3_mad(PQ.x, -tau.x, c), RY.x), real3_sub(real3_mad(PQ.y, -tau.y, c), RY.y),
-                real3_sub(real3_mad(PQ.z, -tau.z, c), RY.z)};
+    real3 Rb = m3_apply(R, m->b), c = v3_mad(Rb, m->n, p);
+    real_sym twice = sym3_scale(sym3_pair(p, Rb), real_of(2.0));
+    real_sym P = sym3_add(turned_moments(R, &m->S), sym3_add(sym3_outer(m->n, p), twice));
+    real33 RY = m3_mul(R, &m->Y), PQ = sym3_matrix(&P);
+    real33 Q = {v3_sub(v3_mad(PQ.x, -tau.x, c), RY.x), v3_sub(v3_mad(PQ.y, -tau.y, c), RY.y),
+                v3_sub(v3_mad(PQ.z, -tau.z, c), RY.z)};
     real3 torque = {Q.z.y - Q.y.z, Q.x.z - Q.z.x, Q.y.x - Q.x.y}; // x x f, component by component of x f^T
-    sum->g = real_wrench_add(sum->g, (real_wrench){torque, real3_mad(c, -m->n, tau)});
+    sum->g = wrench_add(sum->g, (real_wrench){torque, v3_mad(c, -m->n, tau)});
     if (hessian) {
         real half = real_of(0.5), trace_Q = Q.x.x + Q.y.y + Q.z.z;
         sum->n = sum->n + m->n;
-        sum->c = real3_add(sum->c, c);
-        sum->ww = real_sym_add(sum->ww, real_sym_sub(real_sym_identity(P.xx + P.yy + P.zz), P));
+        sum->c = v3_add(sum->c, c);
+        sum->ww = sym3_add(sum->ww, sym3_sub(sym3_identity(P.xx + P.yy + P.zz), P));
         real_sym K = {Q.x.x, half * (Q.y.x + Q.x.y), half * (Q.z.x + Q.x.z), Q.y.y, half * (Q.z.y + Q.y.z), Q.z.z};
-        sum->K = real_sym_add(sum->K, real_sym_add(K, real_sym_identity(-trace_Q)));
+        sum->K = sym3_add(sum->K, sym3_add(K, sym3_identity(-trace_Q)));
     }
 }
 
 // ---- Forces --------------------------------------------------------------------------------------------------------------
 
 // c of slides: w = 0, so that it is [lever x v ; n v]. The lever is c, less f for exact (v x f beside it).
-REAL_FN real3 sum_lever(const real_sum *sum, mask exact, bool any_exact)
+REAL_FN real3 sum_lever(const real_sum *sum, real_mask exact, bool any_exact)
 {
-    return any_exact ? real3_sub(sum->c, real3_where(exact, sum->g.f)) : sum->c;
+    return any_exact ? v3_sub(sum->c, v3_where(exact, sum->g.f)) : sum->c;
 }
 
 REAL_FN real_wrench slide_force(real3 lever, real n, real3 v)
 {
-    return (real_wrench){real3_cross(lever, v), real3_scale(v, n)};
+    return (real_wrench){v3_cross(lever, v), v3_scale(v, n)};
 }
 
 // The sum of a joint as its turning axes see it, which all pass through p, so that v = p x w:
@@ -107,7 +107,7 @@ typedef struct turning_view {
     pack33 M;
 } turning_view;
 
-REAL_FN turning_view view_of(const real_sum *sum, const real3 *origin, mask exact, bool any_exact)
+REAL_FN turning_view view_of(const real_sum *sum, const real3 *origin, real_mask exact, bool any_exact)
 {
     pack3 p = pack3_load(origin), c = pack3_load(&sum->c);
     pack3 lever = any_exact ? pack3_sub(c, pack3_where(exact, pack3_load(&sum->g.f))) : c; // sum_lever
@@ -132,17 +132,17 @@ REAL_FN void turn_force(const turning_view *view, const real3 *w, real_wrench *c
 //   E = (v u^T + u v^T)/2 + c (tau . v) I,     u = db tau x v + dc v x (v x tau) - c tau
 //
 // less the half cross products g . (S_i x S_j)/2, i < j, that c_j holds.
-REAL_FN real_sym block_correction(const real_block *block, const real_motion *S, int count, real3 p, real_wrench g)
+REAL_FN real_sym block_correction(const real_block *block, const real_spatial *S, int count, real3 p, real_wrench g)
 {
     real3 v = block->v;
-    real3 tau = real33_apply_transposed(&block->before, real3_sub(g.n, real3_cross(p, g.f)));
-    real3 u = real3_combine(block->k.db, real3_cross(tau, v), block->k.dc, real3_cross(v, real3_cross(v, tau)));
-    u = real3_mad(u, -block->k.c, tau);
-    real_sym E = real_sym_add(real_sym_pair(v, u), real_sym_identity(block->k.c * real3_dot(tau, v)));
-    E.xy -= 0.5 * real_power(real_motion_cross(S[0], S[1]), g);
+    real3 tau = m3_apply_transposed(&block->before, v3_sub(g.n, v3_cross(p, g.f)));
+    real3 u = v3_combine(block->k.db, v3_cross(tau, v), block->k.dc, v3_cross(v, v3_cross(v, tau)));
+    u = v3_mad(u, -block->k.c, tau);
+    real_sym E = sym3_add(sym3_pair(v, u), sym3_identity(block->k.c * v3_dot(tau, v)));
+    E.xy -= 0.5 * spatial_dot(spatial_cross(S[0], S[1]), g);
     if (count == 3) {
-        E.xz -= 0.5 * real_power(real_motion_cross(S[0], S[2]), g);
-        E.yz -= 0.5 * real_power(real_motion_cross(S[1], S[2]), g);
+        E.xz -= 0.5 * spatial_dot(spatial_cross(S[0], S[2]), g);
+        E.yz -= 0.5 * spatial_dot(spatial_cross(S[1], S[2]), g);
     }
     return E;
 }

@@ -1,6 +1,6 @@
 #include "io/assemble.h"
 
-#include "math/quat.h"
+#include "num/vector.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "math/scalar.h"
 #include "motion/markers.h"
+#include "num/real.h"
 
 #include <math.h>
 #include <string.h>

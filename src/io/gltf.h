@@ -3,7 +3,7 @@
 #define PZ_IO_GLTF_H
 
 #include "io/json.h"
-#include "math/quat.h"
+#include "num/vector.h"
 
 typedef struct pz_gltf_node {
     const char *name;        // unique among nodes, in the pool

@@ -2,7 +2,7 @@
 #include "io/goal_text.h"
 
 #include "base/arena.h"
-#include "math/scalar.h"
+#include "num/real.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "io/json.h"
 
 #include "base/text.h"
-#include "math/scalar.h"
+#include "num/real.h"
 
 #include <string.h>
 

@@ -4,9 +4,7 @@
 
 #include "base/text.h"
 #include "io/xml.h"
-#include "math/mat3.h"
-#include "math/quat.h"
-#include "math/vec3.h"
+#include "num/vector.h"
 
 #include <limits.h>
 #include <string.h>

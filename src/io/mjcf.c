@@ -5,8 +5,7 @@
 // are left out silently: a skeleton has none.
 #include "io/mjcf.h"
 
-#include "math/quat.h"
-#include "math/vec3.h"
+#include "num/vector.h"
 
 #include <math.h>
 #include <string.h>

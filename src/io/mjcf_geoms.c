@@ -3,8 +3,8 @@
 #include "io/mjcf.h"
 
 #include "io/mesh.h"
-#include "math/scalar.h"
-#include "math/vec3.h"
+#include "num/real.h"
+#include "num/vector.h"
 
 #include <string.h>
 

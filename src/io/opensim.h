@@ -5,7 +5,7 @@
 #include <poise/opensim.h>
 
 #include "io/xml.h"
-#include "math/quat.h"
+#include "num/vector.h"
 
 // ---- Elements ------------------------------------------------------------------------------------------------------------
 

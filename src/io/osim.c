@@ -9,8 +9,8 @@
 #include "io/opensim.h"
 
 #include "io/assemble.h"
-#include "math/quat.h"
-#include "math/scalar.h"
+#include "num/real.h"
+#include "num/vector.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "io/opensim.h"
 
 #include "base/arena.h"
-#include "math/scalar.h"
+#include "num/real.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "math/quat.h"
-#include "math/scalar.h"
+#include "num/real.h"
+#include "num/vector.h"
 
 #include <string.h>
 

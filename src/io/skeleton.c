@@ -2,7 +2,7 @@
 #include "io/skeleton.h"
 
 #include "base/text.h"
-#include "math/scalar.h"
+#include "num/real.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define PZ_IO_SKELETON_H
 
 #include "io/io_core.h"
-#include "math/quat.h"
+#include "num/vector.h"
 
 // ---- Joints by their public description ----------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@
 // A state becomes a posture: joints that it does not name are neutral. One name for states of several groups is one posture.
 // The joint of a free base is that of <virtual_joint>, or "root_joint", which Pinocchio calls it.
 #include "io/xml.h"
-#include "math/quat.h"
+#include "num/vector.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 
 #include "io/mesh.h"
 #include "io/xml.h"
-#include "math/vec3.h"
+#include "num/vector.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 // coordinate it follows, F = f(c(q)):  F' = f' c',  F'' = f'' c'^2 + f' c''.
 #include "kin/kin.h"
 
-#include "math/trig.h"
+#include "num/trig.h"
 
 static pz_jet2 function_of(const pz_curve *curve, int i, const pz_jet2 *inner)
 {

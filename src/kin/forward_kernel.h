@@ -1,14 +1,14 @@
-// The forward sweep: frames and motion axes, parents first, for 1, 4 or 8 configurations at once (simd/real.h).
+// The forward sweep: frames and motion axes, parents first, for 1, 4 or 8 configurations at once (num/real.h).
 //
-// The columns of a frame and its origin are packs (simd/pack3.h): for one configuration each may be a register of four
+// The columns of a frame and its origin are packs (num/registers.h): for one configuration each may be a register of four
 // (REAL_PACKED). The frame stays in registers from a joint to its first child.
 #ifndef PZ_KIN_FORWARD_KERNEL_H
 #define PZ_KIN_FORWARD_KERNEL_H
 
 #include "kin/kin.h"
-#include "simd/lane_motion.h"
-#include "simd/lane_rotation.h"
-#include "simd/pack3.h"
+#include "num/registers.h"
+#include "num/rotation.h"
+#include "num/vector.h"
 
 // Angles of one configuration are taken in whole registers. What follows the last of them, slides or zeros, does not count.
 #define SWEEP_REGISTER 4
@@ -31,7 +31,7 @@ typedef struct real_kinematics {
     const real *q;
     real33 *R;
     real3 *p;
-    real_motion *S;
+    real_spatial *S;
     real_block *blocks;
     real *value, *sine, *cosine;
 } real_kinematics;
@@ -42,7 +42,7 @@ typedef struct sweep_frame {
 } sweep_frame;
 
 // A rotation about the origin p: its axis as a twist about the reference point.
-REAL_FN void put_turn_axis(pack3 w, pack3 p, real_motion *S)
+REAL_FN void put_turn_axis(pack3 w, pack3 p, real_spatial *S)
 {
     pack3_store(w, &S->w);
     pack3_store(pack3_cross(p, w), &S->v);
@@ -54,7 +54,7 @@ REAL_FN void put_turn_axis(pack3 w, pack3 p, real_motion *S)
 REAL_FN real3 block_vector(const pz_step *step, const real *q)
 {
     bool turns = step->kind == PZ_EXPMAP || step->kind == PZ_SWING;
-    return turns ? (real3){q[0], q[1], step->kind == PZ_EXPMAP ? q[2] : real_of(0.0)} : real3_zero();
+    return turns ? (real3){q[0], q[1], step->kind == PZ_EXPMAP ? q[2] : real_of(0.0)} : v3_zero();
 }
 
 REAL_FN void take_vector(real_block *block, real3 v)
@@ -66,11 +66,9 @@ REAL_FN void take_vector(real_block *block, real3 v)
 #if defined(REAL_PACKED)
 
 // Four of them at once.
-#include "math/so3_series.h"
-
 REAL_FN void take_four_vectors(pz_block *const *block, const vec3 *v)
 {
-    number square = {v3_dot(v[0], v[0]), v3_dot(v[1], v[1]), v3_dot(v[2], v[2]), v3_dot(v[3], v[3])};
+    reals square = {v3_dot(v[0], v[0]), v3_dot(v[1], v[1]), v3_dot(v[2], v[2]), v3_dot(v[3], v[3])};
     so3_series_coefficients k = so3_series(square);
     for (int i = 0; i < 4; ++i) {
         if (square[i] <= SO3_SERIES_LIMIT) {
@@ -123,11 +121,11 @@ REAL_FN void keep_before(const sweep_frame *f, real_block *block)
 }
 
 // exp(v) after the frame R: axes R J_l(v) e_i, i < count.
-REAL_FN void sweep_exponential(sweep_frame *f, int count, real_block *block, real_motion *S)
+REAL_FN void sweep_exponential(sweep_frame *f, int count, real_block *block, real_spatial *S)
 {
     real_coefficients k = block->k;
     keep_before(f, block);
-    real33 turned = real_so3_quadratic(k.a, k.b, block->v), J = real_so3_quadratic(k.b, k.c, block->v);
+    real33 turned = so3_quadratic(k.a, k.b, block->v), J = so3_quadratic(k.b, k.c, block->v);
     put_turn_axis(pack3_apply(f->x, f->y, f->z, J.x), f->p, &S[0]);
     put_turn_axis(pack3_apply(f->x, f->y, f->z, J.y), f->p, &S[1]);
     if (count == 3) {
@@ -137,9 +135,9 @@ REAL_FN void sweep_exponential(sweep_frame *f, int count, real_block *block, rea
 }
 
 // A quaternion after the frame R. Its step multiplies from the right, so its axes are the body's own.
-REAL_FN void sweep_quaternion(sweep_frame *f, const real *c, real_block *block, real_motion *S)
+REAL_FN void sweep_quaternion(sweep_frame *f, const real *c, real_block *block, real_spatial *S)
 {
-    real33 turned = real_quat_matrix(real_quat_normalize((real_quat){c[0], c[1], c[2], c[3]}));
+    real33 turned = quat_matrix(quat_normalize((real_quat){c[0], c[1], c[2], c[3]}));
     turn_frame(f, &turned);
     keep_before(f, block);
     put_turn_axis(f->x, f->p, &S[0]);
@@ -159,7 +157,7 @@ REAL_FN void sweep_curve(poise_kinematics *kin, const pz_step *step, sweep_frame
 
 REAL_KERNEL void sweep_block(real_kinematics *kin, const pz_step *step, sweep_frame *f)
 {
-    real_motion *S = &kin->S[step->axis];
+    real_spatial *S = &kin->S[step->axis];
     real_block *block = &kin->blocks[step->block];
 #if REAL_WIDTH == 1
     if (step->kind == PZ_CURVE) {
@@ -184,11 +182,11 @@ REAL_KERNEL void sweep_block(real_kinematics *kin, const pz_step *step, sweep_fr
 // The steps that slide, which come first. Returns their displacement, and in *at the first step after them.
 REAL_FN pack3 sweep_slides(real_kinematics *kin, const sweep_frame *f, const pz_step **at, const pz_step *end)
 {
-    pack3 slid = pack3_of(real3_zero());
+    pack3 slid = pack3_of(v3_zero());
     for (; *at < end && pz_step_is_slide((*at)->kind); ++*at) {
         const pz_step *step = *at;
         pack3 a = step->kind == PZ_SLIDE_X ? f->x : step->kind == PZ_SLIDE_Y ? f->y : f->z;
-        kin->S[step->axis].w = real3_zero();
+        kin->S[step->axis].w = v3_zero();
         pack3_store(a, &kin->S[step->axis].v);
         slid = pack3_mad(slid, kin->value[step->value], a);
     }
@@ -196,7 +194,7 @@ REAL_FN pack3 sweep_slides(real_kinematics *kin, const sweep_frame *f, const pz_
 }
 
 // One turn: two columns change, u' = c u + s w, w' = c w - s u.
-REAL_FN void turn_columns(pack3 axis, pack3 p, real s, real c, pack3 *u, pack3 *w, real_motion *S)
+REAL_FN void turn_columns(pack3 axis, pack3 p, real s, real c, pack3 *u, pack3 *w, real_spatial *S)
 {
     pack3 turned = pack3_combine(c, *u, s, *w);
     *w = pack3_differ(c, *w, s, *u);
@@ -270,7 +268,7 @@ REAL_FN void sweep_forward(real_kinematics *kin)
                 continue;
             }
             real s = kin->sine[at->value], c = kin->cosine[at->value];
-            real_motion *S = &kin->S[at->axis];
+            real_spatial *S = &kin->S[at->axis];
             if (at->kind == PZ_TURN_Z) {
                 turn_columns(f.z, f.p, s, c, &f.x, &f.y, S);
             } else if (at->kind == PZ_TURN_Y) {

@@ -1,5 +1,5 @@
 // The forward sweep for processors with registers of four: one column of a frame to a register.
-#include "kin/kin.h"
+#include "base/cpu.h"
 
 #if PZ_HAS_WIDE
 
@@ -12,6 +12,8 @@ PZ_WIDE void pz_kin_sweep_wide(poise_kinematics *kin)
 }
 
 #else
+
+#include "kin/kin.h"
 
 void pz_kin_sweep_wide(poise_kinematics *kin)
 {

@@ -7,9 +7,9 @@
 
 #include <poise/kinematics.h>
 
-#include "math/so3.h"
-#include "math/spatial.h"
 #include "model/packed_model.h"
+#include "num/rotation.h"
+#include "num/vector.h"
 
 // What a rotation block needs for its second derivatives.
 typedef struct pz_block {
@@ -42,6 +42,8 @@ void pz_kin_sweep_wide(poise_kinematics *kin);
 // What a curve does to the frame R, p before it, at the coordinate q: R and p after it, its axis S and D = dS/dq.
 void pz_kin_curve(const pz_curve *curve, double q, mat3 *R, vec3 *p, spatial *S, spatial *D);
 
+#if REAL_WIDTH == 1
+
 // A point fixed in a body, relative to the reference point, and a direction. POISE_WORLD is a body that does not move.
 static inline vec3 pz_kin_direction(const poise_kinematics *kin, int body, vec3 local)
 {
@@ -58,6 +60,14 @@ static inline vec3 pz_kin_point(const poise_kinematics *kin, int body, vec3 loca
     return v3_add(origin, pz_kin_direction(kin, body, local));
 }
 
+// w x x + v: the velocity that the motion m gives to the point x
+static inline vec3 pz_velocity(spatial m, vec3 x)
+{
+    return v3_add(v3_cross(m.w, x), m.v);
+}
+
+#endif
+
 // The centre of mass, relative to the reference point. The model has mass.
 vec3 pz_kin_mass_center(const poise_kinematics *kin);
 
@@ -72,12 +82,6 @@ void pz_kin_retract(const poise_model *model, const double *q, const double *v, 
 
 // poise_difference, the same.
 void pz_kin_difference(const poise_model *model, const double *q_from, const double *q_to, double *v);
-
-// w x x + v: the velocity that the motion m gives to the point x
-static inline vec3 pz_velocity(spatial m, vec3 x)
-{
-    return v3_add(v3_cross(m.w, x), m.v);
-}
 
 // The last axis that moves `body`, or -1; the rest follow by pz_axis.parent.
 static inline int pz_kin_last_axis(const poise_kinematics *kin, int body)

@@ -1,8 +1,8 @@
 // Coordinates of a joint for a rotation that it is to have.
 #include "kin/put_rotation.h"
 
-#include "math/euler.h"
-#include "math/scalar.h"
+#include "num/real.h"
+#include "num/rotation.h"
 
 #include <string.h>
 

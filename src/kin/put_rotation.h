@@ -2,8 +2,8 @@
 #ifndef PZ_KIN_PUT_ROTATION_H
 #define PZ_KIN_PUT_ROTATION_H
 
-#include "math/mat3.h"
 #include "model/packed_model.h"
+#include "num/vector.h"
 
 // Has a joint any rotation: a quaternion, a rotation vector, or the three turns of an Euler order?
 bool pz_joint_has_rotation(const poise_model *model, const pz_joint *joint);

@@ -5,7 +5,7 @@
 //   K_hi = d2x / dq_h dq_i = w_h x J_i                                (h before i on the path; 0 when h slides)
 //
 // Two axes i, j of one rotation block, R(v) = R_before exp(v), have no order. With S_i = J_l e_i, and the symmetric part of
-// dJ_l/dv written out (math/so3.h; E_i e_j terms are antisymmetric and drop out),
+// dJ_l/dv written out (num/rotation.h; E_i e_j terms are antisymmetric and drop out),
 //
 //   K_ij = (w_i x J_j + w_j x J_i)/2 + D_ij x (x - p)
 //   D_ij = R_before ( db (v_j v x e_i + v_i v x e_j)/2 + dc (v_j v x (v x e_i) + v_i v x (v x e_j))/2

@@ -11,7 +11,7 @@
 #include "model/curve.h"
 
 #include "base/error.h"
-#include "math/scalar.h"
+#include "num/real.h"
 
 #define LARGEST 1e100 // as of lengths: squares and products must stay far from overflow
 

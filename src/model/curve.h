@@ -7,7 +7,7 @@
 
 #include <poise/model.h>
 
-#include "math/vec3.h"
+#include "num/vector.h"
 
 typedef struct pz_function {
     int points;      // of pieces; 0: a polynomial

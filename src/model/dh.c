@@ -7,8 +7,8 @@
 // Rx(alpha), belongs to the offset of joint i+1, or to the tip. Modified: Rz and Tz commute, so the whole constant comes
 // first. A constant theta (or the d of a revolute joint) commutes with the motion and joins the constant.
 #include "base/error.h"
-#include "math/trig.h"
 #include "model/builder.h"
+#include "num/trig.h"
 
 #include <string.h>
 

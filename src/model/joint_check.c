@@ -1,7 +1,7 @@
 // What one joint or tool must satisfy by itself.
 #include "base/error.h"
-#include "math/vec3.h"
 #include "model/builder.h"
+#include "num/vector.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // From a builder's descriptions to the packed constant block.
 #include "base/cpu.h"
 #include "base/error.h"
-#include "math/so3.h"
 #include "model/order.h"
+#include "num/rotation.h"
 
 #include <float.h>
 #include <string.h>

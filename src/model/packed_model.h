@@ -17,8 +17,8 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "math/quat.h"
 #include "model/curve.h"
+#include "num/vector.h"
 
 typedef enum pz_step_kind {
     PZ_TURN_X = 0,
@@ -151,7 +151,11 @@ static inline bool pz_is_unit(double square)
 // quat_normalize, but for quaternions that are unit to rounding, which stay as they are: doing it twice changes nothing.
 static inline quat pz_unit_quat(quat q)
 {
+#if REAL_WIDTH == 1
     return pz_is_unit(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w) ? q : quat_normalize(q);
+#else // of one lane
+    return pz_is_unit(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w) ? q : poise_quat_normalize(q);
+#endif
 }
 
 // Does an axis slide?

@@ -4,7 +4,7 @@
 
 #include <poise/model.h>
 
-#include "math/mat3.h"
+#include "num/vector.h"
 
 #define PZ_ACCLAIM_INCH (0.0254 / 0.45) // metres: the unit of CMU's skeletons, and of BVH files made of them
 #define PZ_LEG_SHARE    0.491           // of the stature: from hip to ankle

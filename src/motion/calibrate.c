@@ -25,12 +25,12 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "math/dense.h"
-#include "math/vec3.h"
 #include "model/packed_model.h"
 #include "motion/anatomy.h"
 #include "motion/calibrate_state.h"
 #include "motion/tracker.h"
+#include "num/dense.h"
+#include "num/vector.h"
 #include "solve/solver_state.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 // The normal equations of a calibration; calibrate.c says what they are.
 #include "motion/calibrate_state.h"
 
-#include "math/dense.h"
+#include "num/dense.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
 
 #include <poise/track.h>
 
-#include "math/vec3.h"
 #include "model/packed_model.h"
+#include "num/vector.h"
 
 typedef struct pz_calibration {
     const poise_model *model; // unscaled

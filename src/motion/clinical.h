@@ -4,8 +4,8 @@
 
 #include <poise/track.h>
 
-#include "math/quat.h"
 #include "motion/anatomy.h"
+#include "num/vector.h"
 
 typedef struct pz_clinic {
     const poise_model *model;

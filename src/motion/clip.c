@@ -4,8 +4,8 @@
 #include "base/error.h"
 #include "kin/put_rotation.h"
 #include "kin/retract.h"
-#include "math/so3.h"
 #include "model/model_error.h"
+#include "num/rotation.h"
 
 #include <limits.h>
 #include <string.h>

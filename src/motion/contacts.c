@@ -1,7 +1,7 @@
 // When a point of a moving figure rests on the ground: by its height and speed.
 #include "motion/contacts.h"
 
-#include "math/scalar.h"
+#include "num/real.h"
 
 #define LEG          0.85 // metres: of the person that the next two are for; they grow with the leg
 #define REST_SPEED   0.4  // metres a second: slower is at rest

@@ -2,7 +2,7 @@
 #ifndef PZ_MOTION_CONTACTS_H
 #define PZ_MOTION_CONTACTS_H
 
-#include "math/vec3.h"
+#include "num/vector.h"
 
 // A figure that walks: what the search for its contacts must know of it.
 typedef struct pz_walk {

@@ -2,7 +2,7 @@
 #include "motion/findings.h"
 
 #include "base/error.h"
-#include "math/scalar.h"
+#include "num/real.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -12,8 +12,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "math/scalar.h"
 #include "motion/plain_name.h"
+#include "num/real.h"
 
 #define CLUSTER 45.0 // thousandths of the stature: places that deviate by more are those of clusters
 

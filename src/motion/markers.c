@@ -3,7 +3,7 @@
 #include "base/error.h"
 
 #include "base/arena.h"
-#include "math/scalar.h"
+#include "num/real.h"
 
 #include <limits.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #include <poise/track.h>
 
 #include "base/error.h"
-#include "math/scalar.h"
 #include "model/packed_model.h"
+#include "num/real.h"
 
 // The factor of what is fixed to a body: the mean of those of the joints that hang from it.
 static double body_scale(const poise_model *model, const double *scale, int body)

@@ -3,10 +3,10 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "math/vec3.h"
 #include "model/packed_model.h"
 #include "motion/anatomy.h"
 #include "motion/plain_name.h"
+#include "num/vector.h"
 
 #define NAMED 0.8 // of the source's bodies that are called like joints of the target
 

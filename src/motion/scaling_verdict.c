@@ -3,9 +3,9 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "math/scalar.h"
 #include "motion/anatomy.h"
 #include "motion/findings.h"
+#include "num/real.h"
 
 // How far from 1, upwards or downwards; beyond all thresholds for what is no factor.
 static double departure(double factor)

@@ -7,8 +7,8 @@
 #include "motion/sequence_state.h"
 
 #include "base/error.h"
-#include "math/so3.h"
 #include "model/model_error.h"
+#include "num/rotation.h"
 
 #include <string.h>
 

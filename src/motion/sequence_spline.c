@@ -14,7 +14,7 @@
 // J = 1.
 #include "motion/sequence_state.h"
 
-#include "math/so3.h"
+#include "num/rotation.h"
 
 #include <string.h>
 

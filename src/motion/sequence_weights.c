@@ -11,7 +11,7 @@
 // Laird & Rubin 1977) for this model.
 #include "motion/sequence_state.h"
 
-#include "math/trig.h"
+#include "num/trig.h"
 
 #include <string.h>
 

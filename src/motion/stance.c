@@ -6,9 +6,9 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "math/scalar.h"
 #include "motion/findings.h"
 #include "motion/retarget/feet.h"
+#include "num/real.h"
 
 struct poise_stance {
     vec3 up;

@@ -7,8 +7,8 @@
 #include "motion/turns.h"
 
 #include "base/error.h"
-#include "math/trig.h"
 #include "model/model_error.h"
+#include "num/trig.h"
 
 #include <float.h>
 #include <string.h>

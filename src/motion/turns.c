@@ -7,10 +7,9 @@
 // A cold start finds any of them. Of those within the limits, the one nearest to where the joint was is meant.
 #include "motion/turns.h"
 
-#include "math/quat.h"
-#include "math/scalar.h"
-#include "math/vec3.h"
 #include "model/packed_model.h"
+#include "num/real.h"
+#include "num/vector.h"
 
 #define EXACT 1e-9 // cosine of axes that are at right angles, or lengths that are nothing
 

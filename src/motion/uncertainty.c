@@ -34,10 +34,10 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "math/dense.h"
-#include "math/vec3.h"
 #include "model/packed_model.h"
 #include "motion/clinical.h"
+#include "num/dense.h"
+#include "num/vector.h"
 
 #define HALF_A_TURN 3.14159265358979323846
 #define DEGREES     57.29577951308232

@@ -3,7 +3,6 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "math/vec3.h"
 #include "motion/anatomy.h"
 #include "motion/findings.h"
 #include "motion/marker_table.h"
@@ -21,6 +20,7 @@
 #include "motion/verdict/swaps.h"
 #include "motion/verdict/traded.h"
 #include "motion/verdict/unsure.h"
+#include "num/vector.h"
 
 #define TOLD   0.4   // of a degree of freedom: what markers tell less of is not seen; two joints may share what is
 #define SURE   0.020 // of the stature: places that deviate by less are compared from side to side

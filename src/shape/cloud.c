@@ -1,7 +1,7 @@
 // How loose a cover is, by points around the mesh.
 #include "shape/cloud.h"
 
-#include "math/quat.h"
+#include "num/vector.h"
 
 #define AROUND  0.3  // of the longest side: how far around the mesh they lie
 #define FARTHER 30.0 // what a point counts more that lies outside the mesh by as much as its longest side

@@ -10,8 +10,8 @@
 // at the cuts, and all shapes are convex: what is covered is the surface, and with it all that it encloses.
 #include "base/cpu.h"
 #include "base/error.h"
-#include "math/dense.h"
-#include "math/quat.h"
+#include "num/dense.h"
+#include "num/vector.h"
 #include "shape/cloud.h"
 #include "shape/mesh_marks.h"
 

@@ -17,7 +17,7 @@
 // A radius around each changes the distance by itself, and nothing else, also within: h grows by it for every n.
 #include "shape/hull.h"
 
-#include "math/scalar.h"
+#include "num/real.h"
 
 #include <string.h>
 

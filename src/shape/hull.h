@@ -2,7 +2,7 @@
 #ifndef PZ_SHAPE_HULL_H
 #define PZ_SHAPE_HULL_H
 
-#include "math/mat3.h"
+#include "num/vector.h"
 
 #define PZ_CLUSTER 16 // corners of one
 

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "kin/kin.h"
-#include "math/quat.h"
+#include "num/vector.h"
 #include "shape/hull.h"
 
 #define MOST_POINTS  (SIZE_MAX / 64 < INT32_MAX ? SIZE_MAX / 64 : INT32_MAX)

@@ -5,7 +5,7 @@
 
 #include <poise/base.h>
 
-#include "math/vec3.h"
+#include "num/vector.h"
 
 typedef struct pz_mesh_marks {
     unsigned char *fresh; // by triangle, bits: no triangle before has this corner. NULL: not known

@@ -3,7 +3,7 @@
 #ifndef PZ_SHAPE_NEAREST_POINTS_H
 #define PZ_SHAPE_NEAREST_POINTS_H
 
-#include "math/mat3.h"
+#include "num/vector.h"
 
 typedef struct pz_segment {
     vec3 center;

@@ -1,7 +1,7 @@
 // Which pairs of shapes are worth watching: by the tree, and by trying random configurations.
 #include "shape/pairs.h"
 #include "base/error.h"
-#include "math/quat.h"
+#include "num/vector.h"
 #include "shape/shape.h"
 
 #include <string.h>

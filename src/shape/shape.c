@@ -2,8 +2,8 @@
 #include "shape/shape.h"
 
 #include "base/error.h"
-#include "math/quat.h"
 #include "model/model_error.h"
+#include "num/vector.h"
 
 // ---- Making them ---------------------------------------------------------------------------------------------------------
 

@@ -1,5 +1,5 @@
 // The kernel of pose_gradients.h for processors with registers of four.
-#include "solve/pose_gradients.h"
+#include "base/cpu.h"
 
 #if PZ_HAS_WIDE
 
@@ -13,6 +13,8 @@ REAL_TARGET unsigned pz_pose_gradients_4(const pz_pose_lanes *rows, const poise_
 }
 
 #else
+
+#include "solve/pose_gradients.h"
 
 unsigned pz_pose_gradients_4(const pz_pose_lanes *rows, const poise_pose *targets, const double *q, const double *dL_dq,
                              int count, double *gradients)

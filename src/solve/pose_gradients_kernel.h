@@ -5,7 +5,7 @@
 #ifndef PZ_SOLVE_POSE_GRADIENTS_KERNEL_H
 #define PZ_SOLVE_POSE_GRADIENTS_KERNEL_H
 
-#include "simd/lane_rotation.h"
+#include "num/rotation.h"
 #include "solve/arm/arm_kernel.h"
 #include "solve/pose_gradients.h"
 
@@ -28,10 +28,9 @@ REAL_FN void aim(const pz_arm_chain *chain, const poise_pose *targets, int count
                       gather(numbers, WIDTH, count, 3)};
     real3 at = {gather(numbers, WIDTH, count, AT), gather(numbers, WIDTH, count, AT + 1),
                 gather(numbers, WIDTH, count, AT + 2)};
-    mat3 back = m3_transpose(&chain->tail);
-    real33 R = real_quat_matrix(turn), tail = real33_of(&back);
-    *u = real33_mul(&R, &tail);
-    *t = real3_scale(real3_sub(at, real3_of(chain->base_at)), real_of(1.0 / chain->unit));
+    real33 R = quat_matrix(turn), forth = real33_of(&chain->tail), tail = m3_transpose(&forth);
+    *u = m3_mul(&R, &tail);
+    *t = v3_scale(v3_sub(at, real3_of(chain->base_at)), real_of(1.0 / chain->unit));
 }
 
 REAL_FN unsigned gradients_of(const pz_pose_lanes *rows, const poise_pose *targets, const double *q, const double *dL_dq,
@@ -40,7 +39,7 @@ REAL_FN unsigned gradients_of(const pz_pose_lanes *rows, const poise_pose *targe
     const pz_arm_chain *chain = &rows->chain;
     int n = chain->n;
     real33 u, base = real33_of(&chain->base);
-    real3 t, first = real3_zero(), second = real3_zero();
+    real3 t, first = v3_zero(), second = v3_zero();
     real at[PZ_ARM_MOST], lever = real_of(0.0);
     arm_frames frames;
     arm_column columns[PZ_ARM_MOST];
@@ -48,23 +47,23 @@ REAL_FN unsigned gradients_of(const pz_pose_lanes *rows, const poise_pose *targe
         at[i] = gather(q, rows->nq, count, chain->q[i]);
     }
     aim(chain, targets, count, &u, &t);
-    arm_forward_from(chain, n, false, ~0u, at, base, real3_zero(), &frames);
+    arm_forward_from(chain, n, false, ~0u, at, base, v3_zero(), &frames);
     arm_error error = arm_error_at(&frames, &u, t);
     for (int i = 0; i < n; ++i) {
         arm_column column = arm_column_of(chain, false, &frames, i);
-        lever = real_max2(lever, real3_dot(column.J, column.J));
+        lever = real_max2(lever, v3_dot(column.J, column.J));
         real along = gather(dL_dq, rows->nv, count, rows->dof[i]);
-        mask moves = chain->lower[i] < chain->upper[i] ? mask_all() : mask_none();
+        real_mask moves = chain->lower[i] < chain->upper[i] ? mask_all() : mask_none();
         columns[i] = (arm_column){pack3_where(moves, column.a), pack3_where(moves, column.J)};
-        first = real3_mad(first, along, columns[i].J);
-        second = real3_mad(second, along, columns[i].a);
+        first = v3_mad(first, along, columns[i].J);
+        second = v3_mad(second, along, columns[i].a);
     }
     real3 y, z, scaled;
     arm_blocks blocks = arm_blocks_of(n, columns, real_of(0.0), real_of(0.0));
-    mask sound = arm_solve_regular(&blocks, first, second, &y, &z);
+    real_mask sound = arm_solve_regular(&blocks, first, second, &y, &z);
     real most = real_of(rows->met * rows->met);
-    sound &= (error.rr <= most * lever) & (real3_dot(error.v, error.v) <= most);
-    scaled = real3_scale(y, real_of(1.0 / chain->unit));
+    sound &= (error.rr <= most * lever) & (v3_dot(error.v, error.v) <= most);
+    scaled = v3_scale(y, real_of(1.0 / chain->unit));
     unsigned bits = mask_bits(sound) & ((1u << count) - 1u);
     for (int l = 0; l < count; ++l) {
         const double row[6] = {real_get(&scaled.x, l), real_get(&scaled.y, l), real_get(&scaled.z, l),

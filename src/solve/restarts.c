@@ -1,5 +1,5 @@
 // Cold starts: the root laid onto the markers, and configurations for restarts.
-#include "math/euler.h"
+#include "num/rotation.h"
 #include "solve/geometric/geometric.h"
 
 // ---- Alignment -----------------------------------------------------------------------------------------------------------

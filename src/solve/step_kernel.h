@@ -1,8 +1,8 @@
-// Steps within limits, dof by dof, for 1, 4 or 8 problems at once (simd/real.h).
+// Steps within limits, dof by dof, for 1, 4 or 8 problems at once (num/real.h).
 #ifndef PZ_SOLVE_STEP_KERNEL_H
 #define PZ_SOLVE_STEP_KERNEL_H
 
-#include "simd/real.h"
+#include "num/real.h"
 #include "solve/solver_state.h"
 
 // Can a step leave the interval of a dof?
@@ -12,7 +12,7 @@ REAL_FN bool box_is_open(const pz_box *box)
 }
 
 // Is the coordinate q at a bound that descent would leave? -gradient points out of it.
-REAL_FN mask box_holds(const pz_box *box, real q, real gradient)
+REAL_FN real_mask box_holds(const pz_box *box, real q, real gradient)
 {
     real zero = real_of(0.0);
     return ((q <= real_of(box->lower)) & (gradient >= zero)) | ((q >= real_of(box->upper)) & (gradient <= zero));
@@ -20,17 +20,17 @@ REAL_FN mask box_holds(const pz_box *box, real q, real gradient)
 
 // Hold the dofs that the step x takes out of their interval, at the bound, where `among` is true. Returns where there are
 // any.
-REAL_FN mask hold_leavers(const poise_model *model, const pz_box *boxes, const real *q, const real *x, mask among,
-                          mask *hold, real *hold_value)
+REAL_FN real_mask hold_leavers(const poise_model *model, const pz_box *boxes, const real *q, const real *x, real_mask among,
+                               real_mask *hold, real *hold_value)
 {
-    mask any = mask_none();
+    real_mask any = mask_none();
     for (int i = 0; i < model->nv; ++i) {
         const pz_box *box = &boxes[i];
         if (box_is_open(box)) {
             continue;
         }
         real from = q[box->q], next = from + x[i], lower = real_of(box->lower), upper = real_of(box->upper);
-        mask below = next < lower, outside = (below | (next > upper)) & among & mask_not(hold[i]);
+        real_mask below = next < lower, outside = (below | (next > upper)) & among & mask_not(hold[i]);
         hold[i] |= outside;
         hold_value[i] = real_select(outside, real_select(below, lower, upper) - from, hold_value[i]);
         any |= outside;
@@ -41,7 +41,7 @@ REAL_FN mask hold_leavers(const poise_model *model, const pz_box *boxes, const r
 // At a bound where the way to it, bound - q, has left only its rounding.
 REAL_FN real snap_to_bound(real next, real q, double bound)
 {
-    mask is_there = real_fabs(next - bound) < PZ_EPSILON * (real_fabs(q) + fabs(bound)); // false where there is none
+    real_mask is_there = real_fabs(next - bound) < PZ_EPSILON * (real_fabs(q) + fabs(bound)); // false where there is none
     return real_select(is_there, real_of(bound), next);
 }
 
@@ -61,7 +61,7 @@ REAL_FN void keep_in_boxes(const poise_model *model, const pz_box *boxes, const 
 
 // The metric of the damping: D_i = G_ii + mean over the turning dofs (a slide has its own unit: its own G_ii, or 1 where
 // that is 0). Written where `among` is true.
-REAL_FN void make_metric(const poise_model *model, const real *diagonal, mask among, real *D)
+REAL_FN void make_metric(const poise_model *model, const real *diagonal, real_mask among, real *D)
 {
     real sum = real_of(0.0), zero = real_of(0.0), one = real_of(1.0);
     int turns = 0;
@@ -83,7 +83,7 @@ REAL_FN void make_metric(const poise_model *model, const real *diagonal, mask am
 // Decrease of the quadratic model along the step, -(g . x + x . H x/2), in two ways. A step that solves
 // (H + lambda D) x = -g over the free dofs has x . H x = -g . x - lambda x . D x; one that was held at a bound, or
 // shortened, needs the product H x.
-REAL_FN real decrease_by_equation(int nv, const real *x, const real *g, real lambda, const real *D, const mask *hold)
+REAL_FN real decrease_by_equation(int nv, const real *x, const real *g, real lambda, const real *D, const real_mask *hold)
 {
     real decrease = real_of(0.0);
     for (int i = 0; i < nv; ++i) {

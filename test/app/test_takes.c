@@ -3,8 +3,8 @@
 // `poise track SKELETON RECORDING` without an option, as the command runs it, against the motion that the recording's makers
 // published. The measure is the distance of joints, after one rigid alignment of the whole take: a fit that puts markers
 // anywhere misses the markers by little and the joints by much.
-#include "math/dense.h"
-#include "math/mat3.h"
+#include "num/dense.h"
+#include "num/vector.h"
 #include "support/own.h"
 #include "support/test_main.h"
 
@@ -275,20 +275,20 @@ TEST_DATA(another_skeleton_has_its_limbs_where_they_were, "hdm05")
     double metres = skeleton->scale.metres;
     int frames;
     vec3 *found = common_of(r.made->model, r.made->clip, 0, &frames),
-         *real = common_of(skeleton->model, truth->clip, 1, &frames);
+         *recorded = common_of(skeleton->model, truth->clip, 1, &frames);
     bool *counts = calloc((size_t)frames, sizeof *counts);
     memset(counts, true, (size_t)frames * sizeof *counts);
     for (int i = 0; i < frames * COUNT; ++i) {
-        real[i] = v3_scale(real[i], metres);
+        recorded[i] = v3_scale(recorded[i], metres);
     }
-    distances d = compare(real, found, counts, frames, COUNT, 1000);
+    distances d = compare(recorded, found, counts, frames, COUNT, 1000);
     printf("scene:humanoid: residual %.1f mm; limbs %.1f mm, %s %.1f mm; scale %g\n", 1000 * r.made->summary.mean, d.mean,
            common_joints[d.worst_joint][0], d.worst, r.made->calibration.scale);
     ck_assert_double_le(d.mean, 60); // shoulders and hips of the two skeletons are not the same points
     ck_assert_double_le(d.worst, 90);
     free(counts);
     free(found);
-    free(real);
+    free(recorded);
     poise_file_destroy(truth);
     poise_file_destroy(skeleton);
     track_release(&r);

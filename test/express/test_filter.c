@@ -4,7 +4,7 @@
 #include <poise/filter.h>
 #include <scenes/random.h>
 
-#include "math/exponential.h"
+#include "num/trig.h"
 
 #include <math.h>
 #include <string.h>

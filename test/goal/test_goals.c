@@ -1,5 +1,5 @@
 // Goals: what is refused, and the energy, error and pull of every kind where they can be worked out by hand.
-#include "math/quat.h"
+#include "num/vector.h"
 #include "scenes/random.h"
 #include "support/skeleton.h"
 

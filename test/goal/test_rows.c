@@ -5,7 +5,7 @@
 #include "support/random_goals.h"
 
 #include "goal/objective_state.h"
-#include "math/so3.h"
+#include "num/rotation.h"
 #include "solve/rows/residual_rows.h"
 
 #include <float.h>

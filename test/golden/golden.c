@@ -1,10 +1,10 @@
 #include "goal/objective_state.h"
 #include "golden_parts.h"
 
-#include "math/dense.h"
-#include "math/so3.h"
-#include "math/trig.h"
 #include "model/packed_model.h"
+#include "num/dense.h"
+#include "num/rotation.h"
+#include "num/trig.h"
 #include "support/random_goals.h"
 
 #include <stdlib.h>

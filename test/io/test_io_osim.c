@@ -1,7 +1,7 @@
 // OSIM: models of OpenSim against what OpenSim and Simbody make of them.
 #include "io/opensim.h"
-#include "math/scalar.h"
-#include "math/vec3.h"
+#include "num/real.h"
+#include "num/vector.h"
 #include "support/io_check.h"
 #include "support/osim_facts.h"
 #include "support/skeleton.h"

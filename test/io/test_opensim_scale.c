@@ -1,5 +1,5 @@
 // ScaleTool's job against what OpenSim made of the same files.
-#include "math/vec3.h"
+#include "num/vector.h"
 #include "support/io_check.h"
 #include "support/skeleton.h"
 

@@ -1,5 +1,5 @@
 // Sensors of orientation against OpenSense: their places on a model, the heading, and the motion that follows them.
-#include "math/quat.h"
+#include "num/vector.h"
 #include "support/io_check.h"
 #include "support/skeleton.h"
 

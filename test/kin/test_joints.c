@@ -3,7 +3,7 @@
 // io/test_joint_files.c.
 #include "kin/kin.h"
 #include "kin/put_rotation.h"
-#include "math/quat.h"
+#include "num/vector.h"
 #include "support/derivative_check.h"
 #include "support/joint_facts.h"
 

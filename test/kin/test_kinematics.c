@@ -1,6 +1,6 @@
 // Forward kinematics against plain products of poses; first and second derivatives against differences and closed forms.
-#include "math/quat.h"
 #include "model/packed_model.h"
+#include "num/vector.h"
 #include "support/derivative_check.h"
 
 #include <float.h>

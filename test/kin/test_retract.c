@@ -1,6 +1,6 @@
 // Steps: retract and difference undo each other, quaternions stay unit, long rotation vectors are replaced by short ones.
 #include "kin/kin.h"
-#include "math/quat.h"
+#include "num/vector.h"
 #include "support/skeleton.h"
 
 #include <float.h>

@@ -1,6 +1,6 @@
 // Second derivatives of a point: the tensor K against differences of the Jacobian, against the Hessian, and entry by entry
 // where a closed form says what it is.
-#include "math/so3.h"
+#include "num/rotation.h"
 #include "support/skeleton.h"
 
 #include <float.h>

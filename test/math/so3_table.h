@@ -2,7 +2,7 @@
 #ifndef TEST_SO3_TABLE_H
 #define TEST_SO3_TABLE_H
 
-// theta; a, b, c, db, dc as in math/so3.h; theta/2 cot(theta/2). Correctly rounded.
+// theta; a, b, c, db, dc as in num/rotation.h; theta/2 cot(theta/2). Correctly rounded.
 static const double so3_table[][7] = {
     {1e-100, 1.0, 0.5, 0.16666666666666666, -0.08333333333333333, -0.016666666666666666, 1.0},
     {1e-09, 1.0, 0.5, 0.16666666666666666, -0.08333333333333333, -0.016666666666666666, 1.0},

@@ -1,6 +1,6 @@
 // Cholesky, L D L^T and QR: residuals within the bounds of the error analysis (theorems are those of Higham 2002), and
 // answers against LAPACK. Matrices: random, Hilbert, rank-deficient, graded; sizes 1 to 70.
-#include "math/dense.h"
+#include "num/dense.h"
 
 #include "support/matrices.h"
 

@@ -1,5 +1,5 @@
 // Grassia's functions: rotation, derivatives, two degrees of freedom, rates; against differences and the left Jacobian.
-#include "math/so3.h"
+#include "num/rotation.h"
 #include "support/test_main.h"
 
 #include <float.h>

@@ -1,6 +1,5 @@
 // Public value types: quaternions, poses, angles; and the six-vectors behind them.
-#include "math/quat.h"
-#include "math/spatial.h"
+#include "num/vector.h"
 #include "support/test_main.h"
 
 #include <float.h>

@@ -1,6 +1,6 @@
 // Exponential map, logarithm, left Jacobian and its derivative: identities, differences, and a table of exact values.
-#include "math/so3.h"
-#include "math/trig.h"
+#include "num/rotation.h"
+#include "num/trig.h"
 #include "so3_table.h"
 #include "support/test_main.h"
 

@@ -1,6 +1,6 @@
 // Eigenvalues and singular values: residuals and orthogonality within the bounds of the error analysis, and values against
 // LAPACK. Matrices: random, Hilbert, rank-deficient, graded, with repeated values, huge and tiny; sizes 1 to 70 and 300.
-#include "math/dense.h"
+#include "num/dense.h"
 
 #include "support/matrices.h"
 

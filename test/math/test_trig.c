@@ -1,6 +1,6 @@
 // Sine, cosine and atan2: error in ulp against exact values, special values, the array against the scalar, and a hash of the
 // bits that every compiler and optimisation level must reproduce.
-#include "math/trig.h"
+#include "num/trig.h"
 
 #include <float.h>
 #include <math.h>

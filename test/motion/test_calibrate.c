@@ -168,8 +168,8 @@ TEST(bones_of_different_lengths_are_found)
         int k = poise_model_find_body(fitted, bones[i]);
         ck_assert_msg(k >= 0, "%s", bones[i]);
         poise_vec3 zero = {0.0, 0.0, 0.0};
-        double real = distance(poise_model_joint_info(s->real, k).given->offset.position, zero);
-        ck_assert_double_eq_tol(distance(poise_model_joint_info(fitted, k).given->offset.position, zero) / real, 1.0, 0.06);
+        double own = distance(poise_model_joint_info(s->real, k).given->offset.position, zero);
+        ck_assert_double_eq_tol(distance(poise_model_joint_info(fitted, k).given->offset.position, zero) / own, 1.0, 0.06);
     }
     poise_model_destroy(fitted);
     forget(s);

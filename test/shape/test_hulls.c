@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "math/vec3.h"
+#include "num/vector.h"
 
 static poise_nearest between(const poise_kinematics *kin, const poise_hull *a, const poise_hull *b)
 {

@@ -1,5 +1,5 @@
 // Parts of the second-order methods: band matrices, the trust-region step, the BFGS update, the nearest semidefinite matrix.
-#include "math/dense.h"
+#include "num/dense.h"
 #include "solve/classic/line_search.h"
 #include "solve/classic/second_order.h"
 #include "solve/methods.h"

@@ -1,5 +1,5 @@
 // Edges of swing ellipses: curvature, springs, clipped steps, corners with a bound.
-#include "math/dense.h"
+#include "num/dense.h"
 #include "solve/methods.h"
 #include "solve/tree/damped_step.h"
 #include "support/random_goals.h"

@@ -3,10 +3,10 @@
 #include "check.h"
 #include "goal/objective_state.h"
 
-#include "math/dense.h"
-#include "math/mat3.h"
-#include "math/so3.h"
 #include "model/packed_model.h"
+#include "num/dense.h"
+#include "num/rotation.h"
+#include "num/vector.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -13,7 +13,7 @@ from mpmath import cos, mp, mpf, sin, tan
 mp.dps = 60
 
 PI = math.pi
-SWITCH = 2.5  # between series and closed form in src/math/so3.c
+SWITCH = 2.5  # between series and closed form in src/num/rotation.c
 
 ANGLES = sorted(
     [10.0 ** -n for n in (100, 9, 5, 4, 3, 2, 1)]
@@ -28,7 +28,7 @@ HEADER = """\
 #ifndef POISE_TEST_SO3_TABLE_H
 #define POISE_TEST_SO3_TABLE_H
 
-// theta; a, b, c, db, dc as in math/so3.h; theta/2 cot(theta/2). Correctly rounded.
+// theta; a, b, c, db, dc as in num/rotation.h; theta/2 cot(theta/2). Correctly rounded.
 static const double so3_table[][7] = {"""
 
 

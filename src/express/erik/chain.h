@@ -15,9 +15,8 @@
 #include <poise/express.h>
 
 #include "base/arena.h"
-#include "math/mat3.h"
-#include "math/quat.h"
-#include "math/trig.h"
+#include "num/trig.h"
+#include "num/vector.h"
 
 #define PZ_NO_DIRECTION 1e-18 // square of the sine below which a projection has no direction, 1e-9 rad
 

@@ -9,8 +9,8 @@
 // does. A joint at a limit that the step would push beyond it takes no part (an active set, found joint by joint).
 #include "express/erik/erik_state.h"
 
-#include "math/dense.h"
-#include "math/so3.h"
+#include "num/dense.h"
+#include "num/rotation.h"
 
 #include <string.h>
 

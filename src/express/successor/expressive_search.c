@@ -7,7 +7,7 @@
 // sum of absolute values has it. (K. Levenberg 1944, D. Marquardt 1963 for the damping.)
 #include "express/successor/expressive_state.h"
 
-#include "math/dense.h"
+#include "num/dense.h"
 
 #include <string.h>
 

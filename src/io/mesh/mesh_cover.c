@@ -1,7 +1,7 @@
 // From the name of a mesh to the shapes that cover it.
 #include "io/mesh/mesh.h"
 
-#include "math/vec3.h"
+#include "num/vector.h"
 
 #include <string.h>
 

@@ -6,11 +6,11 @@
 // without a jump.
 #include "base/error.h"
 #include "kin/put_rotation.h"
-#include "math/trig.h"
 #include "motion/clip.h"
 #include "motion/edit/editor.h"
 #include "motion/edit/goal_mix.h"
 #include "motion/edit/moving_root.h"
+#include "num/trig.h"
 
 #include <limits.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include <poise/edit.h>
 
 #include "base/error.h"
-#include "math/scalar.h"
+#include "num/real.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // What an edit changed: how far joints turned, how fast they turn now, and whether points jolt.
 #include "motion/edit/editor.h"
 
-#include "math/scalar.h"
-#include "math/so3.h"
+#include "num/real.h"
+#include "num/rotation.h"
 
 #define SNAP      0.25  // radians from frame to frame that an edit must not add all of a sudden, and
 #define FLIP      0.8   // not at all

@@ -21,10 +21,10 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "kin/kin.h"
-#include "math/scalar.h"
-#include "math/so3.h"
 #include "motion/findings.h"
 #include "motion/retarget/roles.h"
+#include "num/real.h"
+#include "num/rotation.h"
 
 #include <string.h>
 

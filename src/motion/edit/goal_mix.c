@@ -5,8 +5,8 @@
 //   p + a (p' - p)      R exp(a log(R^-1 R'))      exp(a log(u -> u')) u      q (+) a (q' (-) q)
 #include "motion/edit/goal_mix.h"
 
-#include "math/so3.h"
 #include "motion/clip.h"
+#include "num/rotation.h"
 
 double pz_ease(double u)
 {

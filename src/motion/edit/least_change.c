@@ -12,8 +12,7 @@
 // reach are left to another method.
 #include "motion/edit/least_change.h"
 
-#include "math/dense.h"
-#include "math/dense_loops.h"
+#include "num/dense.h"
 
 #include <poise/kinematics.h>
 #include <string.h>
@@ -103,7 +102,7 @@ static bool solve_free(pz_least_change *s, double mu)
             s->over[i] = s->bound[i] == 0 ? Ja[i] / s->weight[i] : 0.0;
         }
         for (int b = 0; b <= a; ++b) {
-            s->A[a * rows + b] = s->A[b * rows + a] = dot(nv, s->over, row_of(s, b)) + (a == b ? mu : 0.0);
+            s->A[a * rows + b] = s->A[b * rows + a] = dense_dot(nv, s->over, row_of(s, b)) + (a == b ? mu : 0.0);
         }
     }
     if (!pz_cholesky(rows, s->A)) {

@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "kin/kin.h"
-#include "math/scalar.h"
+#include "num/real.h"
 
 #include <string.h>
 

@@ -8,9 +8,9 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "math/vec3.h"
 #include "model/packed_model.h"
 #include "motion/anatomy.h"
+#include "num/vector.h"
 
 #include <string.h>
 

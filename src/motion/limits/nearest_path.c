@@ -10,7 +10,7 @@
 #include "motion/limits/nearest_path.h"
 
 #include "base/arena.h"
-#include "math/so3.h"
+#include "num/rotation.h"
 #include "solve/classic/second_order.h"
 
 #include <string.h>

@@ -10,7 +10,7 @@
 
 #include <poise/model.h>
 
-#include "math/quat.h"
+#include "num/vector.h"
 
 #define PATH_DOFS 3 // at most
 

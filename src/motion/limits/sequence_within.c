@@ -7,7 +7,7 @@
 #include "motion/sequence_state.h"
 
 #include "base/error.h"
-#include "math/so3.h"
+#include "num/rotation.h"
 
 #include <string.h>
 

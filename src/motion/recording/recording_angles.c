@@ -3,7 +3,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "math/scalar.h"
+#include "num/real.h"
 
 #define SURE 10.0 // degrees: an angle that deviates by more is not given
 

@@ -3,7 +3,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "math/scalar.h"
+#include "num/real.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "math/scalar.h"
 #include "motion/markers.h"
+#include "num/real.h"
 
 #include <string.h>
 

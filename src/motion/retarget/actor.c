@@ -5,7 +5,7 @@
 #include "motion/retarget/actor.h"
 
 #include "base/arena.h"
-#include "math/trig.h"
+#include "num/trig.h"
 
 #include <string.h>
 

@@ -2,9 +2,8 @@
 #ifndef PZ_MOTION_RETARGET_ACTOR_H
 #define PZ_MOTION_RETARGET_ACTOR_H
 
-#include "math/quat.h"
-#include "math/vec3.h"
 #include "motion/retarget/roles.h"
+#include "num/vector.h"
 
 #include <poise/kinematics.h>
 

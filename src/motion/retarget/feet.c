@@ -4,8 +4,8 @@
 // heel and toe are guessed from the toes' bodies or the length of the leg.
 #include "motion/retarget/feet.h"
 
-#include "math/scalar.h"
-#include "math/trig.h"
+#include "num/real.h"
+#include "num/trig.h"
 
 #define SOLE_SHARE   0.08  // of the leg: height of an ankle above its sole, where nothing tells
 #define LENGTH_SHARE 0.16  // of the leg: from ankle to ball, likewise

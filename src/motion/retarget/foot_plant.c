@@ -7,8 +7,8 @@
 // into that at the beginning of the next. Last, a sole that would be below the ground is lifted.
 #include "motion/retarget/feet.h"
 
-#include "math/scalar.h"
-#include "math/so3.h"
+#include "num/real.h"
+#include "num/rotation.h"
 
 #define FADE       0.3  // seconds in which a difference fades, if the next contact is not sooner
 #define GRIP       0.15 // seconds in which a foot comes to be held, and is released

@@ -4,9 +4,9 @@
 // three bodies of a chain that move are its segments.
 #include "motion/retarget/roles.h"
 
-#include "math/scalar.h"
-#include "math/trig.h"
-#include "math/vec3.h"
+#include "num/real.h"
+#include "num/trig.h"
+#include "num/vector.h"
 
 enum { FINGERS_MOST = 5, FINGERS_LEAST = 3, SEGMENTS = 3, JOINTS_LEAST = 2 };
 

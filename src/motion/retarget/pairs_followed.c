@@ -8,8 +8,8 @@
 // vertical alone.
 #include "motion/retarget/pairs_followed.h"
 
-#include "math/so3.h"
-#include "math/trig.h"
+#include "num/rotation.h"
+#include "num/trig.h"
 
 #include <string.h>
 

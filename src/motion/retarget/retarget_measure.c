@@ -1,7 +1,7 @@
 // How a retargeted motion compares with what it follows.
 #include "motion/retarget/retarget_work.h"
 
-#include "math/trig.h"
+#include "num/trig.h"
 
 #define ASIDE   0.7853981633974483 // radians: a limb that is off by more points elsewhere
 #define JUMP    0.5                // radians in a frame, beyond what the source turns

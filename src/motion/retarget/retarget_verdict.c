@@ -2,9 +2,9 @@
 #include <poise/retarget.h>
 
 #include "base/error.h"
-#include "math/scalar.h"
 #include "motion/findings.h"
 #include "motion/retarget/roles.h"
+#include "num/real.h"
 
 #define TRAVELS       2.0 // leg lengths: farther is no walk on the spot
 #define LEAST_STANCES 20  // frames: of fewer a share says little

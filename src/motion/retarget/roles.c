@@ -2,7 +2,7 @@
 // the lengths of their bones.
 #include "motion/retarget/roles.h"
 
-#include "math/vec3.h"
+#include "num/vector.h"
 
 #include <string.h>
 

@@ -11,9 +11,9 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "math/scalar.h"
-#include "math/vec3.h"
 #include "motion/marker_table.h"
+#include "num/real.h"
+#include "num/vector.h"
 
 #include <math.h>
 

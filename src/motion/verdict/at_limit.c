@@ -6,9 +6,9 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "math/scalar.h"
 #include "model/packed_model.h"
 #include "motion/clinical.h"
+#include "num/real.h"
 
 #define HAIR 1e-6 // of the range: at the limit
 

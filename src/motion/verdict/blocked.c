@@ -6,8 +6,8 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "math/vec3.h"
 #include "motion/verdict/at_limit.h"
+#include "num/vector.h"
 
 #include <string.h>
 

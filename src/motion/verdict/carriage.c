@@ -18,8 +18,8 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "math/vec3.h"
 #include "motion/tracker.h"
+#include "num/vector.h"
 
 #include <poise/kinematics.h>
 

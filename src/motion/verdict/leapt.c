@@ -11,10 +11,10 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "math/quat.h"
-#include "math/scalar.h"
-#include "math/trig.h"
 #include "motion/findings.h"
+#include "num/real.h"
+#include "num/trig.h"
+#include "num/vector.h"
 
 #define FARTHER  10.0 // times the tool's motion: joints that turn near the tool, or near a singularity
 #define OPPOSITE 0.1  // cos(angle / 2), about 170 degrees: a tool that turns by half a turn may do so either way

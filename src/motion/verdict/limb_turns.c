@@ -5,7 +5,7 @@
 #include "motion/verdict/limb_turns.h"
 
 #include "base/error.h"
-#include "math/vec3.h"
+#include "num/vector.h"
 
 #include <poise/kinematics.h>
 

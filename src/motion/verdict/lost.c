@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "math/scalar.h"
+#include "num/real.h"
 
 #define LEAST 2 // ignored markers on a body and those next to it
 

@@ -17,9 +17,9 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "math/dense.h"
-#include "math/vec3.h"
 #include "motion/marker_table.h"
+#include "num/dense.h"
+#include "num/vector.h"
 
 #include <string.h>
 

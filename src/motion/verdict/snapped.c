@@ -6,8 +6,8 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "math/scalar.h"
-#include "math/trig.h"
+#include "num/real.h"
+#include "num/trig.h"
 
 #define ALONE 0.5  // of the turn: what the frames before and after turn by at most
 #define RATE  25.0 // frames a second, at least

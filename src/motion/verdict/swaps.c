@@ -11,10 +11,10 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "math/vec3.h"
 #include "model/packed_model.h"
 #include "motion/anatomy.h"
 #include "motion/marker_table.h"
+#include "num/vector.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "math/vec3.h"
+#include "num/vector.h"
 
 #include <string.h>
 

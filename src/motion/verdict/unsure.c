@@ -13,9 +13,9 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "math/scalar.h"
 #include "motion/clinical.h"
 #include "motion/uncertainty.h"
+#include "num/real.h"
 
 #define LOOKS  40  // frames examined
 #define BEYOND 0.1 // of them: the share that deviates more than the value weighed

@@ -1,13 +1,13 @@
 // The inner loops of an arm: forward sweep, error, columns of the Jacobian, the system of a step, limits.
 //
-// One text over reals (simd/real.h), compiled for one problem (arm_search.c), for one problem with a column of a frame in
+// One text over reals (num/real.h), compiled for one problem (arm_search.c), for one problem with a column of a frame in
 // each register (arm_search_wide.c), for lanes (batch/arm_lanes_4.c, _8.c) and for a graphics processor (cuda/kernels/).
 // All have the same bits. Functions are inlined with a constant number of joints n where time counts; `slides` is a
 // constant, too: false when all joints are hinges.
 #ifndef PZ_SOLVE_ARM_KERNEL_H
 #define PZ_SOLVE_ARM_KERNEL_H
 
-#include "simd/pack3.h"
+#include "num/registers.h"
 #include "solve/arm/arm.h"
 
 // ---- Constants of the search (arm_search.h) ------------------------------------------------------------------------------
@@ -106,9 +106,9 @@ REAL_FN real arm_energy(const arm_error *error)
     return 0.5 * error->rr + error->e;
 }
 
-REAL_FN mask arm_is_met(const arm_error *error, real most_r, real most_e, real W, real cost)
+REAL_FN real_mask arm_is_met(const arm_error *error, real most_r, real most_e, real W, real cost)
 {
-    mask near = (error->rr <= most_r) & (2.0 * error->e <= most_e);
+    real_mask near = (error->rr <= most_r) & (2.0 * error->e <= most_e);
     return near | (0.5 * W * error->rr + error->e <= cost);
 }
 
@@ -122,7 +122,7 @@ REAL_FN arm_column arm_column_of(const pz_arm_chain *chain, bool slides, const a
 {
     pack3 a = frames->a[i];
     if (slides && chain->turn[i] == 0) {
-        return (arm_column){pack3_of(real3_zero()), a};
+        return (arm_column){pack3_of(v3_zero()), a};
     }
     return (arm_column){a, pack3_cross(a, pack3_sub(frames->p, frames->o[i]))};
 }
@@ -130,7 +130,7 @@ REAL_FN arm_column arm_column_of(const pz_arm_chain *chain, bool slides, const a
 // W J . r + a . v
 REAL_FN real arm_slope(const arm_column *column, real W, const arm_error *error)
 {
-    return W * real3_dot(pack3_vector(column->J), error->r) + real3_dot(pack3_vector(column->a), error->v);
+    return W * v3_dot(pack3_vector(column->J), error->r) + v3_dot(pack3_vector(column->a), error->v);
 }
 
 // ---- When a search ends --------------------------------------------------------------------------------------------------
@@ -147,10 +147,10 @@ REAL_FN arm_progress arm_progress_begin(void)
 }
 
 // Does the search end at this iterate, where the energy is f? It has met its target, creeps, or has taken `most` steps.
-REAL_FN mask arm_ends(arm_progress *progress, real f, mask met, int most)
+REAL_FN real_mask arm_ends(arm_progress *progress, real f, real_mask met, int most)
 {
     real k = progress->k;
-    mask creeps = (k >= (double)ARM_FIRST_LOOK) & mask_not(f <= ARM_CREEPS * progress->f3);
+    real_mask creeps = (k >= (double)ARM_FIRST_LOOK) & mask_not(f <= ARM_CREEPS * progress->f3);
     *progress = (arm_progress){k + 1.0, f, progress->f1, progress->f2};
     return met | creeps | (k == (double)most);
 }
@@ -194,7 +194,7 @@ typedef struct arm_blocks {
 
 REAL_FN arm_blocks arm_blocks_of(int n, const arm_column *columns, real lambda, real inverse_kappa)
 {
-    pack3 zero = pack3_of(real3_zero());
+    pack3 zero = pack3_of(v3_zero());
     pack_sym P = pack_sym_identity(lambda * inverse_kappa), Q = pack_sym_identity(lambda);
     pack33 X = {zero, zero, zero};
     for (int i = 0; i < n; ++i) {
@@ -208,7 +208,7 @@ REAL_FN arm_blocks arm_blocks_of(int n, const arm_column *columns, real lambda, 
 // A^-1 from cofactors, one division. Cofactors cancel where A is near to singular: false when the determinant is not above
 // `share` times its bound, the product of the diagonal of B (Hadamard), where B is A or what A was made from by
 // subtraction; its relative error is about PZ_EPSILON/share.
-REAL_FN mask arm_invert(const real_sym *A, const real_sym *B, double share, real_sym *inverse)
+REAL_FN real_mask arm_invert(const real_sym *A, const real_sym *B, double share, real_sym *inverse)
 {
     real cx = A->yy * A->zz - A->yz * A->yz, cy = A->xz * A->yz - A->xy * A->zz, cz = A->xy * A->yz - A->xz * A->yy;
     real det = A->xx * cx + A->xy * cy + A->xz * cz, d = 1.0 / det;
@@ -236,8 +236,8 @@ REAL_TARGET static inline void arm_solve_singular(const arm_blocks *b, real3 fir
                           {Q.xz, Q.yz, Q.zz, w.x, w.y, w.z, c.z}, {x.x, u.x, w.x, P.xx, P.xy, P.xz, d.x},
                           {x.y, u.y, w.y, P.xy, P.yy, P.yz, d.y}, {x.z, u.z, w.z, P.xz, P.yz, P.zz, d.z}};
         arm_eliminate(6, A);
-        real3_set(y, l, v3(A[0][6], A[1][6], A[2][6]));
-        real3_set(z, l, v3(A[3][6], A[4][6], A[5][6]));
+        real3_set(y, l, (vec3){A[0][6], A[1][6], A[2][6]});
+        real3_set(z, l, (vec3){A[3][6], A[4][6], A[5][6]});
     }
 }
 
@@ -250,41 +250,41 @@ typedef struct arm_inverse {
 } arm_inverse;
 
 // False where the blocks are near to singular: the inverse is not good then.
-REAL_FN mask arm_invert_blocks(const arm_blocks *b, arm_inverse *inverse)
+REAL_FN real_mask arm_invert_blocks(const arm_blocks *b, arm_inverse *inverse)
 {
     real_sym *P = &inverse->P;
     real33 *Y = &inverse->Y;
     const real_sym *Q = &b->Q;
     const real33 *X = &b->X;
-    mask regular = arm_invert(&b->P, &b->P, ARM_SINGULAR_P, P);
-    *Y = (real33){real_sym_apply(P, X->x), real_sym_apply(P, X->y), real_sym_apply(P, X->z)};
-    real_sym complement = {.xx = Q->xx - real3_dot(X->x, Y->x),
-                           .xy = Q->xy - real3_dot(X->x, Y->y),
-                           .xz = Q->xz - real3_dot(X->x, Y->z),
-                           .yy = Q->yy - real3_dot(X->y, Y->y),
-                           .yz = Q->yz - real3_dot(X->y, Y->z),
-                           .zz = Q->zz - real3_dot(X->z, Y->z)};
+    real_mask regular = arm_invert(&b->P, &b->P, ARM_SINGULAR_P, P);
+    *Y = (real33){sym3_apply(P, X->x), sym3_apply(P, X->y), sym3_apply(P, X->z)};
+    real_sym complement = {.xx = Q->xx - v3_dot(X->x, Y->x),
+                           .xy = Q->xy - v3_dot(X->x, Y->y),
+                           .xz = Q->xz - v3_dot(X->x, Y->z),
+                           .yy = Q->yy - v3_dot(X->y, Y->y),
+                           .yz = Q->yz - v3_dot(X->y, Y->z),
+                           .zz = Q->zz - v3_dot(X->z, Y->z)};
     return regular & arm_invert(&complement, Q, ARM_SINGULAR_S, &inverse->S);
 }
 
 REAL_FN void arm_apply_inverse(const arm_inverse *inverse, real3 first, real3 second, real3 *y, real3 *z)
 {
-    *y = real_sym_apply(&inverse->S, real3_sub(first, real33_apply_transposed(&inverse->Y, second)));
-    *z = real3_sub(real_sym_apply(&inverse->P, second), real33_apply(&inverse->Y, *y));
+    *y = sym3_apply(&inverse->S, v3_sub(first, m3_apply_transposed(&inverse->Y, second)));
+    *z = v3_sub(sym3_apply(&inverse->P, second), m3_apply(&inverse->Y, *y));
 }
 
 // Both. False as above.
-REAL_FN mask arm_solve_regular(const arm_blocks *b, real3 first, real3 second, real3 *y, real3 *z)
+REAL_FN real_mask arm_solve_regular(const arm_blocks *b, real3 first, real3 second, real3 *y, real3 *z)
 {
     arm_inverse inverse;
-    mask regular = arm_invert_blocks(b, &inverse);
+    real_mask regular = arm_invert_blocks(b, &inverse);
     arm_apply_inverse(&inverse, first, second, y, z);
     return regular;
 }
 
 REAL_FN void arm_solve_blocks(const arm_blocks *b, unsigned busy, real3 first, real3 second, real3 *y, real3 *z)
 {
-    mask regular = arm_solve_regular(b, first, second, y, z);
+    real_mask regular = arm_solve_regular(b, first, second, y, z);
     unsigned singular = mask_bits(mask_not(regular)) & busy;
     if (singular) {
         arm_solve_singular(b, first, second, singular, y, z);
@@ -301,7 +301,7 @@ typedef struct arm_joints {
 
 // Is the joint at a limit that the descent direction -g points out of? Then its column is cleared, which holds it: its step
 // comes out as exactly 0, and no other joint sees it.
-REAL_FN mask arm_is_held(real side, real g)
+REAL_FN real_mask arm_is_held(real side, real g)
 {
     return side * g < 0.0;
 }
@@ -326,7 +326,7 @@ REAL_FN void arm_put(const pz_arm_chain *chain, const arm_joints *joints, int i,
         joints->side[i] = real_of(0.0);
         return;
     }
-    mask below = q <= lower, above = q >= upper;
+    real_mask below = q <= lower, above = q >= upper;
     if (chain->turn[i] != 0 && mask_any((below | above) & (real_fabs(q - middle) > ARM_NO_TURN))) {
         real turned = q - PZ_TWO_PI * arm_round((q - middle) / PZ_TWO_PI);
         q = real_select((below | above) & (turned > lower) & (turned < upper), turned, q);

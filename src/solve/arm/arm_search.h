@@ -28,9 +28,9 @@ REAL_FN void arm_block_step(int n, const arm_column *columns, unsigned busy, con
 {
     real3 y, z;
     arm_blocks blocks = arm_blocks_of(n, columns, lambda, inverse_kappa);
-    arm_solve_blocks(&blocks, busy, real3_neg(error->r), real3_scale(error->v, -inverse_kappa), &y, &z);
+    arm_solve_blocks(&blocks, busy, v3_neg(error->r), v3_scale(error->v, -inverse_kappa), &y, &z);
     for (int i = 0; i < n; ++i) {
-        x[i] = real3_dot(pack3_vector(columns[i].J), y) + real3_dot(pack3_vector(columns[i].a), z);
+        x[i] = v3_dot(pack3_vector(columns[i].J), y) + v3_dot(pack3_vector(columns[i].a), z);
     }
 }
 
@@ -74,7 +74,7 @@ REAL_FN void arm_take_step(const pz_arm_chain *chain, int n, bool slides, const 
     for (int i = 0; i < n; ++i) {
         columns[i] = arm_column_of(chain, slides, frames, i);
         if (run->side[i] != 0 && arm_is_held(run->side[i], arm_slope(&columns[i], 1.0, error))) {
-            columns[i] = (arm_column){pack3_of(real3_zero()), pack3_of(real3_zero())};
+            columns[i] = (arm_column){pack3_of(v3_zero()), pack3_of(v3_zero())};
         }
     }
     if (n < 6) {

@@ -1,5 +1,5 @@
 // A pose goal on an arm, from start to answer: searches, the closest pose where they fail, the report.
-#include "math/trig.h"
+#include "num/trig.h"
 #include "solve/arm/arm_kernel.h"
 #include "solve/methods.h"
 

@@ -20,7 +20,7 @@
 #include "solve/classic/second_order.h"
 #include "solve/methods.h"
 
-#include "math/dense.h"
+#include "num/dense.h"
 #include "solve/tree/damped_step.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 // The active set of a quadratic program in the dual (dual.h).
 #include "solve/constrained/dual.h"
 
-#include "math/dense_loops.h"
+#include "num/dense.h"
 
 #include <string.h>
 
@@ -113,7 +113,7 @@ static bool is_equality(const pz_dual *d, int id)
 static double times(const pz_dual *d, int id, const double *v)
 {
     if (!is_bound(d, id)) {
-        return dot(d->nv, d->J + (size_t)id * (size_t)d->nv, v);
+        return dense_dot(d->nv, d->J + (size_t)id * (size_t)d->nv, v);
     }
     int dof = (id - d->row_count) / 2;
     return (id - d->row_count) % 2 == 0 ? v[dof] : -v[dof];
@@ -174,9 +174,9 @@ static bool append(pz_dual *d, int place)
         return false;
     }
     for (int i = 0; i < d->used_count; ++i) {
-        f[i] = (*S_at(d, place, d->used[i]) - dot(i, F_row(d, i), f)) / F_row(d, i)[i];
+        f[i] = (*S_at(d, place, d->used[i]) - dense_dot(i, F_row(d, i), f)) / F_row(d, i)[i];
     }
-    double own = *S_at(d, place, place), pivot = own - dot(d->used_count, f, f);
+    double own = *S_at(d, place, place), pivot = own - dense_dot(d->used_count, f, f);
     if (!(pivot > PZ_DUAL_DEPENDENT * own)) {
         return false;
     }
@@ -209,7 +209,7 @@ static void drop(pz_dual *d, int r)
 static void solve_factor(const pz_dual *d, double *z)
 {
     for (int i = 0; i < d->used_count; ++i) {
-        z[i] = (z[i] - dot(i, F_row(d, i), z)) / F_row(d, i)[i];
+        z[i] = (z[i] - dense_dot(i, F_row(d, i), z)) / F_row(d, i)[i];
     }
     for (int i = d->used_count - 1; i >= 0; --i) {
         z[i] /= F_row(d, i)[i];
@@ -405,9 +405,9 @@ static void leave_out_noise(pz_dual *d)
             Z[i] = d->J[(size_t)id * (size_t)d->nv + (size_t)i] * d->span[i];
         }
         for (int k = 0; k < kept && d->is_equality[id]; ++k) {
-            add_scaled(d->nv, -dot(d->nv, Z_row(d, k), Z), Z_row(d, k), Z);
+            dense_add_scaled(d->nv, -dense_dot(d->nv, Z_row(d, k), Z), Z_row(d, k), Z);
         }
-        double rest = d->is_equality[id] ? dot(d->nv, Z, Z) : 0.0;
+        double rest = d->is_equality[id] ? dense_dot(d->nv, Z, Z) : 0.0;
         if (rest > d->noise[id]) {
             for (int i = 0; i < d->nv; ++i) {
                 Z[i] /= sqrt(rest);

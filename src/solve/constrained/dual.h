@@ -15,7 +15,7 @@
 #define PZ_SOLVE_DUAL_H
 
 #include "base/arena.h"
-#include "math/scalar.h"
+#include "num/real.h"
 #include "solve/constrained/leaf_factor.h"
 
 #define PZ_DUAL_DEPENDENT 1e-10 // a row depends on those in use if its pivot is below this share of S_ii

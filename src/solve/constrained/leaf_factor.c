@@ -1,6 +1,6 @@
 #include "solve/constrained/leaf_factor.h"
 
-#include "math/scalar.h"
+#include "num/real.h"
 
 void pz_leaf_factor_lay_out(pz_leaf_factor *f, int n, pz_arena *arena)
 {

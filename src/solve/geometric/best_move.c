@@ -17,8 +17,8 @@
 //
 // Limits: a sinusoid over an interval is largest at its peak or at an end, a parabola nearest to its vertex; both exact.
 // Rotation vectors in a box or an ellipse have no closed form: see bounded_block.
-#include "math/dense.h"
-#include "math/trig.h"
+#include "num/dense.h"
+#include "num/trig.h"
 #include "solve/geometric/geometric.h"
 
 #define NOISE 32.0 // a moment below this many roundings of the pull's size is no reason to move

@@ -4,7 +4,7 @@
 #include "solve/methods.h"
 
 #include "base/error.h"
-#include "math/dense.h"
+#include "num/dense.h"
 #include "solve/classic/line_search.h"
 
 // Singular values below this share of the longest row are rounding: entries of J carry errors of some eps for each joint of

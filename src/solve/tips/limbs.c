@@ -1,6 +1,6 @@
 #include "solve/tips/limbs.h"
 
-#include "math/trig.h"
+#include "num/trig.h"
 
 // ---- Which goals a dof moves ---------------------------------------------------------------------------------------------
 

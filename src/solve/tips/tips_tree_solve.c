@@ -1,5 +1,5 @@
 // A part on a tree of hinges and slides, from start to answer: searches, new limbs, the closest pose, the report.
-#include "math/trig.h"
+#include "num/trig.h"
 #include "solve/geometric/geometric.h"
 #include "solve/tips/tips_tree.h"
 

@@ -13,7 +13,7 @@
 //               limb   (z, y) += G (w, u + w x p),   x = -(a . z + J . y)
 #include "solve/tips/tips_tree.h"
 
-#include "math/dense.h"
+#include "num/dense.h"
 
 #define ROOT_DAMPING 0.01
 #define ROOT_TURN    1.0 // radians
@@ -193,7 +193,7 @@ static void invert_blocks(const arm_blocks *b, pz_tip *tip)
         invert_singular(b, tip);
         return;
     }
-    mat3 T = real_sym_matrix(&S), YT = m3_mul(&Y, &T);
+    mat3 T = sym3_matrix(&S), YT = m3_mul(&Y, &T);
     tip->Gt = S;
     tip->Gx = (mat3){v3_neg(YT.x), v3_neg(YT.y), v3_neg(YT.z)};
     // (Y T) Y^T is symmetric: columns of Y^T are rows of Y
@@ -216,7 +216,7 @@ PZ_INLINE void solve_limb(pz_tree *tree, pz_branch *branch, pz_tip *tip, double 
     }
     sym3 Q = sym3_identity(lambda);
     for (int i = 0; i < branch->chain.n; ++i) {
-        Q = real_sym_add_square(Q, branch->columns[i].J);
+        Q = sym3_add_square(Q, branch->columns[i].J);
     }
     if (!arm_invert(&Q, &Q, ARM_SINGULAR_S, &tip->Gt)) {
         arm_blocks blocks = {sym3_identity(1.0), Q, {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
@@ -249,7 +249,7 @@ static void add_information(const pz_information *from, pz_information *to)
 static pz_information information_of(const pz_tip *tip, vec3 p)
 {
     pz_information i = {.C = tip->Gt, .mu = tip->y, .mw = v3_add(tip->z, v3_cross(p, tip->y))};
-    mat3 T = real_sym_matrix(&tip->Gt), zero = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}, Gx = tip->turns ? tip->Gx : zero;
+    mat3 T = sym3_matrix(&tip->Gt), zero = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}, Gx = tip->turns ? tip->Gx : zero;
     // X v = p x v: of the columns of Gt
     i.N = (mat3){v3_add(Gx.x, v3_cross(p, T.x)), v3_add(Gx.y, v3_cross(p, T.y)), v3_add(Gx.z, v3_cross(p, T.z))};
     // N X^T: column k is N (X^T e_k) = N (e_k x p)

@@ -1,4 +1,4 @@
-// The damped Newton step at one group of up to three axes, for 1, 4 or 8 problems at once (simd/real.h).
+// The damped Newton step at one group of up to three axes, for 1, 4 or 8 problems at once (num/real.h).
 //
 // tree_step.c derives the formulas. It and batch/tree_newton.h sweep along the tree and keep what the groups hand to each
 // other; what happens at a group is here. `count`, that of its axes, is a constant where these are called, so that the loops
@@ -6,7 +6,7 @@
 #ifndef PZ_SOLVE_GROUP_KERNEL_H
 #define PZ_SOLVE_GROUP_KERNEL_H
 
-#include "simd/six.h"
+#include "num/registers.h"
 
 #define GROUP       3
 #define GROUP_LOWER 6                           // entries of a packed lower triangle
@@ -56,9 +56,9 @@ REAL_FN void group_add_block(const group_work *w, int count, const real_sym *E, 
     }
 }
 
-REAL_FN mask group_holds(int count, const mask *hold)
+REAL_FN real_mask group_holds(int count, const real_mask *hold)
 {
-    mask any = hold[0];
+    real_mask any = hold[0];
     REAL_UNROLL
     for (int j = 1; j < count; ++j) {
         any |= hold[j];
@@ -67,12 +67,12 @@ REAL_FN mask group_holds(int count, const mask *hold)
 }
 
 // Let held dofs drop out: their x is known. A held row keeps a unit pivot and no entries, and its B no part in Pi.
-REAL_FN void group_drop_held(const group_work *w, int count, const mask *hold, const real *hold_value)
+REAL_FN void group_drop_held(const group_work *w, int count, const real_mask *hold, const real *hold_value)
 {
     real *L = w->L, *gamma = w->gamma, zero = real_of(0.0);
     REAL_UNROLL
     for (int j = 0; j < count; ++j) {
-        mask held = hold[j];
+        real_mask held = hold[j];
         real value = hold_value[j];
         if (REAL_WIDTH == 1 && !mask_any(held)) {
             continue;
@@ -95,11 +95,11 @@ REAL_FN void group_drop_held(const group_work *w, int count, const mask *hold, c
 //   B Delta^-1 B^T = B' B'^T     B Delta^-1 gamma = B' gamma'     pi <- pi - B' gamma'
 //
 // Returns where every pivot is positive. One problem alone ends at the first that is not, which is left in its place.
-REAL_FN mask group_eliminate(const group_work *w, int count)
+REAL_FN real_mask group_eliminate(const group_work *w, int count)
 {
     real *L = w->L, *gamma = w->gamma;
     six *B = w->B, pi = *w->pi;
-    mask is_positive = mask_all();
+    real_mask is_positive = mask_all();
     REAL_UNROLL
     for (int j = 0; j < count; ++j) {
         REAL_UNROLL
@@ -139,8 +139,8 @@ REAL_FN void group_hand_on(const group_work *w, int count, bool begins, six_by_s
 }
 
 // From the root: y = B'^T V + gamma', then x = -L^-T y; a held x is known. Returns V + S x, V of the groups below.
-REAL_FN six group_down(int count, const six *B, const real *L, const real *gamma, const real *S, six V, const mask *hold,
-                       const real *hold_value, real *x)
+REAL_FN six group_down(int count, const six *B, const real *L, const real *gamma, const real *S, six V,
+                       const real_mask *hold, const real *hold_value, real *x)
 {
     real free[GROUP];
     REAL_UNROLL

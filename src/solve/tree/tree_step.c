@@ -16,7 +16,7 @@
 // articulated-body algorithm of dynamics (Featherstone 1983); the exact Hessian only changes C. A held dof has a known x:
 // it adds B x to pi and Delta x to the gammas of its group, and drops out. Where H has entries beside the tree (goals
 // on bodies that move with followers, goals that tie bodies together) the same system is solved densely.
-#include "math/dense.h"
+#include "num/dense.h"
 #include "solve/tree/tree_sweep.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 // The sweeps of the damped Newton step along the tree; tree_step.c derives them, group_kernel.h has what happens at a group.
 //
 // For one problem a six-vector is in three registers of two, or, for a source that defines REAL_PACKED, in one of four and
-// one of two (simd/six.h), with the same bits.
+// one of two (num/registers.h), with the same bits.
 #ifndef PZ_SOLVE_TREE_SWEEP_H
 #define PZ_SOLVE_TREE_SWEEP_H
 

@@ -1,11 +1,240 @@
-// Eigenvalues of symmetric matrices, and singular values.
-#include "math/dense.h"
+// Small dense linear algebra: Cholesky, L D L^T, QR, eigenvalues of symmetric matrices, singular values. Inner loops run along
+// rows.
+#include "num/dense.h"
+
+#include "num/real.h"
 
 #include <float.h>
 
-#include "math/dense_loops.h"
+// ---- Rows, lengths, reflectors -------------------------------------------------------------------------------------------
+//
+// Row-major: row i of an n-column matrix A starts at A + i n.
 
-// ---- symmetric eigenvalues --------------------------------------------------------------------------------
+// Sums of squares of numbers beyond BIG may overflow, below SMALL lose bits; SHIFT brings either back. Powers of two: exact.
+#define BIG   0x1p+400
+#define SMALL 0x1p-400
+#define SHIFT 0x1p+600
+
+static inline double *row(double *A, int n, int i)
+{
+    return A + (size_t)i * (size_t)n;
+}
+
+static inline const double *const_row(const double *A, int n, int i)
+{
+    return A + (size_t)i * (size_t)n;
+}
+
+static inline void scale(int n, double f, double *x)
+{
+    for (int k = 0; k < n; ++k) {
+        x[k] *= f;
+    }
+}
+
+static inline double largest(size_t count, const double *x)
+{
+    double m = 0.0;
+    for (size_t i = 0; i < count; ++i) {
+        m = max2(m, fabs(x[i]));
+    }
+    return m;
+}
+
+// The power of two that brings numbers of size m to where their squares are harmless; 1 if they are.
+static inline double safe_factor(double m)
+{
+    return m > BIG ? 1.0 / SHIFT : m < SMALL ? SHIFT : 1.0;
+}
+
+// sqrt(a^2 + b^2), also where the squares would overflow or vanish.
+static inline double hypotenuse(double a, double b)
+{
+    double m = max2(fabs(a), fabs(b));
+    double f = safe_factor(m);
+    a *= f;
+    b *= f;
+    return sqrt(a * a + b * b) / f;
+}
+
+// The reflector that maps the vector (a, x) to (b, 0), |b| its length (Householder 1958; in the form of Golub and Van Loan):
+//
+//   H = I - tau v v^T,   v = (1, x / (a - b)),   b = -sign(a) |(a, x)|,   tau = (b - a)/b
+//
+// a - b adds equal signs: nothing cancels. count numbers of x, stride apart, are replaced by those of v, *a by b. Returns
+// tau, 0 for the identity when x = 0 already.
+static inline double reflector(int count, int stride, double *a, double *x)
+{
+    double m = 0.0;
+    for (int k = 0; k < count; ++k) {
+        m = max2(m, fabs(x[(size_t)k * (size_t)stride]));
+    }
+    if (m == 0.0) {
+        return 0.0;
+    }
+    // scaled throughout, so that H is orthogonal even where b is subnormal
+    double f = safe_factor(max2(m, fabs(*a)));
+    double a_scaled = f * *a;
+    double sum = a_scaled * a_scaled;
+    for (int k = 0; k < count; ++k) {
+        double xk = f * x[(size_t)k * (size_t)stride];
+        sum += xk * xk;
+    }
+    double b = a_scaled > 0.0 ? -sqrt(sum) : sqrt(sum);
+    double divisor = a_scaled - b;
+    for (int k = 0; k < count; ++k) {
+        x[(size_t)k * (size_t)stride] = f * x[(size_t)k * (size_t)stride] / divisor;
+    }
+    *a = b / f;
+    return (b - a_scaled) / b;
+}
+
+// ---- Cholesky ------------------------------------------------------------------------------------------------------------
+//
+//   L_jj = sqrt(A_jj - sum_k<j L_jk^2)          L_ij = (A_ij - sum_k<j L_ik L_jk) / L_jj,   i > j
+
+bool pz_cholesky(int n, double *A)
+{
+    for (int j = 0; j < n; ++j) {
+        double *Lj = row(A, n, j);
+        double d = Lj[j] - dense_dot(j, Lj, Lj);
+        if (!(d > 0.0 && d <= DBL_MAX)) {
+            return false;
+        }
+        Lj[j] = sqrt(d);
+        for (int i = j + 1; i < n; ++i) {
+            double *Li = row(A, n, i);
+            Li[j] = (Li[j] - dense_dot(j, Li, Lj)) / Lj[j];
+        }
+    }
+    return true;
+}
+
+// L z = x forwards, then L^T x = z backwards by columns of L^T, which are rows of L.
+void pz_cholesky_solve(int n, const double *L, double *x)
+{
+    for (int i = 0; i < n; ++i) {
+        const double *Li = const_row(L, n, i);
+        x[i] = (x[i] - dense_dot(i, Li, x)) / Li[i];
+    }
+    for (int i = n - 1; i >= 0; --i) {
+        const double *Li = const_row(L, n, i);
+        x[i] /= Li[i];
+        dense_add_scaled(i, -x[i], Li, x);
+    }
+}
+
+// ---- L D L^T -------------------------------------------------------------------------------------------------------------
+//
+//   U_ij = A_ij - sum_k<j U_ik L_jk,    L_ij = U_ij / D_j,    D_j = A_jj - sum_k<j U_jk L_jk      (U = L D)
+//
+// The number of negative D_j is that of the negative eigenvalues (Sylvester).
+
+// Row j holds U_jk, k < j: divide by D_k to L_jk, and return the pivot D_j.
+static double ldlt_finish_row(int n, int j, double *A)
+{
+    double *Lj = row(A, n, j);
+    double d = Lj[j];
+    for (int k = 0; k < j; ++k) {
+        double u = Lj[k];
+        Lj[k] = u / row(A, n, k)[k];
+        d -= u * Lj[k];
+    }
+    return d;
+}
+
+int pz_ldlt(int n, double *A)
+{
+    int negative = 0;
+    for (int j = 0; j < n; ++j) {
+        double *Lj = row(A, n, j);
+        double d = ldlt_finish_row(n, j, A);
+        if (d == 0.0 || !is_finite(d)) {
+            return -1;
+        }
+        Lj[j] = d;
+        negative += d < 0.0;
+        for (int i = j + 1; i < n; ++i) {
+            double *Ui = row(A, n, i);
+            Ui[j] -= dense_dot(j, Ui, Lj);
+        }
+    }
+    return negative;
+}
+
+void pz_ldlt_solve(int n, const double *LD, double *x)
+{
+    for (int i = 0; i < n; ++i) {
+        x[i] -= dense_dot(i, const_row(LD, n, i), x);
+    }
+    for (int i = 0; i < n; ++i) {
+        x[i] /= const_row(LD, n, i)[i];
+    }
+    for (int i = n - 1; i >= 0; --i) {
+        dense_add_scaled(i, -x[i], const_row(LD, n, i), x);
+    }
+}
+
+// ---- QR ------------------------------------------------------------------------------------------------------------------
+//
+// H_n .. H_2 H_1 A = R: step k reflects the rest of column k onto its first number. The other columns C become
+//
+//   H C = C - tau v w^T,   w^T = v^T C
+//
+// tau[k+1..n) is free until its step and holds w, one number for each of those columns.
+void pz_qr(int m, int n, double *A, double *tau)
+{
+    for (int k = 0; k < n; ++k) {
+        double *Ak = row(A, n, k);
+        double t = reflector(m - k - 1, n, &Ak[k], &Ak[k] + n);
+        int columns = n - k - 1;
+        double *w = tau + k + 1;
+        for (int j = 0; j < columns; ++j) {
+            w[j] = Ak[k + 1 + j];
+        }
+        for (int i = k + 1; i < m; ++i) {
+            double *Ai = row(A, n, i);
+            dense_add_scaled(columns, Ai[k], Ai + k + 1, w);
+        }
+        dense_add_scaled(columns, -t, w, Ak + k + 1);
+        for (int i = k + 1; i < m; ++i) {
+            double *Ai = row(A, n, i);
+            dense_add_scaled(columns, -t * Ai[k], w, Ai + k + 1);
+        }
+        tau[k] = t;
+    }
+}
+
+bool pz_qr_solve(int m, int n, const double *QR, const double *tau, double *x, double *y)
+{
+    for (int k = 0; k < n; ++k) {
+        double w = x[k];
+        for (int i = k + 1; i < m; ++i) {
+            w += const_row(QR, n, i)[k] * x[i];
+        }
+        x[k] -= tau[k] * w;
+        for (int i = k + 1; i < m; ++i) {
+            x[i] -= tau[k] * w * const_row(QR, n, i)[k];
+        }
+    }
+    // R carries errors of this size from the factorisation: a diagonal number below it says nothing about A
+    double most = 0.0;
+    for (int k = 0; k < n; ++k) {
+        most = max2(most, fabs(const_row(QR, n, k)[k]));
+    }
+    for (int k = 0; k < n; ++k) {
+        if (!(fabs(const_row(QR, n, k)[k]) > m * PZ_EPSILON * most)) {
+            return false;
+        }
+    }
+    for (int k = n - 1; k >= 0; --k) {
+        const double *Rk = const_row(QR, n, k);
+        y[k] = (x[k] - dense_dot(n - k - 1, Rk + k + 1, y + k + 1)) / Rk[k];
+    }
+    return true;
+}
+
+// ---- Symmetric eigenvalues -----------------------------------------------------------------------------------------------
 //
 // Tridiagonal first, A = Q T Q^T by reflectors, then T to diagonal by the implicit QL method. The eigenvectors are the
 // columns of Q times the rotations: kept transposed, so that a rotation mixes two rows.
@@ -28,10 +257,10 @@ static double tridiagonal_step(int n, int i, double *A, double *scratch)
     }
     for (int j = 0; j < i; ++j) {
         const double *Bj = row(A, n, j);
-        scratch[j] = dot(j + 1, Bj, v);
-        add_scaled(j, v[j], Bj, scratch); // the upper triangle, from the mirrored numbers
+        scratch[j] = dense_dot(j + 1, Bj, v);
+        dense_add_scaled(j, v[j], Bj, scratch); // the upper triangle, from the mirrored numbers
     }
-    double c = -0.5 * tau * tau * dot(i, scratch, v);
+    double c = -0.5 * tau * tau * dense_dot(i, scratch, v);
     for (int j = 0; j < i; ++j) {
         scratch[j] = tau * scratch[j] + c * v[j];
     }
@@ -63,7 +292,7 @@ static void accumulate(int n, double *A)
         double tau = v[i];
         for (int j = 0; j < i; ++j) {
             double *Qj = row(A, n, j);
-            add_scaled(i, -tau * dot(i, Qj, v), v, Qj);
+            dense_add_scaled(i, -tau * dense_dot(i, Qj, v), v, Qj);
             Qj[i] = 0.0;
         }
         for (int j = 0; j < i; ++j) {
@@ -195,7 +424,7 @@ bool pz_symmetric_eigen(int n, double *A, double *w, bool vectors, double *work)
     return true;
 }
 
-// ---- singular values --------------------------------------------------------------------------------------
+// ---- Singular values -----------------------------------------------------------------------------------------------------
 //
 // One-sided Jacobi (Hestenes 1958): rotate pairs of columns of A until all are orthogonal. Then A V = U diag(s): the lengths
 // are s, the directions U, and V collects the rotations. For a pair a, b the rotation is, with alpha = a.a, beta = b.b and
@@ -311,7 +540,7 @@ static void complete_column(int m, int n, int j, double *U)
     int axis = 0;
     double least = DBL_MAX;
     for (int i = 0; i < m; ++i) {
-        double inside = dot(j, row(U, n, i), row(U, n, i));
+        double inside = dense_dot(j, row(U, n, i), row(U, n, i));
         axis = inside < least ? i : axis;
         least = min2(inside, least);
     }

@@ -1,15 +1,9 @@
-// Sine and cosine of angles within thousands of turns: the fast way of trig.c, for one number or for vectors of them.
-//
-// Every operation acts on each number by itself, so that a lane of a vector gets the bits of a single number. Files that
-// include this say what it is for, then use reduce() and sincos_reduced():
-//
-//   typedef double number;             or a vector of doubles
-//   typedef uint64_t word;             or a vector of as many 64-bit words
-//   #define NUMBER_INLINE PZ_INLINE    how its functions are declared; for vectors with the target that has them
-#ifndef PZ_MATH_SINCOS_KERNEL_H
-#define PZ_MATH_SINCOS_KERNEL_H
+// Sine and cosine of angles within thousands of turns: the fast way of trig.c, over `reals` (real.h). Every operation acts on
+// each number by itself, so that all of them get the bits of a single one.
+#ifndef PZ_NUM_SINCOS_KERNEL_H
+#define PZ_NUM_SINCOS_KERNEL_H
 
-#include "math/scalar.h"
+#include "num/real.h"
 
 #define SIGN_BIT   UINT64_C(0x8000000000000000)
 #define UPPER_HALF UINT64_C(0xfffffffff8000000) // sign, exponent and 26 of the 53 significant bits
@@ -31,22 +25,22 @@
 #define THIRD    0x1.5555555555555p-2
 #define ROUND_27 0x1.8p+25 // t + ROUND_27 is t rounded to a multiple of 2^-27
 
-NUMBER_INLINE word bits_of(number x)
+REAL_FN reals_bits bits_of(reals x)
 {
-    word bits;
+    reals_bits bits;
     memcpy(&bits, &x, sizeof bits);
     return bits;
 }
 
-NUMBER_INLINE number number_of(word bits)
+REAL_FN reals number_of(reals_bits bits)
 {
-    number x;
+    reals x;
     memcpy(&x, &bits, sizeof x);
     return x;
 }
 
 // x cut to 26 significant bits, so that products of two such numbers are exact.
-NUMBER_INLINE number upper_half(number x)
+REAL_FN reals upper_half(reals x)
 {
     return number_of(bits_of(x) & UPPER_HALF);
 }
@@ -54,8 +48,8 @@ NUMBER_INLINE number upper_half(number x)
 // An angle taken apart: n pi/2 + r with r = h - lost, h = upper_half(hi), hi = r rounded, |hi| <= 0.7854. The lowest two
 // bits of turns are those of n.
 typedef struct reduced_angle {
-    word turns;
-    number hi, lost;
+    reals_bits turns;
+    reals hi, lost;
 } reduced_angle;
 
 // Reduction for |n| <= MOST_TURNS (Cody and Waite 1980, carried on past the last bit).
@@ -68,14 +62,14 @@ typedef struct reduced_angle {
 //
 // What is rounded in n P3 and in the last sum stays below 2^-120.5 where r is small, and no double in this range comes
 // nearer to a multiple of pi/2 than 2^-60.5: the relative error of h - lost is below 2^-60. Zero keeps its sign through h.
-NUMBER_INLINE reduced_angle reduce(number x)
+REAL_FN reduced_angle reduce(reals x)
 {
-    number t = x * TWO_OVER_PI + ROUND;
-    number n = t - ROUND;
-    number a = x - n * HALF_PI_1;
-    number w = n * HALF_PI_2;
-    number hi = a - w;
-    number lost = ((upper_half(hi) - a) + w) + n * HALF_PI_3;
+    reals t = x * TWO_OVER_PI + ROUND;
+    reals n = t - ROUND;
+    reals a = x - n * HALF_PI_1;
+    reals w = n * HALF_PI_2;
+    reals hi = a - w;
+    reals lost = ((upper_half(hi) - a) + w) + n * HALF_PI_3;
     return (reduced_angle){bits_of(t), hi, lost};
 }
 
@@ -91,31 +85,31 @@ NUMBER_INLINE reduced_angle reduce(number x)
 //   cos r = (1 - 3 k) + [T^2 C - e]
 //
 // h (1 - k) and 1 - 3 k are exact, the brackets are small, and one rounding counts: the last.
-NUMBER_INLINE void sincos_reduced(reduced_angle r, number *sine, number *cosine)
+REAL_FN void sincos_reduced(reduced_angle r, reals *sine, reals *cosine)
 {
-    number h = upper_half(r.hi);
-    number half_hi = 0.5 * r.hi;
-    number half_h = upper_half(half_hi);
-    number third_hi = THIRD * r.hi;
-    number T = third_hi * half_hi;
-    number T2 = T * T;
+    reals h = upper_half(r.hi);
+    reals half_hi = 0.5 * r.hi;
+    reals half_h = upper_half(half_hi);
+    reals third_hi = THIRD * r.hi;
+    reals T = third_hi * half_hi;
+    reals T2 = T * T;
 
-    number S = (0x1.cccccccccbc0ap-1 + T * -0x1.07507505b527ap-3) +
-               T2 * ((0x1.5f15edcce63b1p-7 + T * -0x1.32633e705e9c4p-11) + T2 * 0x1.7582a16935ba2p-16);
-    number C = (0x1.7fffffffffff5p+0 + T * -0x1.3333333331b69p-2) +
-               T2 * ((0x1.0750750510078p-5 + T * -0x1.18de5757e788fp-9) +
-                     T2 * (0x1.9883f74eb556ep-14 + T * -0x1.aac5b04e20dadp-19));
+    reals S = (0x1.cccccccccbc0ap-1 + T * -0x1.07507505b527ap-3) +
+              T2 * ((0x1.5f15edcce63b1p-7 + T * -0x1.32633e705e9c4p-11) + T2 * 0x1.7582a16935ba2p-16);
+    reals C = (0x1.7fffffffffff5p+0 + T * -0x1.3333333331b69p-2) +
+              T2 * ((0x1.0750750510078p-5 + T * -0x1.18de5757e788fp-9) +
+                    T2 * (0x1.9883f74eb556ep-14 + T * -0x1.aac5b04e20dadp-19));
 
-    number k = (T + ROUND_27) - ROUND_27;
-    number k3 = 3.0 * k;
-    number e = (half_h * h - k3) - r.lost * (half_hi + half_h);
-    word s = bits_of(h * (1.0 - k) - (r.lost * (1.0 - k) + third_hi * (e - T2 * S)));
-    word c = bits_of((1.0 - k3) + (T2 * C - e));
+    reals k = (T + ROUND_27) - ROUND_27;
+    reals k3 = 3.0 * k;
+    reals e = (half_h * h - k3) - r.lost * (half_hi + half_h);
+    reals_bits s = bits_of(h * (1.0 - k) - (r.lost * (1.0 - k) + third_hi * (e - T2 * S)));
+    reals_bits c = bits_of((1.0 - k3) + (T2 * C - e));
 
     // an odd quadrant exchanges the two; quadrants 2 and 3 turn the sign of the sine, 1 and 2 that of the cosine
-    word exchange = (s ^ c) & -(r.turns & 1);
-    word sine_sign = r.turns << 62 & SIGN_BIT;
-    word cosine_sign = sine_sign ^ r.turns << 63;
+    reals_bits exchange = (s ^ c) & -(r.turns & 1);
+    reals_bits sine_sign = r.turns << 62 & SIGN_BIT;
+    reals_bits cosine_sign = sine_sign ^ r.turns << 63;
     *sine = number_of(s ^ sine_sign ^ exchange);
     *cosine = number_of(c ^ cosine_sign ^ exchange);
 }

@@ -1,11 +1,35 @@
 // Small dense matrices: row-major, n x n unless said, caller's memory, no pivot search that depends on rounding luck.
 // For the sizes of a skeleton (up to a few hundred). Every routine is deterministic: plain loops in a fixed order.
-#ifndef PZ_MATH_DENSE_H
-#define PZ_MATH_DENSE_H
+#ifndef PZ_NUM_DENSE_H
+#define PZ_NUM_DENSE_H
 
-#include "base/cpu.h"
-
+#include <stdbool.h>
 #include <stddef.h>
+
+// Sum of a_k b_k in four interleaved parts: a fixed order that still fills the pipeline.
+static inline double dense_dot(int n, const double *a, const double *b)
+{
+    double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
+    int k = 0;
+    for (; k + 4 <= n; k += 4) {
+        s0 += a[k] * b[k];
+        s1 += a[k + 1] * b[k + 1];
+        s2 += a[k + 2] * b[k + 2];
+        s3 += a[k + 3] * b[k + 3];
+    }
+    for (; k < n; ++k) {
+        s0 += a[k] * b[k];
+    }
+    return (s0 + s1) + (s2 + s3);
+}
+
+// y <- y + f x.
+static inline void dense_add_scaled(int n, double f, const double *restrict x, double *restrict y)
+{
+    for (int k = 0; k < n; ++k) {
+        y[k] += f * x[k];
+    }
+}
 
 // A = L L^T in place: the lower triangle becomes L, the rest is left alone. Only the lower triangle is read. False, with A
 // spoilt, when a pivot is not > 0: A is not positive definite (to rounding).
