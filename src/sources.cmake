@@ -10,17 +10,10 @@ set(poise_sources
     src/num/rotation.c
     src/num/dense.c
     src/model/curve.c
-    src/model/functions.c
-    src/model/joint_table.c
-    src/model/coordinates.c
-    src/model/joint_check.c
+    src/model/joints.c
     src/model/builder.c
     src/model/dh.c
-    src/model/order.c
-    src/model/model_create.c
-    src/model/model_query.c
-    src/model/limits.c
-    src/model/model_error.c
+    src/model/model.c
     src/kin/curve_motion.c
     src/kin/forward.c
     src/kin/forward_wide.c

@@ -6,7 +6,7 @@
 #include "body_task.h"
 #include "body_team.h"
 
-#include "model/packed_model.h"
+#include "model/model.h"
 
 // On the device the state of a team is in shared memory, and that of threads alone in global memory, numbers of a warp's
 // threads side by side.

@@ -11,7 +11,7 @@
 
 #include "num/rotation.c"
 
-#include "model/packed_model.h"
+#include "model/model.h"
 #include "num/rotation.h"
 
 #include "device_end.h"

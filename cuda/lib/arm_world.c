@@ -4,7 +4,7 @@
 #include "arm_world.h"
 
 #include "base/error.h"
-#include "model/packed_model.h"
+#include "model/model.h"
 #include "num/vector.h"
 
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "cuda_engines.h"
 
 #include "base/error.h"
-#include "model/packed_model.h"
+#include "model/model.h"
 
 #include <float.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "cuda_arm_task.h"
 
 #include "base/error.h"
-#include "model/packed_model.h"
+#include "model/model.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 #include "cuda_clips.h"
 
 #include "base/error.h"
-#include "model/packed_model.h"
+#include "model/model.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "cuda_room.h"
 
 #include "base/error.h"
-#include "model/packed_model.h"
+#include "model/model.h"
 
 #include <poise/cuda.h>
 #include <stdlib.h>

@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 #include "goal/sum_sweep.h"
-#include "model/model_error.h"
+#include "model/model.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 
 #include <poise/kinematics.h>
 
-#include "model/packed_model.h"
+#include "model/model.h"
 #include "num/rotation.h"
 #include "num/vector.h"
 

@@ -2,7 +2,7 @@
 #include "kin/kin.h"
 
 #include "base/error.h"
-#include "model/model_error.h"
+#include "model/model.h"
 
 // ---- Life ----------------------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 #ifndef PZ_KIN_PUT_ROTATION_H
 #define PZ_KIN_PUT_ROTATION_H
 
-#include "model/packed_model.h"
+#include "model/model.h"
 #include "num/vector.h"
 
 // Has a joint any rotation: a quaternion, a rotation vector, or the three turns of an Euler order?

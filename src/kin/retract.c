@@ -2,7 +2,7 @@
 #include "kin/retract.h"
 
 #include "base/error.h"
-#include "model/model_error.h"
+#include "model/model.h"
 
 static quat quat_at(const double *q)
 {

@@ -2,7 +2,7 @@
 #ifndef PZ_MODEL_BUILDER_H
 #define PZ_MODEL_BUILDER_H
 
-#include "model/packed_model.h"
+#include "model/model.h"
 
 // A text in the pool; PZ_NO_TEXT for none.
 #define PZ_NO_TEXT SIZE_MAX
@@ -13,11 +13,6 @@ typedef struct pz_joint_entry {
     size_t name, body, parent, mimic;
     void *functions; // what `joint.curve` and `joint.mimic_function` point to, or NULL
 } pz_joint_entry;
-
-// Bytes for a copy of a joint's curve and mimic_function with their numbers, 0 without; and the copy, after which the joint
-// points to it. Axes are made unit.
-size_t pz_functions_size(const poise_joint *joint);
-void pz_functions_copy(poise_joint *joint, void *memory);
 
 typedef struct pz_tool_entry {
     poise_tool tool;

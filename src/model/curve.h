@@ -42,4 +42,9 @@ pz_jet2 pz_function_at(const pz_function *f, double x);
 // POISE_OK, or what is wrong with a function called `what` of a joint.
 poise_status pz_function_check(const poise_function *f, const char *joint, const char *what, poise_error *error);
 
+// Bytes for a copy of a joint's curve and mimic_function with their numbers, 0 without; and the copy, after which the joint
+// points to it. Axes are made unit.
+size_t pz_functions_size(const poise_joint *joint);
+void pz_functions_copy(poise_joint *joint, void *memory);
+
 #endif

@@ -25,7 +25,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "model/packed_model.h"
+#include "model/model.h"
 #include "motion/anatomy.h"
 #include "motion/calibrate_state.h"
 #include "motion/tracker.h"

@@ -4,7 +4,7 @@
 
 #include <poise/track.h>
 
-#include "model/packed_model.h"
+#include "model/model.h"
 #include "num/vector.h"
 
 typedef struct pz_calibration {

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "kin/put_rotation.h"
 #include "kin/retract.h"
-#include "model/model_error.h"
+#include "model/model.h"
 #include "num/rotation.h"
 
 #include <limits.h>

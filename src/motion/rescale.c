@@ -2,7 +2,7 @@
 #include <poise/track.h>
 
 #include "base/error.h"
-#include "model/packed_model.h"
+#include "model/model.h"
 #include "num/real.h"
 
 // The factor of what is fixed to a body: the mean of those of the joints that hang from it.

@@ -3,7 +3,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "model/packed_model.h"
+#include "model/model.h"
 #include "motion/anatomy.h"
 #include "motion/plain_name.h"
 #include "num/vector.h"

@@ -7,7 +7,7 @@
 #include "motion/sequence_state.h"
 
 #include "base/error.h"
-#include "model/model_error.h"
+#include "model/model.h"
 #include "num/rotation.h"
 
 #include <string.h>

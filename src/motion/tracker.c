@@ -7,7 +7,7 @@
 #include "motion/turns.h"
 
 #include "base/error.h"
-#include "model/model_error.h"
+#include "model/model.h"
 #include "num/trig.h"
 
 #include <float.h>

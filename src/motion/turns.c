@@ -7,7 +7,7 @@
 // A cold start finds any of them. Of those within the limits, the one nearest to where the joint was is meant.
 #include "motion/turns.h"
 
-#include "model/packed_model.h"
+#include "model/model.h"
 #include "num/real.h"
 #include "num/vector.h"
 

@@ -34,7 +34,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "model/packed_model.h"
+#include "model/model.h"
 #include "motion/clinical.h"
 #include "num/dense.h"
 #include "num/vector.h"

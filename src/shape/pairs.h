@@ -4,7 +4,7 @@
 
 #include <poise/constraint.h>
 
-#include "model/packed_model.h"
+#include "model/model.h"
 
 // Joints that move between two bodies: 0 within a rigid group, which the world is one of. *is_chain (may be NULL): they are
 // joints of one chain, not of two branches.

@@ -2,7 +2,7 @@
 #include "shape/shape.h"
 
 #include "base/error.h"
-#include "model/model_error.h"
+#include "model/model.h"
 #include "num/vector.h"
 
 // ---- Making them ---------------------------------------------------------------------------------------------------------

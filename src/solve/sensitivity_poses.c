@@ -3,7 +3,7 @@
 #include "solve/sensitivity_state.h"
 
 #include "base/error.h"
-#include "model/model_error.h"
+#include "model/model.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // Batches of marker problems: every answer has the bits that poise_solve gives on its own.
-#include "model/packed_model.h"
+#include "model/model.h"
 #include "support/allocations.h"
 #include "support/random_model.h"
 #include "support/test_main.h"

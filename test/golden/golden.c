@@ -1,7 +1,7 @@
 #include "goal/objective_state.h"
 #include "golden_parts.h"
 
-#include "model/packed_model.h"
+#include "model/model.h"
 #include "num/dense.h"
 #include "num/rotation.h"
 #include "num/trig.h"

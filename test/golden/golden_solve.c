@@ -1,6 +1,6 @@
 // The part of the golden computation that solves: every method on small problems, arms, all solutions of an arm, restarts.
 #include "golden_parts.h"
-#include "model/packed_model.h"
+#include "model/model.h"
 #include "support/problems.h"
 
 #define PROBLEMS 24 // for each method

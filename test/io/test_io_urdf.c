@@ -1,6 +1,6 @@
 // URDF: facts of real files, dialects, errors, hostile input.
 #include "documents.h"
-#include "model/packed_model.h"
+#include "model/model.h"
 #include "support/io_check.h"
 #include "support/urdf_facts.h"
 

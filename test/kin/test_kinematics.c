@@ -1,5 +1,5 @@
 // Forward kinematics against plain products of poses; first and second derivatives against differences and closed forms.
-#include "model/packed_model.h"
+#include "model/model.h"
 #include "num/vector.h"
 #include "support/derivative_check.h"
 

@@ -1,6 +1,6 @@
 // The model: order and lookup of joints, the table of joint types, Denavit-Hartenberg chains. Limits: test_limits.c; what
 // the builder refuses: test_builder.c.
-#include "model/packed_model.h"
+#include "model/model.h"
 #include "support/skeleton.h"
 
 #include <float.h>

@@ -1,5 +1,5 @@
 // The scenes: they build, they are what they say they are, and their markers, postures and random numbers hold up.
-#include "model/packed_model.h"
+#include "model/model.h"
 #include "scenes/android.h"
 #include "scenes/random.h"
 #include "scenes/robot_arms.h"

@@ -1,5 +1,5 @@
 // Every method on a leg whose knee rolls as it bends, with a kneecap that follows by a function.
-#include "model/packed_model.h"
+#include "model/model.h"
 #include "support/skeleton.h"
 
 #include <math.h>

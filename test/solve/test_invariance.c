@@ -10,7 +10,7 @@
 //   at the end            most runs have come to the same minimum, where the cost is flat: it agrees to LAST. The others
 //                         passed a fork (a singular arm, two minima as near, a line search that just fails) and went the
 //                         other way, or had not come to rest. Poses may differ, too, where the minimum is not a point.
-#include "model/packed_model.h"
+#include "model/model.h"
 #include "scenes/scenes.h"
 #include "support/problems.h"
 #include "support/test_main.h"

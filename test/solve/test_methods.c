@@ -1,7 +1,7 @@
 // What every method promises, on thousands of random problems: trees of every joint type, every kind of goal. A new method
 // is a row of facts_of in support/problems.c. Numbers at the ends of what doubles hold: test_extremes.c; a turned world:
 // test_invariance.c.
-#include "model/packed_model.h"
+#include "model/model.h"
 #include "solve/solver_state.h"
 #include "support/allocations.h"
 #include "support/problems.h"

@@ -3,7 +3,7 @@
 #include "check.h"
 #include "goal/objective_state.h"
 
-#include "model/packed_model.h"
+#include "model/model.h"
 #include "num/dense.h"
 #include "num/rotation.h"
 #include "num/vector.h"

@@ -2,7 +2,7 @@
 #include "express/erik/chain.h"
 
 #include "base/error.h"
-#include "model/packed_model.h"
+#include "model/model.h"
 
 #define SNAP     1e-12 // a direction this near to an axis of its frame is meant to be that axis
 #define ALONG    1e-6  // sine of the angle up to which two directions count as one

@@ -2,7 +2,7 @@
 #include "express/erik/erik_state.h"
 
 #include "base/error.h"
-#include "model/model_error.h"
+#include "model/model.h"
 
 // ---- Options and memory --------------------------------------------------------------------------------------------------
 

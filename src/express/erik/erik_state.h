@@ -4,7 +4,7 @@
 
 #include "express/erik/chain.h"
 
-#include "model/packed_model.h"
+#include "model/model.h"
 
 #define PZ_LARGEST_WINDOW 64
 

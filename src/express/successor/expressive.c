@@ -2,7 +2,7 @@
 #include "express/successor/expressive_state.h"
 
 #include "base/error.h"
-#include "model/model_error.h"
+#include "model/model.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include "motion/edit/editor.h"
 
 #include "base/error.h"
-#include "model/model_error.h"
+#include "model/model.h"
 #include "motion/anatomy.h"
 
 #include <string.h>

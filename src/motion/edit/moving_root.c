@@ -1,7 +1,7 @@
 // The body that carries a motion.
 #include "motion/edit/moving_root.h"
 
-#include "model/packed_model.h"
+#include "model/model.h"
 #include "num/real.h"
 
 #define STILL 1e-9 // length units, radians: a coordinate that changes by less does not move

@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "model/packed_model.h"
+#include "model/model.h"
 #include "motion/anatomy.h"
 #include "motion/marker_table.h"
 #include "num/vector.h"

@@ -1,11 +1,154 @@
-// From a builder's descriptions to the packed constant block.
+// The model: from a builder's descriptions to the packed constant block, in depth-first order, and what can be asked of it.
 #include "base/cpu.h"
 #include "base/error.h"
-#include "model/order.h"
+#include "model/builder.h"
 #include "num/rotation.h"
 
 #include <float.h>
 #include <string.h>
+
+// ---- The order of the joints ---------------------------------------------------------------------------------------------
+
+// Scratch for ordering n joints, all arrays of n: entry means position in the builder, joint position in the model.
+typedef struct joint_order {
+    int *parent;       // by entry: the parent's entry, or POISE_WORLD
+    int *mimic;        // by entry: the entry followed, or POISE_WORLD
+    int *first_child;  // by entry; links of the tree in the order of addition
+    int *next_sibling; // by entry
+    int *entry;        // by joint
+    int *joint;        // by entry
+} joint_order;
+
+static void order_lay_out(joint_order *order, size_t n, pz_arena *arena)
+{
+    order->parent = pz_arena_take(arena, n, sizeof(int));
+    order->mimic = pz_arena_take(arena, n, sizeof(int));
+    order->first_child = pz_arena_take(arena, n, sizeof(int));
+    order->next_sibling = pz_arena_take(arena, n, sizeof(int));
+    order->entry = pz_arena_take(arena, n, sizeof(int));
+    order->joint = pz_arena_take(arena, n, sizeof(int));
+}
+
+static const char *text_at(const poise_builder *builder, size_t text)
+{
+    return builder->text + text;
+}
+
+static poise_status resolve_parents(const poise_builder *builder, joint_order *order, poise_error *error)
+{
+    for (int e = 0; e < builder->joint_count; ++e) {
+        const pz_joint_entry *entry = &builder->joints[e];
+        order->parent[e] = POISE_WORLD;
+        if (entry->parent == PZ_NO_TEXT) {
+            continue;
+        }
+        const char *parent = text_at(builder, entry->parent);
+        order->parent[e] = pz_names_find(&builder->body_names, parent, pz_builder_body_name_at, builder);
+        if (order->parent[e] < 0) {
+            return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": there is no body \"%s\" to be its parent",
+                                text_at(builder, entry->name), parent);
+        }
+    }
+    return POISE_OK;
+}
+
+// Follow each mimic to a joint with a coordinate of its own. A walk longer than the list is a cycle.
+static poise_status resolve_mimics(const poise_builder *builder, joint_order *order, poise_error *error)
+{
+    for (int e = 0; e < builder->joint_count; ++e) {
+        const pz_joint_entry *entry = &builder->joints[e];
+        const char *name = text_at(builder, entry->name);
+        order->mimic[e] = POISE_WORLD;
+        if (entry->mimic == PZ_NO_TEXT) {
+            continue;
+        }
+        const char *leader = text_at(builder, entry->mimic);
+        int f = pz_names_find(&builder->joint_names, leader, pz_builder_joint_name_at, builder);
+        if (f < 0) {
+            return pz_error_set(error, POISE_ERROR_MODEL, "joint \"%s\": there is no joint \"%s\" to mimic", name, leader);
+        }
+        poise_joint_type type = builder->joints[f].joint.type;
+        if (type != POISE_JOINT_REVOLUTE && type != POISE_JOINT_PRISMATIC && type != POISE_JOINT_CURVE) {
+            return pz_error_set(error, POISE_ERROR_MODEL,
+                                "joint \"%s\": it can mimic a revolute, prismatic or curve joint, not \"%s\"", name, leader);
+        }
+        if (builder->joints[f].mimic != PZ_NO_TEXT) {
+            return pz_error_set(error, POISE_ERROR_MODEL,
+                                "joint \"%s\": \"%s\" is itself a mimic joint; name the joint it follows", name, leader);
+        }
+        order->mimic[e] = f;
+    }
+    return POISE_OK;
+}
+
+// Lists of children, built backwards so that they come out in the order of addition. Returns the first root; roots are
+// linked as siblings.
+static int link_children(const poise_builder *builder, joint_order *order)
+{
+    int first_root = -1;
+    for (int e = 0; e < builder->joint_count; ++e) {
+        order->first_child[e] = -1;
+        order->joint[e] = -1;
+    }
+    for (int e = builder->joint_count - 1; e >= 0; --e) {
+        int *head = order->parent[e] == POISE_WORLD ? &first_root : &order->first_child[order->parent[e]];
+        order->next_sibling[e] = *head;
+        *head = e;
+    }
+    return first_root;
+}
+
+// Depth-first numbering without recursion: down to the first child, else to the next sibling of the nearest one that has
+// any.
+static int number_joints(joint_order *order, int first_root)
+{
+    int count = 0;
+    int e = first_root;
+    while (e >= 0) {
+        order->joint[e] = count;
+        order->entry[count] = e;
+        count += 1;
+        if (order->first_child[e] >= 0) {
+            e = order->first_child[e];
+            continue;
+        }
+        while (e >= 0 && order->next_sibling[e] < 0) {
+            e = order->parent[e];
+        }
+        e = e >= 0 ? order->next_sibling[e] : -1;
+    }
+    return count;
+}
+
+// Name one cycle: from any joint that no root reaches, n steps towards the root must end on it.
+static poise_status report_cycle(const poise_builder *builder, const joint_order *order, poise_error *error)
+{
+    int e = 0;
+    while (order->joint[e] >= 0) {
+        e += 1;
+    }
+    for (int step = 0; step < builder->joint_count; ++step) {
+        e = order->parent[e];
+    }
+    return pz_error_set(error, POISE_ERROR_MODEL,
+                        "joint \"%s\": its parents form a cycle through \"%s\"; one of them must be attached to the world",
+                        text_at(builder, builder->joints[e].name), text_at(builder, builder->joints[order->parent[e]].body));
+}
+
+// Resolve the names of parents and mimics, and number the joints depth first, children in the order of addition. Fails on an
+// unknown name, on a cycle, and on a mimic that does not end at a joint of one degree of freedom.
+static poise_status order_find(const poise_builder *builder, joint_order *order, poise_error *error)
+{
+    poise_status status = resolve_parents(builder, order, error);
+    if (status == POISE_OK) {
+        status = resolve_mimics(builder, order, error);
+    }
+    if (status != POISE_OK) {
+        return status;
+    }
+    int count = number_joints(order, link_children(builder, order));
+    return count == builder->joint_count ? POISE_OK : report_cycle(builder, order, error);
+}
 
 // ---- Sizes and layout ----------------------------------------------------------------------------------------------------
 
@@ -56,7 +199,7 @@ static counts count_all(const poise_builder *builder)
     return n;
 }
 
-static void lay_out(poise_model *model, const counts *n, pz_arena *arena)
+static void model_lay_out(poise_model *model, const counts *n, pz_arena *arena)
 {
     model->joints = pz_arena_take(arena, n->joints, sizeof *model->joints);
     model->steps = pz_arena_take(arena, n->steps, sizeof *model->steps);
@@ -247,7 +390,7 @@ static const char *moved_text(const poise_model *model, size_t text)
     return text == PZ_NO_TEXT ? NULL : model->text + text;
 }
 
-static void add_joint(poise_model *model, const poise_builder *builder, const pz_order *order, int k, double **numbers)
+static void add_joint(poise_model *model, const poise_builder *builder, const joint_order *order, int k, double **numbers)
 {
     int e = order->entry[k];
     const pz_joint_entry *entry = &builder->joints[e];
@@ -291,7 +434,7 @@ static void add_joint(poise_model *model, const poise_builder *builder, const pz
     pz_names_add(&model->body_names, given->body, k);
 }
 
-static void add_joints(poise_model *model, const poise_builder *builder, const pz_order *order)
+static void add_joints(poise_model *model, const poise_builder *builder, const joint_order *order)
 {
     double *numbers = model->numbers;
     for (int k = 0; k < builder->joint_count; ++k) {
@@ -438,7 +581,7 @@ static poise_status add_tools(poise_model *model, const poise_builder *builder, 
 
 // ---- Create --------------------------------------------------------------------------------------------------------------
 
-static poise_status fill(poise_model *model, const poise_builder *builder, const pz_order *order, size_t turns,
+static poise_status fill(poise_model *model, const poise_builder *builder, const joint_order *order, size_t turns,
                          poise_error *error)
 {
     if (builder->text_size > 0) {
@@ -454,14 +597,14 @@ static poise_status fill(poise_model *model, const poise_builder *builder, const
     return status == POISE_OK ? add_tools(model, builder, error) : status;
 }
 
-static poise_status create_in_order(const poise_builder *builder, const pz_order *order, const poise_allocator *allocator,
+static poise_status create_in_order(const poise_builder *builder, const joint_order *order, const poise_allocator *allocator,
                                     poise_model **model, poise_error *error)
 {
     counts n = count_all(builder);
     poise_model blank = {0};
     pz_arena arena = pz_arena_counting();
     pz_arena_take(&arena, 1, sizeof blank);
-    lay_out(&blank, &n, &arena);
+    model_lay_out(&blank, &n, &arena);
     size_t size = pz_arena_bytes(&arena);
     void *memory = size ? pz_allocate(allocator, size) : NULL;
     if (!memory) {
@@ -474,7 +617,7 @@ static poise_status create_in_order(const poise_builder *builder, const pz_order
     if (allocator) {
         m->allocator = *allocator;
     }
-    lay_out(m, &n, &arena);
+    model_lay_out(m, &n, &arena);
     poise_status status = fill(m, builder, order, n.turns, error);
     if (status != POISE_OK) {
         pz_release(allocator, m);
@@ -493,17 +636,17 @@ poise_status poise_model_create(const poise_builder *builder, const poise_alloca
     if (builder->joint_count == 0) {
         return pz_error_set(error, POISE_ERROR_MODEL, "a model needs at least one joint");
     }
-    pz_order order;
+    joint_order order;
     pz_arena arena = pz_arena_counting();
-    pz_order_layout(&order, (size_t)builder->joint_count, &arena);
+    order_lay_out(&order, (size_t)builder->joint_count, &arena);
     size_t size = pz_arena_bytes(&arena);
     void *scratch = size ? pz_allocate(allocator, size) : NULL;
     if (!scratch) {
         return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory for a model of %d joints", builder->joint_count);
     }
     arena = pz_arena_over(scratch, size);
-    pz_order_layout(&order, (size_t)builder->joint_count, &arena);
-    poise_status status = pz_order_find(builder, &order, error);
+    order_lay_out(&order, (size_t)builder->joint_count, &arena);
+    poise_status status = order_find(builder, &order, error);
     if (status == POISE_OK) {
         status = create_in_order(builder, &order, allocator, model, error);
     }
@@ -517,4 +660,220 @@ void poise_model_destroy(poise_model *model)
         poise_allocator allocator = model->allocator;
         pz_release(model->has_allocator ? &allocator : NULL, model);
     }
+}
+
+// ---- Why a configuration is refused --------------------------------------------------------------------------------------
+
+// The joint that coordinate i belongs to.
+static const char *joint_of(const poise_model *model, int i)
+{
+    int k = 0;
+    while (k + 1 < model->joint_count && i >= model->joints[k].q_end) {
+        ++k;
+    }
+    return model->given[k].name;
+}
+
+poise_status pz_refuse_q(const poise_model *model, const double *q, const char *name, poise_error *error)
+{
+    if (!q) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "%s must not be NULL", name);
+    }
+    for (int i = 0; i < model->nq; ++i) {
+        if (!is_finite(q[i])) {
+            return pz_error_set(error, POISE_ERROR_ARGUMENT, "%s[%d], of joint \"%s\", is %g: it must be finite", name, i,
+                                joint_of(model, i), q[i]);
+        }
+    }
+    for (int s = 0; s < model->step_count; ++s) {
+        const double *c = q + model->steps[s].q;
+        if (model->steps[s].kind == PZ_QUATERNION && c[0] == 0 && c[1] == 0 && c[2] == 0 && c[3] == 0) {
+            return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                                "%s: the quaternion of joint \"%s\" is zero: set it to 0 0 0 1 for no rotation", name,
+                                joint_of(model, model->steps[s].q));
+        }
+    }
+    return pz_error_set(error, POISE_ERROR_ARGUMENT, "%s is not a configuration of this model", name);
+}
+
+#define LISTED 128 // characters of names in an error
+
+static bool has_joint(const poise_model *model, int joint)
+{
+    return model && joint >= 0 && joint < model->joint_count;
+}
+
+static bool has_tool(const poise_model *model, int tool)
+{
+    return model && tool >= 0 && tool < model->tool_count;
+}
+
+// ---- Counts and names ----------------------------------------------------------------------------------------------------
+
+poise_model_summary poise_model_info(const poise_model *model)
+{
+    poise_model_summary none = {0, 0, 0, 0, NULL, NULL};
+    if (!model) {
+        return none;
+    }
+    poise_model_summary info = {model->joint_count, model->tool_count, model->nq, model->nv, model->lower, model->upper};
+    return info;
+}
+
+// Names by position, for pz_names.
+static const char *joint_name_at(const void *model, int position)
+{
+    return ((const poise_model *)model)->given[position].name;
+}
+
+const char *pz_model_body_name_at(const void *model, int position)
+{
+    return ((const poise_model *)model)->given[position].body;
+}
+
+static const char *tool_name_at(const void *model, int position)
+{
+    return ((const poise_model *)model)->tools[position].name;
+}
+
+static int find(const pz_names *names, const char *name, pz_name_at at, const poise_model *model)
+{
+    int found = name ? pz_names_find(names, name, at, model) : -1;
+    return found >= 0 ? found : POISE_NONE;
+}
+
+int poise_model_find_joint(const poise_model *model, const char *name)
+{
+    return model ? find(&model->joint_names, name, joint_name_at, model) : POISE_NONE;
+}
+
+int poise_model_find_body(const poise_model *model, const char *name)
+{
+    return model ? find(&model->body_names, name, pz_model_body_name_at, model) : POISE_NONE;
+}
+
+int poise_model_find_tool(const poise_model *model, const char *name)
+{
+    return model ? find(&model->tool_names, name, tool_name_at, model) : POISE_NONE;
+}
+
+// Bodies first, then tools, then joints.
+static const char *part_name(const void *user, int index)
+{
+    const poise_model *model = (const poise_model *)user;
+    int tool = index - model->joint_count, joint = tool - model->tool_count;
+    return tool < 0 ? model->given[index].body : joint < 0 ? model->tools[tool].name : model->given[joint].name;
+}
+
+// Add text to what is in `list`, of which *used characters are taken; what does not fit is left out.
+static void add_text(char list[LISTED], int *used, const char *text)
+{
+    while (*text && *used < LISTED - 1) {
+        list[(*used)++] = *text++;
+    }
+    list[*used] = '\0';
+}
+
+// Names of tools, then bodies, until the list is full.
+static void list_parts(const poise_model *model, char list[LISTED])
+{
+    const int enough = LISTED - 64;
+    int count = model->tool_count + model->joint_count, used = 0;
+    list[0] = '\0';
+    for (int i = 0; i < count; ++i) {
+        add_text(list, &used, i > 0 ? ", " : "");
+        if (used > enough) {
+            add_text(list, &used, "...");
+            return;
+        }
+        add_text(list, &used, part_name(model, (i + model->joint_count) % count));
+    }
+}
+
+int poise_model_find_part(const poise_model *model, const char *name, poise_pose *local, poise_error *error)
+{
+    if (!model || !name) {
+        pz_error_set(error, POISE_ERROR_ARGUMENT, "model and name must not be NULL");
+        return POISE_NONE;
+    }
+    int body = poise_model_find_body(model, name), tool = -1;
+    body = body < 0 ? poise_model_find_joint(model, name) : body;
+    if (body < 0) {
+        tool = poise_model_find_tool(model, name);
+        body = tool < 0 ? -1 : poise_model_tool_info(model, tool).body;
+    }
+    if (body < 0) {
+        const char *near = poise_nearest_name(name, part_name, model, 2 * model->joint_count + model->tool_count);
+        char others[LISTED];
+        list_parts(model, others);
+        pz_error_set(error, POISE_ERROR_NOT_FOUND, "no body, joint or tool is called \"%s\"; %s%s%s", name,
+                     near ? "did you mean \"" : "there are ", near ? near : others, near ? "\"?" : "");
+        return POISE_NONE;
+    }
+    if (local) {
+        *local = tool < 0 ? poise_pose_identity() : model->tools[tool].pose;
+    }
+    return body;
+}
+
+// ---- Joints and tools ----------------------------------------------------------------------------------------------------
+
+poise_joint_info poise_model_joint_info(const poise_model *model, int joint)
+{
+    if (!has_joint(model, joint)) {
+        return (poise_joint_info){.parent = POISE_WORLD, .mimic = POISE_NONE};
+    }
+    const pz_joint *j = &model->joints[joint];
+    return (poise_joint_info){.name = model->given[joint].name,
+                              .body = model->given[joint].body,
+                              .type = model->given[joint].type,
+                              .parent = j->parent,
+                              .mimic = j->mimic >= 0 ? j->mimic : POISE_NONE,
+                              .subtree = j->subtree,
+                              .q = j->q_begin,
+                              .nq = j->q_end - j->q_begin,
+                              .v = j->v_begin,
+                              .nv = j->v_end - j->v_begin,
+                              .given = &model->given[joint]};
+}
+
+poise_tool_info poise_model_tool_info(const poise_model *model, int tool)
+{
+    if (!has_tool(model, tool)) {
+        return (poise_tool_info){.body = POISE_NONE, .pose = {{0, 0, 0, 1}, {0, 0, 0}}};
+    }
+    return (poise_tool_info){
+        .name = model->tools[tool].name, .body = model->tool_body[tool], .pose = model->tools[tool].pose};
+}
+
+// ---- Tree ----------------------------------------------------------------------------------------------------------------
+
+// Depth-first order: the subtree of a joint is a run of indices.
+bool pz_model_is_ancestor(const poise_model *model, int ancestor, int body)
+{
+    if (!has_joint(model, body)) {
+        return false;
+    }
+    if (ancestor == POISE_WORLD) {
+        return true;
+    }
+    return has_joint(model, ancestor) && ancestor <= body && body < ancestor + model->joints[ancestor].subtree;
+}
+
+int pz_model_path(const poise_model *model, int body, int *path, int capacity)
+{
+    if (!has_joint(model, body)) {
+        return 0;
+    }
+    int length = 0;
+    for (int k = body; k != POISE_WORLD; k = model->joints[k].parent) {
+        length += 1;
+    }
+    int place = length - 1;
+    for (int k = body; path && k != POISE_WORLD; k = model->joints[k].parent, --place) {
+        if (place < capacity) {
+            path[place] = k;
+        }
+    }
+    return length;
 }

@@ -10,8 +10,8 @@
 //   frame of joint k before its motion:  R_parent C_k,  p_parent + R_parent t_k
 //   body frame as the user knows it:     R_k B_k        (B_k undoes the turn A_k that lined the axes up)
 //   C_k = B_parent R_offset A_k,   t_k = B_parent t_offset,   B_k = A_k^T
-#ifndef PZ_MODEL_PACKED_MODEL_H
-#define PZ_MODEL_PACKED_MODEL_H
+#ifndef PZ_MODEL_MODEL_H
+#define PZ_MODEL_MODEL_H
 
 #include <poise/model.h>
 
@@ -176,6 +176,10 @@ bool pz_model_at_swing_edge(const poise_model *model, const double *q, int coord
 
 // Are all numbers of q finite and no quaternion zero?
 bool pz_model_accepts(const poise_model *model, const double *q);
+
+// Say in `error` (may be NULL) what is wrong with a configuration called `name` that pz_model_accepts refused, or that is
+// NULL. Returns POISE_ERROR_ARGUMENT.
+poise_status pz_refuse_q(const poise_model *model, const double *q, const char *name, poise_error *error);
 
 // Does `ancestor` lie on the path from `body` to the root? True for body == ancestor. The world is everybody's ancestor.
 bool pz_model_is_ancestor(const poise_model *model, int ancestor, int body);
