@@ -14,13 +14,9 @@ set(poise_sources
     src/model/builder.c
     src/model/dh.c
     src/model/model.c
-    src/kin/curve_motion.c
-    src/kin/forward.c
     src/kin/forward_wide.c
     src/kin/kinematics.c
     src/kin/jacobian.c
-    src/kin/tensor.c
-    src/kin/put_rotation.c
     src/kin/retract.c
     src/shape/segments.c
     src/shape/boxes.c

@@ -127,7 +127,7 @@ REAL_FN void turn_force(const turning_view *view, const real3 *w, real_wrench *c
 }
 
 // g . sym(D_ij) for a block at p, R = before exp(v): with tau = before^T (n - p x f) the moment about p in the block's
-// frame, and the symmetric part of dJ_l/dv (kin/tensor.c) dotted with tau,
+// frame, and the symmetric part of dJ_l/dv (kin/jacobian.c) dotted with tau,
 //
 //   E = (v u^T + u v^T)/2 + c (tau . v) I,     u = db tau x v + dc v x (v x tau) - c tau
 //

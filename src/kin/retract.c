@@ -1,15 +1,18 @@
-// Steps: from a configuration by a tangent vector to another, and back.
-#include "kin/retract.h"
+// Steps: from a configuration by a tangent vector to another, and back; and coordinates for a rotation or a pose that a joint is
+// to have.
+#include "kin/kin.h"
 
 #include "base/error.h"
-#include "model/model.h"
+#include "num/rotation.h"
+
+#include <string.h>
 
 static quat quat_at(const double *q)
 {
     return (quat){q[0], q[1], q[2], q[3]};
 }
 
-static void put_quat(quat a, double *q)
+static void store_quat(quat a, double *q)
 {
     q[0] = a.x, q[1] = a.y, q[2] = a.z, q[3] = a.w;
 }
@@ -76,7 +79,7 @@ static quat turned(quat q, vec3 v)
 void pz_step_retract(const poise_model *model, const pz_step *step, const double *q, const double *dv, double *q_out)
 {
     if (step->kind == PZ_QUATERNION) {
-        put_quat(turned(quat_at(q + step->q), v3(dv[0], dv[1], dv[2])), q_out + step->q);
+        store_quat(turned(quat_at(q + step->q), v3(dv[0], dv[1], dv[2])), q_out + step->q);
         return;
     }
     for (int i = 0; i < pz_step_nq(step->kind); ++i) {
@@ -179,4 +182,199 @@ poise_status poise_difference(const poise_model *model, const double *q_from, co
     }
     pz_kin_difference(model, q_from, q_to, v);
     return POISE_OK;
+}
+
+// ---- Coordinates for a rotation or a pose --------------------------------------------------------------------------------
+
+// The three turns of an Euler order, of a joint that has them.
+static const pz_step *turns_of(const poise_model *model, const pz_joint *joint)
+{
+    return &model->steps[joint->step_end - 3];
+}
+
+static bool has_turns(const poise_model *model, const pz_joint *joint)
+{
+    if (joint->step_end - joint->step_begin < 3) {
+        return false;
+    }
+    const pz_step *last = turns_of(model, joint);
+    return pz_step_is_turn(last[0].kind) && pz_step_is_turn(last[1].kind) && pz_step_is_turn(last[2].kind);
+}
+
+static const pz_step *last_step(const poise_model *model, const pz_joint *joint)
+{
+    return &model->steps[joint->step_end - 1];
+}
+
+bool pz_joint_has_rotation(const poise_model *model, const pz_joint *joint)
+{
+    if (joint->step_end == joint->step_begin) {
+        return false;
+    }
+    pz_step_kind kind = last_step(model, joint)->kind;
+    return kind == PZ_QUATERNION || kind == PZ_EXPMAP || has_turns(model, joint);
+}
+
+static mat3 turn_about(int axis, double angle)
+{
+    return quat_matrix(so3_exp_quat(v3_scale(unit_axis(axis), angle)));
+}
+
+// The first angle given, the others follow: what is left, R_a(-first) M, is R_b R_c.
+static void angles_after(const pz_step *turns, const mat3 *M, double first, double angles[3])
+{
+    int b = (int)turns[1].kind, c = (int)turns[2].kind;
+    mat3 back = turn_about((int)turns[0].kind, -first), left = m3_mul(&back, M);
+    vec3 image = m3_apply(&left, unit_axis(c)); // R_b c
+    angles[0] = first;
+    angles[1] = pz_atan2(v3_dot(unit_axis(b), v3_cross(unit_axis(c), image)), v3_dot(unit_axis(c), image));
+    mat3 undo = turn_about(b, -angles[1]), inner = m3_mul(&undo, &left);
+    vec3 moved = m3_apply(&inner, unit_axis(b));
+    angles[2] = pz_atan2(v3_dot(unit_axis(c), v3_cross(unit_axis(b), moved)), v3_dot(unit_axis(b), moved));
+}
+
+// Both triples of an Euler order that give M, the second with the first angle half a turn on, each with the whole turns that
+// bring it next to `near`; in gimbal lock the one that keeps its first angle.
+static void nearest_angles(const pz_step *turns, const mat3 *M, const double near[3], double best[3])
+{
+    const double lock = 1e-7; // as euler_angles has it
+    double angles[3], least_way = 0.0;
+    int a = (int)turns[0].kind, c = (int)turns[2].kind;
+    vec3 image = m3_apply(M, unit_axis(c));
+    bool is_locked = v3_norm(v3_mad(image, -v3_dot(image, unit_axis(a)), unit_axis(a))) < lock;
+    euler_angles(a, (int)turns[1].kind, c, M, angles);
+    double first = is_locked ? near[0] : angles[0];
+    for (int k = 0; k < (is_locked ? 1 : 2); ++k) {
+        double way = 0.0;
+        angles_after(turns, M, first + k * PZ_PI, angles);
+        for (int i = 0; i < 3; ++i) {
+            angles[i] = turn_near(angles[i], near[i]);
+            way += (angles[i] - near[i]) * (angles[i] - near[i]);
+        }
+        if (k == 0 || way < least_way) {
+            memcpy(best, angles, sizeof angles);
+            least_way = way;
+        }
+    }
+}
+
+bool pz_set_rotation_near(const poise_model *model, const pz_joint *joint, const mat3 *M, double *q)
+{
+    if (!pz_joint_has_rotation(model, joint)) {
+        return false;
+    }
+    if (has_turns(model, joint)) {
+        const pz_step *turns = turns_of(model, joint);
+        double before[3], best[3];
+        for (int i = 0; i < 3; ++i) {
+            before[i] = q[turns[i].q];
+        }
+        nearest_angles(turns, M, before, best);
+        for (int i = 0; i < 3; ++i) {
+            q[turns[i].q] = best[i];
+        }
+        return true;
+    }
+    quat r = quat_from_matrix(M);
+    double *c = q + last_step(model, joint)->q;
+    if (last_step(model, joint)->kind == PZ_QUATERNION) {
+        double sign = c[0] * r.x + c[1] * r.y + c[2] * r.z + c[3] * r.w < 0.0 ? -1.0 : 1.0;
+        c[0] = sign * r.x, c[1] = sign * r.y, c[2] = sign * r.z, c[3] = sign * r.w;
+    } else {
+        vec3 v = so3_log(r);
+        c[0] = v.x, c[1] = v.y, c[2] = v.z;
+    }
+    return true;
+}
+
+bool pz_set_pose_near(const poise_model *model, int joint, const poise_pose *parent, const poise_pose *pose, double *q)
+{
+    const pz_joint *j = &model->joints[joint];
+    mat3 P = quat_matrix(parent->rotation), R = quat_matrix(pose->rotation), B = m3_transpose(&j->B);
+    if (j->parent >= 0) { // ours from the user's: user rotation = R B
+        mat3 back = m3_transpose(&model->joints[j->parent].B);
+        P = m3_mul(&P, &back);
+    }
+    mat3 world = m3_mul(&P, &j->C), undo = m3_transpose(&world);
+    R = m3_mul(&R, &B);
+    mat3 M = m3_mul(&undo, &R);
+    vec3 away = v3_sub(m3_apply_transposed(&P, v3_sub(pose->position, parent->position)), j->t);
+    vec3 s = m3_apply_transposed(&j->C, away);
+    for (int i = j->step_begin; i < j->step_begin + j->slide_count; ++i) {
+        const pz_step *step = &model->steps[i];
+        if (pz_step_is_slide(step->kind) && step->own) {
+            q[step->q] = step->kind == PZ_SLIDE_X ? s.x : step->kind == PZ_SLIDE_Y ? s.y : s.z;
+        }
+    }
+    return pz_set_rotation_near(model, j, &M, q) && j->slide_count == 3;
+}
+
+static double gap(const double *a, const double *b)
+{
+    return fabs(a[0] - b[0]) + fabs(a[1] - b[1]) + fabs(a[2] - b[2]);
+}
+
+static bool is_unlimited(const poise_model *model, int q)
+{
+    return !is_finite(model->lower[q]) && !is_finite(model->upper[q]);
+}
+
+// Three turns that may be exchanged for others.
+static bool is_triple(const poise_model *model, const pz_joint *joint)
+{
+    if (!has_turns(model, joint)) {
+        return false;
+    }
+    const pz_step *turns = turns_of(model, joint);
+    return turns[0].own && is_unlimited(model, turns[0].q) && is_unlimited(model, turns[1].q) &&
+           is_unlimited(model, turns[2].q);
+}
+
+// R_a(x) R_b(y) R_c(z) is also R_a(x + pi) R_b(pi - y) R_c(z + pi), or, where c is a, R_a(x + pi) R_b(-y) R_c(z + pi).
+static void turn_triple(const pz_step *turns, const double *near, double *q)
+{
+    double own[3], other[3], to[3];
+    bool repeats = turns[0].kind == turns[2].kind;
+    for (int i = 0; i < 3; ++i) {
+        to[i] = near[turns[i].q];
+        own[i] = turn_near(q[turns[i].q], to[i]);
+        other[i] = turn_near(i != 1 ? own[i] + PZ_PI : repeats ? -own[1] : PZ_PI - own[1], to[i]);
+    }
+    const double *best = gap(other, to) < gap(own, to) ? other : own;
+    for (int i = 0; i < 3; ++i) {
+        q[turns[i].q] = best[i];
+    }
+}
+
+void pz_same_pose_near(const poise_model *model, const double *near, double *q)
+{
+    for (int k = 0; k < model->joint_count; ++k) {
+        const pz_joint *joint = &model->joints[k];
+        if (is_triple(model, joint)) {
+            turn_triple(turns_of(model, joint), near, q);
+            continue;
+        }
+        for (int i = joint->step_begin; i < joint->step_end; ++i) {
+            const pz_step *step = &model->steps[i];
+            if (pz_step_is_turn(step->kind) && step->own && is_unlimited(model, step->q)) {
+                q[step->q] = turn_near(q[step->q], near[step->q]);
+            }
+        }
+    }
+}
+
+mat3 pz_rotation_of_joint(const poise_model *model, const pz_joint *joint, const double *q)
+{
+    const pz_step *step = last_step(model, joint);
+    const double *c = q + step->q;
+    if (step->kind == PZ_QUATERNION) {
+        return quat_matrix(quat_normalize((quat){c[0], c[1], c[2], c[3]}));
+    }
+    if (step->kind == PZ_EXPMAP) {
+        return quat_matrix(so3_exp_quat(v3(c[0], c[1], c[2])));
+    }
+    const pz_step *turns = turns_of(model, joint);
+    mat3 outer = turn_about((int)turns[0].kind, q[turns[0].q]), middle = turn_about((int)turns[1].kind, q[turns[1].q]),
+         inner = turn_about((int)turns[2].kind, q[turns[2].q]), both = m3_mul(&outer, &middle);
+    return m3_mul(&both, &inner);
 }

@@ -14,7 +14,6 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "kin/kin.h"
-#include "kin/put_rotation.h"
 #include "motion/plain_name.h"
 
 #define TRUNK_TURN  0.15  // radians: deviation of the joints of spine, neck and clavicles from the neutral posture

@@ -2,8 +2,7 @@
 #include "motion/clip.h"
 
 #include "base/error.h"
-#include "kin/put_rotation.h"
-#include "kin/retract.h"
+#include "kin/kin.h"
 #include "model/model.h"
 #include "num/rotation.h"
 
@@ -162,7 +161,7 @@ static void joint_between(const poise_model *model, int k, const double *a, cons
     bool is_triple = joint->step_end > joint->step_begin && is_far_triple(model, k, a, b, apart);
     mat3 M = {0};
     if (is_triple) {
-        mat3 A = pz_get_rotation(model, joint, a), B = pz_get_rotation(model, joint, b);
+        mat3 A = pz_rotation_of_joint(model, joint, a), B = pz_rotation_of_joint(model, joint, b);
         M = quat_matrix(arc(quat_from_matrix(&A), quat_from_matrix(&B), u));
     }
     for (int s = joint->step_begin; s < joint->step_end; ++s) {
@@ -171,7 +170,7 @@ static void joint_between(const poise_model *model, int k, const double *a, cons
         }
     }
     if (is_triple) {
-        pz_put_rotation_near(model, joint, &M, q);
+        pz_set_rotation_near(model, joint, &M, q);
     }
 }
 

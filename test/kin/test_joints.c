@@ -2,7 +2,6 @@
 // and back, limits that hold exactly, twins that are the same pose. A new type is a row there. In files:
 // io/test_joint_files.c.
 #include "kin/kin.h"
-#include "kin/put_rotation.h"
 #include "num/vector.h"
 #include "support/derivative_check.h"
 #include "support/joint_facts.h"

@@ -5,7 +5,7 @@
 // joint by joint, rotations along their arcs. Whole turns of angles, and Euler angles that mean the same, follow each other
 // without a jump.
 #include "base/error.h"
-#include "kin/put_rotation.h"
+#include "kin/kin.h"
 #include "motion/clip.h"
 #include "motion/edit/editor.h"
 #include "motion/edit/goal_mix.h"
@@ -53,7 +53,7 @@ static poise_status move_frame(pz_editor *e, pz_moving_root root, int frame, con
     poise_pose above = parent >= 0 ? poise_kinematics_body_pose(e->kin, parent) : poise_pose_identity();
     double *q = pz_editor_frame(e, frame);
     poise_status status = POISE_OK;
-    bool is_placed = root.first == root.last && pz_put_pose_near(e->model, root.last, &above, to, q) &&
+    bool is_placed = root.first == root.last && pz_set_pose_near(e->model, root.last, &above, to, q) &&
                      poise_model_within_limits(&e->limited, q);
     if (!is_placed) {
         pz_editor_add(e, &goal, 1.0);
@@ -178,7 +178,7 @@ poise_status poise_clip_append(const poise_model *model, const poise_clip *clip,
         memcpy(whole->q + first, later->q, (size_t)later->frames * nq * sizeof *whole->q);
         status = fade(model, row(clip, n - overlap), later->q, overlap, whole->q + first, error);
         for (int f = n - overlap; f < whole->frames && f > 0; ++f) {
-            pz_stay_near(model, row(whole, f - 1), whole->q + (size_t)f * nq);
+            pz_same_pose_near(model, row(whole, f - 1), whole->q + (size_t)f * nq);
         }
     }
     poise_clip_destroy(later);
@@ -208,7 +208,7 @@ poise_status poise_clip_loop(const poise_model *model, const poise_clip *clip, d
     if (status == POISE_OK) {
         status = fade(model, tail->q, clip->q, overlap, whole->q, error);
         for (int f = overlap - 1; f >= 0 && overlap < whole->frames; --f) { // from where the clip continues backwards
-            pz_stay_near(model, row(whole, f + 1), whole->q + (size_t)f * (size_t)clip->nq);
+            pz_same_pose_near(model, row(whole, f + 1), whole->q + (size_t)f * (size_t)clip->nq);
         }
     }
     poise_clip_destroy(tail);

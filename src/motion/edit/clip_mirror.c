@@ -14,7 +14,7 @@
 //
 // Joints that allow any rotation take theirs as it is. The others are found by a solve for all orientations at once.
 #include "base/error.h"
-#include "kin/put_rotation.h"
+#include "kin/kin.h"
 #include "motion/edit/edited_figure.h"
 #include "motion/edit/editor.h"
 #include "motion/edit/moving_root.h"
@@ -343,7 +343,7 @@ static poise_status solve_frame(job *j, int frame, double *worst, int *body, poi
     for (int b = 0; b < e->model->joint_count; ++b) {
         poise_pose above = pose_above(j, j->image, b);
         if (is_carried(j, b) && e->model->joints[b].mimic < 0) {
-            pz_put_pose_near(e->model, b, &above, &j->image[b], q);
+            pz_set_pose_near(e->model, b, &above, &j->image[b], q);
         }
     }
     bool is_within = poise_model_within_limits(&e->limited, q);

@@ -455,7 +455,8 @@ static void block_step(mover *m, const pz_step *step)
     if (locked == pz_step_nv(step->kind)) {
         return;
     }
-    if (step->kind == PZ_QUATERNION) { // locked as a whole or not at all; its `before` is the frame after it (kin/forward.c)
+    if (step->kind ==
+        PZ_QUATERNION) { // locked as a whole or not at all; its `before` is the frame after it (kin/kinematics.c)
         free_ball(m, step, &block->before);
     } else if (is_bounded(s, step)) {
         bounded_block(m, step, &block->before);
