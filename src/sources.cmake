@@ -18,14 +18,9 @@ set(poise_sources
     src/kin/kinematics.c
     src/kin/jacobian.c
     src/kin/retract.c
-    src/shape/segments.c
-    src/shape/boxes.c
     src/shape/shape.c
     src/shape/pairs.c
-    src/shape/close_pairs.c
-    src/shape/fit.c
-    src/shape/mesh_marks.c
-    src/shape/cloud.c
+    src/shape/cover.c
     src/shape/hull.c
     src/shape/hull_points.c
     src/goal/jet.c

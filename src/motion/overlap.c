@@ -16,7 +16,7 @@
 #include "kin/kin.h"
 #include "motion/findings.h"
 #include "shape/hull.h"
-#include "shape/pairs.h"
+#include "shape/shape.h"
 
 #include <string.h>
 

@@ -17,7 +17,10 @@
 // A radius around each changes the distance by itself, and nothing else, also within: h grows by it for every n.
 #include "shape/hull.h"
 
-#include "num/real.h"
+#include "base/error.h"
+#include "kin/kin.h"
+
+#include <poise/hull.h>
 
 #include <string.h>
 
@@ -523,4 +526,62 @@ pz_gap pz_solid_gap(const pz_solid *a, const pz_solid *b, vec3 guess, double eno
     simplex met;
     pz_gap gap;
     return apart(a, b, guess, enough, size, &met, &gap) ? gap : within(a, b, &met, size);
+}
+
+// ---- Hulls of a model ----------------------------------------------------------------------------------------------------
+
+static poise_status hull_check(const poise_hull *hull, const poise_model *model, poise_error *error)
+{
+    bool is_sound = hull && hull->corners && hull->corner_count > 0 && hull->corner_count <= PZ_HULL_MOST_CORNERS;
+    if (!is_sound || !(hull->radius >= 0) || !is_finite(hull->radius) ||
+        !(hull->body == POISE_WORLD || (hull->body >= 0 && hull->body < model->joint_count))) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                            "a hull has corners, a radius >= 0, and a body of the model or POISE_WORLD");
+    }
+    for (int i = 0; i < hull->corner_count; ++i) {
+        if (!v3_is_finite(hull->corners[i])) {
+            return pz_error_set(error, POISE_ERROR_ARGUMENT, "corner %d of a hull is not finite", i);
+        }
+    }
+    return POISE_OK;
+}
+
+static pz_solid solid_of(const poise_kinematics *kin, const poise_hull *hull)
+{
+    return (pz_solid){.corner = hull->corners,
+                      .count = hull->corner_count,
+                      .axes = pz_kin_rotation(kin, hull->body),
+                      .at = pz_kin_point(kin, hull->body, v3(0, 0, 0)),
+                      .radius = hull->radius};
+}
+
+static double reach_of(const poise_hull *hull)
+{
+    double most = 0;
+    for (int i = 0; i < hull->corner_count; ++i) {
+        most = max2(most, v3_norm(v3_sub(hull->corners[i], hull->corners[0])));
+    }
+    return most;
+}
+
+poise_status poise_hull_distance(const poise_kinematics *kinematics, const poise_hull *a, const poise_hull *b,
+                                 poise_nearest *nearest, poise_error *error)
+{
+    if (!kinematics || !nearest) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "kinematics and nearest must not be NULL");
+    }
+    if (hull_check(a, kinematics->model, error) != POISE_OK || hull_check(b, kinematics->model, error) != POISE_OK) {
+        return POISE_ERROR_ARGUMENT;
+    }
+    pz_solid first = solid_of(kinematics, a), second = solid_of(kinematics, b);
+    double size = max2(kinematics->model->unit * 1e-3, max2(reach_of(a), reach_of(b)));
+    pz_gap gap = pz_solid_gap(&first, &second, v3_sub(first.at, second.at), INFINITY, size);
+    if (!is_finite(gap.distance) || !v3_is_finite(gap.normal)) {
+        return pz_error_set(error, POISE_ERROR_NUMERIC, "so large, or so far apart, that squares are beyond all numbers");
+    }
+    *nearest = (poise_nearest){.distance = gap.distance,
+                               .on_a = v3_add(kinematics->origin, gap.a),
+                               .on_b = v3_add(kinematics->origin, gap.b),
+                               .normal = gap.normal};
+    return POISE_OK;
 }

@@ -4,7 +4,8 @@
 
 #include "num/vector.h"
 
-#define PZ_CLUSTER 16 // corners of one
+#define PZ_CLUSTER           16 // corners of one
+#define PZ_HULL_MOST_CORNERS 1000000
 
 // Corners next to each other lie within a ball: where it does not reach out far enough, none of them does.
 typedef struct pz_cluster {

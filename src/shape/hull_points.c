@@ -1,4 +1,4 @@
-// Hulls from shapes and from clouds of points, and the distance of two.
+// Hulls from shapes and from clouds of points.
 //
 // The hull of a cloud begins as a tetrahedron and takes in the point farthest outside, until none is farther outside than the
 // tolerance: a mesh of ten thousand triangles is left with some hundred corners.
@@ -6,12 +6,10 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "kin/kin.h"
 #include "num/vector.h"
 #include "shape/hull.h"
 
-#define MOST_POINTS  (SIZE_MAX / 64 < INT32_MAX ? SIZE_MAX / 64 : INT32_MAX)
-#define MOST_CORNERS 1000000
+#define MOST_POINTS (SIZE_MAX / 64 < INT32_MAX ? SIZE_MAX / 64 : INT32_MAX)
 
 poise_status poise_hull_of_shape(const poise_shape *shape, poise_vec3 *corners, poise_hull *hull, poise_error *error)
 {
@@ -278,7 +276,7 @@ static double grow_flat(polyhedron *p, int capacity, double size)
     return out;
 }
 
-static void lay_out(polyhedron *p, pz_arena *arena, int capacity)
+static void polyhedron_lay_out(polyhedron *p, pz_arena *arena, int capacity)
 {
     size_t corners = (size_t)capacity;
     size_t facets = 2 * corners + 8;
@@ -294,7 +292,7 @@ poise_status poise_hull_reduce(const poise_vec3 *points, size_t point_count, dou
                                int capacity, int *corner_count, double *overhang, poise_error *error)
 {
     if (!points || point_count == 0 || point_count > MOST_POINTS || !(tolerance >= 0) || !corners || capacity < 4 ||
-        capacity > MOST_CORNERS || !corner_count) {
+        capacity > PZ_HULL_MOST_CORNERS || !corner_count) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT,
                             "points, a tolerance >= 0, room for 4 corners and corner_count are required");
     }
@@ -307,14 +305,14 @@ poise_status poise_hull_reduce(const poise_vec3 *points, size_t point_count, dou
     }
     polyhedron p = {.points = points, .point_count = point_count, .least = max2(tolerance, 1e-9 * size), .corners = corners};
     pz_arena arena = pz_arena_counting();
-    lay_out(&p, &arena, capacity);
+    polyhedron_lay_out(&p, &arena, capacity);
     size_t bytes = pz_arena_bytes(&arena);
     void *memory = pz_allocate(NULL, bytes);
     if (!memory) {
         return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory: a hull of %g points", (double)point_count);
     }
     arena = pz_arena_over(memory, bytes);
-    lay_out(&p, &arena, capacity);
+    polyhedron_lay_out(&p, &arena, capacity);
     vec3 across;
     double flat = max2(1e-9 * size, 0.01 * tolerance), out = 0;
     p.count = spread(&p, flat, &across);
@@ -329,63 +327,5 @@ poise_status poise_hull_reduce(const poise_vec3 *points, size_t point_count, dou
     if (overhang) {
         *overhang = out;
     }
-    return POISE_OK;
-}
-
-// ---- Two hulls -----------------------------------------------------------------------------------------------------------
-
-static poise_status check(const poise_hull *hull, const poise_model *model, poise_error *error)
-{
-    bool is_sound = hull && hull->corners && hull->corner_count > 0 && hull->corner_count <= MOST_CORNERS;
-    if (!is_sound || !(hull->radius >= 0) || !is_finite(hull->radius) ||
-        !(hull->body == POISE_WORLD || (hull->body >= 0 && hull->body < model->joint_count))) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT,
-                            "a hull has corners, a radius >= 0, and a body of the model or POISE_WORLD");
-    }
-    for (int i = 0; i < hull->corner_count; ++i) {
-        if (!v3_is_finite(hull->corners[i])) {
-            return pz_error_set(error, POISE_ERROR_ARGUMENT, "corner %d of a hull is not finite", i);
-        }
-    }
-    return POISE_OK;
-}
-
-static pz_solid placed(const poise_kinematics *kin, const poise_hull *hull)
-{
-    return (pz_solid){.corner = hull->corners,
-                      .count = hull->corner_count,
-                      .axes = pz_kin_rotation(kin, hull->body),
-                      .at = pz_kin_point(kin, hull->body, v3(0, 0, 0)),
-                      .radius = hull->radius};
-}
-
-static double reach_of(const poise_hull *hull)
-{
-    double most = 0;
-    for (int i = 0; i < hull->corner_count; ++i) {
-        most = max2(most, v3_norm(v3_sub(hull->corners[i], hull->corners[0])));
-    }
-    return most;
-}
-
-poise_status poise_hull_distance(const poise_kinematics *kinematics, const poise_hull *a, const poise_hull *b,
-                                 poise_nearest *nearest, poise_error *error)
-{
-    if (!kinematics || !nearest) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "kinematics and nearest must not be NULL");
-    }
-    if (check(a, kinematics->model, error) != POISE_OK || check(b, kinematics->model, error) != POISE_OK) {
-        return POISE_ERROR_ARGUMENT;
-    }
-    pz_solid first = placed(kinematics, a), second = placed(kinematics, b);
-    double size = max2(kinematics->model->unit * 1e-3, max2(reach_of(a), reach_of(b)));
-    pz_gap gap = pz_solid_gap(&first, &second, v3_sub(first.at, second.at), INFINITY, size);
-    if (!is_finite(gap.distance) || !v3_is_finite(gap.normal)) {
-        return pz_error_set(error, POISE_ERROR_NUMERIC, "so large, or so far apart, that squares are beyond all numbers");
-    }
-    *nearest = (poise_nearest){.distance = gap.distance,
-                               .on_a = v3_add(kinematics->origin, gap.a),
-                               .on_b = v3_add(kinematics->origin, gap.b),
-                               .normal = gap.normal};
     return POISE_OK;
 }

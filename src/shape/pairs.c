@@ -1,8 +1,7 @@
 // Which pairs of shapes are worth watching: by the tree, and by trying random configurations.
-#include "shape/pairs.h"
-#include "base/error.h"
-#include "num/vector.h"
 #include "shape/shape.h"
+
+#include "base/error.h"
 
 #include <string.h>
 
@@ -133,7 +132,7 @@ typedef struct search {
     tally *near;    // or are nearer than the margin: always, as the fingers of a gripper, they cannot be kept apart
 } search;
 
-static void lay_out(search *s, pz_arena *arena)
+static void sampling_lay_out(search *s, pz_arena *arena)
 {
     size_t n = (size_t)s->count;
     pz_kin_layout(&s->kin, s->model, arena);
@@ -225,7 +224,7 @@ static void find(search *s, const poise_pairs_options *options, poise_pair *pair
     *found = count;
 }
 
-// ---- The call ------------------------------------------------------------------------------------------------------------
+// ---- The pairs of a model ------------------------------------------------------------------------------------------------
 
 static poise_status check(const poise_model *model, const poise_shape *shapes, int count, const poise_pairs_options *options,
                           poise_error *error)
@@ -262,15 +261,60 @@ poise_status poise_pairs_find(const poise_model *model, const poise_shape *shape
     }
     search s = {.model = model, .shapes = shapes, .count = count};
     pz_arena arena = pz_arena_counting();
-    lay_out(&s, &arena);
+    sampling_lay_out(&s, &arena);
     size_t size = pz_arena_bytes(&arena);
     void *memory = pz_allocate(allocator, size);
     if (!memory) {
         return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory: the search for pairs needs %g bytes", (double)size);
     }
     arena = pz_arena_over(memory, size);
-    lay_out(&s, &arena);
+    sampling_lay_out(&s, &arena);
     find(&s, &chosen, pairs, capacity, found);
     pz_release(allocator, memory);
+    return POISE_OK;
+}
+
+// ---- Pairs that are nearer than they may be ------------------------------------------------------------------------------
+
+// Keep the `capacity` with least room, in order; `count` are there already.
+static void insert_close(poise_close_pair *close, int count, int capacity, const poise_close_pair *found)
+{
+    int at = count < capacity ? count : capacity - 1;
+    if (capacity == 0 || (count >= capacity && close[at].room <= found->room)) {
+        return;
+    }
+    for (; at > 0 && close[at - 1].room > found->room; --at) {
+        close[at] = close[at - 1];
+    }
+    close[at] = *found;
+}
+
+poise_status poise_pairs_close(const poise_kinematics *kinematics, const poise_constraint *clearance, double room,
+                               poise_close_pair *close, int capacity, int *found, poise_error *error)
+{
+    if (!kinematics || !clearance || clearance->kind != POISE_CONSTRAINT_CLEARANCE || capacity < 0 ||
+        (capacity > 0 && !close) || !found) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                            "kinematics, a clearance, an array of pairs and found are required");
+    }
+    *found = 0;
+    for (int i = 0; i < clearance->pair_count; ++i) {
+        poise_pair pair = clearance->pairs[i];
+        if (pair.a < 0 || pair.b < 0 || pair.a >= clearance->shape_count || pair.b >= clearance->shape_count) {
+            return pz_error_set(error, POISE_ERROR_ARGUMENT, "pair %d: shapes are numbered 0 to %d", i,
+                                clearance->shape_count - 1);
+        }
+        poise_close_pair at = {.pair = i};
+        poise_status status =
+            poise_distance(kinematics, &clearance->shapes[pair.a], &clearance->shapes[pair.b], &at.nearest, error);
+        if (status != POISE_OK) {
+            return status;
+        }
+        at.room = at.nearest.distance - (clearance->margins ? clearance->margins[i] : clearance->margin);
+        if (at.room < room) {
+            insert_close(close, *found, capacity, &at);
+            *found += 1;
+        }
+    }
     return POISE_OK;
 }

@@ -93,20 +93,29 @@ static inline double pz_distance_bound(const pz_placed *a, const pz_placed *b)
     return v3_norm(v3_sub(a->center, b->center)) - a->reach - b->reach;
 }
 
-// ---- Segments and boxes (segments.c, boxes.c) ----------------------------------------------------------------------------
+// A closer bound for two boxes than pz_distance_bound: their separation along the normals of faces.
+double pz_boxes_bound(const pz_placed *a, const pz_placed *b);
 
 // Gaps below this, in units of the model, count as none: the direction between the points is lost in rounding.
 #define PZ_CORES_MEET 1e-9
 
-// Each gives the nearest points of two cores, a of the first; `distance` is left to the caller.
-pz_contact pz_segment_segment(const pz_segment *a, const pz_segment *b, double meets);
-pz_contact pz_segment_box(const pz_segment *a, const pz_placed *box);
-pz_contact pz_box_box(const pz_placed *a, const pz_placed *b);
+// ---- Which bodies may touch, by the tree, and random configurations in which to see what touches (pairs.c) ---------------
 
-// A closer bound for two boxes than pz_distance_bound: their separation along the normals of faces.
-double pz_boxes_bound(const pz_placed *a, const pz_placed *b);
+// Joints that move between two bodies: 0 within a rigid group, which the world is one of. *is_chain (may be NULL): they are
+// joints of one chain, not of two branches.
+int pz_joints_between(const poise_model *model, int a, int b, bool *is_chain);
 
-// The same contact seen from the other shape.
-pz_contact pz_contact_turned(pz_contact contact);
+// Is a pair of bodies in a list of them, either way round?
+bool pz_is_excluded(const poise_pair *excluded, int count, int a, int b);
+
+// Do groups allow that two shapes meet? One without any meets all.
+static inline bool pz_groups_meet(uint32_t groups, uint32_t against, uint32_t other_groups, uint32_t other_against)
+{
+    bool is_free = (groups | against) == 0 || (other_groups | other_against) == 0;
+    return is_free || (groups & other_against) != 0 || (other_groups & against) != 0;
+}
+
+// A configuration within the limits.
+void pz_draw_configuration(const poise_model *model, uint64_t *state, double *q);
 
 #endif

@@ -1,6 +1,5 @@
 // Distances of shapes against a search that shares no code, and their first derivatives against differences.
-#include "shape/cloud.h"
-#include "shape/mesh_marks.h"
+#include "shape/cover.h"
 #include "support/shape_check.h"
 #include "support/skeleton.h"
 
