@@ -11,7 +11,7 @@ set(poise_io_base_sources
 foreach(objects poise_io_objects poise_io_base_objects)
     add_library(${objects} OBJECT)
     target_link_libraries(${objects} PRIVATE poise_flags poise_harden)
-    target_include_directories(${objects} PRIVATE include src)
+    target_include_directories(${objects} PRIVATE include src ${PROJECT_SOURCE_DIR})
     target_compile_options(${objects} PRIVATE ${POISE_CALLS_OWN})
     set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON)
 endforeach()

@@ -6,7 +6,7 @@ know that thing are exactly the ones the recipe lists: a place that grows a swit
 commands fails here.
 
 A recipe is a heading "### A ...", a line `Traced on: `WORD`, `WORD``, and a list whose items begin with a file name. Files
-under src/, include/, app/ and web/ that hold one of the words must be in the list. So must the table under test/ by which a
+under src/, motion/, io/, include/, app/ and web/ that hold one of the words must be in the list. So must the table under test/ by which a
 suite checks the new one, unless TABLED lacks the recipe; other tests need not.
 
 check_architecture.py [ROOT]
@@ -17,9 +17,9 @@ import sys
 
 PAGE = "docs/architecture.md"
 PAPERS = "docs/papers.md"
-FOLDERS = ["include", "src", "app", "web/glue", "web/src", "web/studio/src"]
+FOLDERS = ["include", "src", "motion", "io", "app", "web/glue", "web/src", "web/studio/src"]
 TABLED = ["A goal", "A joint type", "A method", "A file format"]
-PATH = re.compile(r"`((?:include|src|app|web|research|reference|scenes|samples|bench|cuda|mpi|test|fuzz|tools|docs|cmake)/"
+PATH = re.compile(r"`((?:include|src|motion|io|app|web|research|reference|scenes|samples|bench|cuda|mpi|test|fuzz|tools|docs|cmake)/"
                   r"[\w./-]*)`")
 
 

@@ -11,5 +11,5 @@ need_version cppcheck 2.10
 # duplicateAssignExpression   low = high = x, to begin with
 cppcheck -j "${JOBS:-$(nproc)}" --quiet --std=c11 --max-configs=1 --enable=warning,portability --suppress=missingIncludeSystem \
     --suppress=uninitvar --suppress=duplicateAssignExpression --suppress=invalidPointerCast:src/batch/tree_lanes.c \
-    -Iinclude -Isrc --error-exitcode=1 src
+    -Iinclude -Isrc -I. --error-exitcode=1 src motion io
 echo "no findings"

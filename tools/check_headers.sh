@@ -26,10 +26,10 @@ for suite in "gcc g++" "clang clang++"; do
         for header in include/poise/*.h; do
             try "${header#include/}" "$c" -std=c11 -Iinclude -x c
         done
-        for header in $(find src -name "*.h" | sort); do
+        for header in $(find src motion io -name "*.h" | sort); do
             case "$kernels" in
             *" ${header#src/} "*) ;;
-            *) try "${header#src/}" "$c" -std=c17 -Iinclude -Isrc -x c ;;
+            *) try "${header#src/}" "$c" -std=c17 -Iinclude -Isrc -I. -x c ;;
             esac
         done
     fi

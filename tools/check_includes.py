@@ -10,7 +10,7 @@ import os
 import re
 import sys
 
-FOLDERS = ["src", "app", "web", "scenes", "reference", "research", "samples", "bench", "test", "fuzz", "cuda", "mpi", "python"]
+FOLDERS = ["src", "motion", "io", "app", "web", "scenes", "reference", "research", "samples", "bench", "test", "fuzz", "cuda", "mpi", "python"]
 
 # Names by header. A file that calls one must include its header, unless a header of the repository that it includes does; a
 # source that includes one must mention a name of it.
@@ -97,7 +97,7 @@ def reach(root, cache):
 
     def find(path, name):
         places = [os.path.join(os.path.dirname(path), name), name]
-        places += [os.path.join(folder, name) for folder in ("include", "src", "test", "bench", "app")]
+        places += [os.path.join(folder, name) for folder in ("include", "src", "", "test", "bench", "app")]
         for place in places:
             place = os.path.normpath(place)
             if os.path.isfile(os.path.join(root, place)):

@@ -18,9 +18,14 @@ LAYERS = {
     "goal": ["kin"],
     "solve": ["goal", "shape"],
     "express": ["solve"],
-    "motion": ["solve"],
     "batch": ["solve"],
-    "io": ["model", "motion/markers.h"],
+}
+
+# The libraries beside it: public headers, the foundation that every library is built with (base and num), and, until they do
+# without, the parts of the engine named here.
+LIBRARIES = {
+    "motion": ["src/base", "src/num", "src/model", "src/kin", "src/shape", "src/goal", "src/solve"],
+    "io": ["src/base", "src/num", "motion/markers.h"],
 }
 
 # Folders beside src/ know the library by its public headers, and each other, or parts of each other, as named here.
@@ -39,7 +44,7 @@ CLIENTS = {
 
 # Single files that need private headers.
 PRIVATE = {
-    "app/cli/json_tree.c": ["src/io"],  # reads JSON with the parser of the library
+    "app/cli/json_tree.c": ["io"],  # reads JSON with the parser of the library
     "reference/two_task.c": ["src/express/erik", "src/num"],  # runs over the chain and the measures of ERIK
 }
 
@@ -90,9 +95,7 @@ def check_layer(root, source, quoted, name):
     if layer not in LAYERS:
         return f"src/{layer} is not a layer that tools/check_layers.py knows"
     if not quoted:
-        if name.startswith("poise/") or name in SYSTEM_HEADERS or name in SYSTEM_HEADERS_MORE.get(layer, ()):
-            return None
-        return "not a header that the library may use"
+        return check_system(name, SYSTEM_HEADERS_MORE.get(layer, ()))
     target = owner(root, source, name)
     if target is None or not target.startswith("src/"):
         return "not a header of src/"
@@ -101,6 +104,23 @@ def check_layer(root, source, quoted, name):
     if inner.split("/")[0] in allowed or inner in allowed:
         return None
     return f"{layer} may include " + ", ".join(sorted(allowed))
+
+
+def check_system(name, more=()):
+    if name.startswith("poise/") or name in SYSTEM_HEADERS or name in more:
+        return None
+    return "not a header that a library may use"
+
+
+def check_library(root, source, quoted, name):
+    if not quoted:
+        return check_system(name)
+    library = source.split("/")[0]
+    target = owner(root, source, name)
+    allowed = [library] + LIBRARIES[library]
+    if target and any(target == other or target.startswith(other + "/") for other in allowed):
+        return None
+    return f"{library}/ may include public headers and " + ", ".join(allowed)
 
 
 def check_client(root, source, quoted, name):
@@ -123,7 +143,7 @@ def check_tables(root, included):
     for layer, others in LAYERS.items():
         found += [f"there is no src/{name}" for name in [layer, *others] if not os.path.exists(os.path.join(root, "src", name))]
     single = {f"src/{layer}": [f"src/{name}" for name in others if "/" in name] for layer, others in LAYERS.items()}
-    for who, others in [*single.items(), *CLIENTS.items(), *PRIVATE.items()]:
+    for who, others in [*single.items(), *LIBRARIES.items(), *CLIENTS.items(), *PRIVATE.items()]:
         found += [f"nothing in {who} includes {name}" for name in others
                   if not any(below(source, who) and below(target, name) for source, target in included)]
     return [f"tools/check_layers.py: a permission without use: {entry}" for entry in found]
@@ -142,6 +162,8 @@ def check_file(root, source, included):
             reason = check_public(source, quoted, name)
         elif source.startswith("src/"):
             reason = check_layer(root, source, quoted, name)
+        elif source.split("/")[0] in LIBRARIES:
+            reason = check_library(root, source, quoted, name)
         else:
             reason = check_client(root, source, quoted, name)
         if reason:
@@ -153,7 +175,7 @@ def check_file(root, source, included):
 def main():
     root = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
     files, breaches, included = 0, [], set()
-    for folder in ["include", "src", *CLIENTS]:
+    for folder in ["include", "src", *LIBRARIES, *CLIENTS]:
         for source in sources(root, folder):
             files += 1
             breaches += check_file(root, source, included)

@@ -12,7 +12,7 @@ listed() {
     fi
 }
 
-for file in $(find src -name '*.c' | sort); do
+for file in $(find src motion io -name '*.c' | sort); do
     listed "$file" "$file" src/sources.cmake
 done
 for folder in app scenes reference research test bench samples fuzz cuda mpi; do

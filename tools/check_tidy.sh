@@ -4,7 +4,7 @@
 #   check_tidy.sh [--fast] [BUILD] [FILE...]
 #
 # --fast leaves out the path analyser (clang-analyzer-*), which takes ten times as long as all the rest. BUILD is a build folder
-# with a compile_commands.json (default build); FILES default to all of src/. Exits with 77, skipped, without clang-tidy 14.
+# with a compile_commands.json (default build); FILES default to all of src/, motion/ and io/. Exits with 77, skipped, without clang-tidy 14.
 set -eu
 cd "$(dirname "$0")/.."
 more=""
@@ -20,7 +20,7 @@ if [ ! -f "$build/compile_commands.json" ]; then
     echo "$build has no compile_commands.json: run make, or cmake --preset release"
     exit 1
 fi
-[ $# -gt 0 ] || set -- $(find src -name "*.c" | sort)
+[ $# -gt 0 ] || set -- $(find src motion io -name "*.c" | sort)
 
 # gcc knows warnings and options that clang does not
 folder=$(mktemp -d)

@@ -7,4 +7,4 @@ find "$build" \( -path '*poise_objects.dir*' -o -path '*poise_io_objects.dir*' \
     gcov --no-output --source-prefix "$PWD" --relative-only "$notes" 2>/dev/null
 done | awk -F"'" '
     /^File/ { file = $2 }
-    /^Lines executed/ && file ~ /^src.*\.c$/ { sub("Lines executed:", ""); print file ": " $0; file = "" }'
+    /^Lines executed/ && file ~ /^(src|motion|io)\/.*\.c$/ { sub("Lines executed:", ""); print file ": " $0; file = "" }'

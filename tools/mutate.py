@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Mutation check: break one formula at a time and see whether the tests notice.
 
-mutate.py [--seed N] [--count N] [--folders kin,goal,...] [--build BUILD] [--report FILE] [--list] [--only FILE:LINE] [--again]
+mutate.py [--seed N] [--count N] [--folders src/kin,motion,...] [--build BUILD] [--report FILE] [--list] [--only FILE:LINE] [--again]
           [--longest SECONDS]
 
 Takes the sources of the folders, finds every place where a formula could be wrong by a sign, a neighbour, an axis, an operand or
@@ -28,7 +28,8 @@ import sys
 import tempfile
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-FOLDERS = ["base", "math", "model", "shape", "kin", "goal", "solve", "express", "motion", "batch", "io", "simd"]
+LIBRARIES = ("src", "motion", "io")
+FOLDERS = LIBRARIES
 
 # Left out: a hash notices any changed bit, whether right or wrong; these wait, or stop the program at random moments.
 LEFT_OUT = {"golden", "golden_suite", "app_faults", "app_interrupt", "app_speed", "app_stream_loop", "app_view_server"}
@@ -89,7 +90,7 @@ def formula_lines(path):
 
 
 def sources(folder):
-    for path, folders, files in os.walk(os.path.join(ROOT, "src", folder)):
+    for path, folders, files in os.walk(os.path.join(ROOT, folder)):
         folders.sort()
         for name in sorted(files):
             if name.endswith((".c", ".h")):
@@ -149,7 +150,7 @@ class Build:
                 current = line.split(":")[0]
             elif line.strip() and current in self.compiles:
                 path = os.path.relpath(os.path.join(self.folder, line.strip()), ROOT)
-                if path.startswith("src/"):
+                if path.startswith(tuple(f"{name}/" for name in LIBRARIES)):
                     found.setdefault(path, set()).add(current)
         return found
 
@@ -268,7 +269,7 @@ class Map:
         for document in output.stdout.splitlines():
             for source in json.loads(document)["files"]:
                 path = os.path.relpath(os.path.join(self.build.folder, source["file"]), ROOT)
-                if path.startswith("src/"):
+                if path.startswith(tuple(f"{name}/" for name in LIBRARIES)):
                     known, ran = found["known"].setdefault(path, []), found["ran"].setdefault(path, [])
                     known += [line["line_number"] for line in source["lines"]]
                     ran += [line["line_number"] for line in source["lines"] if line["count"] > 0]
@@ -283,7 +284,7 @@ class Map:
 def compile_mutant(mutant, build, work, sanitize):
     """Compiles what holds the changed line, in a tree of links to the sources; the objects, or None."""
     path, number, _, _, new = mutant
-    subprocess.run(["cp", "-rs", os.path.join(ROOT, "src"), work], check=True)
+    subprocess.run(["cp", "-rs", *(os.path.join(ROOT, folder) for folder in LIBRARIES), work], check=True)
     lines = open(os.path.join(ROOT, path), encoding="utf-8").read().split("\n")
     lines[number] = new
     os.remove(os.path.join(work, path))
@@ -294,7 +295,7 @@ def compile_mutant(mutant, build, work, sanitize):
         source, command = build.compiles[made]
         objects.append(f"{work}/{len(objects)}.o")
         # -O1 gives the same bits and builds in half the time
-        command = without_dependencies(command).replace(f"-I{ROOT}/src", f"-I{work}/src")
+        command = without_dependencies(command).replace(f"-I{ROOT}/src", f"-I{work}/src").replace(f"-I{ROOT}/. ", f"-I{work} ")
         command = re.sub(r" -o \S+ -c \S+$", f" -O1 -w {sanitize} -o {objects[-1]} -c {work}/{source}", command)
         if subprocess.run(command, shell=True, cwd=build.folder, capture_output=True, check=False).returncode != 0:
             return None
@@ -307,7 +308,7 @@ def run(mutant, build, tests, timeout):
     if not tests:
         return "survived", "no test runs it"
     is_index = kind == "sign" and re.search(r"\[[^]]* [-+] |^\s*for \(", line)
-    may_step_out = kind == "bound" or is_index or new.count(" + 1") > line.count(" + 1") or path.startswith("src/io/")
+    may_step_out = kind == "bound" or is_index or new.count(" + 1") > line.count(" + 1") or path.startswith("io/")
     verdict = ("survived", "") if may_step_out else run_with("", mutant, build, tests, timeout)
     return run_with("-fsanitize=address", mutant, build, tests, timeout) if verdict[0] == "survived" else verdict
 
@@ -400,7 +401,7 @@ def choose(given, build):
     folders = given.folders.split(",")
     if given.only:
         path, line = given.only.rsplit(":", 1)
-        found = candidates([os.path.dirname(path)[len("src/"):]], build.objects)
+        found = candidates([os.path.dirname(path)], build.objects)
         return [m for m in found.get(path, []) if m[1] + 1 == int(line)], 0
     if given.chosen:
         return chosen_in(given.chosen), 0

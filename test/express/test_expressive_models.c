@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "express/successor/expressive_state.h"
+#include "express/expressive_state.h"
 
 #define MOST 512
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Write src/io/power_table.h: the powers of five from which reading and writing doubles makes powers of ten.
+"""Write io/power_table.h: the powers of five from which reading and writing doubles makes powers of ten.
 
-    tools/tables/make_power_table.py > src/io/power_table.h
+    tools/tables/make_power_table.py > io/power_table.h
 """
 FIRST, LAST = -342, 350  # 10^-342 times 19 digits is below every double; 10^350 times a double gives 18 digits or more
 STEP = 28  # 5^27 has 63 bits

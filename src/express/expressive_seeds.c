@@ -9,7 +9,7 @@
 // which is a . target at x = atan2(C, B) +- acos((a . target - A)/sqrt(B^2 + C^2)). One joint that pays is where a sum of
 // absolute values has its minimum more often than not. Then the first joint turns d to the target, and a twister at the
 // end turns the rest.
-#include "express/successor/expressive_state.h"
+#include "express/expressive_state.h"
 
 #include <string.h>
 

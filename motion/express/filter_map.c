@@ -8,7 +8,7 @@
 //
 // Where a swing is limited by an ellipse, which no filter of single numbers knows, the ellipse comes before the limits of
 // velocity, acceleration and jerk.
-#include "express/filter_map.h"
+#include "motion/express/filter_map.h"
 
 #include "base/arena.h"
 #include "num/trig.h"

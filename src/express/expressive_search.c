@@ -5,7 +5,7 @@
 // f is the objective of the goals. W makes what is left of the goals small beside the posture's pull; `finish` removes the
 // rest. eps falls with every accepted step: far away all joints share the change, in the end few joints pay for it, as a
 // sum of absolute values has it. (K. Levenberg 1944, D. Marquardt 1963 for the damping.)
-#include "express/successor/expressive_state.h"
+#include "express/expressive_state.h"
 
 #include "num/dense.h"
 

@@ -10,7 +10,7 @@
 // (As printed it runs away: an acceleration is added to a velocity, and positions to velocities. L as printed ends at k/2,
 // and W compares x with half the range in place of its middle.) It swings and creeps as its character says; velocity stays
 // within its limit, acceleration and jerk nearly so, since L bends what it bounds.
-#include "express/nutty_filter.h"
+#include "motion/express/nutty_filter.h"
 
 #include "num/real.h"
 #include "num/trig.h"

@@ -1,5 +1,5 @@
 // The successor of ERIK: making one, and the solve.
-#include "express/successor/expressive_state.h"
+#include "express/expressive_state.h"
 
 #include "base/error.h"
 #include "model/model.h"

@@ -16,8 +16,8 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "express/filter_map.h"
-#include "express/nutty_filter.h"
+#include "motion/express/filter_map.h"
+#include "motion/express/nutty_filter.h"
 #include "num/real.h"
 #include "num/trig.h"
 
