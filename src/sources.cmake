@@ -124,9 +124,7 @@ set(poise_sources
     src/express/erik/positions.c
     src/express/erik/erik_run.c
     src/express/erik/erik.c
-    motion/express/filter.c
-    motion/express/filter_map.c
-    motion/express/nutty_filter.c
+    motion/filter.c
     src/express/expressive.c
     src/express/expressive_search.c
     src/express/expressive_seeds.c
