@@ -152,11 +152,9 @@ set(poise_sources
     motion/recording/live_tracker.c
     motion/points.c
     motion/retarget.c
-    motion/retarget/role_table.c
     motion/retarget/roles.c
-    motion/retarget/role_map.c
+    motion/retarget/roles.c
     motion/retarget/actor.c
-    motion/retarget/hand_roles.c
     motion/retarget/pairs_followed.c
     motion/retarget/feet.c
     motion/retarget/foot_plant.c

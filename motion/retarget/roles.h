@@ -7,21 +7,6 @@
 
 #include "motion/anatomy.h"
 
-enum { PZ_PART_ROLES = POISE_ROLE_RIGHT, PZ_ROLE_WORDS = 12 }; // roles with words of their own: trunk and left side
-
-// Words by role of trunk and left side.
-extern const char *const pz_role_words[PZ_PART_ROLES][PZ_ROLE_WORDS];
-
-// What a name says.
-typedef struct pz_role_name {
-    pz_side side;
-    int number;        // the last of one digit; 0: none
-    int number_before; // the one before that
-    char key[64];      // what is left: words of the table, joined
-} pz_role_name;
-
-pz_role_name pz_role_name_of(const char *text);
-
 // The role that poise_role_name calls so; POISE_NONE: none.
 int pz_role_called(const char *name);
 
@@ -34,9 +19,6 @@ typedef struct pz_roles {
 
 // `kin` has the model in any pose: the lengths of bones are read off it.
 void pz_roles_find(const poise_model *model, const poise_kinematics *kin, pz_roles *roles);
-
-// The same of a hand alone, by its shape.
-void pz_hand_find(const poise_model *model, const poise_kinematics *kin, pz_roles *roles);
 
 // Do more bodies move beside these palms than below them? Then the hands are those of a figure, whatever its limbs are
 // called. A palm may be POISE_NONE.
