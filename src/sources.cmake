@@ -151,21 +151,17 @@ set(poise_sources
     motion/track_whole.c
     motion/recording/live_tracker.c
     motion/points.c
-    motion/retarget.c
     motion/retarget/roles.c
     motion/retarget/roles.c
     motion/retarget/actor.c
     motion/retarget/pairs_followed.c
     motion/retarget/feet.c
-    motion/retarget/foot_plant.c
-    motion/retarget/retarget_paths.c
-    motion/retarget/retarget_reach.c
+    motion/retarget/retarget.c
     motion/retarget/retarget_solve.c
     motion/retarget/retarget_measure.c
     motion/retarget/retarget_check.c
     motion/retarget/retarget_verdict.c
     motion/stance.c
-    motion/retarget/retarget_clip.c
     motion/anatomy.c
     motion/edit/edited_figure.c
     motion/edit/edit_verdict.c

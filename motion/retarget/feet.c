@@ -1,10 +1,17 @@
-// The soles of feet: where they are.
+// Feet: where the soles are, and how they are planted: one place for each contact, and the way from one to the next.
 //
-// Shapes tell best: the sole is what lies lowest of them in the rest pose, its heel and toe the ends of that. Without shapes
-// heel and toe are guessed from the toes' bodies or the length of the leg.
+// Shapes tell best where a sole is: it is what lies lowest of them in the rest pose, its heel and toe the ends of that.
+// Without shapes heel and toe are guessed from the toes' bodies or the length of the leg.
+//
+// A step is a run of frames in which heel or toe rests. Its place is the mean of where the source's foot is while both rest
+// (or, where they never do, while either does), with the sole flat on the ground. Turns first: where both rest the foot has
+// the turn of the place; elsewhere it turns as the source's does, and what it differed by at a contact's end fades away.
+// Then places: where heel or toe rests, that point is held; elsewhere the difference at the end of one contact goes over
+// into that at the beginning of the next. Last, a sole that would be below the ground is lifted.
 #include "motion/retarget/feet.h"
 
 #include "num/real.h"
+#include "num/rotation.h"
 #include "num/trig.h"
 
 #define SOLE_SHARE   0.08  // of the leg: height of an ankle above its sole, where nothing tells
@@ -12,6 +19,13 @@
 #define HEEL_SHARE   0.4   // of that, behind the ankle
 #define SOLE_BAND    0.015 // of the leg: what is higher above the lowest point of the foot is not of its sole
 #define STEEPEST     1.45  // radians: soles are tilted by less
+
+#define FADE       0.3  // seconds in which a difference fades, if the next contact is not sooner
+#define GRIP       0.15 // seconds in which a foot comes to be held, and is released
+#define TILT       0.6  // radians: beyond it a sole is not flat on the ground, and beyond twice that not on it
+#define DRIFT      0.08 // of the leg: farther from its place in a step a foot is not at rest
+#define PIVOT      0.3  // radians: nor is one that is turned farther than that from its turn in the middle of the step
+#define EDGE_PIVOT 0.45 // the same while it rests on an edge
 
 // ---- Shapes --------------------------------------------------------------------------------------------------------------
 
@@ -231,4 +245,289 @@ double pz_sole_height(const pz_foot *foot, poise_pose pose, vec3 up, unsigned ch
         }
     }
     return least_height;
+}
+
+// ---- Offsets that go over into each other --------------------------------------------------------------------------------
+
+// 0 to 1 with zero first and second derivatives at both ends.
+static double ease(double x)
+{
+    x = clamp(x, 0.0, 1.0);
+    return x * x * x * (10.0 + x * (6.0 * x - 15.0));
+}
+
+// Between frames `first` and `last`, where offset[] is known (-1 and frames: not there), fill those in between.
+static void bridge(poise_vec3 *offset, int first, int last, const pz_ground *g)
+{
+    vec3 none = v3(0, 0, 0), a = first >= 0 ? offset[first] : none, b = last < g->frames ? offset[last] : none;
+    double gap = (last - first) * g->frame_time;
+    bool is_short = first >= 0 && last < g->frames && gap < 2 * FADE;
+    for (int f = first + 1; f < last; ++f) {
+        double since = (f - first) * g->frame_time, until = (last - f) * g->frame_time;
+        offset[f] = is_short ? v3_mad(a, ease(since / gap), v3_sub(b, a))
+                             : v3_add(v3_scale(a, 1.0 - ease(since / FADE)), v3_scale(b, 1.0 - ease(until / FADE)));
+    }
+}
+
+// Fill the frames in which `bits` do not all rest (or, with `any`, in which none does).
+static void bridge_all(const pz_foot *foot, poise_vec3 *offset, bool any, const pz_ground *g)
+{
+    int last = -1;
+    for (int f = 0; f <= g->frames; ++f) {
+        bool is_held = f < g->frames && (any ? foot->contact[f] != 0 : foot->contact[f] == (PZ_HEEL | PZ_TOE));
+        if (is_held || f == g->frames) {
+            bridge(offset, last, f, g);
+            last = f;
+        }
+    }
+}
+
+double pz_foot_firmness(const pz_foot *foot, const pz_ground *g, unsigned char bit, int frame)
+{
+    int reach = (int)(GRIP / g->frame_time), nearest = reach + 1;
+    for (int f = frame > reach ? frame - reach : 0; f <= frame + reach && f < g->frames; ++f) {
+        int away = f < frame ? frame - f : f - frame;
+        nearest = foot->contact[f] & bit ? least(nearest, away) : nearest;
+    }
+    return 1.0 - ease((double)nearest / (reach + 1));
+}
+
+// ---- The place of a step -------------------------------------------------------------------------------------------------
+
+// The turn standing, turned about up as the foot is.
+static quat flat_turn(const pz_foot *foot, quat turn, vec3 up)
+{
+    quat moved = quat_mul(turn, quat_conj(foot->rest));
+    double along = v3_dot(quat_vec(moved), up);
+    quat about = quat_normalize((quat){along * up.x, along * up.y, along * up.z, moved.w});
+    return v3_norm(quat_vec(about)) > 0 || about.w != 0 ? quat_mul(about, foot->rest) : foot->rest;
+}
+
+typedef struct step {
+    int first, last; // frames; last is the one after
+    bool has_flat;   // heel and toe rest together somewhere
+} step;
+
+static bool counts(const pz_foot *foot, const step *s, int f)
+{
+    return !s->has_flat || foot->contact[f] == (PZ_HEEL | PZ_TOE);
+}
+
+// Mean of the frames that count, and how far the farthest is from it, as a share of what a foot at rest may be.
+static poise_pose place_of_step(const pz_foot *foot, const step *s, const pz_ground *g, double *farthest)
+{
+    vec3 sum = v3(0, 0, 0);
+    int count = 0, middle = s->first;
+    for (int f = s->first; f < s->last; ++f) {
+        if (counts(foot, s, f)) {
+            sum = v3_add(sum, poise_pose_transform(foot->path[f], pz_foot_point(foot, foot->contact[f])));
+            count += 1;
+        }
+    }
+    vec3 mean = v3_scale(sum, 1.0 / count);
+    int seen = 0;
+    *farthest = 0.0;
+    for (int f = s->first; f < s->last; ++f) {
+        if (counts(foot, s, f)) {
+            vec3 away = v3_sub(poise_pose_transform(foot->path[f], pz_foot_point(foot, foot->contact[f])), mean);
+            *farthest = max2(*farthest, v3_norm(v3_mad(away, -v3_dot(away, g->up), g->up)) / (DRIFT * g->leg));
+            middle = 2 * ++seen <= count + 1 ? f : middle;
+        }
+    }
+    poise_pose place = {.rotation = flat_turn(foot, foot->path[middle].rotation, g->up)};
+    for (int f = s->first; f < s->last; ++f) {
+        bool is_flat = foot->contact[f] == (PZ_HEEL | PZ_TOE);
+        if (is_flat || foot->has_edges) {
+            quat turned = quat_mul(quat_conj(place.rotation), flat_turn(foot, foot->path[f].rotation, g->up));
+            *farthest = max2(*farthest, poise_quat_angle(turned) / (is_flat ? PIVOT : EDGE_PIVOT));
+        }
+    }
+    vec3 point = quat_rotate(place.rotation, pz_foot_point(foot, foot->contact[middle]));
+    place.position = v3_sub(mean, point);
+    double above = v3_dot(place.position, g->up) + v3_dot(quat_rotate(place.rotation, foot->heel), g->up) - g->height;
+    place.position = v3_mad(place.position, -above, g->up);
+    return place;
+}
+
+static bool next_step(const pz_foot *foot, const pz_ground *g, int from, step *s)
+{
+    while (from < g->frames && foot->contact[from] == 0) {
+        ++from;
+    }
+    *s = (step){.first = from, .last = from};
+    while (s->last < g->frames && foot->contact[s->last] != 0) {
+        s->has_flat = s->has_flat || foot->contact[s->last] == (PZ_HEEL | PZ_TOE);
+        s->last += 1;
+    }
+    return s->first < s->last;
+}
+
+// Soles that rest are level. What the source's are tilted by while heel and toe rest, mean over the frames, is a difference
+// of the rest poses: it is taken out of all frames, turning about the ankle.
+static void level_soles(pz_foot *foot, const pz_ground *g)
+{
+    vec3 sum = v3(0, 0, 0);
+    int count = 0;
+    for (int f = 0; f < g->frames; ++f) {
+        quat turn = foot->path[f].rotation, tilt = quat_mul(quat_conj(turn), flat_turn(foot, turn, g->up));
+        if (foot->contact[f] == (PZ_HEEL | PZ_TOE) && poise_quat_angle(tilt) < TILT) {
+            sum = v3_add(sum, so3_log(tilt));
+            count += 1;
+        }
+    }
+    quat level = so3_exp_quat(v3_scale(sum, count > 0 ? 1.0 / count : 0.0));
+    for (int f = 0; f < g->frames && count > 0; ++f) {
+        poise_pose *pose = &foot->path[f];
+        vec3 ankle = poise_pose_transform(*pose, foot->ankle);
+        pose->rotation = quat_normalize(quat_mul(pose->rotation, level));
+        pose->position = v3_sub(ankle, quat_rotate(pose->rotation, foot->ankle));
+    }
+}
+
+// A foot that is tilted does not stand on heel and toe at once, but on the lower of them.
+static void drop_tilted(pz_foot *foot, const pz_ground *g)
+{
+    for (int f = 0; f < g->frames; ++f) {
+        quat turn = foot->path[f].rotation;
+        double tilt = poise_quat_angle(quat_mul(quat_conj(flat_turn(foot, turn, g->up)), turn));
+        double rise = v3_dot(quat_rotate(turn, v3_sub(foot->toe, foot->heel)), g->up);
+        if (tilt > TILT) {
+            foot->contact[f] &= (unsigned char)(tilt > 2 * TILT ? 0 : rise > 0 ? PZ_HEEL : PZ_TOE);
+        }
+    }
+}
+
+// Contacts in which the foot drifts or pivots are cut in the middle, where it moves fastest, until none does.
+static void cut_drifts(pz_foot *foot, const pz_ground *g)
+{
+    step s;
+    int gap = (int)(0.5 * FADE / g->frame_time) + 1;
+    for (int from = 0; next_step(foot, g, from, &s);) {
+        double farthest;
+        place_of_step(foot, &s, g, &farthest);
+        int length = s.last - s.first, at = s.first + length / 2;
+        double fastest = 0.0;
+        for (int f = s.first + length / 4; f + 1 < s.last - length / 4; ++f) {
+            poise_pose now = foot->path[f], then = foot->path[f + 1];
+            double moved = v3_norm(v3_sub(then.position, now.position)) / (DRIFT * g->leg) +
+                           poise_quat_angle(quat_mul(quat_conj(now.rotation), then.rotation)) / PIVOT;
+            at = moved > fastest ? f : at;
+            fastest = max2(fastest, moved);
+        }
+        if (farthest > 1.0 && length > 2) {
+            for (int f = at - gap / 2; f <= at + gap / 2; ++f) {
+                if (f >= s.first && f < s.last) {
+                    foot->contact[f] = 0;
+                }
+            }
+            from = s.first;
+        } else {
+            from = s.last;
+        }
+    }
+}
+
+// ---- The way -------------------------------------------------------------------------------------------------------------
+
+// In each step: what the turn where heel and toe rest differs by from the source's.
+static void hold_turns(pz_foot *foot, const pz_ground *g, poise_vec3 *offset)
+{
+    step s;
+    double farthest;
+    for (int from = 0; next_step(foot, g, from, &s); from = s.last) {
+        poise_pose place = place_of_step(foot, &s, g, &farthest);
+        for (int f = s.first; f < s.last; ++f) {
+            if (foot->contact[f] == (PZ_HEEL | PZ_TOE)) {
+                offset[f] = so3_log(quat_mul(place.rotation, quat_conj(foot->path[f].rotation)));
+            }
+        }
+    }
+    bridge_all(foot, offset, false, g);
+}
+
+// Of a turn, what is about an axis.
+static quat turn_about(quat turn, vec3 axis)
+{
+    double along = v3_dot(quat_vec(turn), axis);
+    quat about = {along * axis.x, along * axis.y, along * axis.z, turn.w};
+    bool is_one = along != 0 || turn.w != 0;
+    return is_one ? quat_normalize(about) : (quat){0, 0, 0, 1};
+}
+
+// A sole that rests on heel or toe alone rests on that edge: it tips about it, away from the ground, and neither rolls nor
+// pivots. What that changes fades away after the contact.
+static void hold_edges(pz_foot *foot, const pz_ground *g, poise_vec3 *turn, poise_vec3 *change)
+{
+    step s;
+    double farthest;
+    for (int from = 0; next_step(foot, g, from, &s); from = s.last) {
+        quat flat = place_of_step(foot, &s, g, &farthest).rotation;
+        vec3 edge = v3_normalize(v3_cross(g->up, quat_rotate(flat, v3_sub(foot->toe, foot->heel))));
+        for (int f = s.first; f < s.last; ++f) {
+            quat now = quat_mul(so3_exp_quat(turn[f]), foot->path[f].rotation);
+            quat about = turn_about(quat_mul(now, quat_conj(flat)), edge);
+            double nose_down = v3_dot(quat_vec(about), edge) * (about.w < 0 ? -1.0 : 1.0);
+            bool is_off = foot->contact[f] == PZ_TOE ? nose_down > 0 : foot->contact[f] == PZ_HEEL && nose_down < 0;
+            quat tipped = is_off ? quat_mul(about, flat) : flat;
+            change[f] = so3_log(quat_mul(tipped, quat_conj(now)));
+        }
+    }
+    bridge_all(foot, change, true, g);
+    for (int f = 0; f < g->frames; ++f) {
+        turn[f] = so3_log(quat_mul(so3_exp_quat(change[f]), so3_exp_quat(turn[f])));
+    }
+}
+
+// How far an edge that is round has rolled along the ground, tipped from `flat` to `now`.
+static vec3 rolled(const pz_foot *foot, const pz_ground *g, unsigned char contact, quat flat, quat now)
+{
+    double radius = contact == PZ_HEEL ? foot->heel_radius : contact == PZ_TOE ? foot->toe_radius : 0.0;
+    if (!foot->has_edges || radius == 0.0) {
+        return v3(0, 0, 0);
+    }
+    vec3 ahead = v3_normalize(quat_rotate(flat, v3_sub(foot->toe, foot->heel))), edge = v3_cross(g->up, ahead);
+    vec3 tipped = so3_log(quat_mul(now, quat_conj(flat))), center = v3_scale(g->up, radius);
+    vec3 turned = quat_rotate(quat_mul(now, quat_conj(flat)), center);
+    return v3_add(v3_scale(ahead, radius * v3_dot(tipped, edge)), v3_sub(center, turned));
+}
+
+// In each step: where the body is, with its turn and the point that is held, against where the source has it.
+static void hold_places(pz_foot *foot, const pz_ground *g, const poise_vec3 *turn, poise_vec3 *offset)
+{
+    step s;
+    double farthest;
+    for (int from = 0; next_step(foot, g, from, &s); from = s.last) {
+        poise_pose place = place_of_step(foot, &s, g, &farthest);
+        for (int f = s.first; f < s.last; ++f) {
+            vec3 point = pz_foot_point(foot, foot->contact[f]);
+            quat now = quat_mul(so3_exp_quat(turn[f]), foot->path[f].rotation);
+            vec3 origin = v3_sub(poise_pose_transform(place, point), quat_rotate(now, point));
+            origin = v3_add(origin, rolled(foot, g, foot->contact[f], place.rotation, now));
+            offset[f] = v3_sub(origin, foot->path[f].position);
+        }
+    }
+    bridge_all(foot, offset, true, g);
+}
+
+void pz_foot_plant(pz_foot *foot, const pz_ground *g, poise_vec3 *offset)
+{
+    poise_vec3 *turn = offset, *move = offset + g->frames;
+    level_soles(foot, g);
+    for (int f = 0; f < g->frames; ++f) {
+        foot->contact[f] = g->released[f] ? 0 : foot->contact[f];
+    }
+    drop_tilted(foot, g);
+    cut_drifts(foot, g);
+    hold_turns(foot, g, turn);
+    if (foot->has_edges) {
+        hold_edges(foot, g, turn, move);
+    }
+    hold_places(foot, g, turn, move);
+    for (int f = 0; f < g->frames; ++f) {
+        poise_pose *pose = &foot->path[f];
+        pose->rotation = quat_normalize(quat_mul(so3_exp_quat(turn[f]), pose->rotation));
+        pose->position = v3_add(pose->position, move[f]);
+        double sunk = g->height - pz_sole_height(foot, *pose, g->up, PZ_HEEL | PZ_TOE, NULL);
+        pose->position = sunk > 0 ? v3_mad(pose->position, sunk, g->up) : pose->position;
+    }
 }

@@ -37,17 +37,6 @@ typedef struct pz_retarget_work {
     bool *changed;     // by frame: with that, where the feet are to go elsewhere
 } pz_retarget_work;
 
-// Where hips and feet are to go, by frame, and when feet rest; with `plants` they are planted there.
-poise_status pz_retarget_paths(pz_retarget_work *w, const poise_allocator *allocator, bool plants);
-
-// The contacts of both feet, by frame. `contacts` may be NULL.
-void pz_retarget_contacts(const pz_retarget_work *w, unsigned char *contacts);
-
-// Solve, and where legs do not reach the places of their feet solve again with feet planted where they do. `outcome` comes
-// in as it is before any frame is measured.
-poise_status pz_retarget_reach(pz_retarget_work *w, const poise_allocator *allocator, poise_clip *clip,
-                               poise_retarget_outcome *outcome, poise_error *error);
-
 // Solve all frames into `clip`, and measure.
 poise_status pz_retarget_solve(pz_retarget_work *w, const poise_allocator *allocator, poise_clip *clip,
                                poise_retarget_outcome *outcome, poise_error *error);
