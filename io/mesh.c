@@ -731,11 +731,16 @@ static poise_status make_cover(pz_input *input, poise_vec3 scale, pz_cover *made
     if (status != POISE_OK || *why) {
         return status;
     }
+    bool is_point = true;
     for (size_t i = 0; i < corners.count; ++i) {
-        poise_vec3 *at = &corners.at[i];
+        poise_vec3 *at = &corners.at[i], first = corners.at[0];
         *at = v3(at->x * scale.x, at->y * scale.y, at->z * scale.z);
+        is_point = is_point && at->x == first.x && at->y == first.y && at->z == first.z;
     }
-    if (poise_shapes_fit(0, corners.at, corners.count / 3, made->shapes, COVER_MOST, &made->count, NULL) != POISE_OK) {
+    if (is_point) {
+        *why = "all its vertices are in one place";
+    } else if (poise_shapes_fit(0, corners.at, corners.count / 3, made->shapes, COVER_MOST, &made->count, NULL) !=
+               POISE_OK) {
         *why = "its vertices are not finite, or too far away";
     }
     return *why || hulls_reduce(input, &corners, made) ? POISE_OK : pz_input_no_memory(input);

@@ -11,7 +11,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # the layers that the computation goes through
-layers='base|math|model|shape|kin|goal|solve'
+layers='base|num|model|shape|kin|goal|solve'
 sources="$(cmake -DLISTS=poise_sources -P cmake/list_sources.cmake | grep -E "^src/($layers)/") scenes/random.c
     test/support/random_model.c test/support/random_goals.c test/support/goal_facts.c test/support/problems.c test/golden/golden.c test/golden/golden_solve.c test/golden/golden_main.c"
 flags="-std=c17 -ffp-contract=off -fno-math-errno -fno-trapping-math -Iinclude -Isrc -Itest -I."
