@@ -66,15 +66,10 @@ set(poise_sources
     src/solve/swing_limits.c
     src/solve/tree/damped_step.c
     src/solve/tree/saddle.c
-    src/solve/arm/arm_chain.c
-    src/solve/arm/arm_beyond.c
-    src/solve/arm/arm_runs.c
-    src/solve/arm/arm_search.c
-    src/solve/arm/arm_search_wide.c
-    src/solve/arm/arm_banded.c
-    src/solve/arm/arm_finish.c
-    src/solve/arm/arm_seed_table.c
-    src/solve/arm/arm_solve.c
+    src/solve/arm_chain.c
+    src/solve/arm_beyond.c
+    src/solve/arm_wide.c
+    src/solve/arm.c
     src/solve/tips/limbs.c
     src/solve/tips/tips_plan.c
     src/solve/tips/tips_align.c

@@ -34,9 +34,7 @@ __device__ __forceinline__ void pz_sincos_array(size_t count, const double *x, d
 #include "num/rotation.c"
 
 #define ARM_REPORTS false
-#include "solve/arm/arm_finish.c"
-#include "solve/arm/arm_runs.c"
-#include "solve/arm/arm_search.c"
+#include "solve/arm_descent.h"
 
 #include "shape/nearest_points.h"
 
@@ -49,16 +47,10 @@ __device__ __forceinline__ void pz_sincos_array(size_t count, const double *x, d
 #define WARPS      (THREADS / 32)
 #define WHOLE_WARP 0xffffffffu
 
-// never called: no traces and no wide registers here
+// never called: no traces here
 __device__ void pz_arm_record(pz_arm_run *run, double f, double damping, bool exact)
 {
     (void)run, (void)f, (void)damping, (void)exact;
-}
-
-__device__ bool pz_arm_search_wide(const pz_arm_chain *chain, const pz_arm_target *target, int most, pz_arm_run *run)
-{
-    (void)chain, (void)target, (void)most, (void)run;
-    return false;
 }
 
 __device__ double pz_largest(const double *x, int n)
@@ -80,7 +72,8 @@ template <int N>
 __device__ __noinline__ pz_arm_end run_finish(const pz_arm_chain *chain, const pz_arm_target *target, bool zero, int most,
                                               pz_arm_run *run)
 {
-    return N ? finish(chain, target, zero, most, run, N, false) : finish(chain, target, zero, most, run, chain->n, true);
+    return N ? arm_descend(chain, target, zero, most, run, N, false)
+             : arm_descend(chain, target, zero, most, run, chain->n, true);
 }
 
 // ---- Room ----------------------------------------------------------------------------------------------------------------
@@ -139,7 +132,7 @@ __device__ __forceinline__ pz_arm_target target_of(const pz_cuda_task &task, con
 {
     pz_arm_target target = task.target;
     poise_pose pose = batch.targets[index];
-    pz_arm_aim(&task.chain, &pose, &target);
+    arm_aim(&task.chain, &pose, &target);
     return target;
 }
 

@@ -1,4 +1,4 @@
-// Stage `last` of arm poses (arm.cu): the library's algorithm (solve/arm/arm_solve.c) by a warp or a block.
+// Stage `last` of arm poses (arm.cu): the library's algorithm (solve/arm.c) by a warp or a block.
 #ifndef POISE_CUDA_ARM_LAST_CUH
 #define POISE_CUDA_ARM_LAST_CUH
 
@@ -76,7 +76,7 @@ __device__ __forceinline__ void note_blocked(int n, int number, const double *q,
     }
 }
 
-// Does the end of a search come before another one? As pz_arm_keep_end has them, which sees them in the order of their
+// Does the end of a search come before another one? As arm_keep_end has them, which sees them in the order of their
 // numbers.
 __device__ __forceinline__ bool is_before(double cost, int number, double other_cost, int other_number)
 {
@@ -149,7 +149,7 @@ __device__ __forceinline__ void run_searches(const pz_cuda_task &task, const pz_
             double q[PZ_ARM_MOST];
             if (number > 0) {
                 for (int i = 0; i < n; ++i) {
-                    q[i] = pz_arm_sequence_at(chain, i, chain->ratio[i], task.first_start + number);
+                    q[i] = arm_sequence_at(chain, i, chain->ratio[i], task.first_start + number);
                 }
             }
             arm_begin(chain, n, number == 0 ? start : q, run);
@@ -209,7 +209,7 @@ template <int N> __device__ __forceinline__ void put_together(int n, int warps, 
     }
 }
 
-// The descents of find_closest of solve/arm/arm_solve.c side by side: who has the closest pose.
+// The descents of find_closest of solve/arm.c side by side: who has the closest pose.
 template <int N>
 __device__ __forceinline__ int find_closest(const pz_cuda_task &task, const team &t, shared_call<N> *shared,
                                             const double *start, pz_arm_run *run)
@@ -258,7 +258,7 @@ __device__ __forceinline__ void solve_last(const pz_cuda_task &task, const pz_cu
         own->met = own->blocked = INT_MAX;
     }
     meet(t);
-    int most = pz_arm_last_search(&task.chain, &shared->target, task.restarts);
+    int most = arm_last_search(&task.chain, &shared->target, task.restarts);
     run.trace = NULL;
     run.iterations = run.evaluations = 0;
     arm_open(&task.chain, n, start, &run);
@@ -291,7 +291,7 @@ __device__ __forceinline__ void solve_last(const pz_cuda_task &task, const pz_cu
         if (work.world) {
             find_room(work.world, &task.chain, run.q, true, &room);
         }
-        poise_outcome outcome = world_holds(room) ? pz_arm_outcome(shared->end[best]) : POISE_OUTCOME_INFEASIBLE;
+        poise_outcome outcome = world_holds(room) ? arm_outcome(shared->end[best]) : POISE_OUTCOME_INFEASIBLE;
         hand_out<N>(task, work, batch, index, start, outcome, most, room, &run);
     }
 }

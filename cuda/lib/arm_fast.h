@@ -1,4 +1,4 @@
-// The search of solve/arm/arm_search.c in single precision, for six and seven hinges: which zero to go to is a question that
+// The search of solve/arm.c in single precision, for six and seven hinges: which zero to go to is a question that
 // seven digits answer. A search that comes near takes one more step and is handed on to double precision.
 //
 // The same source runs on the device and on the host, with the same bits: products and sums are fused where it says fmaf and
@@ -85,7 +85,7 @@ typedef struct fast_point {
     float e;
 } fast_point;
 
-// As pz_arm_aim, with unit quaternions taken as such.
+// As arm_aim, with unit quaternions taken as such.
 PZ_BOTH fast_target fast_aim(const pz_fast_chain *chain, const poise_pose *pose)
 {
     const float *B = chain->back, *T = chain->tail_back;

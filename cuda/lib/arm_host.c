@@ -21,7 +21,7 @@ static void hand_out(const pz_host_task *own, pz_arm_call *call, poise_outcome o
     if (own->world) {
         room = world_room(own->world, &task->chain, run->q, true);
     }
-    pz_arm_turn_back(&task->chain, call->q_start, run->q);
+    arm_turn_back(&task->chain, task->chain.n, call->q_start, run->q);
     for (int i = 0; i < task->chain.n; ++i) {
         q[task->chain.q[i]] = run->q[i];
     }
@@ -80,7 +80,7 @@ static bool settle(const pz_arm_chain *chain, const fast_run *near, pz_arm_call 
     for (int i = 0; i < chain->n; ++i) {
         q[i] = pz_fast_coordinate(chain, i, near->q[i]);
     }
-    pz_arm_begin(chain, q, &call->run);
+    arm_begin(chain, chain->n, q, &call->run);
     return pz_arm_search(chain, &call->target, PZ_SETTLE_MOST, &call->run);
 }
 
@@ -109,9 +109,9 @@ static bool search(const pz_cuda_task *task, pz_arm_call *call, int m)
     const pz_arm_chain *chain = &task->chain;
     double q[PZ_ARM_MOST];
     if (m > 0) {
-        pz_arm_restart(chain, task->first_start + m, q);
+        arm_restart(chain, task->first_start + m, q);
     }
-    pz_arm_begin(chain, m == 0 ? call->q_start : q, &call->run);
+    arm_begin(chain, chain->n, m == 0 ? call->q_start : q, &call->run);
     return pz_arm_search(chain, &call->target, pz_arm_search_most(task->max_iterations), &call->run) ||
            pz_arm_finish_search(chain, &call->target, task->max_iterations, &call->run);
 }
@@ -119,7 +119,7 @@ static bool search(const pz_cuda_task *task, pz_arm_call *call, int m)
 static double minimise(void *context, pz_arm_call *call, const double *q, pz_arm_end *end)
 {
     const pz_cuda_task *task = context;
-    pz_arm_begin(&task->chain, q, &call->run);
+    arm_begin(&task->chain, task->chain.n, q, &call->run);
     *end = pz_arm_finish(&task->chain, &call->target, false, task->max_iterations, &call->run);
     return pz_arm_cost(&call->target, &call->run);
 }
@@ -148,7 +148,7 @@ static void conclude(const pz_host_task *own, pz_arm_call *call, const blocked *
         memcpy(call->run.q, best->q, sizeof best->q);
         call->run.r = best->r, call->run.e = best->e;
     } else {
-        outcome = pz_arm_outcome(pz_arm_find_closest(call, own->task->only_near, minimise, (void *)own->task));
+        outcome = arm_outcome(pz_arm_find_closest(call, own->task->only_near, minimise, (void *)own->task));
         outcome = is_clear(own, &call->run) ? outcome : POISE_OUTCOME_INFEASIBLE;
     }
     hand_out(own, call, outcome, most, q, answer);
@@ -158,8 +158,8 @@ static bool solve_last(const pz_host_task *own, pz_arm_call *call, int patience,
 {
     const pz_cuda_task *task = own->task;
     blocked best = {.room = -INFINITY};
-    int most = pz_arm_last_search(&task->chain, &call->target, task->restarts);
-    if (patience <= most && pz_arm_is_out_of_reach(&task->chain, &call->target)) {
+    int most = arm_last_search(&task->chain, &call->target, task->restarts);
+    if (patience <= most && arm_is_out_of_reach(&task->chain, &call->target)) {
         return false;
     }
     bool is_short = own->fast && own->world; // all searches were made in single precision
@@ -168,7 +168,7 @@ static bool solve_last(const pz_host_task *own, pz_arm_call *call, int patience,
             return false;
         }
         if (!search(task, call, m)) {
-            pz_arm_keep_end(call);
+            arm_keep_end(call);
         } else if (is_clear(own, &call->run)) {
             hand_out(own, call, POISE_OUTCOME_REACHED, m, q, answer);
             return true;
@@ -197,11 +197,11 @@ bool pz_cuda_host_solve(const pz_cuda_task *task, const pz_fast_chain *fast, con
     call.end_count = 0;
     call.run.iterations = call.run.evaluations = 0;
     call.run.trace = NULL;
-    pz_arm_aim(chain, pose, &call.target);
+    arm_aim(chain, pose, &call.target);
     for (int i = 0; i < chain->n; ++i) {
         call.q_start[i] = clamp(q[chain->q[i]], chain->lower[i], chain->upper[i]);
     }
-    pz_arm_open(chain, call.q_start, &call.run);
+    arm_open(chain, chain->n, call.q_start, &call.run);
     if (fast) {
         int count = task->fast_last + 1;
         int met = search_fast(&own, pose, q, least(count, patience), &call);

@@ -199,7 +199,7 @@ static poise_status put_in_order(making *m)
     for (int i = 1; i <= SAMPLES; ++i) {
         double q[PZ_ARM_MOST];
         pz_segment placed[PZ_WORLD_CAPSULES];
-        pz_arm_restart(&m->task->chain, i, q);
+        arm_restart(&m->task->chain, i, q);
         world_place(world->capsule, world->capsule_count, &m->task->chain, q, placed);
         for (int k = 0; k < world->watch_count; ++k) {
             const pz_world_watch *watch = &world->watch[k];

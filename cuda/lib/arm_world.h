@@ -2,7 +2,7 @@
 //
 // An answer of a search counts when every pair that is watched is far enough apart. Distances are exact, in double, and the
 // same source computes them on the device and on the host. Lengths are over L and places in the frame of the first joint, as
-// those of the chain (solve/arm/arm.h).
+// those of the chain (solve/arm.h).
 #ifndef POISE_CUDA_ARM_WORLD_H
 #define POISE_CUDA_ARM_WORLD_H
 

@@ -6,7 +6,7 @@
 
 #include "fast_numbers.h"
 
-#include "solve/arm/arm_kernel.h"
+#include "solve/arm_kernel.h"
 
 #define PZ_FAST_MOST     7     // joints that the search in single precision serves; six or this many
 #define PZ_FAST_NEAR     1e-4f // errors below which it hands on; the step that follows leaves what single precision leaves
@@ -57,7 +57,7 @@ PZ_BOTH poise_cuda_answer pz_cuda_answer_of(const pz_cuda_task *task, const pz_a
     answer.restarts = number;
     answer.cost = task->weight * pz_arm_cost(&task->target, run);
     answer.length = task->chain.unit * sqrt(run->r);
-    answer.angle = pz_arm_angle(run->e);
+    answer.angle = arm_angle(run->e);
     answer.room = INFINITY;
     answer.pair = -1;
     return answer;

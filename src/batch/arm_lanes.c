@@ -7,7 +7,7 @@
 #include "base/cpu.h"
 #include "batch/batch_engine.h"
 
-#define LEAST_JOINTS 6 // shorter chains take another step (solve/arm/arm_search.h)
+#define LEAST_JOINTS 6 // shorter chains take another step (solve/arm_kernel.h)
 #define FEW          4 // a share of the lanes: with fewer busy than one in so many, one after another is faster
 
 typedef struct lane {

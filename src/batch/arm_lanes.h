@@ -3,7 +3,7 @@
 #ifndef PZ_BATCH_ARM_LANES_H
 #define PZ_BATCH_ARM_LANES_H
 
-#include "solve/arm/arm.h"
+#include "solve/arm.h"
 
 #define PZ_ARM_LANES_MOST 8
 

@@ -1,10 +1,10 @@
-// The search of solve/arm/arm_search.h for six hinges and more, one problem to a lane. Searches take their steps together,
+// The search of solve/arm_kernel.h for six hinges and more, one problem to a lane. Searches take their steps together,
 // but begin and end one by one. To be included once by a source that defines REAL_WIDTH.
 #ifndef PZ_BATCH_ARM_LANES_KERNEL_H
 #define PZ_BATCH_ARM_LANES_KERNEL_H
 
 #include "batch/arm_lanes.h"
-#include "solve/arm/arm_search.h"
+#include "solve/arm_kernel.h"
 
 typedef struct lanes_state {
     real q[PZ_ARM_MOST], side[PZ_ARM_MOST], lower[PZ_ARM_MOST], upper[PZ_ARM_MOST], middle[PZ_ARM_MOST]; // of pz_arm_run

@@ -1,4 +1,4 @@
-// Answers at the limits, where restarts have missed: what arms do (arm/arm_beyond.c), for goals of all kinds on all models.
+// Answers at the limits, where restarts have missed: what arms do (arm_beyond.c), for goals of all kinds on all models.
 //
 // A run clamps joints on its way, so that an answer with several joints at their limits is found from few starts only. Without
 // limits one is found from most. It is brought inside: hinges by whole turns as near to the middle of their interval as they

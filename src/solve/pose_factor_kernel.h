@@ -2,7 +2,7 @@
 #ifndef PZ_SOLVE_POSE_FACTOR_KERNEL_H
 #define PZ_SOLVE_POSE_FACTOR_KERNEL_H
 
-#include "solve/arm/arm_kernel.h"
+#include "solve/arm_kernel.h"
 #include "solve/sensitivity_state.h"
 
 // rr and vv: squares of the distance from the target and of the sine of the angle to it; lever: the square of the longest.

@@ -3,7 +3,7 @@
 #ifndef PZ_SOLVE_POSE_GRADIENTS_H
 #define PZ_SOLVE_POSE_GRADIENTS_H
 
-#include "solve/arm/arm.h"
+#include "solve/arm.h"
 
 // Answers in rows, all on one chain of hinges.
 typedef struct pz_pose_lanes {

@@ -6,7 +6,7 @@
 #define PZ_SOLVE_POSE_GRADIENTS_KERNEL_H
 
 #include "num/rotation.h"
-#include "solve/arm/arm_kernel.h"
+#include "solve/arm_kernel.h"
 #include "solve/pose_gradients.h"
 
 // Number k of every row; lanes beyond the last row repeat it.

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "scenes/scenes.h"
-#include "solve/arm/arm_kernel.h"
+#include "solve/arm_kernel.h"
 #include "support/test_arms.h"
 #include "support/test_main.h"
 
@@ -202,7 +202,7 @@ TEST(restarts_cover_the_limits_evenly)
     int cells[ARM_LARGEST][10] = {{0}};
     for (int m = 1; m <= 1000; ++m) {
         double q[ARM_LARGEST];
-        pz_arm_restart(&chain, m, q);
+        arm_restart(&chain, m, q);
         for (int i = 0; i < chain.n; ++i) {
             ck_assert(q[i] >= chain.lower[i] && q[i] <= chain.upper[i]);
             int cell = (int)(10.0 * (q[i] - chain.lower[i]) / (chain.upper[i] - chain.lower[i]));
@@ -362,8 +362,8 @@ static void check_first_step(const pz_arm_chain *chain, const pz_arm_target *tar
     double kappa = sqrt(fmax(1.0 - 0.5 * error.e, ARM_KAPPA_LEAST)), x[ARM_LARGEST];
     pz_arm_run run;
     memset(&run, 0, sizeof run);
-    pz_arm_open(chain, q, &run);
-    pz_arm_begin(chain, q, &run);
+    arm_open(chain, chain->n, q, &run);
+    arm_begin(chain, chain->n, q, &run);
     for (int i = 0; i < chain->n; ++i) { // so that no limit cuts the step
         run.lower[i] = -1e6, run.upper[i] = 1e6;
         columns[i] = arm_column_of(chain, true, &frames, i);
@@ -400,8 +400,8 @@ static double banded_energy(const pz_arm_chain *chain, const pz_arm_target *targ
 {
     pz_arm_run run;
     memset(&run, 0, sizeof run);
-    pz_arm_open(chain, q, &run);
-    pz_arm_begin(chain, q, &run);
+    arm_open(chain, chain->n, q, &run);
+    arm_begin(chain, chain->n, q, &run);
     memset(run.side, 0, sizeof run.side);
     ck_assert(!pz_arm_search_banded(chain, target, most, &run));
     ck_assert_double_eq_tol(run.f, 0.5 * run.r + run.e, 1e-14 * run.f); // its parts, which the answer is judged by
@@ -458,8 +458,8 @@ TEST(wide_registers_give_the_same_bits)
         pz_arm_target target = target_of(&chain, there);
         pz_arm_run wide, narrow;
         memset(&wide, 0, sizeof wide);
-        pz_arm_open(&chain, q, &wide);
-        pz_arm_begin(&chain, q, &wide);
+        arm_open(&chain, chain.n, q, &wide);
+        arm_begin(&chain, chain.n, q, &wide);
         narrow = wide;
         bool met = pz_arm_search(&chain, &target, 30, &wide);
         chain.is_wide = false;
@@ -487,8 +487,8 @@ TEST(searches_from_nearby_meet_the_target)
         pz_arm_target target = target_of(&chain, there);
         pz_arm_run run;
         memset(&run, 0, sizeof run);
-        pz_arm_open(&chain, q, &run);
-        pz_arm_begin(&chain, q, &run);
+        arm_open(&chain, chain.n, q, &run);
+        arm_begin(&chain, chain.n, q, &run);
         met += pz_arm_search(&chain, &target, 30, &run);
         for (int i = 0; i < arm.n; ++i) {
             ck_assert(run.q[i] >= chain.lower[i] && run.q[i] <= chain.upper[i]);
@@ -511,8 +511,8 @@ TEST(descent_ends_at_stationary_points)
         target.t = v3_scale(target.t, 2.0);
         pz_arm_run run;
         memset(&run, 0, sizeof run);
-        pz_arm_open(&chain, q, &run);
-        pz_arm_begin(&chain, q, &run);
+        arm_open(&chain, chain.n, q, &run);
+        arm_begin(&chain, chain.n, q, &run);
         double before = pz_arm_derivatives(&chain, &target, target.W, run.q, g, H);
         pz_arm_end end = pz_arm_finish(&chain, &target, false, 1000, &run);
         double after = pz_arm_derivatives(&chain, &target, target.W, run.q, g, H);

@@ -7,7 +7,7 @@
 // Warm starts and loops go straight to C. Restarts redraw the joints that move a goal that is missed, or a body of a row
 // that is broken; every second one keeps those that also move goals that are met, every sixth redraws everything.
 #include "base/error.h"
-#include "solve/arm/arm_entry.h"
+#include "solve/arm.h"
 #include "solve/constrained/within.h"
 #include "solve/tips/tips_entry.h"
 

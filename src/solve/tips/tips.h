@@ -1,7 +1,7 @@
 // Several goals at the tips of a tree: AUTO's path for robots with more than one hand.
 //
 // Goals that share no moving joint are problems of their own, *parts*: their costs add and have no unknown in common. A part
-// of one POSE goal on a chain is solved as an arm (solve/arm/arm.h). The others are searched by the rules that serve arms
+// of one POSE goal on a chain is solved as an arm (solve/arm.h). The others are searched by the rules that serve arms
 // well, on the whole tree (tips_search.c): zeros of the goals' errors are looked for, every step is taken, a search that
 // creeps is dropped, and the next one begins with new places for the limbs of the goals that were missed (limbs.h).
 //
@@ -11,7 +11,7 @@
 #ifndef PZ_SOLVE_TIPS_H
 #define PZ_SOLVE_TIPS_H
 
-#include "solve/arm/arm_entry.h"
+#include "solve/arm.h"
 #include "solve/tips/limbs.h"
 #include "solve/tips/tips_entry.h"
 

@@ -8,7 +8,7 @@
 #ifndef PZ_SOLVE_TIPS_TREE_H
 #define PZ_SOLVE_TIPS_TREE_H
 
-#include "solve/arm/arm_kernel.h"
+#include "solve/arm_kernel.h"
 #include "solve/tips/tips.h"
 
 // What a subtree hands up, about motions V = (w, u) at the reference: the energy 1/2 V . M V + m . V, over lambda.

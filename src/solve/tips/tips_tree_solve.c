@@ -36,8 +36,8 @@ static void open_branches(const poise_solver *solver, pz_tree *tree)
         for (int i = 0; i < branch->chain.n; ++i) {
             q[i] = solver->q_start[branch->chain.q[i]];
         }
-        pz_arm_open(&branch->chain, q, &branch->run);
-        pz_arm_begin(&branch->chain, q, &branch->run);
+        arm_open(&branch->chain, branch->chain.n, q, &branch->run);
+        arm_begin(&branch->chain, branch->chain.n, q, &branch->run);
     }
     if (tree->has_root) {
         read_root(solver, tree);
@@ -55,7 +55,7 @@ static void write_configuration(const poise_solver *solver, pz_tree *tree, doubl
             start[i] = solver->q_start[branch->chain.q[i]];
             at[i] = branch->run.q[i];
         }
-        pz_arm_turn_back(&branch->chain, start, at);
+        arm_turn_back(&branch->chain, branch->chain.n, start, at);
         for (int i = 0; i < branch->chain.n; ++i) {
             q[branch->chain.q[i]] = at[i];
         }
@@ -229,7 +229,7 @@ static void draw_branch(pz_branch *branch, uint64_t *state)
     for (int i = 0; i < chain->n; ++i) {
         q[i] = clamp(chain->first[i] + chain->span[i] * next_uniform(state), chain->lower[i], chain->upper[i]);
     }
-    pz_arm_begin(chain, q, &branch->run);
+    arm_begin(chain, chain->n, q, &branch->run);
 }
 
 static void draw_limb(const poise_solver *solver, const pz_tips *tips, pz_tree *tree, int tip, int restart)
@@ -246,7 +246,7 @@ static void draw_limb(const poise_solver *solver, const pz_tips *tips, pz_tree *
             memcpy(q, branch->run.q, size);
         }
     }
-    pz_arm_begin(&branch->chain, q, &branch->run);
+    arm_begin(&branch->chain, branch->chain.n, q, &branch->run);
 }
 
 // Where restart number `restart` begins: new limbs for the tips that were missed, for all where none was; everything again
@@ -318,7 +318,7 @@ static void measure(poise_solver *solver, pz_tree *tree)
     }
     r->cost = own_cost(tree);
     r->worst_length = tree->unit * sqrt(rr);
-    r->worst_angle = pz_arm_angle(e);
+    r->worst_angle = arm_angle(e);
     bool is_reached =
         r->worst_length <= solver->options.position_tolerance && r->worst_angle <= solver->options.rotation_tolerance;
     bool is_known = !tree->has_root || solver->model->given[0].type == POISE_JOINT_FREE;

@@ -3,7 +3,7 @@
 // Each iteration solves (H + lambda D) x = -g over the free dofs with the tree step, H exact if H + lambda D is positive
 // definite, else Gauss-Newton with the same lambda, which always is. damped_step.c has the metric D and the active set,
 // auto_policy.h everything that is decided, saddle.c the way out of a saddle. The loop is at the end: step, evaluate, judge.
-#include "solve/arm/arm_entry.h"
+#include "solve/arm.h"
 #include "solve/methods.h"
 #include "solve/tips/tips_entry.h"
 #include "solve/tree/damped_step.h"

@@ -1,11 +1,11 @@
-// The search of arm_search.h for processors with registers of four: six hinges or more, with a column of a frame in one
+// The search of arm_kernel.h for processors with registers of four: six hinges or more, with a column of a frame in one
 // register.
 #include "base/cpu.h"
 
 #if PZ_HAS_WIDE
 
 #define REAL_PACKED
-#include "solve/arm/arm_search.h"
+#include "solve/arm_kernel.h"
 
 // Each number of joints has code of its own, apart from the others, so that registers are kept for one of them.
 #define SEARCH(name, n)                                                                                                     \
@@ -27,7 +27,7 @@ PZ_WIDE bool pz_arm_search_wide(const pz_arm_chain *chain, const pz_arm_target *
 
 #else
 
-#include "solve/arm/arm.h"
+#include "solve/arm.h"
 
 bool pz_arm_search_wide(const pz_arm_chain *chain, const pz_arm_target *target, int most, pz_arm_run *run)
 {

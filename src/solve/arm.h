@@ -13,7 +13,9 @@
 #ifndef PZ_SOLVE_ARM_H
 #define PZ_SOLVE_ARM_H
 
-#include "solve/arm/arm_entry.h"
+#include "solve/solver_state.h"
+
+typedef struct pz_arm pz_arm; // what a solver has for such goals
 
 // Joints that move; longer chains are better served by steps in O(N).
 #define PZ_ARM_MOST 16
@@ -60,11 +62,10 @@ void pz_arm_chain_scale(double unit, pz_arm_chain *chain);
 void pz_arm_chain_pose(const pz_arm_chain *chain, const double *q, mat3 *R, vec3 *p);
 
 // Fill chain->ratio for the number of joints that chain->n says. Point m >= 1 of the sequence has the coordinate
-// pz_arm_sequence_at(chain, i, ratio, m) for joint i.
+// arm_sequence_at(chain, i, ratio, m) for joint i (arm_kernel.h).
 void pz_arm_sequence(pz_arm_chain *chain);
-PZ_DEVICE double pz_arm_sequence_at(const pz_arm_chain *chain, int i, double ratio, int m);
 
-// Where restart number `restart` >= 1 begins. Each seed has points of the sequence of its own, after the number below, as
+// Each seed has points of the sequence of its own, after the number below, as
 // long as the number stays below 2^28.
 #define PZ_ARM_STARTS_PER_SEED 4096
 #define PZ_ARM_SEEDS           65536
@@ -72,7 +73,6 @@ static inline int pz_arm_first_start(uint64_t seed)
 {
     return PZ_ARM_STARTS_PER_SEED * (int)((seed - 1) % PZ_ARM_SEEDS);
 }
-PZ_DEVICE void pz_arm_restart(const pz_arm_chain *chain, int restart, double *q);
 
 // ---- Search and descent --------------------------------------------------------------------------------------------------
 
@@ -105,18 +105,6 @@ typedef struct pz_arm_run {
     double slope, longest;                         // for the trace: largest component of gradient and step
 } pz_arm_run;
 
-// Set the intervals for a solve that begins at q.
-PZ_DEVICE void pz_arm_open(const pz_arm_chain *chain, const double *q, pz_arm_run *run);
-
-// Put a start, within the limits, into the run.
-PZ_DEVICE void pz_arm_begin(const pz_arm_chain *chain, const double *q, pz_arm_run *run);
-
-// Fill u and t of a target for the pose of the goal's frame in the world; has_band is there.
-PZ_DEVICE void pz_arm_aim(const pz_arm_chain *chain, const poise_pose *pose, pz_arm_target *target);
-
-// No configuration comes as far as the target, whatever the joints do.
-PZ_DEVICE bool pz_arm_is_out_of_reach(const pz_arm_chain *chain, const pz_arm_target *target);
-
 // Look for a zero from run->q, at most `most` iterations. True when the target is met at run->q. The second does the same
 // for six hinges and more with wider registers (base/cpu.h), the third is for targets with bands.
 PZ_DEVICE bool pz_arm_search(const pz_arm_chain *chain, const pz_arm_target *target, int most, pz_arm_run *run);
@@ -138,7 +126,7 @@ PZ_DEVICE void pz_arm_measure(const pz_arm_chain *chain, const pz_arm_target *ta
 PZ_DEVICE double pz_arm_derivatives(const pz_arm_chain *chain, const pz_arm_target *target, double W, const double *q,
                                     double *g, double (*H)[PZ_ARM_MOST]);
 
-// ---- Table of starts (arm_table.c) ---------------------------------------------------------------------------------------
+// ---- Table of starts (arm.c) ---------------------------------------------------------------------------------------
 
 #define PZ_ARM_TABLE 64 // entries
 #define PZ_ARM_NEAR  16 // of them are tried for one target, nearest first
@@ -207,12 +195,6 @@ static inline double pz_arm_cost(const pz_arm_target *target, const pz_arm_run *
     return 0.5 * target->W * run->r + run->e;
 }
 
-// The angle phi between the frames, from E = 2 sin^2(phi/2).
-PZ_DEVICE double pz_arm_angle(double e);
-
-// The number of the last search where `restarts` are wanted: a target out of reach gets fewer.
-PZ_DEVICE int pz_arm_last_search(const pz_arm_chain *chain, const pz_arm_target *target, int restarts);
-
 // A search that ended near a zero is finished by descent. Is that so? And then: does it meet the target now?
 static inline bool pz_arm_is_near_zero(const pz_arm_run *run)
 {
@@ -220,26 +202,15 @@ static inline bool pz_arm_is_near_zero(const pz_arm_run *run)
 }
 bool pz_arm_finish_search(const pz_arm_chain *chain, const pz_arm_target *target, int max_iterations, pz_arm_run *run);
 
-// Keep where the search ended, if it is among the best.
-PZ_DEVICE void pz_arm_keep_end(pz_arm_call *call);
-
 // Descend from call->q_start and then, unless `only_near`, from the ends that were kept, until one meets the target. The
 // best is left in call->run. `minimise` descends from q into call->run and returns the cost over rotation_weight.
 typedef double (*pz_arm_minimise)(void *context, pz_arm_call *call, const double *q, pz_arm_end *end);
 pz_arm_end pz_arm_find_closest(pz_arm_call *call, bool only_near, pz_arm_minimise minimise, void *context);
 
-// How many searches without limits a call makes whose own searches, with so many restarts, have missed.
-PZ_DEVICE int pz_arm_beyond_count(const pz_arm_chain *chain, const pz_arm_target *target, int restarts);
-
 // Look for zeros without limits from `count` points of the sequence, `first` and on, and from each for one within the
 // limits, until the caller keeps one: it is in call->run then (arm_beyond.c).
 pz_arm_reach pz_arm_look_beyond(const pz_arm_chain *chain, pz_arm_call *call, int first, int count, int max_iterations,
                                 bool (*keeps)(void *context), void *context);
-
-PZ_DEVICE poise_outcome pz_arm_outcome(pz_arm_end end);
-
-// Move hinges by whole turns next to where they started, within their limits.
-PZ_DEVICE void pz_arm_turn_back(const pz_arm_chain *chain, const double *q_start, double *q);
 
 // The parts of pz_arm_solve, for callers that run searches side by side (batch/arm_lanes.c): prepare; then begin a search,
 // run it, end it, until the end of one says that it was the last; then conclude.
@@ -274,5 +245,17 @@ void pz_arm_conclude(poise_solver *solver);
 // Record an iteration after which W/2 |r|^2 + E is `f`, the goal's cost over rotation_weight. It counts as accepted when f
 // is the least so far.
 PZ_DEVICE void pz_arm_record(pz_arm_run *run, double f, double damping, bool exact);
+
+// ---- Entry (arm.c) --------------------------------------------------------------------------------------------------------
+
+pz_arm *pz_arm_lay_out(const poise_solver *solver, pz_arena *arena);
+
+// Solve the whole call, restarts included, into solver->q_best, with solver->at evaluated there or the answer measured, and
+// the report filled as run_all does. False, with nothing done: this is not one pose goal on such a chain.
+bool pz_arm_solve(poise_solver *solver);
+
+// All distinct solutions that options.restarts searches find, nearest to solver->q_start first, into rows of nq numbers; the
+// first is in solver->q_best, too. Without any, as pz_arm_solve. False as there.
+bool pz_arm_solve_all(poise_solver *solver, double *solutions, int capacity, int *count);
 
 #endif

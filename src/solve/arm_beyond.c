@@ -14,7 +14,7 @@
 // left over the zeros are a surface: clamping leaves it, a search without limits returns to it, and by turns they come to
 // where it meets the limits, if they converge (von Neumann's alternating projections); that there is none is never known.
 // Such a surface may meet the limits in a corner alone, and seven joints have but 128: searches begin there, too.
-#include "solve/arm/arm_kernel.h"
+#include "solve/arm_kernel.h"
 
 #define PROJECTIONS 8    // onto the limits, from one zero
 #define CONVERGES   0.9  // what a projection may leave of the way that the one before had to go
@@ -97,8 +97,8 @@ static bool look_from(const pz_arm_chain *chain, const double *q, int max_iterat
 {
     int most = pz_arm_search_most(max_iterations);
     pz_arm_run *run = &call->run;
-    pz_arm_open(chain, q, run);
-    pz_arm_begin(chain, q, run);
+    arm_open(chain, chain->n, q, run);
+    arm_begin(chain, chain->n, q, run);
     bool met = call->target.has_band ? pz_arm_search_banded(chain, &call->target, most, run)
                                      : pz_arm_search(chain, &call->target, most, run);
     return met || pz_arm_finish_search(chain, &call->target, max_iterations, run);
@@ -108,7 +108,7 @@ static bool look_from(const pz_arm_chain *chain, const double *q, int max_iterat
 static double bring_inside(const pz_arm_chain *chain, pz_arm_run *run, double *q)
 {
     double farthest = 0.0;
-    pz_arm_open(chain, run->q, run);
+    arm_open(chain, chain->n, run->q, run);
     for (int i = 0; i < chain->n; ++i) {
         double x = run->q[i], middle = run->middle[i];
         bool is_inside = x >= chain->lower[i] && x <= chain->upper[i];
@@ -160,7 +160,7 @@ pz_arm_reach pz_arm_look_beyond(const pz_arm_chain *chain, pz_arm_call *call, in
     call->run.best = -INFINITY; // a trace calls no step accepted that leaves the limits
     for (int m = 0; m < count && !is_clear && reach != PZ_ARM_WITHIN_LIMITS; ++m) {
         double q[PZ_ARM_MOST];
-        pz_arm_restart(chain, first + m, q);
+        arm_restart(chain, first + m, q);
         if (!look_from(&open, q, max_iterations, call)) {
             nearest = min2(nearest, call->run.f);
         } else {
@@ -173,6 +173,6 @@ pz_arm_reach pz_arm_look_beyond(const pz_arm_chain *chain, pz_arm_call *call, in
         is_clear = m + 1 >= PZ_ARM_BEYOND_LEAST && (is_out || (reach == PZ_ARM_BEYOND_LIMITS && are_outside(&all)));
     }
     call->run.best = best;
-    pz_arm_open(chain, call->q_start, &call->run);
+    arm_open(chain, chain->n, call->q_start, &call->run);
     return reach == PZ_ARM_BEYOND_LIMITS && are_outside(&all) ? PZ_ARM_NOWHERE : reach;
 }

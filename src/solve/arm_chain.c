@@ -13,7 +13,7 @@
 // What is left between two joints is T(t) Rx(alpha), five numbers. Unlike the parameters of Denavit and Hartenberg (1955)
 // they exist and stay small for axes that are parallel or nearly so. The last M_n is not split: it goes with the target.
 #include "num/trig.h"
-#include "solve/arm/arm_kernel.h"
+#include "solve/arm_kernel.h"
 
 // L over the length of the chain. The search hardly depends on it: 0.15 to 0.6 cost 4 % more iterations at most.
 #define UNIT_SHARE  0.3

@@ -1,16 +1,37 @@
-// The inner loops of an arm: forward sweep, error, columns of the Jacobian, the system of a step, limits.
+// What an arm computes: forward sweep, error, columns of the Jacobian, the system of a step, limits, and the search for a zero
+// of the pose error that these make up. arm.c tells what is done with it.
 //
-// One text over reals (num/real.h), compiled for one problem (arm_search.c), for one problem with a column of a frame in
-// each register (arm_search_wide.c), for lanes (batch/arm_lanes_4.c, _8.c) and for a graphics processor (cuda/kernels/).
-// All have the same bits. Functions are inlined with a constant number of joints n where time counts; `slides` is a
-// constant, too: false when all joints are hinges.
+// One text over reals (num/real.h), compiled for one problem (arm.c), for one problem with a column of a frame in each
+// register (arm_wide.c), for lanes (batch/) and for a graphics processor (cuda/kernels/). All have the same bits. Functions
+// are inlined with a constant number of joints n where time counts; `slides` is a constant, too: false when all joints are
+// hinges.
+//
+// The search is Gauss-Newton with a damping in proportion to the energy. With K the 6 x n matrix of columns [J_i ; a_i],
+// residuals [r ; v/kappa] and kappa = cos(phi/2), each step solves
+//
+//   (sum J J^T + kappa a a^T + lambda I) x = -(J . r + a . v)          lambda = 0.05 f + 1e-12
+//
+// kappa makes the step of a pure turn 2 sin(phi/2) instead of sin(phi), as good as the angle itself and without an arc
+// tangent. Every step is accepted, whatever it does to f: only zeros are looked for, and a search that does not close in on
+// one is dropped after few iterations (ARM_CREEPS), since another start is cheaper.
+//
+// For six joints and more the same step comes from the 6 x 6 matrix K K^T, which is no larger for longer chains:
+//
+//   [ sum J J^T + lambda I          sum J a^T           ] [ y ]   [ -r       ]
+//   [     sum a J^T          sum a a^T + lambda/kappa I ] [ z ] = [ -v/kappa ]          x_i = J_i . y + a_i . z
+//
+// since with w = diag(1, kappa) the step is x = -(K^T w K + lambda I)^-1 K^T w rho = -K^T (K K^T + lambda w^-1)^-1 rho.
+//
+// A joint at a limit that descent would leave has its column cleared and so takes no step; one that leaves its interval is
+// turned back by whole turns, or clamped.
 #ifndef PZ_SOLVE_ARM_KERNEL_H
 #define PZ_SOLVE_ARM_KERNEL_H
 
 #include "num/registers.h"
-#include "solve/arm/arm.h"
+#include "num/trig.h"
+#include "solve/arm.h"
 
-// ---- Constants of the search (arm_search.h) ------------------------------------------------------------------------------
+// ---- Constants of the search ---------------------------------------------------------------------------------------------
 
 #define ARM_DAMPING       0.05 // lambda over f
 #define ARM_DAMPING_LEAST 1e-12
@@ -155,7 +176,7 @@ REAL_FN real_mask arm_ends(arm_progress *progress, real f, real_mask met, int mo
     return met | creeps | (k == (double)most);
 }
 
-// ---- The system of a step (arm_search.h) ---------------------------------------------------------------------------------
+// ---- The system of a step ------------------------------------------------------------------------------------------------
 
 REAL_FN real arm_damping(real f)
 {
@@ -344,6 +365,20 @@ REAL_FN void arm_move(const pz_arm_chain *chain, int n, bool slides, const real 
     }
 }
 
+// ---- One step -----------------------------------------------------------------------------------------------------------
+
+// The step x for six joints and more: 6 x 6.
+REAL_FN void arm_block_step(int n, const arm_column *columns, unsigned busy, const arm_error *error, real lambda,
+                            real inverse_kappa, real *x)
+{
+    real3 y, z;
+    arm_blocks blocks = arm_blocks_of(n, columns, lambda, inverse_kappa);
+    arm_solve_blocks(&blocks, busy, v3_neg(error->r), v3_scale(error->v, -inverse_kappa), &y, &z);
+    for (int i = 0; i < n; ++i) {
+        x[i] = v3_dot(pack3_vector(columns[i].J), y) + v3_dot(pack3_vector(columns[i].a), z);
+    }
+}
+
 #if REAL_WIDTH == 1
 
 // ---- Runs: begin and end -------------------------------------------------------------------------------------------------
@@ -418,6 +453,175 @@ REAL_FN void arm_turn_back(const pz_arm_chain *chain, int n, const double *q_sta
         turned += turned < chain->lower[i] ? PZ_TWO_PI : turned > chain->upper[i] ? -PZ_TWO_PI : 0.0;
         q[i] = clamp(turned, chain->lower[i], chain->upper[i]);
     }
+}
+
+// ---- A search ----------------------------------------------------------------------------------------------------------
+
+// The same for fewer than six joints: n x n.
+REAL_FN void arm_small_step(int n, const arm_column *columns, const arm_error *error, double lambda, double kappa, double *x)
+{
+    double A[5][8];
+    for (int i = 0; i < n; ++i) {
+        vec3 J = pack3_vector(columns[i].J), a = v3_scale(pack3_vector(columns[i].a), kappa);
+        for (int j = 0; j <= i; ++j) {
+            A[i][j] = A[j][i] = v3_dot(J, pack3_vector(columns[j].J)) + v3_dot(a, pack3_vector(columns[j].a));
+        }
+        A[i][i] += lambda;
+        A[i][n] = -arm_slope(&columns[i], 1.0, error);
+    }
+    arm_eliminate(n, A);
+    for (int i = 0; i < n; ++i) {
+        x[i] = A[i][n];
+    }
+}
+
+// What the trace says of a step.
+REAL_TARGET static inline void arm_note_step(int n, const arm_column *columns, const arm_error *error, const double *x,
+                                             pz_arm_run *run)
+{
+    run->slope = run->longest = 0.0;
+    for (int i = 0; i < n; ++i) {
+        run->slope = max2(run->slope, fabs(arm_slope(&columns[i], 1.0, error)));
+        run->longest = max2(run->longest, fabs(x[i]));
+    }
+}
+
+// One step from the point that `frames` and `error` describe.
+REAL_FN void arm_take_step(const pz_arm_chain *chain, int n, bool slides, const arm_frames *frames, const arm_error *error,
+                           double lambda, pz_arm_run *run)
+{
+    arm_column columns[PZ_ARM_MOST];
+    double x[PZ_ARM_MOST], kappa = arm_kappa(error->e);
+    for (int i = 0; i < n; ++i) {
+        columns[i] = arm_column_of(chain, slides, frames, i);
+        if (run->side[i] != 0 && arm_is_held(run->side[i], arm_slope(&columns[i], 1.0, error))) {
+            columns[i] = (arm_column){pack3_of(v3_zero()), pack3_of(v3_zero())};
+        }
+    }
+    if (n < 6) {
+        arm_small_step(n, columns, error, lambda, kappa, x);
+    } else {
+        arm_block_step(n, columns, ARM_ALONE, error, lambda, 1.0 / kappa, x);
+    }
+    if (ARM_REPORTS && run->trace) {
+        arm_note_step(n, columns, error, x, run);
+    }
+    arm_joints joints = arm_joints_of(run);
+    arm_move(chain, n, slides, x, &joints);
+}
+
+// Note an iterate: where the search began, and in the trace. `cost` is over rotation_weight, `lambda` of the step before.
+REAL_FN void arm_note_iterate(double k, double rr, double e, double cost, double lambda, pz_arm_run *run)
+{
+    if (k == 0) {
+        run->first_r = rr, run->first_e = e;
+    }
+    if (ARM_REPORTS && run->trace && k > 0) {
+        pz_arm_record(run, cost, lambda, false);
+    } else if (ARM_REPORTS && run->trace) {
+        run->best = min2(run->best, cost);
+    }
+}
+
+REAL_FN bool arm_search(const pz_arm_chain *chain, const pz_arm_target *target, int most, pz_arm_run *run, int n,
+                        bool slides)
+{
+    arm_progress progress = arm_progress_begin();
+    double lambda = 0.0;
+    for (;;) {
+        arm_frames frames;
+        arm_error error = arm_look(chain, n, slides, run->q, target, &frames);
+        double f = arm_energy(&error);
+        bool met = arm_target_is_met(&error, target);
+        arm_note_iterate(progress.k, error.rr, error.e, 0.5 * target->W * error.rr + error.e, lambda, run);
+        if (arm_ends(&progress, f, met, most)) {
+            arm_note(chain, n, slides, &frames, &error, target, met, run);
+            run->iterations += (int)progress.k - 1;
+            run->evaluations += (int)progress.k;
+            return met;
+        }
+        lambda = arm_damping(f);
+        arm_take_step(chain, n, slides, &frames, &error, lambda, run);
+    }
+}
+
+// ---- Around searches: where they begin, what they aim at, which ends are kept --------------------------------------------
+
+// Point m >= 1 of the sequence of restarts (pz_arm_sequence), for joint i.
+PZ_INLINE double arm_sequence_at(const pz_arm_chain *chain, int i, double ratio, int m)
+{
+    double at = 0.5 + (double)m * ratio;
+    at -= (double)(int64_t)at;
+    return clamp(chain->first[i] + chain->span[i] * at, chain->lower[i], chain->upper[i]);
+}
+
+// Where restart number `restart` >= 1 begins.
+PZ_INLINE void arm_restart(const pz_arm_chain *chain, int restart, double *q)
+{
+    for (int i = 0; i < chain->n; ++i) {
+        q[i] = arm_sequence_at(chain, i, chain->ratio[i], restart);
+    }
+}
+
+// q/|q| for |q|^2 = 1 + d, |d| < 1e-5 by the checks of goals: 1 - d/2 + 3/8 d^2 is 1/|q| to rounding.
+PZ_INLINE quat arm_unit(quat q)
+{
+    double d = (q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w) - 1.0, s = 1.0 - d * (0.5 - 0.375 * d);
+    return (quat){s * q.x, s * q.y, s * q.z, s * q.w};
+}
+
+// Fill u and t of a target for the pose of the goal's frame in the world; has_band is there.
+PZ_INLINE void arm_aim(const pz_arm_chain *chain, const poise_pose *pose, pz_arm_target *target)
+{
+    mat3 R = quat_matrix(arm_unit(pose->rotation)), back = m3_transpose(&chain->base);
+    target->u = m3_mul(&back, &R);
+    target->t = v3_scale(m3_apply(&back, v3_sub(pose->position, chain->base_at)), 1.0 / chain->unit);
+    if (!target->has_band) {
+        mat3 tail = m3_transpose(&chain->tail);
+        target->u = m3_mul(&target->u, &tail);
+    }
+}
+
+// No configuration comes as far as the target, whatever the joints do.
+PZ_INLINE bool arm_is_out_of_reach(const pz_arm_chain *chain, const pz_arm_target *target)
+{
+    double most = chain->reach * (1.0 + 1e-9) + sqrt(target->most_r);
+    return !target->has_band && v3_dot(target->t, target->t) > most * most;
+}
+
+// The number of the last search where `restarts` are wanted: a target out of reach gets fewer.
+PZ_INLINE int arm_last_search(const pz_arm_chain *chain, const pz_arm_target *target, int restarts)
+{
+    return arm_is_out_of_reach(chain, target) ? least(restarts, PZ_ARM_FAR_SEARCHES) : restarts;
+}
+
+// The angle phi between the frames, from E = 2 sin^2(phi/2).
+PZ_INLINE double arm_angle(double e)
+{
+    return 2.0 * pz_atan2(sqrt(0.5 * e), sqrt(max2(1.0 - 0.5 * e, 0.0)));
+}
+
+PZ_INLINE poise_outcome arm_outcome(pz_arm_end end)
+{
+    return end == PZ_ARM_MET       ? POISE_OUTCOME_REACHED
+           : end == PZ_ARM_CLOSEST ? POISE_OUTCOME_CLOSEST
+           : end == PZ_ARM_BUDGET  ? POISE_OUTCOME_BUDGET
+                                   : POISE_OUTCOME_STALLED;
+}
+
+// Keep where the search ended, if it is among the best.
+PZ_INLINE void arm_keep_end(pz_arm_call *call)
+{
+    double cost = pz_arm_cost(&call->target, &call->run);
+    if (!is_finite(cost) || (call->end_count == PZ_ARM_ENDS && !(cost < call->ends[PZ_ARM_ENDS - 1].cost))) {
+        return;
+    }
+    int at = call->end_count < PZ_ARM_ENDS ? call->end_count++ : PZ_ARM_ENDS - 1;
+    for (; at > 0 && cost < call->ends[at - 1].cost; --at) {
+        call->ends[at] = call->ends[at - 1];
+    }
+    call->ends[at].cost = cost;
+    memcpy(call->ends[at].q, call->run.q, sizeof call->ends[at].q);
 }
 
 #endif

@@ -1,6 +1,15 @@
 // A pose goal on an arm, from start to answer: searches, the closest pose where they fail, the report.
+//
+//   take the goal      the chain in its normal form (arm_chain.c), the target in the frame of its first joint
+//   search             from the caller's start, then from entries of a table and from an even sequence, for a zero of the
+//                      pose error (arm_kernel.h); what comes near one is finished by descent (arm_descent.h)
+//   look beyond        where all searches missed: zeros without limits, brought inside (arm_beyond.c)
+//   descend            to the closest pose, from the best ends
+//   answer             hinges turned back, errors and cost into the report, what is called closest doubted once more
+//
+// A batch does the same for many problems, whose searches run side by side (batch/).
 #include "num/trig.h"
-#include "solve/arm/arm_kernel.h"
+#include "solve/arm_descent.h"
 #include "solve/methods.h"
 
 #define MARGIN      0.9999 // of the tolerances: what another order of the same sums may make of the error
@@ -96,7 +105,7 @@ static bool make_target(const poise_solver *solver, pz_arm *arm)
     pz_arm_target *target = &arm->call->target;
     double scale = 1.0 / chain->unit;
     target->has_band = pz_has_band(goal->tolerance) || pz_has_band(goal->rotation_tolerance);
-    pz_arm_aim(chain, &goal->target, target);
+    arm_aim(chain, &goal->target, target);
     if (target->has_band) {
         target->turn = quat_from_matrix(&target->u);
         target->tolerance = v3_scale(goal->tolerance, scale);
@@ -132,10 +141,10 @@ const pz_arm_chain *pz_arm_prepare(poise_solver *solver, pz_arm_call *call)
     call->run.best = INFINITY;
     call->run.trace = solver->options.trace && solver->options.trace_capacity > 0 ? solver : NULL;
     call->end_count = call->search = 0;
-    call->last_search = pz_arm_last_search(chain, &call->target, solver->options.restarts);
+    call->last_search = arm_last_search(chain, &call->target, solver->options.restarts);
     call->met = false;
     call->reach = PZ_ARM_UNKNOWN;
-    pz_arm_open(chain, call->q_start, &call->run);
+    arm_open(chain, chain->n, call->q_start, &call->run);
     return chain;
 }
 
@@ -144,7 +153,119 @@ void pz_arm_take_up(poise_solver *solver, pz_arm_call *call)
     solver->arm->call = call;
 }
 
-// ---- Searches ------------------------------------------------------------------------------------------------------------
+// ---- Where searches begin --------------------------------------------------------------------------------------------------
+
+// First the caller's start, then entries of a table, near the target, then an even sequence over the limits (arm_chain.c).
+//
+// Turning the first joint turns the whole arm about its axis, and turning the last one changes nothing but the angle about
+// its own: both are solved for in closed form, so that the table only has to cover what is left, four dimensions of the
+// pose. With c the point of the last axis next to the goal's origin and z the direction of that axis, both known from a
+// target, and az the angle of c about the first axis (z of the base), a pose has the features
+//
+//   (rho_c, c_z)/sqrt2,  (z_rho, z_az, z_z)/sqrt2         in the frame turned by az
+//
+// whose squared distance is the search's own energy, but for the turn about z.
+#define SHORTEST  3 // joints of a chain with a table
+#define ROOT_HALF 0.70710678118654752440
+
+static void make_feature(vec3 c, vec3 z, double *feature, double *azimuth)
+{
+    double rho = sqrt(c.x * c.x + c.y * c.y);
+    double cosine = rho > 0 ? c.x / rho : 1.0, sine = rho > 0 ? c.y / rho : 0.0;
+    *azimuth = rho > 0 ? pz_atan2(c.y, c.x) : 0.0;
+    feature[0] = ROOT_HALF * rho;
+    feature[1] = ROOT_HALF * c.z;
+    feature[2] = ROOT_HALF * (cosine * z.x + sine * z.y);
+    feature[3] = ROOT_HALF * (cosine * z.y - sine * z.x);
+    feature[4] = ROOT_HALF * z.z;
+}
+
+// The point of the last axis next to the goal's origin.
+static vec3 axis_point(const pz_arm_chain *chain, const mat3 *frame, vec3 p)
+{
+    int last = chain->n - 1;
+    return v3_sub(p, v3_combine(chain->tx[last], frame->x, chain->ty[last], frame->y));
+}
+
+static double middle_of(const pz_arm_chain *chain, int i)
+{
+    return chain->first[i] + 0.5 * chain->span[i];
+}
+
+bool pz_arm_table_make(const pz_arm_chain *chain, pz_arm_table *table)
+{
+    int n = chain->n, last = n - 1;
+    if (n < SHORTEST || chain->turn[0] == 0 || chain->turn[last] == 0) {
+        return false;
+    }
+    // the sequence of restarts for the joints between, in n - 2 dimensions
+    pz_arm_chain inner = *chain;
+    inner.n = n - 2;
+    pz_arm_sequence(&inner);
+    for (int entry = 0; entry < PZ_ARM_TABLE; ++entry) {
+        double *q = table->q[entry];
+        arm_frames frames;
+        q[0] = middle_of(chain, 0);
+        q[last] = middle_of(chain, last);
+        for (int i = 1; i < last; ++i) {
+            q[i] = arm_sequence_at(chain, i, inner.ratio[i - 1], entry + 1);
+        }
+        arm_forward(chain, n, true, ARM_ALONE, q, &frames);
+        make_feature(axis_point(chain, &frames.d, frames.p), frames.d.z, table->feature[entry], &table->azimuth[entry]);
+    }
+    return true;
+}
+
+// The shortest way by whole turns.
+static double shortest_turn(double angle)
+{
+    return angle - PZ_TWO_PI * arm_round(angle / PZ_TWO_PI);
+}
+
+void pz_arm_table_aim(const pz_arm_chain *chain, const pz_arm_target *target, pz_arm_table *table)
+{
+    double feature[5], azimuth, half = 0.5 * chain->span[0];
+    make_feature(axis_point(chain, &target->u, target->t), target->u.z, feature, &azimuth);
+    for (int entry = 0; entry < PZ_ARM_TABLE; ++entry) {
+        double sum = 0.0;
+        for (int k = 0; k < 5; ++k) {
+            double d = feature[k] - table->feature[entry][k];
+            sum += d * d;
+        }
+        // what the first joint would have to turn beyond its limits
+        double excess = max2(fabs(shortest_turn(azimuth - table->azimuth[entry])) - half, 0.0);
+        table->distance[entry] = sum + 2.0 * excess * excess;
+    }
+    table->aim = azimuth;
+}
+
+static int take_nearest(pz_arm_table *table)
+{
+    int nearest = 0;
+    for (int entry = 1; entry < PZ_ARM_TABLE; ++entry) {
+        nearest = table->distance[entry] < table->distance[nearest] ? entry : nearest;
+    }
+    table->distance[nearest] = INFINITY;
+    return nearest;
+}
+
+// Turn of the frame d about a that brings it nearest to u: the largest of sum u_k . (R d_k) over R about a is at the angle
+// atan2(sum a . (d_k x u_k), sum d_k . u_k - (a . d_k)(a . u_k)). For a = z of the frame the third term of each sum is 0.
+static double best_turn(const mat3 *d, const mat3 *u)
+{
+    double sine = v3_dot(d->z, v3_add(v3_cross(d->x, u->x), v3_cross(d->y, u->y)));
+    return pz_atan2(sine, v3_dot(d->x, u->x) + v3_dot(d->y, u->y));
+}
+
+void pz_arm_table_next(const pz_arm_chain *chain, const pz_arm_target *target, pz_arm_table *table, double *q)
+{
+    int entry = take_nearest(table), last = chain->n - 1;
+    memcpy(q, table->q[entry], (size_t)chain->n * sizeof *q);
+    q[0] = clamp(q[0] + shortest_turn(table->aim - table->azimuth[entry]), chain->lower[0], chain->upper[0]);
+    arm_frames frames;
+    arm_forward(chain, chain->n, true, ARM_ALONE, q, &frames);
+    q[last] = clamp(q[last] + best_turn(&frames.d, &target->u), chain->lower[last], chain->upper[last]);
+}
 
 // Where search number m begins: the caller's start, then entries of the table, then the sequence.
 static void begin_search(const poise_solver *solver, pz_arm *arm, int m)
@@ -158,15 +279,203 @@ static void begin_search(const poise_solver *solver, pz_arm *arm, int m)
     if (m > 0 && m <= from_table) {
         pz_arm_table_next(&arm->chain, &call->target, arm->table, q);
     } else if (m > 0) {
-        pz_arm_restart(&arm->chain, pz_arm_first_start(solver->options.seed) + m - from_table, q);
+        arm_restart(&arm->chain, pz_arm_first_start(solver->options.seed) + m - from_table, q);
     }
-    pz_arm_begin(&arm->chain, m == 0 ? call->q_start : q, &call->run);
+    arm_begin(&arm->chain, arm->chain.n, m == 0 ? call->q_start : q, &call->run);
 }
 
 void pz_arm_begin_search(const poise_solver *solver)
 {
     begin_search(solver, solver->arm, solver->arm->call->search);
 }
+
+// ---- A search for a zero ---------------------------------------------------------------------------------------------------
+
+// Instances for the usual arms: constant n lets the loops unroll, which takes a quarter off an iteration.
+bool pz_arm_search(const pz_arm_chain *chain, const pz_arm_target *target, int most, pz_arm_run *run)
+{
+    if (chain->is_wide && !chain->slides && chain->n >= 6) {
+        return pz_arm_search_wide(chain, target, most, run);
+    }
+    switch (chain->slides ? 0 : chain->n) {
+    case 3:
+        return arm_search(chain, target, most, run, 3, false);
+    case 4:
+        return arm_search(chain, target, most, run, 4, false);
+    case 5:
+        return arm_search(chain, target, most, run, 5, false);
+    case 6:
+        return arm_search(chain, target, most, run, 6, false);
+    case 7:
+        return arm_search(chain, target, most, run, 7, false);
+    case 8:
+        return arm_search(chain, target, most, run, 8, false);
+    default:
+        return arm_search(chain, target, most, run, chain->n, true);
+    }
+}
+
+// ---- A search with tolerance bands -----------------------------------------------------------------------------------------
+
+// Gauss-Newton over the residuals beyond the bands.
+//
+// Along the axes T_a of the target, with dead() the part of a number beyond its tolerance,
+//
+//   rho_a = dead(T_a . r)        row:  T_a . J_i                         for a = x, y, z
+//   rho_k = dead(e_k)            row:  A_k . a_i                         e = 2 vec(conj(target) frame), goal/orientation.c
+//
+// and no row where the band holds. The step minimises |rho + K^T x|^2 + lambda |x|^2, K the n x 6 matrix of rows; search,
+// limits and damping are those of the other search. What this leaves is finished by the general method.
+typedef struct banded_point {
+    arm_frames frames;
+    double rho[6];
+    mat3 position; // rows of the position, as columns; 0 where the band holds
+    mat3 rotation; // the same of the rotation
+    double r, e;   // |rho|^2 of each
+} banded_point;
+
+static vec3 banded_beyond(vec3 x, vec3 tolerance)
+{
+    return v3(pz_dead_zone(x.x, tolerance.x), pz_dead_zone(x.y, tolerance.y), pz_dead_zone(x.z, tolerance.z));
+}
+
+// The columns of M whose component of x is beyond its tolerance.
+static mat3 banded_active(const mat3 *M, vec3 x, vec3 tolerance)
+{
+    vec3 none = {0, 0, 0};
+    return (mat3){fabs(x.x) >= tolerance.x ? M->x : none, fabs(x.y) >= tolerance.y ? M->y : none,
+                  fabs(x.z) >= tolerance.z ? M->z : none};
+}
+
+static void banded_look(const pz_arm_chain *chain, const pz_arm_target *target, const double *q, banded_point *at)
+{
+    arm_forward(chain, chain->n, true, ARM_ALONE, q, &at->frames);
+    vec3 r = m3_apply_transposed(&target->u, v3_sub(at->frames.p, target->t)), left = banded_beyond(r, target->tolerance);
+    at->position = banded_active(&target->u, r, target->tolerance);
+
+    mat3 frame = m3_mul(&at->frames.d, &chain->tail);
+    quat turn = quat_mul(quat_conj(target->turn), quat_from_matrix(&frame));
+    double sign = turn.w < 0 ? -1.0 : 1.0, w = sign * turn.w;
+    vec3 v = v3_scale(quat_vec(turn), sign), e = v3_scale(v, 2.0), turned = banded_beyond(e, target->rotation_tolerance);
+    mat3 A = {m3_apply(&target->u, v3(w, v.z, -v.y)), m3_apply(&target->u, v3(-v.z, w, v.x)),
+              m3_apply(&target->u, v3(v.y, -v.x, w))};
+    at->rotation = banded_active(&A, e, target->rotation_tolerance);
+
+    at->rho[0] = left.x, at->rho[1] = left.y, at->rho[2] = left.z;
+    at->rho[3] = turned.x, at->rho[4] = turned.y, at->rho[5] = turned.z;
+    at->r = v3_dot(left, left);
+    at->e = v3_dot(turned, turned);
+}
+
+static double dot6(const double *a, const double *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
+}
+
+// The rows of one joint, cleared where it is held at a limit.
+static void banded_rows(const pz_arm_chain *chain, const banded_point *at, const pz_arm_run *run, int i, double *K)
+{
+    arm_column column = arm_column_of(chain, true, &at->frames, i);
+    vec3 p = m3_apply_transposed(&at->position, column.J), t = m3_apply_transposed(&at->rotation, column.a);
+    K[0] = p.x, K[1] = p.y, K[2] = p.z, K[3] = t.x, K[4] = t.y, K[5] = t.z;
+    bool held = arm_is_held(run->side[i], dot6(K, at->rho));
+    for (int k = 0; held && k < 6; ++k) {
+        K[k] = 0.0;
+    }
+}
+
+// x = -K (K^T K + lambda I)^-1 rho, 6 x 6.
+static void banded_step(int n, double (*K)[6], const double *rho, double lambda, double *x)
+{
+    double A[6][8], y[6];
+    for (int a = 0; a < 6; ++a) {
+        for (int b = 0; b <= a; ++b) {
+            double sum = 0.0;
+            for (int i = 0; i < n; ++i) {
+                sum += K[i][a] * K[i][b];
+            }
+            A[a][b] = A[b][a] = sum;
+        }
+        A[a][a] += lambda;
+        A[a][6] = -rho[a];
+    }
+    arm_eliminate(6, A);
+    for (int a = 0; a < 6; ++a) {
+        y[a] = A[a][6];
+    }
+    for (int i = 0; i < n; ++i) {
+        x[i] = dot6(K[i], y);
+    }
+}
+
+bool pz_arm_search_banded(const pz_arm_chain *chain, const pz_arm_target *target, int most, pz_arm_run *run)
+{
+    banded_point at;
+    arm_progress progress = arm_progress_begin();
+    arm_joints joints = arm_joints_of(run);
+    double lambda = 0.0;
+    for (;;) {
+        banded_look(chain, target, run->q, &at);
+        double f = 0.5 * (at.r + at.e), cost = 0.5 * (target->W * at.r + at.e);
+        bool met = (at.r <= target->most_r && at.e <= target->most_e) || cost <= target->cost;
+        arm_note_iterate(progress.k, at.r, 0.5 * at.e, cost, lambda, run);
+        if (arm_ends(&progress, f, met, most)) {
+            run->f = f, run->r = at.r, run->e = 0.5 * at.e;
+            run->iterations += (int)progress.k - 1;
+            run->evaluations += (int)progress.k;
+            return met;
+        }
+        lambda = arm_damping(f);
+        double K[PZ_ARM_MOST][6], x[PZ_ARM_MOST];
+        run->slope = run->longest = 0.0;
+        for (int i = 0; i < chain->n; ++i) {
+            banded_rows(chain, &at, run, i, K[i]);
+            run->slope = max2(run->slope, fabs(dot6(K[i], at.rho)));
+        }
+        banded_step(chain->n, K, at.rho, lambda, x);
+        run->longest = pz_largest(x, chain->n);
+        arm_move(chain, chain->n, true, x, &joints);
+    }
+}
+
+// ---- Descent ---------------------------------------------------------------------------------------------------------------
+
+pz_arm_end pz_arm_finish(const pz_arm_chain *chain, const pz_arm_target *target, bool zero, int most, pz_arm_run *run)
+{
+    if (chain->n == 6 && !chain->slides) {
+        return arm_descend(chain, target, zero, most, run, 6, false);
+    }
+    if (chain->n == 7 && !chain->slides) {
+        return arm_descend(chain, target, zero, most, run, 7, false);
+    }
+    return arm_descend(chain, target, zero, most, run, chain->n, true);
+}
+
+void pz_arm_measure(const pz_arm_chain *chain, const pz_arm_target *target, pz_arm_run *run)
+{
+    arm_point point;
+    arm_look_at(chain, target, chain->n, true, run, target->W, &point);
+    arm_note(chain, chain->n, true, &point.frames, &point.error, target, true, run);
+}
+
+double pz_arm_derivatives(const pz_arm_chain *chain, const pz_arm_target *target, double W, const double *q, double *g,
+                          double (*H)[PZ_ARM_MOST])
+{
+    static const double inside[PZ_ARM_MOST] = {0};
+    arm_frames frames;
+    arm_model model;
+    int n = chain->n;
+    arm_error error = arm_look(chain, n, true, q, target, &frames);
+    arm_make_columns(chain, n, true, &frames, &error, W, inside, &model);
+    arm_make_exact(n, &frames, &error, target, W, &model);
+    memcpy(g, model.g, (size_t)n * sizeof *g);
+    for (int i = 0; i < n; ++i) {
+        memcpy(H[i], model.exact[i], (size_t)(i + 1) * sizeof H[i][0]);
+    }
+    return 0.5 * W * error.rr + error.e;
+}
+
+// ---- Searches ------------------------------------------------------------------------------------------------------------
 
 // The chain's coordinates put into a configuration of the model.
 static void put(const poise_solver *solver, const pz_arm *arm, const double *q, double *configuration)
@@ -240,7 +549,7 @@ static bool is_accepted(poise_solver *solver, pz_arm *arm)
     if (!solver->accepts) {
         return true;
     }
-    pz_arm_turn_back(&arm->chain, arm->call->q_start, arm->call->run.q);
+    arm_turn_back(&arm->chain, arm->chain.n, arm->call->q_start, arm->call->run.q);
     put(solver, arm, arm->call->run.q, solver->q_try);
     return solver->accepts(solver, solver->q_try);
 }
@@ -253,7 +562,7 @@ bool pz_arm_end_search(poise_solver *solver, bool met)
     if (call->met) {
         return true;
     }
-    pz_arm_keep_end(call);
+    arm_keep_end(call);
     call->search += 1;
     return call->search > call->last_search;
 }
@@ -282,7 +591,7 @@ static double minimise(void *context, pz_arm_call *call, const double *q, pz_arm
 {
     poise_solver *solver = context;
     pz_arm *arm = solver->arm;
-    pz_arm_begin(&arm->chain, q, &call->run);
+    arm_begin(&arm->chain, arm->chain.n, q, &call->run);
     if (!call->target.has_band) {
         *end = pz_arm_finish(&arm->chain, &call->target, false, solver->options.max_iterations, &call->run);
         return pz_arm_cost(&call->target, &call->run);
@@ -307,7 +616,9 @@ static pz_arm_reach look_beyond(poise_solver *solver, bool (*keeps)(void *contex
     const poise_solver_options *options = &solver->options;
     const pz_arm_chain *chain = &solver->arm->chain;
     pz_arm_call *call = solver->arm->call;
-    int count = pz_arm_beyond_count(chain, &call->target, options->restarts);
+    int wanted = PZ_ARM_BEYOND_EACH * least(options->restarts, PZ_ARM_BEYOND_MOST / PZ_ARM_BEYOND_EACH);
+    bool looks = options->restarts > 0 && !arm_is_out_of_reach(chain, &call->target);
+    int count = !looks ? 0 : wanted < PZ_ARM_BEYOND_LEAST ? PZ_ARM_BEYOND_LEAST : wanted;
     int first = pz_arm_first_start(options->seed) + call->last_search + 1;
     return pz_arm_look_beyond(chain, call, first, count, options->max_iterations, keeps, context);
 }
@@ -345,7 +656,7 @@ static bool is_reached(poise_solver *solver, const pz_arm *arm)
     report->cost = w * pz_arm_cost(&call->target, &call->run);
     report->gradient = w * slope_of(arm);
     report->worst_length = arm->chain.unit * sqrt(call->run.r);
-    report->worst_angle = pz_arm_angle(call->run.e);
+    report->worst_angle = arm_angle(call->run.e);
     solver->is_measured =
         (report->worst_length <= options->position_tolerance && report->worst_angle <= options->rotation_tolerance) ||
         report->cost <= options->cost_tolerance;
@@ -394,7 +705,7 @@ static void stay_at_limits(poise_solver *solver, pz_arm *arm)
         return;
     }
     minimise(solver, call, q, &end);
-    pz_arm_turn_back(&arm->chain, call->q_start, call->run.q);
+    arm_turn_back(&arm->chain, arm->chain.n, call->q_start, call->run.q);
     if (end != PZ_ARM_MET || !is_accepted(solver, arm)) {
         found.iterations = call->run.iterations, found.evaluations = call->run.evaluations, found.best = call->run.best;
         call->run = found;
@@ -435,7 +746,7 @@ static void conclude(poise_solver *solver, pz_arm *arm, pz_arm_end end)
 {
     pz_arm_call *call = arm->call;
     poise_report *report = &solver->report;
-    pz_arm_turn_back(&arm->chain, call->q_start, call->run.q);
+    arm_turn_back(&arm->chain, arm->chain.n, call->q_start, call->run.q);
     if (end == PZ_ARM_MET && !call->target.has_band && has_turned_far(&arm->chain, call->q_start, call->run.q)) {
         stay_at_limits(solver, arm);
     }
@@ -457,7 +768,7 @@ static void conclude(poise_solver *solver, pz_arm *arm, pz_arm_end end)
         doubt(solver, call);
         return;
     }
-    report->outcome = end == PZ_ARM_MET ? POISE_OUTCOME_STALLED : pz_arm_outcome(end);
+    report->outcome = end == PZ_ARM_MET ? POISE_OUTCOME_STALLED : arm_outcome(end);
     report->why = end == PZ_ARM_BUDGET ? POISE_WHY_BUDGET : end == PZ_ARM_CLOSEST ? POISE_WHY_CLOSEST : POISE_WHY_STALLED;
     doubt(solver, call);
 }
@@ -555,7 +866,7 @@ static void take_solution(solution_rows *found)
 {
     poise_solver *solver = found->solver;
     pz_arm *arm = solver->arm;
-    pz_arm_turn_back(&arm->chain, arm->own.q_start, arm->own.run.q);
+    arm_turn_back(&arm->chain, arm->chain.n, arm->own.q_start, arm->own.run.q);
     put(solver, arm, arm->own.run.q, solver->q_try);
     add_solution(solver, arm, solver->q_try, found->rows, found->capacity, &found->count);
 }
@@ -578,7 +889,7 @@ static int find_all(poise_solver *solver, pz_arm *arm, double *solutions, int ca
         if (find_sharply(solver, arm)) {
             take_solution(&all);
         } else {
-            pz_arm_keep_end(&arm->own);
+            arm_keep_end(&arm->own);
         }
         note_search(solver, &arm->own, m);
     }

@@ -15,16 +15,19 @@
 //
 // Steps solve (H + lambda I) x = -g with H exact where that is positive definite, else Gauss-Newton; lambda by the gain
 // ratio (H. B. Nielsen, "Damping parameter in Marquardt's method", 1999). f falls with every step that is taken.
-#include "solve/arm/arm_kernel.h"
+#ifndef PZ_SOLVE_ARM_DESCENT_H
+#define PZ_SOLVE_ARM_DESCENT_H
 
-#define LAMBDA_NEAR  1e-4 // where a search left off
-#define LAMBDA_FAR   0.1
-#define LAMBDA_LEAST 1e-15
-#define LAMBDA_MOST  1e12 // steps this short change nothing
-#define SHRINK_MOST  (1.0 / 3.0)
-#define ROUNDING     (8.0 * PZ_EPSILON)
-#define BLIND_STEPS  5    // taken on trust, where f no longer shows a decrease
-#define HOPELESS     0.03 // a zero is not near when the exact model promises less of f than this
+#include "solve/arm_kernel.h"
+
+#define ARM_LAMBDA_NEAR  1e-4 // where a search left off
+#define ARM_LAMBDA_FAR   0.1
+#define ARM_LAMBDA_LEAST 1e-15
+#define ARM_LAMBDA_MOST  1e12 // steps this short change nothing
+#define ARM_SHRINK_MOST  (1.0 / 3.0)
+#define ARM_ROUNDING     (8.0 * PZ_EPSILON)
+#define ARM_BLIND_STEPS  5    // taken on trust, where f no longer shows a decrease
+#define ARM_HOPELESS     0.03 // a zero is not near when the exact model promises less of f than this
 
 // The quadratic model at a point. Only entries j <= i are used.
 typedef struct arm_model {
@@ -34,8 +37,8 @@ typedef struct arm_model {
     double exact[PZ_ARM_MOST][PZ_ARM_MOST];
 } arm_model;
 
-PZ_INLINE void make_exact(int n, const arm_frames *frames, const arm_error *error, const pz_arm_target *target, double W,
-                          arm_model *m)
+PZ_INLINE void arm_make_exact(int n, const arm_frames *frames, const arm_error *error, const pz_arm_target *target, double W,
+                              arm_model *m)
 {
     const mat3 *d = &frames->d, *u = &target->u;
     sym3 M = sym3_scale(sym3_add(sym3_add(sym3_pair(u->x, d->x), sym3_pair(u->y, d->y)), sym3_pair(u->z, d->z)), 0.5);
@@ -50,7 +53,7 @@ PZ_INLINE void make_exact(int n, const arm_frames *frames, const arm_error *erro
     }
 }
 
-PZ_INLINE void make_gauss_newton(int n, double W, arm_model *m)
+PZ_INLINE void arm_make_gauss_newton(int n, double W, arm_model *m)
 {
     for (int i = 0; i < n; ++i) {
         vec3 WJ = v3_scale(m->columns[i].J, W);
@@ -61,8 +64,8 @@ PZ_INLINE void make_gauss_newton(int n, double W, arm_model *m)
 }
 
 // Columns and gradient, with the joints held that descent would take out of their limits.
-PZ_INLINE void make_columns(const pz_arm_chain *chain, int n, bool slides, const arm_frames *frames, const arm_error *error,
-                            double W, const double *side, arm_model *m)
+PZ_INLINE void arm_make_columns(const pz_arm_chain *chain, int n, bool slides, const arm_frames *frames,
+                                const arm_error *error, double W, const double *side, arm_model *m)
 {
     for (int i = 0; i < n; ++i) {
         arm_column column = arm_column_of(chain, slides, frames, i);
@@ -74,7 +77,7 @@ PZ_INLINE void make_columns(const pz_arm_chain *chain, int n, bool slides, const
 }
 
 // x = -(H + lambda I)^-1 g by L D L^T, of which only the lower triangle is stored. False when a pivot is not > 0.
-PZ_INLINE bool solve(int n, double (*H)[PZ_ARM_MOST], const double *g, double lambda, double *x)
+PZ_INLINE bool arm_solve_model(int n, double (*H)[PZ_ARM_MOST], const double *g, double lambda, double *x)
 {
     double L[PZ_ARM_MOST][PZ_ARM_MOST], inverse[PZ_ARM_MOST];
     for (int i = 0; i < n; ++i) {
@@ -108,7 +111,7 @@ PZ_INLINE bool solve(int n, double (*H)[PZ_ARM_MOST], const double *g, double la
 }
 
 // Decrease of the model along x, -(g . x + x . H x/2).
-PZ_INLINE double decrease(int n, double (*H)[PZ_ARM_MOST], const double *g, const double *x)
+PZ_INLINE double arm_decrease(int n, double (*H)[PZ_ARM_MOST], const double *g, const double *x)
 {
     double sum = 0.0;
     for (int i = 0; i < n; ++i) {
@@ -122,7 +125,7 @@ PZ_INLINE double decrease(int n, double (*H)[PZ_ARM_MOST], const double *g, cons
 }
 
 // Move q by x within the limits. x becomes the step that was taken; true when a joint was clamped.
-PZ_INLINE bool move(const pz_arm_chain *chain, int n, bool slides, pz_arm_run *run, double *x)
+PZ_INLINE bool arm_move_or_clamp(const pz_arm_chain *chain, int n, bool slides, pz_arm_run *run, double *x)
 {
     arm_joints joints = arm_joints_of(run);
     bool clamped = false;
@@ -142,7 +145,7 @@ PZ_INLINE bool move(const pz_arm_chain *chain, int n, bool slides, pz_arm_run *r
 }
 
 // |g_i| <= tolerance sqrt(2 f) sqrt(G_ii), as every method has it (stepping.c), G the Gauss-Newton matrix.
-PZ_INLINE bool is_stationary(int n, const arm_model *m, double W, double f, double tolerance)
+PZ_INLINE bool arm_is_stationary(int n, const arm_model *m, double W, double f, double tolerance)
 {
     double scale = tolerance * tolerance * 2.0 * f;
     for (int i = 0; i < n; ++i) {
@@ -174,15 +177,15 @@ typedef struct arm_descent {
     int blind_left;
 } arm_descent;
 
-PZ_INLINE void look(const pz_arm_chain *chain, const pz_arm_target *target, int n, bool slides, const pz_arm_run *run,
-                    double W, arm_point *point)
+PZ_INLINE void arm_look_at(const pz_arm_chain *chain, const pz_arm_target *target, int n, bool slides, const pz_arm_run *run,
+                           double W, arm_point *point)
 {
     point->error = arm_look(chain, n, slides, run->q, target, &point->frames);
     point->f = 0.5 * W * point->error.rr + point->error.e;
 }
 
 // The frames that a chain of n joints has, not all that there is room for.
-PZ_INLINE void copy_point(int n, const arm_point *from, arm_point *to)
+PZ_INLINE void arm_copy_point(int n, const arm_point *from, arm_point *to)
 {
     for (int i = 0; i < n; ++i) {
         to->frames.a[i] = from->frames.a[i];
@@ -196,16 +199,16 @@ PZ_INLINE void copy_point(int n, const arm_point *from, arm_point *to)
 
 // The step for the current damping, exact if that is positive definite. Rounding can take that from Gauss-Newton, too,
 // where weights are so large that the damping is lost beside them.
-PZ_INLINE void find_step(int n, arm_descent *d)
+PZ_INLINE void arm_find_step(int n, arm_descent *d)
 {
     arm_model *m = &d->model;
-    d->has_step = d->exact = solve(n, m->exact, m->g, d->lambda, d->x);
+    d->has_step = d->exact = arm_solve_model(n, m->exact, m->g, d->lambda, d->x);
     if (!d->exact) {
         if (!d->has_gauss_newton) {
-            make_gauss_newton(n, d->W, m);
+            arm_make_gauss_newton(n, d->W, m);
             d->has_gauss_newton = true;
         }
-        d->has_step = solve(n, m->gauss_newton, m->g, d->lambda, d->x);
+        d->has_step = arm_solve_model(n, m->gauss_newton, m->g, d->lambda, d->x);
         for (int i = 0; i < n; ++i) {
             d->x[i] = d->has_step ? d->x[i] : 0.0;
         }
@@ -215,8 +218,8 @@ PZ_INLINE void find_step(int n, arm_descent *d)
 // Try the step: true when the trial is the current point now. A step that promises less than f can show is taken on trust a
 // few times, as long as f does not visibly rise: the last steps of Newton's method, which make the gradient vanish. What f
 // cannot show is the rounding of |r|^2, r of size `reach`, and of E.
-PZ_INLINE bool try_step(const pz_arm_chain *chain, const pz_arm_target *target, int n, bool slides, pz_arm_run *run,
-                        arm_descent *d)
+PZ_INLINE bool arm_try_step(const pz_arm_chain *chain, const pz_arm_target *target, int n, bool slides, pz_arm_run *run,
+                            arm_descent *d)
 {
     double q[PZ_ARM_MOST], side[PZ_ARM_MOST], f = d->at.f;
     arm_model *m = &d->model;
@@ -224,13 +227,13 @@ PZ_INLINE bool try_step(const pz_arm_chain *chain, const pz_arm_target *target, 
     for (int i = 0; i < n; ++i) {
         q[i] = run->q[i], side[i] = run->side[i];
     }
-    d->clamped = move(chain, n, slides, run, d->x);
-    d->predicted = d->exact ? decrease(n, m->exact, m->g, d->x) : decrease(n, m->gauss_newton, m->g, d->x);
-    look(chain, target, n, slides, run, d->W, &trial);
-    double noise = ROUNDING * (f + d->W * chain->size * sqrt(d->at.error.rr) + sqrt(d->at.error.e));
+    d->clamped = arm_move_or_clamp(chain, n, slides, run, d->x);
+    d->predicted = d->exact ? arm_decrease(n, m->exact, m->g, d->x) : arm_decrease(n, m->gauss_newton, m->g, d->x);
+    arm_look_at(chain, target, n, slides, run, d->W, &trial);
+    double noise = ARM_ROUNDING * (f + d->W * chain->size * sqrt(d->at.error.rr) + sqrt(d->at.error.e));
     d->blind = d->has_step && fabs(d->predicted) <= noise;
     if (trial.f < f || (d->blind && trial.f <= f + noise)) {
-        copy_point(n, &trial, &d->at);
+        arm_copy_point(n, &trial, &d->at);
         return true;
     }
     for (int i = 0; i < n; ++i) {
@@ -240,21 +243,21 @@ PZ_INLINE bool try_step(const pz_arm_chain *chain, const pz_arm_target *target, 
 }
 
 // lambda after a trial; false when there is no point in going on.
-PZ_INLINE bool adapt(arm_descent *d, bool accepted, double before)
+PZ_INLINE bool arm_adapt(arm_descent *d, bool accepted, double before)
 {
     d->blind_left -= d->blind;
     if (accepted) {
         double shrink = d->blind ? 1.0 : 2.0 * (before - d->at.f) / d->predicted - 1.0;
-        d->lambda = max2(d->lambda * max2(SHRINK_MOST, 1.0 - shrink * shrink * shrink), LAMBDA_LEAST);
+        d->lambda = max2(d->lambda * max2(ARM_SHRINK_MOST, 1.0 - shrink * shrink * shrink), ARM_LAMBDA_LEAST);
         d->growth = 2.0;
     } else {
         d->lambda *= d->growth;
         d->growth *= 2.0;
     }
-    return d->blind_left >= 0 && !(d->lambda > LAMBDA_MOST);
+    return d->blind_left >= 0 && !(d->lambda > ARM_LAMBDA_MOST);
 }
 
-static void record(const arm_descent *d, int n, double lambda, pz_arm_run *run)
+static inline void arm_record_step(const arm_descent *d, int n, double lambda, pz_arm_run *run)
 {
     run->slope = pz_largest(d->model.g, n);
     run->longest = pz_largest(d->x, n);
@@ -262,44 +265,46 @@ static void record(const arm_descent *d, int n, double lambda, pz_arm_run *run)
 }
 
 // May the descent stop here? Otherwise the model is made.
-PZ_INLINE bool is_done(const pz_arm_chain *chain, const pz_arm_target *target, bool zero, int n, bool slides,
-                       const pz_arm_run *run, arm_descent *d, pz_arm_end *end)
+PZ_INLINE bool arm_is_done(const pz_arm_chain *chain, const pz_arm_target *target, bool zero, int n, bool slides,
+                           const pz_arm_run *run, arm_descent *d, pz_arm_end *end)
 {
     const arm_point *at = &d->at;
     if (arm_target_is_met(&at->error, target)) {
         *end = PZ_ARM_MET;
         return true;
     }
-    make_columns(chain, n, slides, &at->frames, &at->error, d->W, run->side, &d->model);
-    if (!zero && is_stationary(n, &d->model, d->W, at->f, target->stationary)) {
+    arm_make_columns(chain, n, slides, &at->frames, &at->error, d->W, run->side, &d->model);
+    if (!zero && arm_is_stationary(n, &d->model, d->W, at->f, target->stationary)) {
         *end = PZ_ARM_CLOSEST;
         return true;
     }
-    make_exact(n, &at->frames, &at->error, target, d->W, &d->model);
+    arm_make_exact(n, &at->frames, &at->error, target, d->W, &d->model);
     d->has_gauss_newton = false;
     return false;
 }
 
-PZ_INLINE pz_arm_end finish(const pz_arm_chain *chain, const pz_arm_target *target, bool zero, int most, pz_arm_run *run,
-                            int n, bool slides)
+// Descend from run->q, at most `most` iterations. `zero`: look for a zero of the search's energy and give up at a minimum
+// above it; otherwise minimise the goal's cost until it is met or stationary.
+PZ_INLINE pz_arm_end arm_descend(const pz_arm_chain *chain, const pz_arm_target *target, bool zero, int most,
+                                 pz_arm_run *run, int n, bool slides)
 {
     arm_descent d;
     d.W = zero ? 1.0 : target->W;
-    d.lambda = zero ? LAMBDA_NEAR : LAMBDA_FAR, d.growth = 2.0;
-    d.blind_left = BLIND_STEPS;
-    look(chain, target, n, slides, run, d.W, &d.at);
+    d.lambda = zero ? ARM_LAMBDA_NEAR : ARM_LAMBDA_FAR, d.growth = 2.0;
+    d.blind_left = ARM_BLIND_STEPS;
+    arm_look_at(chain, target, n, slides, run, d.W, &d.at);
     pz_arm_end end = PZ_ARM_BUDGET;
     bool accepted = true;
     int k = 0;
-    while (!(accepted && is_done(chain, target, zero, n, slides, run, &d, &end)) && k < most) {
+    while (!(accepted && arm_is_done(chain, target, zero, n, slides, run, &d, &end)) && k < most) {
         double before = d.at.f, lambda = d.lambda;
-        find_step(n, &d);
-        accepted = try_step(chain, target, n, slides, run, &d);
-        bool hopeless = zero && d.exact && !d.clamped && d.predicted < HOPELESS * before;
-        bool can_move = adapt(&d, accepted, before);
+        arm_find_step(n, &d);
+        accepted = arm_try_step(chain, target, n, slides, run, &d);
+        bool hopeless = zero && d.exact && !d.clamped && d.predicted < ARM_HOPELESS * before;
+        bool can_move = arm_adapt(&d, accepted, before);
         k += 1;
         if (ARM_REPORTS && run->trace && !zero) {
-            record(&d, n, lambda, run);
+            arm_record_step(&d, n, lambda, run);
         }
         if (hopeless || !can_move) {
             end = hopeless ? PZ_ARM_GAVE_UP : d.blind_left < 0 ? PZ_ARM_CLOSEST : PZ_ARM_STALLED;
@@ -312,37 +317,4 @@ PZ_INLINE pz_arm_end finish(const pz_arm_chain *chain, const pz_arm_target *targ
     return end;
 }
 
-pz_arm_end pz_arm_finish(const pz_arm_chain *chain, const pz_arm_target *target, bool zero, int most, pz_arm_run *run)
-{
-    if (chain->n == 6 && !chain->slides) {
-        return finish(chain, target, zero, most, run, 6, false);
-    }
-    if (chain->n == 7 && !chain->slides) {
-        return finish(chain, target, zero, most, run, 7, false);
-    }
-    return finish(chain, target, zero, most, run, chain->n, true);
-}
-
-void pz_arm_measure(const pz_arm_chain *chain, const pz_arm_target *target, pz_arm_run *run)
-{
-    arm_point point;
-    look(chain, target, chain->n, true, run, target->W, &point);
-    arm_note(chain, chain->n, true, &point.frames, &point.error, target, true, run);
-}
-
-double pz_arm_derivatives(const pz_arm_chain *chain, const pz_arm_target *target, double W, const double *q, double *g,
-                          double (*H)[PZ_ARM_MOST])
-{
-    static const double inside[PZ_ARM_MOST] = {0};
-    arm_frames frames;
-    arm_model model;
-    int n = chain->n;
-    arm_error error = arm_look(chain, n, true, q, target, &frames);
-    make_columns(chain, n, true, &frames, &error, W, inside, &model);
-    make_exact(n, &frames, &error, target, W, &model);
-    memcpy(g, model.g, (size_t)n * sizeof *g);
-    for (int i = 0; i < n; ++i) {
-        memcpy(H[i], model.exact[i], (size_t)(i + 1) * sizeof H[i][0]);
-    }
-    return 0.5 * W * error.rr + error.e;
-}
+#endif
