@@ -20,7 +20,7 @@
 
 #include <poise/sequence.h>
 
-#include "goal/objective_state.h"
+#include "goal/objective.h"
 
 #define SEQUENCE_BASIS 4 // coefficients that a frame depends on
 #define SEQUENCE_WALLS 2 // kinds: of velocity, of acceleration

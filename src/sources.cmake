@@ -23,30 +23,23 @@ set(poise_sources
     src/shape/cover.c
     src/shape/hull.c
     src/shape/hull_points.c
-    src/goal/jet.c
-    src/goal/residual.c
-    src/goal/goal_rows.c
+    src/goal/evaluation.c
     src/goal/position.c
-    src/goal/plane.c
-    src/goal/line.c
-    src/goal/distance.c
     src/goal/direction.c
     src/goal/orientation.c
     src/goal/pose.c
     src/goal/aim.c
+    src/goal/plane.c
+    src/goal/line.c
+    src/goal/distance.c
     src/goal/posture.c
     src/goal/relative.c
     src/goal/mass_center.c
     src/goal/callback.c
-    src/goal/goal_table.c
-    src/goal/goal_check.c
-    src/goal/goal_reach.c
-    src/goal/marker_sums.c
+    src/goal/goal.c
     src/goal/objective.c
     src/goal/objective_wide.c
     src/goal/hessian.c
-    src/goal/packed_factor.c
-    src/goal/inverse_diagonal.c
     src/solve/pose_gradients_4.c
     src/solve/pose_gradients_8.c
     src/solve/sensitivity_goals.c

@@ -3,7 +3,7 @@
 #define PZ_MOTION_EDIT_LEAST_CHANGE_H
 
 #include "base/arena.h"
-#include "goal/goal_kind.h"
+#include "goal/goal.h"
 
 typedef struct pz_least_change {
     const poise_model *model;

@@ -6,7 +6,7 @@
 //     ww = w (I - d d^T)                     wu = (w/l) [d]x P                  uu = (w/l^2) P
 //   exact adds w e . d2d and -w e . d2u:
 //     ww + turn curvature of d under w e     uu + (w/l^2) (u (P d)^T + (P d) u^T + (e . u) P)
-#include "goal/goal_kind.h"
+#include "goal/goal.h"
 
 // Nearer than this the direction to the target is rounding; the goal then counts as met.
 #define NEAREST 1e-12
@@ -43,7 +43,7 @@ static void curvature(const sight *s, vec3 e, double w, pz_jet *jet)
     jet->exact.uu = sym3_add(sym3_scale(P, wll * (1.0 + v3_dot(e, s->u))), sym3_scale(sym3_pair(s->u, Pd), 2.0 * wll));
 }
 
-void pz_aim_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
+static void aim_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
 {
     sight s = sight_of(evaluation->kin, goal);
     if (!(s.l > NEAREST)) {
@@ -59,14 +59,14 @@ void pz_aim_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
     pz_add_jet(evaluation, goal->body, &jet);
 }
 
-poise_goal_error pz_aim_error(const poise_kinematics *kin, const poise_goal *goal)
+static poise_goal_error aim_error(const poise_kinematics *kin, const poise_goal *goal)
 {
     sight s = sight_of(kin, goal);
     return pz_single_error(pz_angle_between(s.d, s.u), POISE_UNIT_ANGLE);
 }
 
 // Row k: dr_k = a . (omega x d) + (P a/l) . dx for a the axis k.
-int pz_aim_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J)
+static int aim_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J)
 {
     static const vec3 unit[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     if (!r) {
@@ -84,3 +84,18 @@ int pz_aim_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, 
     }
     return pz_put_vec3(v3_scale(v3_sub(s.d, s.u), w), r);
 }
+
+poise_goal poise_goal_aim(int body, poise_vec3 local, poise_vec3 axis, poise_vec3 target)
+{
+    poise_goal goal = pz_goal_at_point(POISE_GOAL_AIM, body, local, target);
+    goal.axis = v3_normalize(axis);
+    return goal;
+}
+
+const pz_goal_row pz_goal_aim = {
+    .name = "aim",
+    .needs = PZ_NEEDS_BODY | PZ_NEEDS_POINT | PZ_NEEDS_AXIS,
+    .evaluate = aim_evaluate,
+    .error = aim_error,
+    .rows = aim_rows,
+};

@@ -1,5 +1,5 @@
 // CALLBACK: an energy of the pose of a body's frame `local` that the caller supplies, as a jet at the frame's origin.
-#include "goal/goal_kind.h"
+#include "goal/goal.h"
 
 #define ROUNDING 1e-9 // an energy that is below 0 by no more is taken for 0; one that is farther below is never met
 
@@ -70,7 +70,7 @@ static bool ask(const poise_kinematics *kin, const poise_goal *goal, poise_body_
            all_finite(answer->gauss_newton, 36);
 }
 
-void pz_callback_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
+static void callback_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
 {
     poise_body_energy answer;
     if (!ask(evaluation->kin, goal, &answer)) {
@@ -91,10 +91,33 @@ void pz_callback_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
     pz_add_jet(evaluation, goal->body, &jet);
 }
 
-poise_goal_error pz_callback_error(const poise_kinematics *kin, const poise_goal *goal)
+static poise_goal_error callback_error(const poise_kinematics *kin, const poise_goal *goal)
 {
     poise_body_energy answer;
     double energy = ask(kin, goal, &answer) ? answer.energy : 0.0;
     double error = energy > 0 ? sqrt(2.0 * energy) : energy < -ROUNDING ? INFINITY : 0.0;
     return pz_single_error(error, POISE_UNIT_NONE);
 }
+
+static poise_status callback_check(const poise_goal *goal, const poise_model *model, poise_error *error)
+{
+    (void)model;
+    return goal->function ? POISE_OK : pz_refuse_goal(error, goal, "function must not be NULL");
+}
+
+poise_goal poise_goal_callback(int body, poise_goal_function function, void *user)
+{
+    poise_goal goal = poise_goal_default(POISE_GOAL_CALLBACK);
+    goal.body = body;
+    goal.function = function;
+    goal.user = user;
+    return goal;
+}
+
+const pz_goal_row pz_goal_callback = {
+    .name = "callback",
+    .needs = PZ_NEEDS_BODY | PZ_NEEDS_POINT | PZ_NEEDS_ROTATION,
+    .check = callback_check,
+    .evaluate = callback_evaluate,
+    .error = callback_error,
+};

@@ -4,7 +4,7 @@
 //   ww = w (I - d d^T) + turn curvature of d under f      Gauss-Newton: the first term
 //
 // A maximum at the opposite direction, where the torque vanishes as well.
-#include "goal/goal_kind.h"
+#include "goal/goal.h"
 #include "num/trig.h"
 
 double pz_angle_between(vec3 a, vec3 b)
@@ -12,7 +12,7 @@ double pz_angle_between(vec3 a, vec3 b)
     return pz_atan2(v3_norm(v3_cross(a, b)), v3_dot(a, b));
 }
 
-void pz_direction_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
+static void direction_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
 {
     vec3 d = pz_kin_direction(evaluation->kin, goal->body, goal->axis);
     vec3 e = v3_sub(d, goal->direction);
@@ -23,13 +23,13 @@ void pz_direction_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
     pz_add_turning(evaluation, goal->body, 0.5 * w * v3_dot(e, e), v3_cross(d, f), &ww, &K);
 }
 
-poise_goal_error pz_direction_error(const poise_kinematics *kin, const poise_goal *goal)
+static poise_goal_error direction_error(const poise_kinematics *kin, const poise_goal *goal)
 {
     return pz_single_error(pz_angle_between(pz_kin_direction(kin, goal->body, goal->axis), goal->direction),
                            POISE_UNIT_ANGLE);
 }
 
-int pz_direction_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J)
+static int direction_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J)
 {
     if (!r) {
         return 3;
@@ -43,3 +43,20 @@ int pz_direction_rows(const poise_kinematics *kin, const poise_goal *goal, doubl
     pz_add_to_row(kin, goal->body, (wrench){v3(w * d.y, -w * d.x, 0), zero}, J + 2 * nv);
     return pz_put_vec3(v3_scale(v3_sub(d, goal->direction), w), r);
 }
+
+poise_goal poise_goal_direction(int body, poise_vec3 axis, poise_vec3 direction)
+{
+    poise_goal goal = poise_goal_default(POISE_GOAL_DIRECTION);
+    goal.body = body;
+    goal.axis = v3_normalize(axis);
+    goal.direction = v3_normalize(direction);
+    return goal;
+}
+
+const pz_goal_row pz_goal_direction = {
+    .name = "direction",
+    .needs = PZ_NEEDS_BODY | PZ_NEEDS_AXIS | PZ_NEEDS_DIRECTION,
+    .evaluate = direction_evaluate,
+    .error = direction_error,
+    .rows = direction_rows,
+};

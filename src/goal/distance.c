@@ -5,7 +5,7 @@
 //
 // At t itself E is the tip of a cone: every direction leads down, u is any, and across it there is no curvature. The one in
 // which the joints move x most is as good as any, and they can follow it.
-#include "goal/goal_kind.h"
+#include "goal/goal.h"
 
 // Nearer than this the direction from t to x is rounding.
 #define NEAREST 1e-12
@@ -31,7 +31,7 @@ bool pz_distance_is_at_tip(const poise_kinematics *kin, const poise_goal *goal)
     return v3_norm(v3_sub(x, pz_goal_target(kin, goal))) <= NEAREST;
 }
 
-void pz_distance_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
+static void distance_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
 {
     pz_jet jet = {.x = pz_kin_point(evaluation->kin, goal->body, goal->local.position)};
     vec3 r = v3_sub(jet.x, pz_goal_target(evaluation->kin, goal));
@@ -51,13 +51,13 @@ void pz_distance_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
     pz_add_jet(evaluation, goal->body, &jet);
 }
 
-poise_goal_error pz_distance_error(const poise_kinematics *kin, const poise_goal *goal)
+static poise_goal_error distance_error(const poise_kinematics *kin, const poise_goal *goal)
 {
     vec3 r = v3_sub(pz_kin_point(kin, goal->body, goal->local.position), pz_goal_target(kin, goal));
     return pz_single_error(fabs(v3_norm(r) - goal->distance), POISE_UNIT_LENGTH);
 }
 
-int pz_distance_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J)
+static int distance_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J)
 {
     if (!r) {
         return 1;
@@ -71,3 +71,27 @@ int pz_distance_rows(const poise_kinematics *kin, const poise_goal *goal, double
     r[0] = w * e;
     return 1;
 }
+
+static poise_status distance_check(const poise_goal *goal, const poise_model *model, poise_error *error)
+{
+    (void)model;
+    return goal->distance >= 0 && is_finite(goal->distance)
+               ? POISE_OK
+               : pz_refuse_goal(error, goal, "distance must be finite and >= 0");
+}
+
+poise_goal poise_goal_distance(int body, poise_vec3 local, poise_vec3 target, double distance)
+{
+    poise_goal goal = pz_goal_at_point(POISE_GOAL_DISTANCE, body, local, target);
+    goal.distance = distance;
+    return goal;
+}
+
+const pz_goal_row pz_goal_distance = {
+    .name = "distance",
+    .needs = PZ_NEEDS_BODY | PZ_NEEDS_POINT,
+    .check = distance_check,
+    .evaluate = distance_evaluate,
+    .error = distance_error,
+    .rows = distance_rows,
+};

@@ -1,5 +1,6 @@
-// The Hessian in every form, from the axes S, the wrenches c, the blocks, the diagonal and the rows (objective.h).
-#include "goal/objective_state.h"
+// The Hessian in every form, from the axes S, the wrenches c, the blocks, the diagonal and the rows (objective.h): packed by
+// rows of the tree, dense, times a vector, its diagonal, its factor H = L^T D L, and the diagonal of its inverse.
+#include "goal/objective.h"
 
 #include "base/cpu.h"
 #include "base/error.h"
@@ -357,4 +358,156 @@ poise_packed_row poise_model_packed_row(const poise_model *model, int dof)
     }
     const pz_axis *axis = &model->axes[dof];
     return (poise_packed_row){model->packed_row[dof], axis->depth, axis->parent};
+}
+
+// ---- The factor ----------------------------------------------------------------------------------------------------------
+
+#define NOTHING  1e-11 // of H_ii: the least pivot; a smaller one says that goals do not determine i, given what is above
+#define ROUNDING 1e-18 // of the largest H_ii
+#define NEGATIVE 1e-9  // of H_ii: pivots below less that are not rounding
+
+pz_packed pz_packed_of(const poise_objective *objective)
+{
+    const poise_model *model = objective->kin.model;
+    return (pz_packed){.model = model, .is_chain = model->has_mimic || objective->row_count > 0, .nv = model->nv};
+}
+
+poise_status pz_packed_fill(const pz_packed *rows, poise_objective *objective, poise_hessian kind, double *H, double *square,
+                            double *diagonal, poise_error *error)
+{
+    size_t nv = (size_t)rows->nv;
+    poise_status status = rows->is_chain ? poise_objective_hessian(objective, kind, square, error)
+                                         : poise_objective_packed(objective, kind, H, error);
+    for (int i = 0; i < rows->nv && status == POISE_OK; ++i) {
+        poise_packed_row row = pz_packed_row(rows, i);
+        for (int k = 0; k <= i && rows->is_chain; ++k) {
+            H[row.begin + (size_t)k] = square[(size_t)i * nv + (size_t)k];
+        }
+        diagonal[i] = H[row.begin + (size_t)row.count - 1];
+    }
+    return status;
+}
+
+bool pz_packed_factor(const pz_packed *rows, bool may_be_negative, double *H, const double *diagonal)
+{
+    double largest = 0.0;
+    for (int i = 0; i < rows->nv; ++i) {
+        largest = max2(largest, diagonal[i]);
+    }
+    for (int i = rows->nv - 1; i >= 0; --i) {
+        poise_packed_row row = pz_packed_row(rows, i);
+        double *l = H + row.begin, least = NOTHING * fabs(diagonal[i]), pivot = l[row.count - 1];
+        if (may_be_negative && pivot < -NEGATIVE * fabs(diagonal[i])) {
+            return false;
+        }
+        bool is_moved = diagonal[i] > ROUNDING * largest; // some goal is; one on an axis is moved by its rounding alone
+        double d = !is_moved ? 0.0 : pivot > least ? pivot : least;
+        l[row.count - 1] = d;
+        int above = row.parent;
+        for (int a = row.count - 2; a >= 0; --a) {
+            poise_packed_row up = pz_packed_row(rows, above);
+            double share = d > 0 ? l[a] / d : 0.0;
+            for (int b = 0; b <= a; ++b) {
+                H[up.begin + (size_t)b] -= share * l[b];
+            }
+            above = up.parent;
+        }
+        for (int a = 0; a < row.count - 1; ++a) {
+            l[a] = d > 0 ? l[a] / d : 0.0;
+        }
+    }
+    return true;
+}
+
+void pz_packed_solve_up(const pz_packed *rows, const double *H, double *x)
+{
+    for (int i = rows->nv - 1; i >= 0; --i) {
+        poise_packed_row row = pz_packed_row(rows, i);
+        const double *l = H + row.begin;
+        int above = row.parent;
+        for (int a = row.count - 2; a >= 0; --a) {
+            x[above] -= l[a] * x[i];
+            above = pz_packed_row(rows, above).parent;
+        }
+    }
+}
+
+void pz_packed_solve_down(const pz_packed *rows, const double *H, double *x)
+{
+    for (int i = 0; i < rows->nv; ++i) {
+        poise_packed_row row = pz_packed_row(rows, i);
+        const double *l = H + row.begin;
+        int above = row.parent;
+        for (int a = row.count - 2; a >= 0; --a) {
+            x[i] -= l[a] * x[above];
+            above = pz_packed_row(rows, above).parent;
+        }
+    }
+}
+
+// ---- The diagonal of H^-1 ------------------------------------------------------------------------------------------------
+//
+// With H = L^T D L as above, from L Z = D^-1 L^-T for Z = H^-1, the entries of Z at the places of H follow from the
+// root on (K. Takahashi, J. Fagan, M. Chin 1973):
+//
+//   Z_ij = -sum_k l_ik Z_kj        j above i        Z_ii = 1/d_i - sum_k l_ik Z_ik        k over all above i
+//
+// since of two that are above i one is above the other. O(sum of squared depths).
+
+#define OPEN 1e8 // over H_ii: a larger variance is infinite
+
+// The entry Z_kj of two that lie on one path, at places `k` and `j` of it; `path` is from the root.
+static double entry(const double *Z, const size_t *begin, int k, int j)
+{
+    return k >= j ? Z[begin[k] + (size_t)j] : Z[begin[j] + (size_t)k];
+}
+
+// Z from L and D, root first; begin is scratch for the rows of a path. `diagonal` has that of H and takes that of Z.
+static void invert(const pz_packed *r, const double *H, double *Z, size_t *begin, double *diagonal)
+{
+    for (int i = 0; i < r->nv; ++i) {
+        poise_packed_row row = pz_packed_row(r, i);
+        const double *l = H + row.begin;
+        double *z = Z + row.begin;
+        int above = i, last = row.count - 1;
+        for (int a = last; a >= 0; --a) {
+            poise_packed_row up = pz_packed_row(r, above);
+            begin[a] = up.begin;
+            above = up.parent;
+        }
+        double sum = l[last] > 0 ? 1.0 / l[last] : 0.0;
+        for (int a = 0; a < last; ++a) {
+            double dot = 0.0;
+            for (int b = 0; b < last; ++b) {
+                dot += l[b] != 0.0 ? l[b] * entry(Z, begin, b, a) : 0.0;
+            }
+            z[a] = -dot;
+        }
+        for (int a = 0; a < last; ++a) {
+            sum -= l[a] != 0.0 ? l[a] * z[a] : 0.0;
+        }
+        z[last] = sum;
+        diagonal[i] = l[last] > 0 && sum * diagonal[i] < OPEN ? sum : INFINITY;
+    }
+}
+
+poise_status poise_objective_inverse_diagonal(poise_objective *objective, poise_hessian kind, double *work, double *diagonal,
+                                              poise_error *error)
+{
+    if (!objective || !work || !diagonal) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "objective, work and diagonal must not be NULL");
+    }
+    const poise_model *model = objective->kin.model;
+    size_t nv = (size_t)model->nv, triangle = nv * (nv + 1) / 2;
+    pz_packed r = pz_packed_of(objective);
+    double *H = work, *Z = work + triangle;
+    size_t *begin = (size_t *)(void *)(work + 2 * triangle);
+    poise_status status = pz_packed_fill(&r, objective, kind, H, Z, diagonal, error);
+    if (status == POISE_OK && !pz_packed_factor(&r, kind == POISE_HESSIAN_EXACT, H, diagonal)) {
+        status = pz_error_set(error, POISE_ERROR_NUMERIC, "the Hessian is not positive semidefinite here");
+    }
+    if (status == POISE_OK) {
+        invert(&r, H, Z, begin, diagonal);
+    }
+    return status;
 }

@@ -1,5 +1,5 @@
 // LINE: the point x of a body on the line through t along n. r = P (x - t), P = I - n n^T.
-#include "goal/goal_kind.h"
+#include "goal/goal.h"
 
 static vec3 off_line(const poise_kinematics *kin, const poise_goal *goal, vec3 x)
 {
@@ -7,7 +7,7 @@ static vec3 off_line(const poise_kinematics *kin, const poise_goal *goal, vec3 x
     return v3_mad(r, -v3_dot(r, goal->direction), goal->direction);
 }
 
-void pz_line_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
+static void line_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
 {
     pz_jet jet = {.x = pz_kin_point(evaluation->kin, goal->body, goal->local.position)};
     pz_residual residual = {off_line(evaluation->kin, goal, jet.x),
@@ -16,13 +16,13 @@ void pz_line_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
     pz_add_jet(evaluation, goal->body, &jet);
 }
 
-poise_goal_error pz_line_error(const poise_kinematics *kin, const poise_goal *goal)
+static poise_goal_error line_error(const poise_kinematics *kin, const poise_goal *goal)
 {
     vec3 x = pz_kin_point(kin, goal->body, goal->local.position);
     return pz_single_error(v3_norm(off_line(kin, goal, x)), POISE_UNIT_LENGTH);
 }
 
-int pz_line_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J)
+static int line_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J)
 {
     if (!r) {
         return 3;
@@ -34,3 +34,18 @@ int pz_line_rows(const poise_kinematics *kin, const poise_goal *goal, double *r,
     pz_point_rows(kin, goal->body, x, &A, J);
     return pz_put_vec3(v3_scale(off, w), r);
 }
+
+poise_goal poise_goal_line(int body, poise_vec3 local, poise_vec3 origin, poise_vec3 direction)
+{
+    poise_goal goal = pz_goal_at_point(POISE_GOAL_LINE, body, local, origin);
+    goal.direction = v3_normalize(direction);
+    return goal;
+}
+
+const pz_goal_row pz_goal_line = {
+    .name = "line",
+    .needs = PZ_NEEDS_BODY | PZ_NEEDS_POINT | PZ_NEEDS_DIRECTION,
+    .evaluate = line_evaluate,
+    .error = line_error,
+    .rows = line_rows,
+};

@@ -2,14 +2,14 @@
 //
 // With r held fixed, each body feels the force w (m_b/M) r at its own centre, which stays on the tree; the rows J = dc/dq
 // couple all branches.
-#include "goal/goal_kind.h"
+#include "goal/goal.h"
 
 static vec3 off_target(const poise_kinematics *kin, const poise_goal *goal)
 {
     return v3_sub(pz_kin_mass_center(kin), pz_goal_target(kin, goal));
 }
 
-void pz_mass_center_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
+static void mass_center_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
 {
     const poise_kinematics *kin = evaluation->kin;
     const poise_model *model = kin->model;
@@ -33,12 +33,12 @@ void pz_mass_center_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
     }
 }
 
-poise_goal_error pz_mass_center_error(const poise_kinematics *kin, const poise_goal *goal)
+static poise_goal_error mass_center_error(const poise_kinematics *kin, const poise_goal *goal)
 {
     return pz_single_error(v3_norm(off_target(kin, goal)), POISE_UNIT_LENGTH);
 }
 
-int pz_mass_center_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J)
+static int mass_center_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J)
 {
     if (!r) {
         return 3;
@@ -50,3 +50,24 @@ int pz_mass_center_rows(const poise_kinematics *kin, const poise_goal *goal, dou
     }
     return pz_put_vec3(v3_scale(off_target(kin, goal), w), r);
 }
+
+static poise_status mass_center_check(const poise_goal *goal, const poise_model *model, poise_error *error)
+{
+    return model->total_mass != 0 ? POISE_OK : pz_refuse_goal(error, goal, "the model has no mass");
+}
+
+poise_goal poise_goal_center_of_mass(poise_vec3 target)
+{
+    poise_goal goal = poise_goal_default(POISE_GOAL_CENTER_OF_MASS);
+    goal.target.position = target;
+    return goal;
+}
+
+const pz_goal_row pz_goal_center_of_mass = {
+    .name = "center_of_mass",
+    .needs = PZ_NEEDS_POINT | PZ_NEEDS_COUPLING,
+    .check = mass_center_check,
+    .evaluate = mass_center_evaluate,
+    .error = mass_center_error,
+    .rows = mass_center_rows,
+};

@@ -13,10 +13,10 @@
 //
 // so within a block the half cross product is taken back and the symmetric part of D put in its place (block_correction).
 // The pattern is that of composite rigid bodies in dynamics, with goals for masses (Featherstone 2008, chapter 6).
-#include "goal/objective_state.h"
+#include "goal/objective.h"
 
 #include "base/error.h"
-#include "goal/sum_sweep.h"
+#include "goal/sum_kernel.h"
 #include "model/model.h"
 
 #include <string.h>
@@ -214,7 +214,7 @@ static void evaluate_goals(poise_objective *o, poise_level level)
         pz_markers_evaluate(o->markers, &evaluation);
     }
     if (o->prior) {
-        pz_posture_evaluate(&evaluation, o->prior);
+        pz_goal_row_of(o->prior->kind)->evaluate(&evaluation, o->prior);
     }
     o->cost = evaluation.cost;
     o->row_count = evaluation.row_count;

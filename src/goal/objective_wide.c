@@ -4,8 +4,7 @@
 #if PZ_HAS_WIDE
 
 #define REAL_PACKED
-#include "goal/objective_state.h"
-#include "goal/sum_sweep.h"
+#include "goal/sum_kernel.h"
 #include "num/registers.h"
 
 // Four numbers in memory, wherever they lie.

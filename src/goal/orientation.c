@@ -20,7 +20,7 @@
 // the primed sum over the active components. Gauss-Newton: the first term.
 //
 // As rows: e', whose square is the energy of the three directions as well, 4 sin^2(phi/2).
-#include "goal/goal_kind.h"
+#include "goal/goal.h"
 #include "num/trig.h"
 
 // Columns of a body's frame turned by a further rotation.
@@ -52,27 +52,27 @@ static quat error_quat(const mat3 *frame, quat target)
     return r.w < 0 ? (quat){-r.x, -r.y, -r.z, -r.w} : r;
 }
 
-static vec3 beyond_band(vec3 e, vec3 tolerance)
+// The rows of A = r_w I - [vec(r)]x are the columns of r_w I + [vec(r)]x, turned to world axes.
+mat3 pz_rotation_gradients(quat r, const mat3 *T)
 {
-    return v3(pz_dead_zone(e.x, tolerance.x), pz_dead_zone(e.y, tolerance.y), pz_dead_zone(e.z, tolerance.z));
+    return (mat3){m3_apply(T, v3(r.w, r.z, -r.y)), m3_apply(T, v3(-r.z, r.w, r.x)), m3_apply(T, v3(r.y, -r.x, r.w))};
 }
 
 static void add_banded(pz_evaluation *evaluation, const poise_goal *goal, const mat3 *frame, double w)
 {
     quat target = goal->target.rotation, r = error_quat(frame, target);
-    vec3 tolerance = goal->rotation_tolerance;
     vec3 e = v3_scale(quat_vec(r), 2.0);
-    vec3 left = beyond_band(e, tolerance);
+    pz_beyond left = pz_beyond_band(e, goal->rotation_tolerance);
     mat3 T = quat_matrix(target);
     mat3 A = pz_rotation_gradients(r, &T); // its columns are the rows a_k
-    sym3 ww = sym3_outer(fabs(e.x) >= tolerance.x ? w : 0.0, A.x);
-    ww = sym3_add(ww, sym3_outer(fabs(e.y) >= tolerance.y ? w : 0.0, A.y));
-    ww = sym3_add(ww, sym3_outer(fabs(e.z) >= tolerance.z ? w : 0.0, A.z));
-    sym3 K = sym3_identity(-0.25 * w * v3_dot(left, e));
-    pz_add_turning(evaluation, goal->body, 0.5 * w * v3_dot(left, left), v3_scale(m3_apply(&A, left), w), &ww, &K);
+    sym3 ww = sym3_outer(w * left.active.x, A.x);
+    ww = sym3_add(ww, sym3_outer(w * left.active.y, A.y));
+    ww = sym3_add(ww, sym3_outer(w * left.active.z, A.z));
+    sym3 K = sym3_identity(-0.25 * w * v3_dot(left.e, e));
+    pz_add_turning(evaluation, goal->body, 0.5 * w * v3_dot(left.e, left.e), v3_scale(m3_apply(&A, left.e), w), &ww, &K);
 }
 
-void pz_orientation_add(pz_evaluation *evaluation, const poise_goal *goal, double w)
+void pz_add_orientation(pz_evaluation *evaluation, const poise_goal *goal, double w)
 {
     mat3 frame = frame_of(evaluation->kin, goal->body, goal->local.rotation);
     if (pz_has_band(goal->rotation_tolerance)) {
@@ -83,9 +83,9 @@ void pz_orientation_add(pz_evaluation *evaluation, const poise_goal *goal, doubl
     }
 }
 
-void pz_orientation_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
+static void orientation_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
 {
-    pz_orientation_add(evaluation, goal, goal->weight);
+    pz_add_orientation(evaluation, goal, goal->weight);
 }
 
 // sum |b_k - a_k|^2 = 8 sin^2(phi/2) and sum |b_k + a_k|^2 = 4 + 8 cos^2(phi/2)
@@ -98,7 +98,7 @@ double pz_frame_angle(const mat3 *A, const mat3 *B)
     return 2.0 * pz_atan2(sine, sqrt(max2(sum - 4.0, 0.0)));
 }
 
-poise_goal_error pz_orientation_error(const poise_kinematics *kin, const poise_goal *goal)
+static poise_goal_error orientation_error(const poise_kinematics *kin, const poise_goal *goal)
 {
     mat3 frame = frame_of(kin, goal->body, goal->local.rotation);
     if (!pz_has_band(goal->rotation_tolerance)) {
@@ -106,28 +106,44 @@ poise_goal_error pz_orientation_error(const poise_kinematics *kin, const poise_g
         return pz_single_error(pz_frame_angle(&target, &frame), POISE_UNIT_ANGLE);
     }
     vec3 e = v3_scale(quat_vec(error_quat(&frame, goal->target.rotation)), 2.0);
-    return pz_single_error(v3_norm(beyond_band(e, goal->rotation_tolerance)), POISE_UNIT_ANGLE);
+    return pz_single_error(v3_norm(pz_beyond_band(e, goal->rotation_tolerance).e), POISE_UNIT_ANGLE);
 }
 
 void pz_rotation_rows(const poise_kinematics *kin, const poise_goal *goal, double w, double *r, double *J)
 {
     mat3 frame = frame_of(kin, goal->body, goal->local.rotation), T = quat_matrix(goal->target.rotation);
     quat off = error_quat(&frame, goal->target.rotation);
-    vec3 e = v3_scale(quat_vec(off), 2.0), band = goal->rotation_tolerance;
+    pz_beyond left = pz_beyond_band(v3_scale(quat_vec(off), 2.0), goal->rotation_tolerance);
     mat3 A = pz_rotation_gradients(off, &T);
     double root = sqrt(w);
     vec3 zero = v3(0, 0, 0);
     pz_clear_rows(kin, 3, J);
-    pz_add_to_row(kin, goal->body, (wrench){v3_scale(A.x, fabs(e.x) >= band.x ? root : 0.0), zero}, J);
-    pz_add_to_row(kin, goal->body, (wrench){v3_scale(A.y, fabs(e.y) >= band.y ? root : 0.0), zero}, J + kin->model->nv);
-    pz_add_to_row(kin, goal->body, (wrench){v3_scale(A.z, fabs(e.z) >= band.z ? root : 0.0), zero}, J + 2 * kin->model->nv);
-    pz_put_vec3(v3_scale(beyond_band(e, band), root), r);
+    pz_add_to_row(kin, goal->body, (wrench){v3_scale(A.x, root * left.active.x), zero}, J);
+    pz_add_to_row(kin, goal->body, (wrench){v3_scale(A.y, root * left.active.y), zero}, J + kin->model->nv);
+    pz_add_to_row(kin, goal->body, (wrench){v3_scale(A.z, root * left.active.z), zero}, J + 2 * kin->model->nv);
+    pz_put_vec3(v3_scale(left.e, root), r);
 }
 
-int pz_orientation_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J)
+static int orientation_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J)
 {
     if (r) {
         pz_rotation_rows(kin, goal, goal->weight, r, J);
     }
     return 3;
 }
+
+poise_goal poise_goal_orientation(int body, poise_quat target)
+{
+    poise_goal goal = poise_goal_default(POISE_GOAL_ORIENTATION);
+    goal.body = body;
+    goal.target.rotation = quat_normalize(target);
+    return goal;
+}
+
+const pz_goal_row pz_goal_orientation = {
+    .name = "orientation",
+    .needs = PZ_NEEDS_BODY | PZ_NEEDS_ROTATION,
+    .evaluate = orientation_evaluate,
+    .error = orientation_error,
+    .rows = orientation_rows,
+};

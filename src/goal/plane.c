@@ -1,12 +1,12 @@
 // PLANE: the point x of a body on the plane through t with the normal n. r = ((x - t) . n) n, P = n n^T.
-#include "goal/goal_kind.h"
+#include "goal/goal.h"
 
 static double height(const poise_kinematics *kin, const poise_goal *goal, vec3 x)
 {
     return v3_dot(v3_sub(x, pz_goal_target(kin, goal)), goal->direction);
 }
 
-void pz_plane_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
+static void plane_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
 {
     pz_jet jet = {.x = pz_kin_point(evaluation->kin, goal->body, goal->local.position)};
     vec3 n = goal->direction;
@@ -15,12 +15,12 @@ void pz_plane_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
     pz_add_jet(evaluation, goal->body, &jet);
 }
 
-poise_goal_error pz_plane_error(const poise_kinematics *kin, const poise_goal *goal)
+static poise_goal_error plane_error(const poise_kinematics *kin, const poise_goal *goal)
 {
     return pz_single_error(fabs(height(kin, goal, pz_kin_point(kin, goal->body, goal->local.position))), POISE_UNIT_LENGTH);
 }
 
-int pz_plane_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J)
+static int plane_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J)
 {
     if (!r) {
         return 1;
@@ -34,3 +34,18 @@ int pz_plane_rows(const poise_kinematics *kin, const poise_goal *goal, double *r
     r[0] = w * h;
     return 1;
 }
+
+poise_goal poise_goal_plane(int body, poise_vec3 local, poise_vec3 origin, poise_vec3 normal)
+{
+    poise_goal goal = pz_goal_at_point(POISE_GOAL_PLANE, body, local, origin);
+    goal.direction = v3_normalize(normal);
+    return goal;
+}
+
+const pz_goal_row pz_goal_plane = {
+    .name = "plane",
+    .needs = PZ_NEEDS_BODY | PZ_NEEDS_POINT | PZ_NEEDS_DIRECTION,
+    .evaluate = plane_evaluate,
+    .error = plane_error,
+    .rows = plane_rows,
+};

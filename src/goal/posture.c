@@ -11,7 +11,7 @@
 // q_before), for quaternions q (conj(q_before) q).
 //
 // As rows, one per dof: sqrt(w_i) (q_i - target_i), and for a quaternion sqrt(w) 2 u with d(2 u) = r_w delta + u x delta.
-#include "goal/goal_kind.h"
+#include "goal/goal.h"
 
 static quat quat_at(const double *q)
 {
@@ -93,7 +93,7 @@ static void add_quaternion(pz_evaluation *evaluation, double w, quat r, int dof,
     }
 }
 
-void pz_posture_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
+static void posture_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
 {
     const poise_kinematics *kin = evaluation->kin;
     const poise_model *model = kin->model;
@@ -116,7 +116,7 @@ void pz_posture_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
 }
 
 // Root mean square over the coordinates that have a weight; a quaternion counts once, with 2 sin(phi/2).
-poise_goal_error pz_posture_error(const poise_kinematics *kin, const poise_goal *goal)
+static poise_goal_error posture_error(const poise_kinematics *kin, const poise_goal *goal)
 {
     const poise_model *model = kin->model;
     double sum = 0.0;
@@ -152,7 +152,7 @@ static void put_quaternion_rows(quat off, double root, int dof, int nv, double *
     pz_put_vec3(v3_scale(u, 2.0 * root), r + dof);
 }
 
-int pz_posture_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J)
+static int posture_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J)
 {
     const poise_model *model = kin->model;
     int nv = model->nv;
@@ -180,3 +180,52 @@ int pz_posture_rows(const poise_kinematics *kin, const poise_goal *goal, double 
     }
     return nv;
 }
+
+static poise_status posture_check(const poise_goal *goal, const poise_model *model, poise_error *error)
+{
+    if (!goal->q || !pz_model_accepts(model, goal->q)) {
+        return pz_refuse_goal(error, goal, "q must hold nq finite numbers and no zero quaternion");
+    }
+    if (goal->q_before && !pz_model_accepts(model, goal->q_before)) {
+        return pz_refuse_goal(error, goal, "q_before must hold nq finite numbers and no zero quaternion");
+    }
+    for (int i = 0; goal->q_weights && i < model->nv; ++i) {
+        if (!(goal->q_weights[i] >= 0 && is_finite(goal->q_weights[i]))) {
+            return pz_refuse_goal(error, goal, "every weight in q_weights must be finite and >= 0");
+        }
+    }
+    return POISE_OK;
+}
+
+poise_goal poise_goal_posture(const double *q, double weight)
+{
+    poise_goal goal = poise_goal_default(POISE_GOAL_POSTURE);
+    goal.q = q;
+    goal.weight = weight;
+    return goal;
+}
+
+poise_goal poise_goal_smoothness(const double *q, const double *q_before, double weight)
+{
+    poise_goal goal = poise_goal_default(POISE_GOAL_SMOOTHNESS);
+    goal.q = q;
+    goal.q_before = q_before;
+    goal.weight = weight;
+    return goal;
+}
+
+const pz_goal_row pz_goal_posture = {
+    .name = "posture",
+    .check = posture_check,
+    .evaluate = posture_evaluate,
+    .error = posture_error,
+    .rows = posture_rows,
+};
+
+const pz_goal_row pz_goal_smoothness = {
+    .name = "smoothness",
+    .check = posture_check,
+    .evaluate = posture_evaluate,
+    .error = posture_error,
+    .rows = posture_rows,
+};

@@ -11,8 +11,7 @@
 //
 // As rows: r, and for the rotation 2 vec(quaternion from the axes c to d), which has the length 2 sin(phi/2), so that six
 // rows hold the whole energy and none of them depends on the others.
-#include "goal/frame_ends.h"
-#include "goal/goal_kind.h"
+#include "goal/goal.h"
 
 // Add sign * (velocity of a vector fixed in the body) to three rows, axis by axis up the path.
 static void add_columns(const poise_kinematics *kin, int body, double sign, bool is_point, vec3 x, double *row[3])
@@ -49,7 +48,7 @@ static void add_difference(pz_evaluation *evaluation, const poise_goal *goal, bo
     }
 }
 
-void pz_relative_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
+static void relative_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
 {
     pz_ends at = pz_ends_of(evaluation->kin, goal->body, goal->local, goal->body2, goal->target);
     double w = 0.5 * goal->rotation_weight;
@@ -61,14 +60,14 @@ void pz_relative_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
     }
 }
 
-poise_goal_error pz_relative_error(const poise_kinematics *kin, const poise_goal *goal)
+static poise_goal_error relative_error(const poise_kinematics *kin, const poise_goal *goal)
 {
     pz_ends at = pz_ends_of(kin, goal->body, goal->local, goal->body2, goal->target);
     return (poise_goal_error){
         .error = v3_norm(v3_sub(at.x, at.y)), .unit = POISE_UNIT_LENGTH, .rotation_error = pz_frame_angle(&at.c, &at.d)};
 }
 
-int pz_relative_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J)
+static int relative_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J)
 {
     if (!r) {
         return 6;
@@ -93,3 +92,25 @@ int pz_relative_rows(const poise_kinematics *kin, const poise_goal *goal, double
     pz_put_vec3(v3_scale(quat_vec(off), 2.0 * w_r), r + 3);
     return 6;
 }
+
+static poise_status relative_check(const poise_goal *goal, const poise_model *model, poise_error *error)
+{
+    return goal->body2 == POISE_WORLD ? POISE_OK : pz_check_goal_body(goal, "body2", goal->body2, model, error);
+}
+
+poise_goal poise_goal_relative(int body, poise_pose local, int body2, poise_pose target)
+{
+    poise_goal goal = poise_goal_pose(body, local, target);
+    goal.kind = POISE_GOAL_RELATIVE;
+    goal.body2 = body2;
+    return goal;
+}
+
+const pz_goal_row pz_goal_relative = {
+    .name = "relative",
+    .needs = PZ_NEEDS_BODY | PZ_NEEDS_POINT | PZ_NEEDS_ROTATION | PZ_NEEDS_COUPLING,
+    .check = relative_check,
+    .evaluate = relative_evaluate,
+    .error = relative_error,
+    .rows = relative_rows,
+};

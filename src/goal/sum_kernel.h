@@ -1,9 +1,9 @@
 // What goals of one body add to its sums, and what the sums of a subtree say about its axes; for 1, 4 or 8 problems at once
-// (num/real.h). objective.c has the derivations of the Hessian, marker_sums.h those of condensed markers.
+// (num/real.h). objective.c has the derivations of the Hessian, position.c those of condensed markers.
 #ifndef PZ_GOAL_SUM_KERNEL_H
 #define PZ_GOAL_SUM_KERNEL_H
 
-#include "goal/goal_kind.h"
+#include "goal/objective.h"
 #include "kin/forward_kernel.h"
 
 #if REAL_WIDTH == 1
@@ -125,6 +125,32 @@ REAL_FN void turn_force(const turning_view *view, const real3 *w, real_wrench *c
     pack3_store(pack3_apply(view->M.x, view->M.y, view->M.z, *w), &c->n);
     pack3_store(pack3_cross(pack3_load(w), view->e), &c->f);
 }
+
+#if REAL_WIDTH == 1
+
+// The wrenches c of all axes of an objective.
+REAL_FN void make_forces(const poise_objective *o, poise_hessian kind)
+{
+    const poise_model *model = o->kin.model;
+    bool exact = kind == POISE_HESSIAN_EXACT;
+    wrench *c = o->c[kind];
+    for (int k = 0; k < model->joint_count; ++k) {
+        const pz_joint *joint = &model->joints[k];
+        const pz_sum *sum = &o->sums[k];
+        int i = joint->axis_begin;
+        for (; i < joint->axis_begin + joint->slide_count; ++i) {
+            c[i] = slide_force(sum_lever(sum, exact, exact), sum->n, o->kin.S[i].v);
+        }
+        if (i < joint->axis_end) {
+            turning_view view = view_of(sum, &o->kin.p[k], exact, exact);
+            for (; i < joint->axis_end; ++i) {
+                turn_force(&view, &o->kin.S[i].w, &c[i]);
+            }
+        }
+    }
+}
+
+#endif
 
 // g . sym(D_ij) for a block at p, R = before exp(v): with tau = before^T (n - p x f) the moment about p in the block's
 // frame, and the symmetric part of dJ_l/dv (kin/jacobian.c) dotted with tau,

@@ -4,7 +4,7 @@
 
 #include <poise/sensitivity.h>
 
-#include "goal/packed_factor.h"
+#include "goal/objective.h"
 #include "solve/pose_gradients.h"
 
 #define PZ_MET    2e-6 // a distance from a target, in levers or radians, that counts as none

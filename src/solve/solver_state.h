@@ -8,7 +8,7 @@
 
 #include <poise/solve.h>
 
-#include "goal/objective_state.h"
+#include "goal/objective.h"
 
 #include <float.h>
 

@@ -1,7 +1,7 @@
 // What every kind of goal promises, over the table of goals (support/goal_facts.c): derivatives through every joint, nothing
 // to pay where it is met, weights that scale, a world that may turn, losses and bands that only ever ask for less, numbers
 // that are refused or do not matter. A new kind is a row there. In words and files: io/test_goal_text.c.
-#include "goal/objective_state.h"
+#include "goal/objective.h"
 #include "support/derivative_check.h"
 #include "support/goal_facts.h"
 #include "support/joint_facts.h"

@@ -1,5 +1,5 @@
 // The objective: which goals it takes, that it adds them up, what it answers at which level, overflow, definiteness.
-#include "goal/objective_state.h"
+#include "goal/objective.h"
 #include "model/model.h"
 #include "num/vector.h"
 #include "support/random_goals.h"

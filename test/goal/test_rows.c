@@ -4,7 +4,7 @@
 #include "support/joint_facts.h"
 #include "support/random_goals.h"
 
-#include "goal/objective_state.h"
+#include "goal/objective.h"
 #include "num/rotation.h"
 #include "solve/rows/residual_rows.h"
 

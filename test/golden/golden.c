@@ -1,4 +1,4 @@
-#include "goal/objective_state.h"
+#include "goal/objective.h"
 #include "golden_parts.h"
 
 #include "model/model.h"

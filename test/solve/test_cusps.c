@@ -2,7 +2,7 @@
 // straight limb with the goal half-way back, a point on the target that it should stay away from, an axis or a frame that is
 // half a turn off, a target at the eye that should look at it; with each loss and band, between limits, at limits and with
 // locked joints. Nobody may call such a place the closest, unless nothing near it is closer; AUTO leaves it.
-#include "goal/goal_kind.h"
+#include "goal/goal.h"
 #include "support/goal_facts.h"
 #include "support/problems.h"
 #include "support/skeleton.h"

@@ -1,5 +1,5 @@
 // Memory: allocations that fail, memory handed in, no allocation where none is promised, one model in two threads.
-#include "goal/objective_state.h"
+#include "goal/objective.h"
 #include "support/allocations.h"
 #include "support/meter.h"
 #include "support/random_goals.h"

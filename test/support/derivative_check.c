@@ -1,7 +1,7 @@
 #include "derivative_check.h"
 
 #include "check.h"
-#include "goal/objective_state.h"
+#include "goal/objective.h"
 
 #include "model/model.h"
 #include "num/dense.h"

@@ -3,7 +3,7 @@
 #ifndef PZ_SOLVE_SECOND_ORDER_H
 #define PZ_SOLVE_SECOND_ORDER_H
 
-#include "goal/objective_state.h"
+#include "goal/objective.h"
 
 // ---- Band matrices (banded.c) --------------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 // What constraints say about a point, and how that changes.
 #include "solve/constrained/rows.h"
 
-#include "goal/frame_ends.h"
+#include "goal/goal.h"
 
 #include <string.h>
 

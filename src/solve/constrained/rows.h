@@ -12,7 +12,7 @@
 #ifndef PZ_SOLVE_ROWS_H
 #define PZ_SOLVE_ROWS_H
 
-#include "goal/objective_state.h"
+#include "goal/objective.h"
 #include "shape/shape.h"
 
 #define PZ_ROW_NEAR  0.05 // rows of pairs that are farther apart than their margin and this are not looked at

@@ -1,12 +1,12 @@
-// How goals become numbers: one row per kind, and what a kind hands to the objective.
+// How goals become numbers: what a kind says of itself (pz_goal_row, a file for each), and what it adds to an evaluation.
 //
 // Kinds add to the body they act on, about the reference point: a wrench (the gradient) and second derivatives along
 // motions. Most have the same stiffness in all directions, like a marker, and need few numbers (pz_sum). The others
-// describe their energy at one point by a *jet*, which is moved to the reference point and kept apart (pz_extra, jet.c).
+// describe their energy at one point by a *jet*, which is moved to the reference point and kept apart (pz_extra, evaluation.c).
 // Kinds that tie several bodies together add rows (relative.c, mass_center.c), kinds over coordinates add to the diagonal
 // (posture.c).
-#ifndef PZ_GOAL_GOAL_KIND_H
-#define PZ_GOAL_GOAL_KIND_H
+#ifndef PZ_GOAL_GOAL_H
+#define PZ_GOAL_GOAL_H
 
 #include <poise/goal.h>
 #include <poise/objective.h>
@@ -29,7 +29,7 @@ typedef struct pz_sum {
     sym3 K; // what exact adds to ww: the sum of pz_turn_curvature
 } pz_sum;
 
-// Moments of the markers of one body (marker_sums.h).
+// Moments of the markers of one body (position.c).
 typedef struct pz_moments {
     double n;
     vec3 b;
@@ -108,7 +108,7 @@ double *pz_add_row(pz_evaluation *evaluation, double weight);
 // Most rows that one goal may add.
 #define PZ_ROWS_PER_GOAL 12
 
-// ---- Residuals at a point (residual.c) -----------------------------------------------------------------------------------
+// ---- Residuals at a point ------------------------------------------------------------------------------------------------
 
 // E = w/2 rho(r . r) for a residual r = P (x - t) with a projection P that does not move.
 typedef struct pz_residual {
@@ -134,9 +134,22 @@ static inline double pz_dead_zone(double x, double tolerance)
     return x > tolerance ? x - tolerance : x < -tolerance ? x + tolerance : 0.0;
 }
 
+// Is there a tolerance?
 static inline bool pz_has_band(vec3 tolerance)
 {
     return fabs(tolerance.x) + fabs(tolerance.y) + fabs(tolerance.z) != 0; // one question instead of three
+}
+
+// An error beyond its tolerance: what is left of each component, and 1 for those that count, 0 for those within.
+typedef struct pz_beyond {
+    vec3 e, active;
+} pz_beyond;
+
+static inline pz_beyond pz_beyond_band(vec3 e, vec3 tolerance)
+{
+    return (pz_beyond){
+        {pz_dead_zone(e.x, tolerance.x), pz_dead_zone(e.y, tolerance.y), pz_dead_zone(e.z, tolerance.z)},
+        {fabs(e.x) >= tolerance.x ? 1.0 : 0.0, fabs(e.y) >= tolerance.y ? 1.0 : 0.0, fabs(e.z) >= tolerance.z ? 1.0 : 0.0}};
 }
 
 // ---- Kinds ---------------------------------------------------------------------------------------------------------------
@@ -148,14 +161,17 @@ typedef enum pz_goal_needs {
     PZ_NEEDS_ROTATION = 4, // local.rotation and target.rotation
     PZ_NEEDS_AXIS = 8,
     PZ_NEEDS_DIRECTION = 16,
-    PZ_NEEDS_Q = 32,
-    PZ_NEEDS_COUPLING = 64 // adds rows
+    PZ_NEEDS_COUPLING = 32 // adds rows
 } pz_goal_needs;
 
 typedef struct pz_goal_row {
     const char *name;
     int needs;
+    // What the kind asks of a goal besides; NULL: nothing. pz_refuse_goal says what is wrong.
+    poise_status (*check)(const poise_goal *goal, const poise_model *model, poise_error *error);
+    // Add value, gradient and second derivatives, as far as evaluation->level asks for them.
     void (*evaluate)(pz_evaluation *evaluation, const poise_goal *goal);
+    // How far the goal is from being met.
     poise_goal_error (*error)(const poise_kinematics *kin, const poise_goal *goal);
     // The goal as residuals: r, and J = dr/dq (rows x nv), both times the root of the weight. Returns the number of rows,
     // which depends on kind and model alone; with r NULL that is all it does. J^T r is the gradient, and r . r/2 the energy
@@ -166,57 +182,40 @@ typedef struct pz_goal_row {
 
 const pz_goal_row *pz_goal_row_of(poise_goal_kind kind); // NULL outside the enumeration
 
-void pz_position_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
-poise_goal_error pz_position_error(const poise_kinematics *kin, const poise_goal *goal);
-void pz_direction_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
-poise_goal_error pz_direction_error(const poise_kinematics *kin, const poise_goal *goal);
-void pz_orientation_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
-poise_goal_error pz_orientation_error(const poise_kinematics *kin, const poise_goal *goal);
-void pz_pose_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
-poise_goal_error pz_pose_error(const poise_kinematics *kin, const poise_goal *goal);
-void pz_aim_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
-poise_goal_error pz_aim_error(const poise_kinematics *kin, const poise_goal *goal);
-void pz_plane_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
-poise_goal_error pz_plane_error(const poise_kinematics *kin, const poise_goal *goal);
-void pz_line_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
-poise_goal_error pz_line_error(const poise_kinematics *kin, const poise_goal *goal);
-void pz_distance_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
-bool pz_distance_is_at_tip(const poise_kinematics *kin, const poise_goal *goal); // of the cone: its gradient is any
-poise_goal_error pz_distance_error(const poise_kinematics *kin, const poise_goal *goal);
-void pz_posture_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
-poise_goal_error pz_posture_error(const poise_kinematics *kin, const poise_goal *goal);
-void pz_relative_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
-poise_goal_error pz_relative_error(const poise_kinematics *kin, const poise_goal *goal);
-void pz_mass_center_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
-poise_goal_error pz_mass_center_error(const poise_kinematics *kin, const poise_goal *goal);
-void pz_callback_evaluate(pz_evaluation *evaluation, const poise_goal *goal);
-poise_goal_error pz_callback_error(const poise_kinematics *kin, const poise_goal *goal);
+// Each in a file of its name; SMOOTHNESS in posture.c.
+extern const pz_goal_row pz_goal_position, pz_goal_direction, pz_goal_orientation, pz_goal_pose, pz_goal_aim, pz_goal_plane,
+    pz_goal_line, pz_goal_distance, pz_goal_posture, pz_goal_smoothness, pz_goal_relative, pz_goal_center_of_mass,
+    pz_goal_callback;
 
-// Add the energy of the frame `local` of the goal's body against target.rotation, with weight w.
-void pz_orientation_add(pz_evaluation *evaluation, const poise_goal *goal, double w);
+// ARGUMENT with the reason "KIND goal: why"; and where a body that a goal names does not exist.
+poise_status pz_refuse_goal(poise_error *error, const poise_goal *goal, const char *why);
+poise_status pz_check_goal_body(const poise_goal *goal, const char *member, int body, const poise_model *model,
+                                poise_error *error);
 
 // The energy of one goal.
 double pz_goal_energy(const poise_kinematics *kin, const poise_goal *goal);
 
-// ---- Residual rows (rows.c) ----------------------------------------------------------------------------------------------
+// A goal for the point `local` of a body, and a target point.
+static inline poise_goal pz_goal_at_point(poise_goal_kind kind, int body, poise_vec3 local, poise_vec3 target)
+{
+    poise_goal goal = poise_goal_default(kind);
+    goal.body = body;
+    goal.local.position = local;
+    goal.target.position = target;
+    return goal;
+}
 
-int pz_position_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
-int pz_direction_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
-int pz_orientation_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
-int pz_pose_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
-int pz_aim_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
-int pz_plane_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
-int pz_line_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
-int pz_distance_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
-int pz_posture_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
-int pz_relative_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
-int pz_mass_center_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J);
+// Is the point of a DISTANCE at its target, the tip of a cone, where its gradient is any?
+bool pz_distance_is_at_tip(const poise_kinematics *kin, const poise_goal *goal);
 
-// Three rows of the rotation from `target` to `frame`, with weight w; what turns `body` counts. Into r and J.
+// The rotation of the goal's frame `local` against target.rotation, with weight w: its energy, and its three residual rows.
+void pz_add_orientation(pz_evaluation *evaluation, const poise_goal *goal, double w);
 void pz_rotation_rows(const poise_kinematics *kin, const poise_goal *goal, double w, double *r, double *J);
 
-// The rows a_k of A in world axes, as its columns, for the rotation r from a target with the axes T: de = A omega.
+// The rows a_k of A (orientation.c) in world axes, as its columns, for the rotation r from a target with the axes T: de = A omega.
 mat3 pz_rotation_gradients(quat r, const mat3 *T);
+
+// ---- Residual rows -------------------------------------------------------------------------------------------------------
 
 // Clear `count` rows of J (each nv long).
 void pz_clear_rows(const poise_kinematics *kin, int count, double *J);
@@ -236,19 +235,36 @@ static inline int pz_put_vec3(vec3 v, double *r)
 
 #if REAL_WIDTH == 1
 
-// s A
-static inline mat3 pz_scaled(const mat3 *A, double s)
-{
-    return (mat3){v3_scale(A->x, s), v3_scale(A->y, s), v3_scale(A->z, s)};
-}
-
 // The target point of a goal, relative to the reference point.
 static inline vec3 pz_goal_target(const poise_kinematics *kin, const poise_goal *goal)
 {
     return v3_sub(goal->target.position, kin->origin);
 }
 
+// ---- Two frames that belong together, each fixed in a body: of RELATIVE goals, and of constraints that close loops -------
+
+typedef struct pz_ends {
+    vec3 x, y; // origins of `local` on the body, and of `target` on body2
+    mat3 d, c; // their axes
+} pz_ends;
+
+static inline mat3 pz_axes_on(const poise_kinematics *kin, int body, quat local)
+{
+    mat3 R = pz_kin_rotation(kin, body), L = quat_matrix(local);
+    return m3_mul(&R, &L);
+}
+
+static inline pz_ends pz_ends_of(const poise_kinematics *kin, int body, poise_pose local, int body2, poise_pose target)
+{
+    return (pz_ends){.x = pz_kin_point(kin, body, local.position),
+                     .y = pz_kin_point(kin, body2, target.position),
+                     .d = pz_axes_on(kin, body, local.rotation),
+                     .c = pz_axes_on(kin, body2, target.rotation)};
+}
+
 #endif
+
+// ---- Errors --------------------------------------------------------------------------------------------------------------
 
 // Angle in radians between two unit vectors, and between two frames given by their columns; accurate near 0 and pi.
 double pz_angle_between(vec3 a, vec3 b);
