@@ -149,23 +149,14 @@ set(poise_sources
     motion/retarget/retarget_measure.c
     motion/retarget/retarget_check.c
     motion/retarget/retarget_verdict.c
-    motion/stance.c
     motion/anatomy.c
-    motion/edit/edited_figure.c
     motion/edit/edit_verdict.c
     motion/edit/goal_mix.c
-    motion/edit/least_change.c
-    motion/edit/moving_root.c
     motion/edit/editor.c
-    motion/edit/edit_smooth.c
     motion/edit/edit_measure.c
-    motion/edit/pin_reach.c
     motion/edit/pins.c
-    motion/edit/feet_pins.c
-    motion/edit/clip_time.c
-    motion/edit/clip_up.c
-    motion/edit/clip_join.c
-    motion/edit/clip_mirror.c
+    motion/edit/clip_edits.c
+    motion/edit/mirror.c
     motion/marker_sets.c
     motion/marker_table.c
     motion/upright.c

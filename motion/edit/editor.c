@@ -1,4 +1,5 @@
-// Frames of a clip that come as near to the original as goals allow: the least change, weighed by what moves with it.
+// Frames of a clip that come as near to the original as goals allow: the least change, weighed by what moves with it, and
+// smooth in time.
 //
 //   w_i = sum over bodies b of c_b |dx_b/dq_i|^2/size^2 + LEAST
 //
@@ -8,17 +9,278 @@
 // wherever the joints that are at their limits stay the same ones.
 #include "motion/edit/editor.h"
 
+#include <poise/kinematics.h>
+
 #include "base/error.h"
 #include "model/model.h"
 #include "motion/anatomy.h"
+#include "num/dense.h"
 
 #include <string.h>
+
+// ---- The least change that meets goals -----------------------------------------------------------------------------------
+//
+// The least change of a configuration that meets goals:
+//
+//   min over d  1/2 d^T W d + 1/(2 mu) |r(original (+) d)|^2     lower <= d <= upper
+//
+// r being the residuals of the goals. About the current d, with r + J (z - d) for the residuals after a step to z, free
+// components F and components B at a limit,
+//
+//   (mu I + J_F W_F^-1 J_F^T) y = J d - r - J_B z_B,     z_F = W_F^-1 J_F^T y
+//
+// a system of as many equations as there are residuals, however many joints there are. At its fixed point d = W^-1 J^T y: no
+// change that leaves the goals alone is smaller. mu falls with |r|^2, so that goals in reach hold to rounding; goals out of
+// reach are left to another method.
+
+#define MU_LEAST    1e-11
+#define MU_SHARE    1e-2  // of |r|^2
+#define FARTHEST    0.4   // of a component in one step
+#define STILL       1e-10 // a step this short ends it
+#define LOOSE       1e-6  // a step after which the goals are met still
+#define REACHED     1e-14 // of squared residuals: rounding may raise them from here
+#define SHARE_LEAST 0.1   // of a step
+#define SHARE_MOST  2.0
+#define ITERATIONS  60
+#define PASSES      12   // of finding which limits are reached
+#define LOOK        8    // iterations after which
+#define FALLEN      0.8  // of the squared residuals may be left at most, as long as they are more than
+#define FAR         1e-6 // in units of the skeleton: otherwise the goals are out of reach
+
+int pz_goal_rows_most(const poise_model *model, poise_goal_kind kind)
+{
+    bool is_posture = kind == POISE_GOAL_POSTURE || kind == POISE_GOAL_SMOOTHNESS;
+    return is_posture ? model->nv : PZ_ROWS_PER_GOAL;
+}
+
+static void least_change_lay_out(pz_least_change *s, pz_arena *arena)
+{
+    size_t nv = (size_t)s->model->nv, rows = (size_t)s->row_room;
+    s->lower = pz_arena_take(arena, nv, sizeof(double));
+    s->upper = pz_arena_take(arena, nv, sizeof(double));
+    s->coordinate = pz_arena_take(arena, nv, sizeof *s->coordinate);
+    s->r = pz_arena_take(arena, rows, sizeof(double));
+    s->J = pz_arena_take(arena, rows * nv, sizeof(double));
+    s->y = pz_arena_take(arena, rows, sizeof(double));
+    s->A = pz_arena_take(arena, rows * rows, sizeof(double));
+    s->change = pz_arena_take(arena, nv, sizeof(double));
+    s->next = pz_arena_take(arena, nv, sizeof(double));
+    s->over = pz_arena_take(arena, nv, sizeof(double));
+    s->bound = pz_arena_take(arena, nv, sizeof *s->bound);
+    s->step = pz_arena_take(arena, nv, sizeof(double));
+    s->trial = pz_arena_take(arena, (size_t)s->model->nq, sizeof(double));
+}
+
+static void least_change_begin(pz_least_change *s)
+{
+    const poise_model *m = s->model;
+    for (int k = 0; k < m->step_count; ++k) {
+        const pz_step *step = &m->steps[k];
+        for (int i = 0; step->own && i < pz_step_nv(step->kind); ++i) {
+            s->coordinate[m->axes[step->axis + i].dof] = step->kind == PZ_QUATERNION ? -1 : step->q + i;
+        }
+    }
+}
+
+// ---- One step ------------------------------------------------------------------------------------------------------------
+
+// Residuals and their derivatives where s->kin is; |r|^2.
+static double read_rows(pz_least_change *s, const poise_goal *goals, int count)
+{
+    double sum = 0.0;
+    s->rows = 0;
+    for (int i = 0; i < count; ++i) {
+        s->rows += pz_goal_row_of(goals[i].kind)
+                       ->rows(s->kin, &goals[i], s->r + s->rows, s->J + (size_t)s->rows * (size_t)s->model->nv);
+    }
+    for (int i = 0; i < s->rows; ++i) {
+        sum += s->r[i] * s->r[i];
+    }
+    return sum;
+}
+
+static const double *jacobian_row(const pz_least_change *s, int row)
+{
+    return s->J + (size_t)row * (size_t)s->model->nv;
+}
+
+// z_F for the components that are free now.
+static bool solve_free(pz_least_change *s, double mu)
+{
+    int nv = s->model->nv, rows = s->rows;
+    for (int a = 0; a < rows; ++a) {
+        const double *Ja = jacobian_row(s, a);
+        s->y[a] = -s->r[a];
+        for (int i = 0; i < nv; ++i) {
+            s->y[a] += Ja[i] * (s->bound[i] == 0 ? s->change[i] : s->change[i] - s->next[i]);
+        }
+        for (int i = 0; i < nv; ++i) {
+            s->over[i] = s->bound[i] == 0 ? Ja[i] / s->weight[i] : 0.0;
+        }
+        for (int b = 0; b <= a; ++b) {
+            s->A[a * rows + b] = s->A[b * rows + a] = dense_dot(nv, s->over, jacobian_row(s, b)) + (a == b ? mu : 0.0);
+        }
+    }
+    if (!pz_cholesky(rows, s->A)) {
+        return false;
+    }
+    pz_cholesky_solve(rows, s->A, s->y);
+    for (int i = 0; i < nv; ++i) {
+        double pull = 0.0;
+        for (int a = 0; a < rows && s->bound[i] == 0; ++a) {
+            pull += jacobian_row(s, a)[i] * s->y[a];
+        }
+        s->next[i] = s->bound[i] == 0 ? pull / s->weight[i] : s->next[i];
+    }
+    return true;
+}
+
+// Hold components that go beyond a limit at it; how many there are.
+static int hold_at_limits(pz_least_change *s)
+{
+    int count = 0;
+    for (int i = 0; i < s->model->nv; ++i) {
+        if (s->bound[i] == 0 && (s->next[i] < s->lower[i] || s->next[i] > s->upper[i])) {
+            s->bound[i] = s->next[i] < s->lower[i] ? -1 : 1;
+            s->next[i] = s->bound[i] < 0 ? s->lower[i] : s->upper[i];
+            count += 1;
+        }
+    }
+    return count;
+}
+
+// Release the component at a limit whose pull W z - J^T y is strongest away from it; false: none is.
+static bool release_strongest(pz_least_change *s)
+{
+    int most = -1;
+    double strongest = 1e-12;
+    for (int i = 0; i < s->model->nv; ++i) {
+        if (s->bound[i] == -1 || s->bound[i] == 1) {
+            double pull = s->weight[i] * s->next[i];
+            for (int a = 0; a < s->rows; ++a) {
+                pull -= jacobian_row(s, a)[i] * s->y[a];
+            }
+            if (s->bound[i] * pull > strongest) {
+                strongest = s->bound[i] * pull;
+                most = i;
+            }
+        }
+    }
+    if (most >= 0) {
+        s->bound[most] = 0;
+    }
+    return most >= 0;
+}
+
+// s->next, the change after a step in full. False: the numbers do not allow it.
+static bool find_step(pz_least_change *s, double mu)
+{
+    for (int i = 0; i < s->model->nv; ++i) {
+        s->bound[i] = s->locked && s->locked[i] ? 2 : s->bound[i] == 2 ? 0 : s->bound[i];
+        s->next[i] = s->bound[i] == 2 ? s->change[i] : s->bound[i] == 0 ? 0.0 : s->bound[i] < 0 ? s->lower[i] : s->upper[i];
+    }
+    for (int pass = 0; pass < PASSES; ++pass) {
+        if (!solve_free(s, mu)) {
+            return false;
+        }
+        if (hold_at_limits(s) == 0 && !release_strongest(s)) {
+            return true;
+        }
+    }
+    return solve_free(s, mu) && hold_at_limits(s) >= 0;
+}
+
+// ---- The solve -----------------------------------------------------------------------------------------------------------
+
+// The interval of every component of the change.
+static void set_bounds(pz_least_change *s, const poise_model *limited, const double *original)
+{
+    for (int i = 0; i < s->model->nv; ++i) {
+        int c = s->coordinate[i];
+        s->lower[i] = c < 0 ? -INFINITY : limited->lower[c] - original[c];
+        s->upper[i] = c < 0 ? INFINITY : limited->upper[c] - original[c];
+        s->bound[i] = 0;
+    }
+}
+
+// q after `share` of the step from s->change to s->next.
+static poise_status go(pz_least_change *s, const poise_model *limited, double share, const double *q, double *to,
+                       poise_error *error)
+{
+    for (int i = 0; i < s->model->nv; ++i) {
+        s->next[i] = share * (s->next[i] - s->change[i]);
+    }
+    poise_status status = poise_retract(s->model, q, s->next, to, error);
+    if (status == POISE_OK && !poise_model_within_limits(limited, to)) {
+        status = poise_model_clamp(limited, to, NULL, error);
+    }
+    return status;
+}
+
+static double longest(const pz_least_change *s)
+{
+    double most = 0.0;
+    for (int i = 0; i < s->model->nv; ++i) {
+        most = max2(most, fabs(s->next[i] - s->change[i]));
+    }
+    return most;
+}
+
+// How much of this step to take, after a step of which `share` was taken. A sequence that oscillates, or creeps, follows a
+// straight line between the two to where steps vanish. (B. Irons, R. Tuck, A version of the Aitken accelerator, 1969.)
+static double relaxed(pz_least_change *s, double share)
+{
+    double along = 0.0, square = 0.0;
+    for (int i = 0; i < s->model->nv; ++i) {
+        double step = s->next[i] - s->change[i], before = s->step[i], turn = step - before;
+        along -= s->weight[i] * before * turn;
+        square += s->weight[i] * turn * turn;
+        s->step[i] = step;
+    }
+    return s->iterations > 0 && square > 0.0 ? min2(max2(share * along / square, SHARE_LEAST), SHARE_MOST) : 1.0;
+}
+
+static poise_status least_change_solve(pz_least_change *s, const poise_model *limited, const poise_goal *goals, int count,
+                                       const double *original, double *q, poise_error *error)
+{
+    poise_status status = POISE_OK;
+    double far = FARTHEST, last = INFINITY, looked = INFINITY, share = 1.0;
+    s->is_met = false;
+    set_bounds(s, limited, original);
+    for (s->iterations = 0; s->iterations < ITERATIONS && status == POISE_OK; ++s->iterations) {
+        status = poise_kinematics_update(s->kin, q, error);
+        status = status == POISE_OK ? poise_difference(s->model, original, q, s->change, error) : status;
+        double square = status == POISE_OK ? read_rows(s, goals, count) : 0.0;
+        if (status != POISE_OK || !find_step(s, MU_LEAST + MU_SHARE * square)) {
+            break;
+        }
+        far = square > last && square > REACHED ? 0.5 * far : min2(1.5 * far, FARTHEST);
+        last = square;
+        if (s->iterations % LOOK == LOOK - 1) {
+            if (square > FAR && square > FALLEN * looked) {
+                break;
+            }
+            looked = square;
+        }
+        double step = longest(s);
+        share = min2(relaxed(s, share), far / step);
+        status = go(s, limited, share, q, s->trial, error);
+        if (status == POISE_OK) {
+            memcpy(q, s->trial, (size_t)s->model->nq * sizeof *q);
+        }
+        s->is_met = square < REACHED && step < LOOSE;
+        if (step < STILL || (s->is_met && s->iterations > ITERATIONS / 2)) {
+            break;
+        }
+    }
+    return status;
+}
+
+// ---- Life ----------------------------------------------------------------------------------------------------------------
 
 #define LEAST  0.02 // weight of a joint that moves nothing else
 #define OTHERS 10.0 // weight of bodies that no goal is there to move
 #define STAY   1e-4 // of the change, against goals that are out of reach
-
-// ---- Life ----------------------------------------------------------------------------------------------------------------
 
 static void lay_out(pz_editor *e, int frames, pz_arena *arena)
 {
@@ -41,7 +303,7 @@ static void lay_out(pz_editor *e, int frames, pz_arena *arena)
     e->highest = pz_arena_take(arena, nq, sizeof(double));
     e->found = pz_arena_take(arena, nq, sizeof(double));
     e->given = pz_arena_take(arena, (size_t)m->joint_count, sizeof *e->given);
-    pz_least_change_lay_out(&e->solver, arena);
+    least_change_lay_out(&e->solver, arena);
 }
 
 static poise_status open_parts(pz_editor *e, int coupled, const poise_allocator *allocator, poise_error *error)
@@ -56,7 +318,7 @@ static poise_status open_parts(pz_editor *e, int coupled, const poise_allocator 
     status = status == POISE_OK ? poise_solver_create(&e->wide, &options, allocator, &e->search, error) : status;
     e->solver.kin = e->at;
     e->solver.weight = e->weight;
-    pz_least_change_begin(&e->solver);
+    least_change_begin(&e->solver);
     return status;
 }
 
@@ -241,7 +503,7 @@ static poise_status meet_firm(pz_editor *e, const double *q, poise_error *error)
     bool has_both = firm > 0 && firm < e->goal_count;
     e->goal_count = firm;
     memcpy(e->found, q, (size_t)e->model->nq * sizeof *q);
-    return has_both ? pz_least_change_solve(&e->solver, &e->limited, e->goals, firm, q, e->found, error) : POISE_OK;
+    return has_both ? least_change_solve(&e->solver, &e->limited, e->goals, firm, q, e->found, error) : POISE_OK;
 }
 
 poise_status pz_editor_solve(pz_editor *e, int frame, poise_error *error)
@@ -260,14 +522,14 @@ poise_status pz_editor_solve(pz_editor *e, int frame, poise_error *error)
     }
     memcpy(e->found, q, size);
     if (status == POISE_OK) {
-        status = pz_least_change_solve(&e->solver, &e->limited, e->goals, e->goal_count, near, e->found, error);
+        status = least_change_solve(&e->solver, &e->limited, e->goals, e->goal_count, near, e->found, error);
     }
     e->iterations += e->solver.iterations;
     if (status == POISE_OK && !e->solver.is_met) { // out of reach, or hard to find: on from the closest pose
         status = search(e, near, q, error);
         memcpy(e->found, q, size);
         if (status == POISE_OK) {
-            status = pz_least_change_solve(&e->solver, &e->limited, e->goals, e->goal_count, near, e->found, error);
+            status = least_change_solve(&e->solver, &e->limited, e->goals, e->goal_count, near, e->found, error);
         }
     }
     if (status == POISE_OK && !e->solver.is_met) {
@@ -291,4 +553,168 @@ poise_status pz_editor_error(pz_editor *e, const poise_goal *goal, const double 
         *miss = poise_objective_goal_error(e->objective, 0);
     }
     return status;
+}
+
+// ---- Smooth in time ------------------------------------------------------------------------------------------------------
+
+// A smooth change in place of one that was found frame by frame. Over each stretch of frames that an edit changes,
+//
+//   min over s  sum_t (s_t - d_t)^2 + K sum_t (s_(t+3) - 3 s_(t+2) + 3 s_(t+1) - s_t)^2
+//
+// for every degree of freedom, with s = 0 in the frames around it: where it begins and ends, so do its first two
+// derivatives. (E. T. Whittaker, On a New Method of Graduation, 1923; third differences.) K is such that half of a swing of
+// SECONDS stays.
+#define SECONDS 0.35
+#define BAND    4 // diagonals of the matrix on one side, its own included
+
+// The matrix I + K D^T D of a stretch, lower band by rows: A[t * BAND + b] is the entry (t, t - b). D has a row for every
+// four frames that the clip has around the stretch.
+static void fill(double *A, int first, int count, int frames, double K)
+{
+    static const double d[BAND] = {-1.0, 3.0, -3.0, 1.0};
+    for (int t = 0; t < count; ++t) {
+        for (int b = 0; b < BAND; ++b) {
+            A[t * BAND + b] = b == 0 ? 1.0 : 0.0;
+        }
+    }
+    for (int row = first - 3; row < first + count; ++row) { // frames row .. row + 3
+        if (row < 0 || row + 3 >= frames) {
+            continue;
+        }
+        for (int i = 0; i < BAND; ++i) {
+            for (int j = 0; j <= i; ++j) {
+                int ti = row + i - first, tj = row + j - first;
+                if (ti >= 0 && ti < count && tj >= 0) {
+                    A[ti * BAND + (i - j)] += K * d[i] * d[j];
+                }
+            }
+        }
+    }
+}
+
+// A = L L^T in place, and x <- A^-1 x, `stride` numbers apart.
+static void factor(double *A, int count)
+{
+    for (int t = 0; t < count; ++t) {
+        for (int b = BAND - 1; b >= 0; --b) {
+            int col = t - b;
+            if (col < 0) {
+                continue;
+            }
+            double sum = A[t * BAND + b];
+            for (int k = b + 1; k < BAND && t - k >= 0; ++k) {
+                sum -= A[t * BAND + k] * A[col * BAND + (k - b)];
+            }
+            A[t * BAND + b] = b == 0 ? sqrt(sum) : sum / A[col * BAND];
+        }
+    }
+}
+
+static void substitute(const double *L, int count, double *x, int stride)
+{
+    for (int t = 0; t < count; ++t) {
+        double sum = x[(size_t)t * (size_t)stride];
+        for (int k = 1; k < BAND && t - k >= 0; ++k) {
+            sum -= L[t * BAND + k] * x[(size_t)(t - k) * (size_t)stride];
+        }
+        x[(size_t)t * (size_t)stride] = sum / L[t * BAND];
+    }
+    for (int t = count - 1; t >= 0; --t) {
+        double sum = x[(size_t)t * (size_t)stride];
+        for (int k = 1; k < BAND && t + k < count; ++k) {
+            sum -= L[(t + k) * BAND + k] * x[(size_t)(t + k) * (size_t)stride];
+        }
+        x[(size_t)t * (size_t)stride] = sum / L[t * BAND];
+    }
+}
+
+// One stretch: the changes, made smooth, become the reference.
+static poise_status smooth_stretch(pz_editor *e, int first, int count, double *A, double *change, poise_error *error)
+{
+    const double two_pi = 6.28318530717958647692;
+    double turn = two_pi * e->clip->frame_time / SECONDS, square = turn * turn;
+    int nv = e->model->nv;
+    poise_status status = POISE_OK;
+    fill(A, first, count, e->clip->frames, 1.0 / (square * square * square));
+    factor(A, count);
+    for (int t = 0; t < count && status == POISE_OK; ++t) {
+        status = poise_difference(e->model, pz_editor_original(e, first + t), pz_editor_frame(e, first + t),
+                                  change + (size_t)t * (size_t)nv, error);
+    }
+    for (int i = 0; i < nv && status == POISE_OK; ++i) {
+        substitute(A, count, change + i, nv);
+    }
+    for (int t = 0; t < count && status == POISE_OK; ++t) {
+        status = poise_retract(e->model, pz_editor_original(e, first + t), change + (size_t)t * (size_t)nv,
+                               pz_editor_reference(e, first + t), error);
+    }
+    return status;
+}
+
+poise_status pz_editor_smooth(pz_editor *e, const poise_allocator *allocator, poise_error *error)
+{
+    int frames = e->clip->frames, end;
+    pz_owned owned = {0};
+    double *A = pz_owned_take(&owned, allocator, (size_t)frames * (size_t)(BAND + e->model->nv) * sizeof(double));
+    if (!A) {
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory for %d frames", frames);
+    }
+    poise_status status = POISE_OK;
+    for (int first = 0; first < frames && status == POISE_OK; first = end) {
+        for (end = first; end < frames && e->changed[end] == e->changed[first]; ++end) {
+        }
+        if (e->changed[first]) {
+            status = smooth_stretch(e, first, end - first, A, A + (size_t)frames * BAND, error);
+        }
+    }
+    pz_owned_release(&owned);
+    e->is_smooth = true;
+    return status;
+}
+
+// ---- The body that carries a motion --------------------------------------------------------------------------------------
+
+#define MOTIONLESS 1e-9 // length units, radians: a coordinate that changes by less does not move
+
+// Does one of the coordinates first..end-1 move in a clip?
+static bool coordinate_moves(const poise_clip *clip, int first, int end)
+{
+    for (int i = first; clip && i < end; ++i) {
+        for (int f = 1; f < clip->frames; ++f) {
+            if (fabs(clip->q[(size_t)f * (size_t)clip->nq + (size_t)i] - clip->q[i]) > MOTIONLESS) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool joint_slides(const poise_model *m, int joint, const poise_clip *clip, const poise_clip *other)
+{
+    int first = m->joints[joint].q_begin, end = least(first + m->joints[joint].slide_count, m->joints[joint].q_end);
+    return coordinate_moves(clip, first, end) || coordinate_moves(other, first, end);
+}
+
+pz_moving_root pz_moving_root_of(const poise_model *m, const poise_clip *clip, const poise_clip *other)
+{
+    int first = 0;
+    while (first < m->joint_count && !coordinate_moves(clip, m->joints[first].q_begin, m->joints[first].q_end) &&
+           !coordinate_moves(other, m->joints[first].q_begin, m->joints[first].q_end)) {
+        ++first;
+    }
+    bool carries =
+        first < m->joint_count && 2 * m->joints[first].subtree > m->joint_count && joint_slides(m, first, clip, other);
+    for (int k = carries ? first + m->joints[first].subtree : m->joint_count; k < m->joint_count && carries; ++k) {
+        carries = !coordinate_moves(clip, m->joints[k].q_begin, m->joints[k].q_end) &&
+                  !coordinate_moves(other, m->joints[k].q_begin, m->joints[k].q_end);
+    }
+    first = carries ? first : 0;
+    pz_moving_root root = {first, first};
+    int dofs = m->joints[first].v_end - m->joints[first].v_begin;
+    while (dofs < 6 && root.last + 1 < m->joint_count && m->joints[root.last + 1].parent == root.last &&
+           m->joints[root.last + 1].subtree == m->joints[root.last].subtree - 1) {
+        root.last += 1;
+        dofs += m->joints[root.last].v_end - m->joints[root.last].v_begin;
+    }
+    return root;
 }

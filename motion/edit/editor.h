@@ -5,8 +5,29 @@
 #include <poise/edit.h>
 
 #include "base/arena.h"
+#include "goal/goal.h"
 #include "kin/kin.h"
-#include "motion/edit/least_change.h"
+
+// The solver of a frame: the least change of a configuration that meets goals.
+typedef struct pz_least_change {
+    const poise_model *model;
+    poise_kinematics *kin; // at the current q
+    const double *weight;  // nv: > 0
+    const bool *locked;    // nv; NULL: none
+    double *lower, *upper; // nv: of the change
+    int *coordinate;       // nv: that a degree of freedom is; -1: of a quaternion
+    int row_room, rows;
+    double *r, *J;      // rows; rows x nv
+    double *y, *A;      // rows; rows x rows
+    double *change;     // nv: from the original
+    double *next;       // nv: the same after the step
+    double *step;       // nv: the last step in full
+    double *over;       // nv: a row of J_F W_F^-1
+    signed char *bound; // nv: -1, 1 at a limit, 0 free, 2 locked
+    double *trial;      // nq
+    int iterations;     // of the last solve
+    bool is_met;        // its goals are met
+} pz_least_change;
 
 // A clip that is being edited. Goals are added to `goals` up to `goal_room`, then pz_editor_solve.
 typedef struct pz_editor {
@@ -41,6 +62,9 @@ typedef struct pz_editor {
     poise_joint *given;       // by joint: of `limited`
     pz_owned owned;
 } pz_editor;
+
+// Rows that a goal of this kind may have at most.
+int pz_goal_rows_most(const poise_model *model, poise_goal_kind kind);
 
 // What an edit needs room for.
 typedef struct pz_editor_room {
@@ -81,7 +105,7 @@ void pz_editor_add(pz_editor *e, const poise_goal *goal, double weight);
 // Solve the frame for its goals, on from the last one where that is the frame before and nothing was made smooth.
 poise_status pz_editor_solve(pz_editor *e, int frame, poise_error *error);
 
-// Make the change smooth in time: frames that are solved from now on stay near to that (edit_smooth.c).
+// Make the change smooth in time: frames that are solved from now on stay near to that.
 poise_status pz_editor_smooth(pz_editor *e, const poise_allocator *allocator, poise_error *error);
 
 // How far a goal is missed by a frame of the clip, or of the original.
@@ -95,5 +119,15 @@ poise_status pz_editor_find_jolt(pz_editor *e, const poise_goal *point, int firs
 
 // Changes of the whole clip, for a report.
 poise_status pz_editor_measure(pz_editor *e, poise_pin_report *report, poise_error *error);
+
+// Joints first..last, each the only child of the one before, that move the figure as a whole. `last` is its body.
+typedef struct pz_moving_root {
+    int first, last;
+} pz_moving_root;
+
+// Files may have a joint above the hips that stands still, with channels of its own. So it is the first joint that slides in
+// a clip, where all that moves hangs from it and that is most of the skeleton; else the first one of the model. `other` may
+// be NULL: a clip of the same model to which it applies, too.
+pz_moving_root pz_moving_root_of(const poise_model *model, const poise_clip *clip, const poise_clip *other);
 
 #endif

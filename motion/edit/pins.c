@@ -7,14 +7,15 @@
 // the same goals, and their change is continuous where a pin comes or goes.
 //
 // How much of a pin a frame has: 1 from `from` to `to`, S(u) over its fades.
-#include "motion/edit/pins.h"
-#include "motion/edit/edited_figure.h"
+#include <poise/kinematics.h>
+
+#include "base/arena.h"
+#include "base/error.h"
 #include "motion/edit/editor.h"
 #include "motion/edit/goal_mix.h"
-#include "motion/edit/moving_root.h"
+#include "motion/retarget/roles.h"
 
-#include "base/error.h"
-
+#include <math.h>
 #include <string.h>
 
 #define FADE        0.25
@@ -25,6 +26,7 @@
 #define METRE       1.75  // statures: what a skeleton whose unit is not known is taken as
 #define NEAR_FRAME  1e-6  // frames: a time this near to a frame is that frame's
 #define ROUNDED     0.05  // frames: likewise, of times in seconds; files round theirs (0.0333333 s)
+enum { MOST_KEYS = 24 };
 
 // The way from where a clip has a point to where a pin has it, as it changes from frame to frame.
 typedef struct shift {
@@ -535,7 +537,7 @@ static poise_status judge_all(job *j, poise_pin_result *results, poise_pin_repor
     return status == POISE_OK ? judge_feet(j, report, error) : status;
 }
 
-// ---- The call ------------------------------------------------------------------------------------------------------------
+// ---- One pass ------------------------------------------------------------------------------------------------------------
 
 // Feet that no pin moves, where the root is free to move them.
 static poise_status find_feet(job *j, const poise_allocator *allocator, poise_error *error)
@@ -619,16 +621,17 @@ static void mark_moved(const poise_model *m, const poise_pin *pin, bool *moved)
     }
 }
 
-static void lay_out(job *j, int count, int keys, int nq, pz_arena *arena)
+static void lay_out_job(job *j, int count, int keys, int nq, pz_arena *arena)
 {
     j->plans = pz_arena_take(arena, 2 * (size_t)count, sizeof *j->plans);
     j->mixed = pz_arena_take(arena, (size_t)nq, sizeof(double));
     j->work = pz_arena_take(arena, 4 * (size_t)keys, sizeof(double));
 }
 
-poise_status pz_clip_pin(const poise_model *model, const poise_pin *pins, int count, const poise_pin_options *options,
-                         poise_clip *clip, const poise_allocator *allocator, poise_pin_result *results,
-                         poise_pin_report *report, poise_error *error)
+// poise_clip_pin in one pass.
+static poise_status pin_once(const poise_model *model, const poise_pin *pins, int count, const poise_pin_options *options,
+                             poise_clip *clip, const poise_allocator *allocator, poise_pin_result *results,
+                             poise_pin_report *report, poise_error *error)
 {
     poise_pin_options own = options ? *options : poise_pin_options_default();
     poise_pin_report unused;
@@ -668,11 +671,11 @@ poise_status pz_clip_pin(const poise_model *model, const poise_pin *pins, int co
     own.position_tolerance = own.position_tolerance > 0 ? own.position_tolerance : 1e-6 / metres;
     pz_arena counting = pz_arena_counting();
     pz_owned owned = {0};
-    lay_out(&j, count, keys, model->nq, &counting);
+    lay_out_job(&j, count, keys, model->nq, &counting);
     size_t size = pz_arena_bytes(&counting);
     if (pz_owned_take(&owned, allocator, size)) {
         pz_arena arena = pz_arena_over(owned.memory, size);
-        lay_out(&j, count, keys, model->nq, &arena);
+        lay_out_job(&j, count, keys, model->nq, &arena);
         status = clip->frames > 0 ? run(&j, pins, count, allocator, results, report ? report : &unused, error) : POISE_OK;
     } else {
         status = pz_error_set(error, POISE_ERROR_MEMORY, "out of memory for %d pins", count);
@@ -683,5 +686,123 @@ poise_status pz_clip_pin(const poise_model *model, const poise_pin *pins, int co
     pz_owned_release(&owned);
     pz_editor_close(&j.editor);
     pz_owned_release(&locks);
+    return status;
+}
+
+// ---- Pins that are out of reach ------------------------------------------------------------------------------------------
+
+// A limb pulled towards a place beyond its reach is stretched long before its fade ends, and snaps there. Such a pin is
+// faded to where the limb then came, the nearest place that it reaches; what it misses by stays what it was.
+static bool strives(const poise_pin *pin, const poise_pin_result *result)
+{
+    bool is_place = pin->goal.kind == POISE_GOAL_POSITION || pin->goal.kind == POISE_GOAL_POSE;
+    bool is_given = pin->target == POISE_PIN_GIVEN || pin->target == POISE_PIN_SHIFT;
+    return is_place && is_given && pin->key_count == 0 && result->missed > 1;
+}
+
+// The places that the pin's body came to, as keys; `kin` is scratch.
+static poise_status keys_of_reach(const poise_pin *pin, const poise_pin_result *result, const poise_clip *clip,
+                                  poise_kinematics *kin, poise_pin_key *keys, poise_pin *made)
+{
+    int frames = result->held_last - result->held_first, count = frames + 1 < MOST_KEYS ? frames + 1 : MOST_KEYS;
+    poise_status status = POISE_OK;
+    *made = *pin;
+    for (int i = 0; i < count && status == POISE_OK; ++i) {
+        int f = result->held_first + frames * i / (count - 1);
+        status = poise_kinematics_update(kin, clip->q + (size_t)f * (size_t)clip->nq, NULL);
+        keys[i] = (poise_pin_key){.time = clip->start_time + f * clip->frame_time, .goal = pin->goal};
+        keys[i].goal.target.position = poise_kinematics_point(kin, pin->goal.body, pin->goal.local.position);
+    }
+    made->target = POISE_PIN_GIVEN;
+    made->keys = keys;
+    made->key_count = count;
+    made->from = -INFINITY;
+    made->to = INFINITY;
+    return status;
+}
+
+// What a second pass needs, in one piece.
+typedef struct second_pass {
+    poise_pin *pins;
+    poise_pin_key *keys;
+    poise_pin_result *results; // of the first, where the caller wants none
+    double *q;                 // of the clip as it was
+} second_pass;
+
+static void lay_out_second(second_pass *s, int count, size_t numbers, pz_arena *arena)
+{
+    s->pins = pz_arena_take(arena, (size_t)count + 1, sizeof *s->pins);
+    s->keys = pz_arena_take(arena, (size_t)count * MOST_KEYS + 1, sizeof *s->keys);
+    s->results = pz_arena_take(arena, (size_t)count, sizeof *s->results);
+    s->q = pz_arena_take(arena, numbers + 1, sizeof *s->q);
+}
+
+static poise_status pin_again(const poise_model *model, const poise_pin *pins, int count, const poise_pin_options *options,
+                              poise_clip *clip, const poise_allocator *allocator, const poise_pin_result *results,
+                              second_pass *s, poise_pin_report *report, poise_error *error)
+{
+    poise_kinematics *kin;
+    poise_status status = poise_kinematics_create(model, allocator, &kin, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    for (int i = 0; i < count && status == POISE_OK; ++i) {
+        s->pins[i] = pins[i];
+        if (strives(&pins[i], &results[i])) {
+            status = keys_of_reach(&pins[i], &results[i], clip, kin, s->keys + (size_t)i * MOST_KEYS, &s->pins[i]);
+        }
+    }
+    poise_kinematics_destroy(kin);
+    int missed = report->missed;
+    memcpy(clip->q, s->q, (size_t)clip->frames * (size_t)clip->nq * sizeof *clip->q);
+    status = status == POISE_OK ? pin_once(model, s->pins, count, options, clip, allocator, NULL, report, error) : status;
+    report->missed = missed;
+    return status;
+}
+
+// The first pass; where a limb pulled out of reach snaps, a second.
+static poise_status pin_within_reach(const poise_model *model, const poise_pin *pins, int count,
+                                     const poise_pin_options *options, poise_clip *clip, const poise_allocator *allocator,
+                                     poise_pin_result *results, second_pass *s, poise_pin_report *report, poise_error *error)
+{
+    size_t bytes = (size_t)clip->frames * (size_t)clip->nq * sizeof *clip->q;
+    bool any = false;
+    memcpy(s->q, clip->q, bytes);
+    poise_status status = pin_once(model, pins, count, options, clip, allocator, results, report, error);
+    for (int i = 0; i < count && status == POISE_OK; ++i) {
+        any = any || strives(&pins[i], &results[i]);
+    }
+    if (status == POISE_OK && any && report->frames > 0 && report->snap_frame >= 0) {
+        status = pin_again(model, pins, count, options, clip, allocator, results, s, report, error);
+    }
+    if (status != POISE_OK) {
+        memcpy(clip->q, s->q, bytes);
+    }
+    return status;
+}
+
+poise_status poise_clip_pin(const poise_model *model, const poise_pin *pins, int count, const poise_pin_options *options,
+                            poise_clip *clip, const poise_allocator *allocator, poise_pin_result *results,
+                            poise_pin_report *report, poise_error *error)
+{
+    bool is_whole = model && pins && clip && count > 0 && clip->frames > 0;
+    if (!is_whole) { // which says what is wrong
+        return pin_once(model, pins, count, options, clip, allocator, results, report, error);
+    }
+    second_pass s;
+    poise_pin_report unused;
+    pz_arena counting = pz_arena_counting();
+    size_t numbers = (size_t)clip->frames * (size_t)clip->nq;
+    lay_out_second(&s, count, numbers, &counting);
+    size_t size = pz_arena_bytes(&counting);
+    void *memory = pz_allocate(allocator, size);
+    if (!memory) {
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory for %d pins", count);
+    }
+    pz_arena arena = pz_arena_over(memory, size);
+    lay_out_second(&s, count, numbers, &arena);
+    poise_status status = pin_within_reach(model, pins, count, options, clip, allocator, results ? results : s.results, &s,
+                                           report ? report : &unused, error);
+    pz_release(allocator, memory);
     return status;
 }

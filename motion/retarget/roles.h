@@ -30,6 +30,10 @@ bool pz_is_hand(const pz_roles *roles);
 // A right hand becomes a left one, and the other way round.
 void pz_hand_other_side(pz_roles *roles);
 
+// The parts of the figure that a clip moves: by the names of anatomy.c, or, where those show no two legs with feet, by all
+// that roles know. Fails only with MEMORY.
+poise_status pz_figure_of(const poise_model *model, const poise_allocator *allocator, pz_anatomy *anatomy);
+
 // Is `body` the ancestor, or below it?
 static inline bool pz_is_below(const poise_model *model, int ancestor, int body)
 {

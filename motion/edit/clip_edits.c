@@ -1,21 +1,113 @@
-// One clip after another, and a clip that can be repeated.
+// Clips as wholes: backwards, faster and slower, one after another, and one that can be repeated; and which way up the
+// figure stands in them.
 //
 // Where two clips meet, over `blend` seconds, the later one is brought to where the earlier one is: turned about the upward
 // axis and moved along the ground, so that root and heading agree in the middle. There the one fades into the other by S(u),
 // joint by joint, rotations along their arcs. Whole turns of angles, and Euler angles that mean the same, follow each other
 // without a jump.
+#include <poise/edit.h>
+
 #include "base/error.h"
 #include "kin/kin.h"
 #include "motion/clip.h"
 #include "motion/edit/editor.h"
 #include "motion/edit/goal_mix.h"
-#include "motion/edit/moving_root.h"
+#include "motion/retarget/actor.h"
+#include "num/real.h"
 #include "num/trig.h"
 
 #include <limits.h>
 #include <string.h>
 
 #define OFF 1e-6 // of the skeleton's size, or radians: what a root may miss its place by
+
+// ---- Time ----------------------------------------------------------------------------------------------------------------
+
+poise_status poise_clip_reverse(const poise_clip *clip, const poise_allocator *allocator, poise_clip **reversed,
+                                poise_error *error)
+{
+    if (!clip || !reversed) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "clip and reversed must not be NULL");
+    }
+    poise_clip *made;
+    poise_status status = poise_clip_create(clip->frames, clip->nq, clip->frame_time, allocator, &made, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    made->start_time = clip->start_time;
+    for (int f = 0; f < clip->frames && clip->nq > 0; ++f) {
+        const double *from = clip->q + (size_t)(clip->frames - 1 - f) * (size_t)clip->nq;
+        memcpy(made->q + (size_t)f * (size_t)clip->nq, from, (size_t)clip->nq * sizeof *from);
+    }
+    *reversed = made;
+    return POISE_OK;
+}
+
+poise_status poise_clip_speed(const poise_clip *clip, const poise_model *model, double speed,
+                              const poise_allocator *allocator, poise_clip **changed, poise_error *error)
+{
+    if (!clip || !(speed > 0.0) || !is_finite(speed)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "clip must not be NULL, speed finite and > 0");
+    }
+    poise_clip played = *clip; // the same frames, sooner or later
+    played.frame_time = clip->frame_time / speed;
+    return poise_clip_resample(&played, model, clip->frame_time, allocator, changed, error);
+}
+
+// ---- Which way up --------------------------------------------------------------------------------------------------------
+
+// How a figure stands.
+typedef struct stance {
+    poise_up up;         // the axis of trunk and legs; UNKNOWN: no legs, or out of memory
+    bool is_upside_down; // its head is at the lower end
+    bool is_standing;    // trunk up, legs down: in the neutral pose, else in some frame of the clip
+} stance;
+
+// In most of a clip; `clip` NULL: in the neutral pose.
+static stance stance_of(const poise_model *model, const poise_clip *clip)
+{
+    pz_actor actor;
+    stance s = {.up = POISE_UP_UNKNOWN};
+    if (pz_actor_open(model, clip, POISE_UP_UNKNOWN, NULL, NULL, &actor) == POISE_OK && actor.leg > 0) {
+        s.up = (poise_up)((int)POISE_UP_X + actor.axis);
+        s.is_upside_down = actor.up.x + actor.up.y + actor.up.z < 0;
+        s.is_standing = actor.is_standing;
+    }
+    pz_actor_close(&actor, NULL);
+    return s;
+}
+
+poise_up poise_clip_up(const poise_model *model, const poise_clip *clip)
+{
+    bool fits = model && clip && clip->nq == poise_model_info(model).nq;
+    return fits ? stance_of(model, clip).up : POISE_UP_UNKNOWN;
+}
+
+poise_status poise_clip_figure(const poise_model *model, const poise_clip *clip, poise_figure *figure, poise_error *error)
+{
+    poise_status status = poise_model_figure(model, figure, error);
+    if (status != POISE_OK || !clip || clip->frames == 0) {
+        return status;
+    }
+    if (clip->nq != poise_model_info(model).nq) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "the clip has %d numbers per frame, but the model has %d", clip->nq,
+                            poise_model_info(model).nq);
+    }
+    // nobody's world has x up: bones are laid out along it, and the motion raises them
+    bool is_common = figure->up == POISE_UP_Y || figure->up == POISE_UP_Z;
+    bool is_told = !figure->is_named || (is_common && stance_of(model, NULL).is_standing);
+    if (is_told) {
+        return POISE_OK;
+    }
+    stance s = stance_of(model, clip);
+    if (s.up != POISE_UP_UNKNOWN) {
+        figure->up = s.up;
+        figure->is_upside_down = s.is_upside_down;
+    }
+    return POISE_OK;
+}
+
+// ---- Where clips meet ----------------------------------------------------------------------------------------------------
 
 // x -> turn x + shift, along the ground.
 typedef struct move {

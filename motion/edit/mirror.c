@@ -15,9 +15,7 @@
 // Joints that allow any rotation take theirs as it is. The others are found by a solve for all orientations at once.
 #include "base/error.h"
 #include "kin/kin.h"
-#include "motion/edit/edited_figure.h"
 #include "motion/edit/editor.h"
-#include "motion/edit/moving_root.h"
 #include "motion/retarget/actor.h"
 
 #include <poise/solve.h>
