@@ -7,8 +7,8 @@
 
 #include <poise/edit.h>
 
+#include "base/arena.h"
 #include "base/error.h"
-#include "kin/kin.h"
 #include "motion/retarget/roles.h"
 #include "num/real.h"
 
@@ -241,7 +241,8 @@ static poise_status find_all(work *w, const poise_model *model, const poise_clip
 poise_status poise_feet_pins(const poise_model *model, const poise_clip *clip, const poise_allocator *allocator,
                              poise_pin *pins, int capacity, poise_feet_report *report, poise_error *error)
 {
-    if (!model || !clip || clip->nq != model->nq || clip->frames < 0 || capacity < 0 || (capacity > 0 && !pins) || !report) {
+    if (!model || !clip || clip->nq != poise_model_info(model).nq || clip->frames < 0 || capacity < 0 ||
+        (capacity > 0 && !pins) || !report) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT,
                             "model, clip, pins and report must not be NULL, and the clip of this model");
     }

@@ -4,8 +4,6 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "kin/kin.h"
-#include "model/model.h"
 #include "motion/anatomy.h"
 #include "motion/plain_name.h"
 #include "num/vector.h"
@@ -35,14 +33,14 @@ poise_status poise_markers_from_clip(const poise_model *model, const poise_clip 
                                      const poise_placement *points, int count, const poise_allocator *allocator,
                                      poise_markers **markers, poise_error *error)
 {
-    if (!model || !clip || clip->nq != model->nq || count < 0 || (count > 0 && !points) || !markers) {
+    if (!model || !clip || clip->nq != poise_model_info(model).nq || count < 0 || (count > 0 && !points) || !markers) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT,
                             "model, clip, points and markers must not be NULL, and the clip must be of this model");
     }
     for (int i = 0; i < count; ++i) {
-        if (points[i].body < 0 || points[i].body >= model->joint_count) {
+        if (points[i].body < 0 || points[i].body >= poise_model_info(model).joints) {
             return pz_error_set(error, POISE_ERROR_ARGUMENT, "points[%d]: body %d does not exist: the model has %d bodies",
-                                i, points[i].body, model->joint_count);
+                                i, points[i].body, poise_model_info(model).joints);
         }
     }
     poise_kinematics *kin;
@@ -107,7 +105,7 @@ static const char *named_partner(const poise_retarget_problem *problem, const ch
 static int namesake(const poise_model *model, const char *name, bool joints)
 {
     int body = joints ? poise_model_find_joint(model, name) : poise_model_find_body(model, name);
-    for (int k = 0; body < 0 && k < model->joint_count; ++k) {
+    for (int k = 0; body < 0 && k < poise_model_info(model).joints; ++k) {
         poise_joint_info info = poise_model_joint_info(model, k);
         body = same_name(joints ? info.name : info.body, name) ? k : body;
     }
@@ -134,7 +132,7 @@ enum { AS_SAID, BY_NAME, BY_PART, BY_JOINT, WAYS };
 // are surer than parts of the body: "left_forearm" may be the joint below what anatomy calls a forearm.
 static bool is_named_by_joints(const poise_retarget_problem *problem)
 {
-    int joints = problem->from->joint_count, named = 0;
+    int joints = poise_model_info(problem->from).joints, named = 0;
     for (int k = 0; k < joints; ++k) {
         named += poise_model_find_joint(problem->to, poise_model_joint_info(problem->from, k).body) >= 0;
     }
@@ -174,7 +172,7 @@ static poise_placement place_of_tool(const poise_model *model, int tool, const c
 // Partners of all bodies, no two the same.
 static void find_partners(const poise_retarget_problem *problem, pairs *p)
 {
-    for (int k = 0; k < problem->from->joint_count; ++k) {
+    for (int k = 0; k < poise_model_info(problem->from).joints; ++k) {
         p->partner[k] = POISE_NONE;
     }
     static const int usual[WAYS] = {AS_SAID, BY_NAME, BY_PART, BY_JOINT},
@@ -182,10 +180,10 @@ static void find_partners(const poise_retarget_problem *problem, pairs *p)
     const int *ways = is_named_by_joints(problem) ? by_joints : usual; // the surest first
     for (int i = 0; i < WAYS; ++i) {
         int way = ways[i];
-        for (int k = 0; k < problem->from->joint_count; ++k) {
+        for (int k = 0; k < poise_model_info(problem->from).joints; ++k) {
             int body = p->partner[k] < 0 ? partner(problem, p, k, way) : POISE_NONE;
             bool is_free = body >= 0;
-            for (int other = 0; other < problem->from->joint_count && is_free; ++other) {
+            for (int other = 0; other < poise_model_info(problem->from).joints && is_free; ++other) {
                 is_free = p->partner[other] != body || way == AS_SAID;
             }
             p->partner[k] = is_free ? body : p->partner[k];
@@ -198,7 +196,7 @@ static void find_pairs(const poise_retarget_problem *problem, pairs *p)
 {
     const poise_model *from = problem->from, *to = problem->to;
     find_partners(problem, p);
-    for (int k = 0; k < from->joint_count; ++k) {
+    for (int k = 0; k < poise_model_info(from).joints; ++k) {
         const char *name = poise_model_joint_info(from, k).body;
         if (p->partner[k] >= 0) {
             p->list[p->count++] = (pair){{.label = name, .body = k, .weight = 1.0}, {.body = p->partner[k], .weight = 1.0}};
@@ -240,7 +238,7 @@ static double path_length(const poise_model *model, int ancestor, int body)
 {
     double length = 0.0;
     for (; body >= 0 && body != ancestor; body = poise_model_joint_info(model, body).parent) {
-        length += v3_norm(model->given[body].offset.position);
+        length += v3_norm(poise_model_joint_info(model, body).given->offset.position);
     }
     return body == ancestor ? length : 0.0;
 }
@@ -325,8 +323,9 @@ poise_status poise_retarget_points(const poise_retarget_problem *problem, const 
     if (status != POISE_OK) {
         return status;
     }
-    int bodies = problem->from->joint_count;
-    pairs p = {.list = pz_allocate(allocator, (size_t)(bodies + problem->from->tool_count + 1) * sizeof *p.list)};
+    int bodies = poise_model_info(problem->from).joints;
+    pairs p = {.list =
+                   pz_allocate(allocator, (size_t)(bodies + poise_model_info(problem->from).tools + 1) * sizeof *p.list)};
     p.partner = pz_allocate(allocator, (size_t)(bodies + 1) * sizeof *p.partner);
     if (!p.list || !p.partner || pz_anatomy_of(problem->from, allocator, &p.from) != POISE_OK ||
         pz_anatomy_of(problem->to, allocator, &p.to) != POISE_OK) {

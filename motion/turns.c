@@ -7,8 +7,8 @@
 // A cold start finds any of them. Of those within the limits, the one nearest to where the joint was is meant.
 #include "motion/turns.h"
 
-#include "model/model.h"
 #include "num/real.h"
+#include "num/trig.h"
 #include "num/vector.h"
 
 #define EXACT 1e-9 // cosine of axes that are at right angles, or lengths that are nothing

@@ -4,8 +4,6 @@
 
 #include <poise/edit.h>
 
-#include "kin/kin.h"
-
 // S(u) = u^3 (10 - 15 u + 6 u^2): from 0 at u <= 0 to 1 at u >= 1, with two derivatives that are 0 there.
 double pz_ease(double u);
 
