@@ -6,7 +6,7 @@
 #include "cli/memory.h"
 #include "cli/terminal.h"
 #include "cli/whole_files.h"
-#include "research/plot.h"
+#include "papers/reproduce/plot.h"
 
 #include <string.h>
 

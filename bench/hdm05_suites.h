@@ -4,7 +4,7 @@
 
 #include "suite.h"
 
-#include <research/hdm05_task.h>
+#include <papers/reproduce/hessian_study.h>
 
 // The take that the options ask for. False, with the suite skipped, where it is not there.
 bool hdm05_suite_read(const bench *b, hdm05_task *task);

@@ -2,7 +2,7 @@
 // through an answer beside the solve that finds it.
 //
 // The difference is the largest between the two Hessians over many poses, relative to the largest entry.
-#include "reference/plain.h"
+#include "papers/plain/plain.h"
 #include "suite.h"
 
 #include <poise/poise.h>

@@ -8,7 +8,7 @@
 #include "suite.h"
 #include "thread_pool.h"
 
-#include <research/resume.h>
+#include <papers/reproduce/erik_evaluation.h>
 
 #include <math.h>
 #include <pthread.h>

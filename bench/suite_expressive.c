@@ -9,8 +9,8 @@
 //   solved: error up to 0.04
 #include "suite.h"
 
+#include <papers/reproduce/erik_evaluation.h>
 #include <poise/expressive.h>
-#include <research/erik_evaluation.h>
 #include <scenes/random.h>
 
 #include <math.h>

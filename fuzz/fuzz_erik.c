@@ -2,7 +2,7 @@
 #include "fuzz.h"
 #include "structured.h"
 
-#include <reference/two_task.h>
+#include <papers/plain/two_task.h>
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include <app/cli/terminal.h>
 #include <app/cli/whole_files.h>
 #include <app/commands/commands.h>
-#include <research/run_reproduce.h>
+#include <papers/reproduce/reproduce.h>
 
 #include <poise/base.h>
 

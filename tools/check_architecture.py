@@ -19,7 +19,7 @@ PAGE = "docs/architecture.md"
 PAPERS = "docs/papers.md"
 FOLDERS = ["include", "src", "motion", "io", "app", "web/glue", "web/src", "web/studio/src"]
 TABLED = ["A goal", "A joint type", "A method", "A file format"]
-PATH = re.compile(r"`((?:include|src|motion|io|app|web|research|reference|scenes|samples|bench|cuda|mpi|test|fuzz|tools|docs|cmake)/"
+PATH = re.compile(r"`((?:include|src|motion|io|app|web|papers|scenes|samples|bench|cuda|mpi|test|fuzz|tools|docs|cmake)/"
                   r"[\w./-]*)`")
 
 

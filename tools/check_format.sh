@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 need_version clang-format 14
 
 files() {
-    for folder in include src motion io app web scenes reference research samples bench fuzz test cuda mpi python; do
+    for folder in include src motion io app web scenes papers samples bench fuzz test cuda mpi python; do
         if [ -d "$folder" ]; then
             find "$folder" \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) -print0
         fi

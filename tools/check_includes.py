@@ -10,7 +10,7 @@ import os
 import re
 import sys
 
-FOLDERS = ["src", "motion", "io", "app", "web", "scenes", "reference", "research", "samples", "bench", "test", "fuzz", "cuda", "mpi", "python"]
+FOLDERS = ["src", "motion", "io", "app", "web", "scenes", "papers", "samples", "bench", "test", "fuzz", "cuda", "mpi", "python"]
 
 # Names by header. A file that calls one must include its header, unless a header of the repository that it includes does; a
 # source that includes one must mention a name of it.

@@ -30,22 +30,22 @@ LIBRARIES = {
 
 # Folders beside src/ know the library by its public headers, and each other, or parts of each other, as named here.
 CLIENTS = {
-    "app": ["scenes", "reference/two_task.h"],
+    "app": ["scenes", "papers/plain/two_task.h"],
     "web": ["scenes"],
     "python": ["scenes", "app/cli/threads.h"],
     "scenes": [],
-    "reference": [],
-    "research": ["scenes", "app/cli", "app/system", "reference"],
+    "papers/plain": [],
+    "papers/reproduce": ["scenes", "app/cli", "app/system", "papers/plain"],
     "samples": ["scenes"],
-    "bench": ["scenes", "reference", "research", "app/cli", "test/support/constraint_check.h"],
-    "mpi": ["app", "research"],
+    "bench": ["scenes", "papers/plain", "papers/reproduce", "app/cli", "test/support/constraint_check.h"],
+    "mpi": ["app", "papers/reproduce"],
     "cuda": ["src", "scenes", "bench", "app", "test"],  # compiles sources of the library a second time
 }
 
 # Single files that need private headers.
 PRIVATE = {
     "app/cli/json_tree.c": ["io"],  # reads JSON with the parser of the library
-    "reference/two_task.c": ["src/express/erik", "src/num"],  # runs over the chain and the measures of ERIK
+    "papers/plain/two_task.c": ["src/express/erik", "src/num"],  # runs over the chain and the measures of ERIK
 }
 
 # The library asks the C library for these only; memory comes from base.
@@ -124,7 +124,7 @@ def check_library(root, source, quoted, name):
 
 
 def check_client(root, source, quoted, name):
-    folder = source.split("/")[0]
+    folder = next(name for name in CLIENTS if source.startswith(name + "/"))
     target = owner(root, source, name)
     if target is None:
         return "no such file" if quoted else None

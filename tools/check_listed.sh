@@ -15,7 +15,7 @@ listed() {
 for file in $(find src motion io -name '*.c' | sort); do
     listed "$file" "$file" src/sources.cmake
 done
-for folder in app scenes reference research test bench samples fuzz cuda mpi; do
+for folder in app scenes papers test bench samples fuzz cuda mpi; do
     for file in $(find $folder -name '*.c' -o -name '*.cpp' -o -name '*.cu' | sort); do
         case $file in
         test/golden/*_wasm.c) continue ;;      # web/CMakeLists.txt builds them

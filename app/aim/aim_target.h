@@ -5,9 +5,9 @@
 
 #include "cli/arguments.h"
 
+#include <papers/plain/two_task.h>
 #include <poise/io.h>
 #include <poise/poise.h>
-#include <reference/two_task.h>
 
 // ---- What is aimed, and where --------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-// poise reproduce: its page and its options. The program poise-reproduce (research/) does the work.
+// poise reproduce: its page and its options. The program poise-reproduce (papers/reproduce/) does the work.
 #include "command.h"
 
 #include <stddef.h>

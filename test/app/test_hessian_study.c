@@ -2,8 +2,8 @@
 // numbers that come out agree with each other.
 #include "support/test_main.h"
 
-#include "research/hessian/definiteness.h"
-#include "research/planar_study.h"
+#include "papers/reproduce/definiteness.h"
+#include "papers/reproduce/planar_study.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,9 +3,7 @@
 // re-implementation; reference/hessianik_reference.json of the data folder holds both.
 #include "support/test_main.h"
 
-#include "research/hessian/paper_solvers.h"
-#include "research/hessian/symmetric.h"
-#include "research/hessian_study.h"
+#include "papers/reproduce/hessian_study.h"
 
 #include <jansson.h>
 #include <math.h>

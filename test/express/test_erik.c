@@ -1,5 +1,5 @@
 // ERIK as a caller sees it: limits, errors, tricks, postures as positions.
-#include "reference/two_task.h"
+#include "papers/plain/two_task.h"
 #include "support/erik_chains.h"
 
 #include <poise/track.h>

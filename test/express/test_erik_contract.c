@@ -1,6 +1,6 @@
 // What ERIK refuses, and what it promises about memory and bits.
 #include "express/erik/erik_state.h"
-#include "reference/two_task.h"
+#include "papers/plain/two_task.h"
 #include "support/allocations.h"
 #include "support/erik_chains.h"
 

@@ -1,5 +1,5 @@
 // The numbers of the evaluation of ERIK and of its baseline.
-#include "research/erik_evaluation.h"
+#include "papers/reproduce/erik_evaluation.h"
 #include "support/test_main.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 // Sets, statistics and records of evaluations.
 #include "support/test_main.h"
 
-#include "research/resume.h"
+#include "papers/reproduce/erik_evaluation.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,9 +3,9 @@
 #include "support/allocations.h"
 #include "support/own.h"
 
+#include <papers/reproduce/erik_evaluation.h>
 #include <poise/expressive.h>
 #include <poise/kinematics.h>
-#include <research/erik_evaluation.h>
 #include <scenes/random.h>
 #include <scenes/scenes.h>
 

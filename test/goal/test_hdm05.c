@@ -1,7 +1,7 @@
 // Positions, cost, Jacobian, gradient and Hessian against the reference numbers of the exact-Hessian paper's own data: plain
 // and Poise, each from the same skeleton described in its own way.
 #include "goal/objective.h"
-#include "reference/plain.h"
+#include "papers/plain/plain.h"
 #include "support/hdm05_reference.h"
 #include "support/test_main.h"
 

@@ -1,6 +1,6 @@
 #include "golden_suite.h"
 
-#include "reference/two_task.h"
+#include "papers/plain/two_task.h"
 #include "scenes/scenes.h"
 #include "support/problems.h"
 

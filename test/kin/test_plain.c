@@ -1,7 +1,7 @@
 // The plain reference implementation against central differences, and the second derivatives by name: each pair of joint
 // kinds, above and below, across branches, at the moving root, within one ball joint.
 #include "kin/plain_random.h"
-#include "reference/plain.h"
+#include "papers/plain/plain.h"
 #include "support/test_main.h"
 
 #include <math.h>

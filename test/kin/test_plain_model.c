@@ -1,6 +1,6 @@
 // Poise against the plain implementation, entry by entry, on random models of every joint type that plain knows.
 #include "kin/plain_random.h"
-#include "reference/plain.h"
+#include "papers/plain/plain.h"
 #include "support/test_main.h"
 
 #include <poise/poise.h>
