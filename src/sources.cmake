@@ -119,9 +119,8 @@ set(poise_sources
     src/express/expressive_terms.c
     motion/clip.c
     motion/contacts.c
-    motion/markers.c
     motion/limits/nearest_path.c
-    motion/units.c
+    motion/markers.c
     motion/tracker.c
     motion/turns.c
     motion/track.c
@@ -157,19 +156,14 @@ set(poise_sources
     motion/edit/pins.c
     motion/edit/clip_edits.c
     motion/edit/mirror.c
-    motion/marker_sets.c
     motion/marker_table.c
-    motion/upright.c
     motion/places.c
-    motion/subjects.c
-    motion/rescale.c
-    motion/calibrate_equations.c
     motion/calibrate.c
     motion/clinical.c
     motion/uncertainty.c
     motion/findings.c
     motion/overlap.c
-    motion/scaling_verdict.c
+    motion/scaling.c
     motion/verdict/astray.c
     motion/verdict/at_limit.c
     motion/verdict/blocked.c

@@ -1,5 +1,5 @@
 // Calibration: markers and bones of a humanoid whose true ones are known.
-#include "motion/calibrate_state.h"
+#include "motion/calibrate.h"
 #include "support/test_main.h"
 
 #include <poise/track.h>

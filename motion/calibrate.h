@@ -1,6 +1,6 @@
-// What a calibration works on, for its equations (calibrate_equations.c) and its rounds (calibrate.c).
-#ifndef PZ_MOTION_CALIBRATE_STATE_H
-#define PZ_MOTION_CALIBRATE_STATE_H
+// What a calibration works on, and the parts of it that tests compare with differences.
+#ifndef PZ_MOTION_CALIBRATE_H
+#define PZ_MOTION_CALIBRATE_H
 
 #include <poise/track.h>
 
