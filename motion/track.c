@@ -11,13 +11,17 @@
 //
 // In the end, frames before one that was found afresh are tracked backwards from it, for as long as that is better: what
 // made the fresh start necessary began before it was noticed. And limbs that were hidden for a while go from where they were
-// to where they are found again (gaps/mend_gaps.c).
-#include "motion/track_chunks.h"
-#include "motion/turns.h"
+// to where they are found again (gaps.c).
+#include <poise/track.h>
 
 #include "base/error.h"
+#include "kin/kin.h"
+#include "motion/gaps.h"
+#include "motion/tracker.h"
 
 #include <string.h>
+
+// ---- The way of a chunk --------------------------------------------------------------------------------------------------
 
 #define LEAD   30   // frames
 #define SEAM   30   // frames
@@ -26,7 +30,7 @@
 #define BETTER 0.7  // of the rms: then the cold start of the later chunk is right and the earlier chunk went astray
 #define SAME   0.99 // of the rms: no better
 
-int pz_track_chunk_count(const pz_track_chunks *r)
+static int chunk_count(const pz_track_chunks *r)
 {
     return r->markers->frames / r->chunk + (r->markers->frames % r->chunk > 0);
 }
@@ -76,21 +80,23 @@ static int lead_of(const pz_track_chunks *r, int chunk)
     return least(LEAD, chunk > 0 ? chunk * r->chunk : r->markers->frames - 1);
 }
 
-int pz_track_place_count(const pz_track_chunks *r, int chunk)
+// The way of a chunk: places 0, 1, .. are frames that lead in, those of the chunk, and those of the seam beyond its end.
+static int place_count(const pz_track_chunks *r, int chunk)
 {
     int end = end_of(r, chunk);
     return lead_of(r, chunk) + end - chunk * r->chunk + least(SEAM, r->markers->frames - end);
 }
 
-int pz_track_frame_at(const pz_track_chunks *r, int chunk, int place)
+static int frame_at(const pz_track_chunks *r, int chunk, int place)
 {
     int lead = lead_of(r, chunk), frame = chunk * r->chunk + place - lead;
     return place < lead && chunk == 0 ? -frame : frame;
 }
 
-void pz_track_at(const pz_track_chunks *r, poise_tracker *tracker, int worker, int chunk, int place)
+// Track the frame at a place, on from what the tracker did last.
+static void track_at(const pz_track_chunks *r, poise_tracker *tracker, int worker, int chunk, int place)
 {
-    int frame = pz_track_frame_at(r, chunk, place), end = end_of(r, chunk);
+    int frame = frame_at(r, chunk, place), end = end_of(r, chunk);
     poise_track_frame skipped;
     if (place < lead_of(r, chunk)) {
         pz_track_next(r, tracker, worker, frame, r->q[worker], &skipped);
@@ -103,9 +109,9 @@ void pz_track_at(const pz_track_chunks *r, poise_tracker *tracker, int worker, i
 
 static void track_places(const pz_track_chunks *r, int chunk, int first, int worker)
 {
-    int count = pz_track_place_count(r, chunk);
+    int count = place_count(r, chunk);
     for (int place = first; place < count; ++place) {
-        pz_track_at(r, r->trackers[worker], worker, chunk, place);
+        track_at(r, r->trackers[worker], worker, chunk, place);
     }
 }
 
@@ -114,6 +120,264 @@ static void run_chunk(void *work, int chunk, int worker)
     const pz_track_chunks *r = work;
     poise_tracker_reset(r->trackers[worker], r->q_start, NULL);
     track_places(r, chunk, 0, worker);
+}
+
+// ---- Frames solved ahead -------------------------------------------------------------------------------------------------
+
+// Chunks of a recording whose frames are solved ahead of their trackers, in rounds:
+//
+//   each chunk   its tracker goes on, frame by frame, taking the answers that were found ahead as its first solves. It stops
+//                at a frame that no answer from where it stands is there for, and asks
+//   all chunks   what they ask for, the frames from there to the end of each, is solved together
+//
+// Whatever the tracker decides on, an outlier, a cold start, a jump, it does itself, as without. An answer that did not
+// converge is none.
+
+#define ROUNDS    100 // at most
+#define SHORTEST  8   // frames that are worth asking for
+#define WORTHY    10  // frames taken of a stretch; after fewer, twice as many frames are tracked before the next one
+#define MOST_REST 64  // of those
+
+// A chunk on its way.
+typedef struct way {
+    poise_tracker *tracker;
+    int place, count; // where it is, of so many
+    int next, taken;  // frame of the stretch that is next; how many were taken
+    int rest;         // frames to be tracked before it asks
+    int waits;        // frames of those that are left
+    bool asks;
+    poise_track_stretch stretch;
+    double *start;
+    poise_vec3 *targets;
+    double *weights;
+} way;
+
+typedef struct march {
+    const pz_track_chunks *r;
+    const poise_track_problem *problem;
+    way *ways; // by chunk
+    int chunks, goal_count;
+    poise_goal *goals;
+    poise_track_stretch *stretches; // those that are asked for
+    int *open;                      // chunks on their way
+    bool is_alone;                  // nothing is solved ahead any more
+} march;
+
+// ---- Frames solved ahead: asking -----------------------------------------------------------------------------------------
+
+static bool sees_enough(const march *m, int worker, int chunk, int place)
+{
+    poise_vec3 *seen = m->r->seen[worker];
+    int count = 0;
+    pz_track_see(m->r, frame_at(m->r, chunk, place), seen);
+    for (int i = 0; i < m->r->count; ++i) {
+        count += pz_tracker_sees(seen[i]);
+    }
+    return count >= m->problem->least_markers;
+}
+
+// Frames from the next place on, without those that see too little, which are passed over.
+static void ask(const march *m, int worker, int chunk)
+{
+    way *w = &m->ways[chunk];
+    const poise_vec3 *seen = m->r->seen[worker];
+    size_t goals = (size_t)m->goal_count;
+    int made = 0;
+    for (int place = w->place; place < w->count; ++place) {
+        if (!sees_enough(m, worker, chunk, place)) {
+            continue;
+        }
+        poise_vec3 *targets = w->targets + (size_t)made * goals;
+        double *weights = w->weights + (size_t)made++ * goals;
+        for (int i = 0; i < m->goal_count; ++i) {
+            bool is_seen = i < m->r->count && pz_tracker_sees(seen[i]);
+            targets[i] = is_seen ? seen[i] : v3(0.0, 0.0, 0.0);
+            weights[i] = is_seen || i >= m->r->count ? m->goals[i].weight : 0.0;
+        }
+    }
+    memcpy(w->start, w->tracker->last.q, (size_t)m->r->nq * sizeof *w->start);
+    w->stretch.frames = made;
+    w->stretch.usual = w->tracker->usual;
+    w->next = w->taken = 0;
+    w->asks = made > 0;
+}
+
+// After a stretch of which little was taken, such as in a run of outliers, the tracker goes on for longer by itself.
+static bool wants_more(const march *m, way *w)
+{
+    if (m->is_alone || w->count - w->place < SHORTEST) {
+        return false;
+    }
+    if (w->stretch.frames > 0) { // one that has ended here
+        w->rest = w->taken >= WORTHY ? 0 : least(2 * w->rest + 1, MOST_REST);
+        w->waits = w->rest;
+        w->stretch.frames = 0;
+    }
+    return w->waits-- <= 0;
+}
+
+// The answer to the frame that is next, if it was begun where the tracker is.
+static bool find_answer(const march *m, const way *w, pz_track_found *found)
+{
+    size_t nq = (size_t)m->r->nq, at = (size_t)w->next;
+    if (w->next >= w->stretch.frames) {
+        return false;
+    }
+    *found = (pz_track_found){.from = w->next > 0 ? w->stretch.q + (at - 1) * nq : w->start,
+                              .q = w->stretch.q + at * nq,
+                              .outcome = w->stretch.outcomes[at],
+                              .iterations = w->stretch.iterations[at]};
+    return memcmp(found->from, w->tracker->last.q, nq * sizeof(double)) == 0;
+}
+
+// ---- Frames solved ahead: going on ---------------------------------------------------------------------------------------
+
+// One chunk as far as it goes.
+static void go_on(void *work, int piece, int worker)
+{
+    const march *m = work;
+    int chunk = m->open[piece];
+    way *w = &m->ways[chunk];
+    for (; w->place < w->count; ++w->place) {
+        bool sees = sees_enough(m, worker, chunk, w->place) && w->tracker->has_last;
+        pz_track_found found;
+        bool is_there = sees && find_answer(m, w, &found);
+        bool is_found = is_there && (found.outcome == POISE_OUTCOME_REACHED || found.outcome == POISE_OUTCOME_CLOSEST);
+        if (sees && !is_there && wants_more(m, w)) {
+            ask(m, worker, chunk);
+            return;
+        }
+        w->tracker->found = is_found ? &found : NULL;
+        track_at(m->r, w->tracker, worker, chunk, w->place);
+        w->next += sees && w->next < w->stretch.frames;
+        w->taken += is_found;
+    }
+}
+
+static void go_on_all(march *m)
+{
+    int open = 0;
+    for (int c = 0; c < m->chunks; ++c) {
+        m->ways[c].asks = false;
+        if (m->ways[c].place < m->ways[c].count) {
+            m->open[open++] = c;
+        }
+    }
+    if (m->problem->parallel_for) {
+        m->problem->parallel_for(m->problem->user, open, go_on, m);
+    }
+    for (int i = 0; i < open && !m->problem->parallel_for; ++i) {
+        go_on(m, i, 0);
+    }
+}
+
+// Have all that is asked for solved. *asked: how many ask.
+static poise_status solve_ahead(march *m, int round, int *asked, poise_error *error)
+{
+    poise_tracker *first = m->r->trackers[0];
+    poise_track_plan plan = {.model = first->model,
+                             .goals = m->goals,
+                             .goal_count = m->goal_count,
+                             .solver = &m->problem->solver,
+                             .rate = PZ_USUAL_RATE,
+                             .turn = PZ_GAP_TURN,
+                             .most = pz_tracker_most_calm(first),
+                             .round = round};
+    *asked = 0;
+    for (int c = 0; c < m->chunks; ++c) {
+        if (m->ways[c].asks) {
+            m->stretches[(*asked)++] = m->ways[c].stretch;
+        }
+    }
+    poise_status status =
+        *asked > 0 ? m->problem->ahead(m->problem->ahead_user, &plan, m->stretches, *asked, error) : POISE_OK;
+    m->is_alone = m->is_alone || status == POISE_ERROR_UNSUPPORTED;
+    for (int c = 0; c < m->chunks && status != POISE_OK; ++c) {
+        m->ways[c].stretch.frames = 0;
+    }
+    return m->is_alone ? POISE_OK : status;
+}
+
+// ---- Frames solved ahead: all chunks in rounds ---------------------------------------------------------------------------
+
+static void lay_out_march(march *m, pz_arena *arena)
+{
+    size_t chunks = (size_t)m->chunks, goals = (size_t)m->goal_count, nq = (size_t)m->r->nq;
+    m->ways = pz_arena_take(arena, chunks, sizeof *m->ways);
+    m->stretches = pz_arena_take(arena, chunks, sizeof *m->stretches);
+    m->open = pz_arena_take(arena, chunks, sizeof *m->open);
+    m->goals = pz_arena_take(arena, goals, sizeof *m->goals);
+    for (int c = 0; c < m->chunks; ++c) {
+        size_t frames = (size_t)place_count(m->r, c);
+        way w = {.count = (int)frames,
+                 .start = pz_arena_take(arena, nq, sizeof(double)),
+                 .targets = pz_arena_take(arena, frames * goals, sizeof(poise_vec3)),
+                 .weights = pz_arena_take(arena, frames * goals, sizeof(double))};
+        w.stretch = (poise_track_stretch){.start = w.start,
+                                          .targets = w.targets,
+                                          .weights = w.weights,
+                                          .q = pz_arena_take(arena, frames * nq, sizeof(double)),
+                                          .outcomes = pz_arena_take(arena, frames, sizeof(poise_outcome)),
+                                          .iterations = pz_arena_take(arena, frames, sizeof(int))};
+        if (!arena->full && m->ways) {
+            m->ways[c] = w;
+        }
+    }
+}
+
+// The goals of all frames; the tracker has places for them.
+static void fill_goals(march *m)
+{
+    const poise_tracker *t = m->r->trackers[0];
+    int count = t->count;
+    for (int i = 0; i < count; ++i) {
+        m->goals[i] = poise_goal_position(t->placements[i].body, t->placements[i].local, v3(0.0, 0.0, 0.0));
+        m->goals[i].weight = t->placements[i].weight;
+    }
+    if (m->problem->posture) {
+        m->goals[count] = poise_goal_posture(t->neutral, 1.0);
+        m->goals[count++].q_weights = t->posture;
+    }
+    m->goals[count] = poise_goal_smoothness(t->neutral, NULL, m->problem->smoothness);
+}
+
+static poise_status march_on(march *m, const poise_allocator *allocator, poise_error *error)
+{
+    poise_status status = POISE_OK;
+    int made = 0, asked = 1;
+    for (; made < m->chunks && status == POISE_OK; made += status == POISE_OK) {
+        status = poise_tracker_create(m->problem, allocator, &m->ways[made].tracker, error);
+    }
+    for (int round = 0; asked > 0 && status == POISE_OK; ++round) {
+        m->is_alone = m->is_alone || round >= ROUNDS;
+        go_on_all(m);
+        status = solve_ahead(m, round, &asked, error);
+    }
+    for (int c = 0; c < made; ++c) {
+        poise_tracker_destroy(m->ways[c].tracker);
+    }
+    return status;
+}
+
+// All chunks from their cold starts to their ends, with frames solved ahead by problem->ahead.
+static poise_status track_ahead(pz_track_chunks *r, const poise_track_problem *problem, const poise_allocator *allocator,
+                                poise_error *error)
+{
+    march m = {
+        .r = r, .problem = problem, .chunks = chunk_count(r), .goal_count = r->count + 1 + (problem->posture != NULL)};
+    pz_arena counting = pz_arena_counting();
+    lay_out_march(&m, &counting);
+    size_t size = pz_arena_bytes(&counting);
+    void *memory = size ? pz_allocate(allocator, size) : NULL;
+    if (!memory) {
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    }
+    pz_arena arena = pz_arena_over(memory, size);
+    lay_out_march(&m, &arena);
+    fill_goals(&m);
+    poise_status status = march_on(&m, allocator, error);
+    pz_release(allocator, memory);
+    return status;
 }
 
 // ---- Seams ---------------------------------------------------------------------------------------------------------------
@@ -273,7 +537,7 @@ static void go_back(const pz_track_chunks *r)
 
 static void lay_out(pz_track_chunks *r, int workers, pz_arena *arena)
 {
-    size_t chunks = (size_t)pz_track_chunk_count(r), count = (size_t)r->count, nq = (size_t)r->nq, n = (size_t)workers;
+    size_t chunks = (size_t)chunk_count(r), count = (size_t)r->count, nq = (size_t)r->nq, n = (size_t)workers;
     r->index = pz_arena_take(arena, count, sizeof *r->index);
     r->trackers = pz_arena_take(arena, n, sizeof(void *));
     r->seen = pz_arena_take(arena, n, sizeof(void *));
@@ -316,12 +580,12 @@ static bool can_run_ahead(const poise_track_problem *problem)
 static poise_status track_all(pz_track_chunks *r, const poise_track_problem *problem, const poise_allocator *allocator,
                               poise_error *error)
 {
-    int chunks = pz_track_chunk_count(r);
+    int chunks = chunk_count(r);
     for (int i = 0; i < problem->workers; ++i) {
         r->refused[i].status = POISE_OK;
     }
     if (can_run_ahead(problem)) {
-        poise_status ahead = pz_track_chunks_ahead(r, problem, allocator, error);
+        poise_status ahead = track_ahead(r, problem, allocator, error);
         if (ahead != POISE_OK) {
             return ahead;
         }
@@ -420,4 +684,178 @@ poise_status poise_track(const poise_track_problem *problem, const poise_allocat
     poise_tracker_destroy(first);
     pz_release(allocator, memory);
     return status;
+}
+
+// ---- What a track misses -------------------------------------------------------------------------------------------------
+
+// How far markers are from their places in a motion that follows them.
+
+typedef struct measuring {
+    const poise_track_problem *problem;
+    const poise_track_frame *frames;
+    int *index;                  // by placement: marker, or POISE_NONE
+    poise_track_summary summary; // means are sums, until all are in
+    double length, square;       // sums
+    double pull, weight;         // likewise, of squares by weight and of weights
+    int64_t count;
+} measuring;
+
+// The distance of a marker from its place; NaN when it was not seen.
+static double distance_of(const measuring *m, const poise_kinematics *kin, int frame, int i)
+{
+    const poise_markers *markers = m->problem->markers;
+    const poise_placement *place = &m->problem->placements[i];
+    if (m->index[i] < 0 || !poise_markers_seen(markers, frame, m->index[i])) {
+        return (double)NAN;
+    }
+    vec3 seen = markers->position[(size_t)frame * (size_t)markers->count + (size_t)m->index[i]];
+    return v3_norm(v3_sub(seen, poise_kinematics_point(kin, place->body, place->local)));
+}
+
+static void add_distance(measuring *m, int frame, int i, double d)
+{
+    const poise_track_frame *f = &m->frames[frame];
+    poise_marker_error none = {.seen = 0}, *marker = m->summary.markers ? &m->summary.markers[i] : &none;
+    bool is_held = f->flags & POISE_TRACK_HELD, lets_go = !is_held && poise_track_lets_go(f, d);
+    marker->seen += 1;
+    marker->let_go += lets_go;
+    if (is_held || lets_go) {
+        return;
+    }
+    marker->counted += 1;
+    marker->mean += d;
+    if (d > marker->worst) {
+        marker->worst = d;
+        marker->worst_frame = frame;
+    }
+    if (d > m->summary.worst) {
+        m->summary.worst = d;
+        m->summary.worst_frame = frame;
+        m->summary.worst_marker = i;
+    }
+    m->length += d;
+    m->square += d * d;
+    m->pull += m->problem->placements[i].weight * d * d;
+    m->weight += m->problem->placements[i].weight;
+    m->count += 1;
+}
+
+// A take may begin_measuring and end with nobody in view: with fewer markers than a frame needs. A take without any other frame does
+// not.
+static void find_ends(measuring *m, int count)
+{
+    int first = 0, end = count, least = m->problem->least_markers;
+    while (first < end && m->frames[first].seen < least) {
+        ++first;
+    }
+    while (end > first && m->frames[end - 1].seen < least) {
+        --end;
+    }
+    if (first < end) {
+        m->summary.before = first;
+        m->summary.after = count - end;
+    }
+}
+
+static void add_flags(const poise_track_frame *f, bool is_there, poise_track_summary *s)
+{
+    s->held += is_there && (f->flags & POISE_TRACK_HELD);
+    s->jumps += (f->flags & POISE_TRACK_JUMP) != 0;
+    s->outliers += (f->flags & POISE_TRACK_OUTLIERS) != 0;
+    s->restarts += (f->flags & POISE_TRACK_RESTARTED) != 0;
+    s->ahead += f->is_ahead;
+    s->gaps += is_there && (f->flags & POISE_TRACK_GAPS);
+    s->mean_iterations += f->iterations;
+    s->most_iterations = f->iterations > s->most_iterations ? f->iterations : s->most_iterations;
+}
+
+static void measure_frame(measuring *m, const poise_kinematics *kin, int frame)
+{
+    int count = m->problem->placement_count;
+    for (int i = 0; i < count; ++i) {
+        double d = distance_of(m, kin, frame, i);
+        if (m->summary.distances) {
+            m->summary.distances[(size_t)frame * (size_t)count + (size_t)i] = d;
+        }
+        if (d == d && m->problem->placements[i].weight > 0) {
+            add_distance(m, frame, i, d);
+        }
+    }
+    bool is_there = frame >= m->summary.before && frame < m->problem->markers->frames - m->summary.after;
+    add_flags(&m->frames[frame], is_there, &m->summary);
+}
+
+static void begin_measuring(measuring *m)
+{
+    for (int i = 0; i < m->problem->placement_count; ++i) {
+        const char *label = m->problem->placements[i].label;
+        m->index[i] = label ? poise_markers_find(m->problem->markers, label) : POISE_NONE;
+        if (m->summary.markers) {
+            m->summary.markers[i] = (poise_marker_error){.seen = 0};
+        }
+    }
+}
+
+static void finish_measuring(measuring *m, int frames)
+{
+    for (int i = 0; i < m->problem->placement_count && m->summary.markers; ++i) {
+        m->summary.markers[i].mean /= max2(m->summary.markers[i].counted, 1.0);
+    }
+    m->summary.mean = m->count > 0 ? m->length / (double)m->count : 0.0;
+    m->summary.rms = m->count > 0 ? sqrt(m->square / (double)m->count) : 0.0;
+    m->summary.weighted = m->weight > 0 ? sqrt(m->pull / m->weight) : 0.0;
+    m->summary.mean_iterations /= max2(frames, 1.0);
+}
+
+poise_status poise_track_measure(const poise_track_problem *problem, const poise_clip *clip, const poise_track_frame *frames,
+                                 const poise_allocator *allocator, poise_track_summary *summary, poise_error *error)
+{
+    if (!problem || !problem->model || !problem->markers || (problem->placement_count > 0 && !problem->placements) ||
+        !clip || !frames || !summary) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, placements, markers, clip and frames must not be NULL");
+    }
+    if (clip->nq != problem->model->nq || clip->frames != problem->markers->frames) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "the clip is of another model or recording");
+    }
+    measuring m = {
+        .problem = problem, .frames = frames, .summary = {.distances = summary->distances, .markers = summary->markers}};
+    poise_kinematics *kin = NULL;
+    m.index = pz_allocate(allocator, ((size_t)problem->placement_count + 1) * sizeof *m.index);
+    if (!m.index || poise_kinematics_create(problem->model, allocator, &kin, NULL) != POISE_OK) {
+        pz_release(allocator, m.index);
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    }
+    begin_measuring(&m);
+    find_ends(&m, clip->frames);
+    for (int f = 0; f < clip->frames; ++f) {
+        poise_kinematics_update(kin, clip->q + (size_t)f * (size_t)clip->nq, NULL);
+        measure_frame(&m, kin, f);
+    }
+    finish_measuring(&m, clip->frames);
+    *summary = m.summary;
+    poise_kinematics_destroy(kin);
+    pz_release(allocator, m.index);
+    return POISE_OK;
+}
+
+// ---- Degrees of freedom that nothing sees --------------------------------------------------------------------------------
+
+// A marker sees every joint above its body, and whom those follow.
+void poise_unseen_dofs(const poise_model *model, const poise_placement *placements, int count, const double *task_weights,
+                       bool *unseen)
+{
+    poise_model_summary size = poise_model_info(model);
+    for (int i = 0; i < size.nv; ++i) {
+        unseen[i] = !task_weights || task_weights[i] == 0.0;
+    }
+    for (int i = 0; i < count; ++i) {
+        for (int k = placements[i].body; placements[i].weight > 0.0 && k >= 0;) {
+            poise_joint_info info = poise_model_joint_info(model, k);
+            poise_joint_info mover = info.mimic >= 0 ? poise_model_joint_info(model, info.mimic) : info;
+            for (int v = mover.v; v < mover.v + mover.nv; ++v) {
+                unseen[v] = false;
+            }
+            k = info.parent;
+        }
+    }
 }

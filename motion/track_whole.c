@@ -9,7 +9,7 @@
 // first solve, and are ignored in a second one if they are then still farther than OUTLIER_NOISE times.
 //
 // Markers without noise were computed from a motion: with a knot in every frame and weights that fall they give it back.
-#include "motion/gaps/hidden.h"
+#include "motion/gaps.h"
 #include "motion/sequence_state.h"
 #include "motion/tracker.h"
 

@@ -1,4 +1,5 @@
-// What a tracker remembers, for tracking whole recordings (track.c).
+// A tracker from within (tracker.c): what it remembers, for tracking whole recordings (track.c), live (live_tracker.c) and for
+// mending gaps (gaps.c); and a recording that is tracked in chunks.
 #ifndef PZ_MOTION_TRACKER_H
 #define PZ_MOTION_TRACKER_H
 
@@ -83,5 +84,38 @@ double pz_middle_of(double *x, int n);
 
 // The largest rotation between two poses of a model, by the world rotations of their bodies.
 double pz_largest_turn(const poise_model *model, const mat3 *from, const mat3 *to);
+
+// Bring the angles of hinges and Euler joints as near to those of `near` as the same pose and the limits allow. True where
+// some changed. Bodies between three hinges of one rotation may turn, which is seen only by markers on them: `placements`
+// are those.
+bool pz_nearest_turns(const poise_model *model, const poise_placement *placements, int count, const double *near, double *q);
+
+// ---- A recording in chunks (track.c) -------------------------------------------------------------------------------------
+
+typedef struct pz_track_chunks {
+    const poise_markers *markers;
+    const double *q_start;
+    int *index; // by placement: marker, or POISE_NONE
+    int count;
+    int nq, chunk;
+    poise_tracker **trackers; // by worker
+    poise_vec3 **seen;        // by worker: count
+    double **q;               // by worker: nq
+    poise_error *refused;     // by worker: why a frame was refused; OK while none was
+    poise_clip *clip;
+    poise_track_frame *frames;
+    double *tail_q; // by chunk: frames x nq beyond its end
+    poise_track_frame *tail;
+} pz_track_chunks;
+
+// What was seen in a frame, by placement; not finite where nothing was.
+void pz_track_see(const pz_track_chunks *r, int frame, poise_vec3 *seen);
+
+// Track a frame into q and *frame, on from what the tracker did last.
+void pz_track_next(const pz_track_chunks *r, poise_tracker *tracker, int worker, int number, double *q,
+                   poise_track_frame *frame);
+
+// Fill in how far a frame turned from the one before it, which may be more than is believed.
+void pz_track_tell_turn(const pz_track_chunks *r, int frame);
 
 #endif

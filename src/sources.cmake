@@ -122,13 +122,8 @@ set(poise_sources
     motion/limits/nearest_path.c
     motion/markers.c
     motion/tracker.c
-    motion/turns.c
     motion/track.c
-    motion/gaps/hidden.c
-    motion/gaps/bridge.c
-    motion/gaps/mend_gaps.c
-    motion/track_ahead.c
-    motion/track_measure.c
+    motion/gaps.c
     motion/sequence_spline.c
     motion/sequence_walls.c
     motion/sequence_weights.c

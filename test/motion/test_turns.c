@@ -1,5 +1,5 @@
 // Angles that say the same. Those that may turn for ever go on from frame to frame, also where chunks of a recording meet.
-#include "motion/turns.h"
+#include "motion/tracker.h"
 #include "support/test_main.h"
 
 #include <poise/track.h>
