@@ -10,7 +10,7 @@
 //
 // It knows the tree, and time only by its diagonal, which is enough for splines: the largest eigenvalue of K falls with the
 // fourth power of the knots' distance. Numbers are floats: a step need not be exact.
-#include "motion/sequence_state.h"
+#include "motion/sequence.h"
 
 #include "base/cpu.h"
 

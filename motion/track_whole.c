@@ -10,7 +10,7 @@
 //
 // Markers without noise were computed from a motion: with a knot in every frame and weights that fall they give it back.
 #include "motion/gaps.h"
-#include "motion/sequence_state.h"
+#include "motion/sequence.h"
 #include "motion/tracker.h"
 
 #include "base/error.h"

@@ -119,19 +119,15 @@ set(poise_sources
     src/express/expressive_terms.c
     motion/clip.c
     motion/contacts.c
-    motion/limits/nearest_path.c
     motion/markers.c
     motion/tracker.c
     motion/track.c
     motion/gaps.c
-    motion/sequence_spline.c
-    motion/sequence_walls.c
-    motion/sequence_weights.c
-    motion/limits/sequence_within.c
+    motion/sequence_limits.c
     motion/sequence_linear.c
     motion/sequence.c
     motion/track_whole.c
-    motion/recording/live_tracker.c
+    motion/live_tracker.c
     motion/points.c
     motion/retarget/roles.c
     motion/retarget/roles.c

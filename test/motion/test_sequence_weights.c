@@ -1,5 +1,5 @@
 // How smooth a motion is, from the motion itself.
-#include "motion/sequence_state.h"
+#include "motion/sequence.h"
 #include "support/test_main.h"
 
 #include <scenes/random.h>

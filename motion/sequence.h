@@ -1,10 +1,7 @@
 // The whole-clip solver: what its parts share.
 //
-//   sequence.c          windows, Newton steps, the call
-//   sequence_spline.c   the spline: from coefficients to frames; smoothness with its gradient
-//   sequence_walls.c    limits of velocity and acceleration
-//   limits/sequence_within.c  the same limits once more, after the last window: what the solver left of a violation
-//   sequence_weights.c  the smoothness that the data themselves tell
+//   sequence.c          the spline; the smoothness that the data themselves tell; windows, Newton steps, the call
+//   sequence_limits.c   limits of velocity and acceleration: as walls, and once more after the last window
 //   sequence_linear.c   the linear system: products, the tree's factor as a preconditioner, conjugate gradients
 //
 // A window is a stretch of frames and the coefficients that they touch. Its arrays run along time: coefficients of one dof
@@ -15,8 +12,8 @@
 // by z; rotations (quaternions, and rotation vectors without limits) turn by exp(z) about the axes of their body, so that a
 // smooth rotation stays smooth. For rotation vectors, whose Hessian counts in their three numbers r, that is
 // dr = J_r(r)^-1 z.
-#ifndef PZ_MOTION_SEQUENCE_STATE_H
-#define PZ_MOTION_SEQUENCE_STATE_H
+#ifndef PZ_MOTION_SEQUENCE_H
+#define PZ_MOTION_SEQUENCE_H
 
 #include <poise/sequence.h>
 
@@ -137,40 +134,16 @@ double pz_sequence_usual(const pz_sequence *s, int dof, double metres);
 // W = (noise/acceleration)^2, where the options do not give it.
 void pz_sequence_weigh(pz_sequence *s, double noise, const double *acceleration);
 
-// ---- sequence_weights.c --------------------------------------------------------------------------------------------------
-
 // s->acceleration nearer to what the clip has, which was solved with the weights that it gave.
 void pz_sequence_estimate(pz_sequence *s, double metres);
-
-// ---- sequence_spline.c ---------------------------------------------------------------------------------------------------
-
-// Coefficients that a clip of so many frames has.
-int pz_sequence_knots(int frames, int knot);
-
-// Make the clip a spline whose control points are its frames at the knots.
-void pz_sequence_start(pz_sequence *s);
 
 // All frames from the coefficients and rotations.
 void pz_sequence_write_frames(pz_sequence *s);
 
-// Frames and coefficients of a window, and its arrays that depend on these alone.
-void pz_sequence_open(pz_sequence *s, int settled_knots);
-
-// Remember the window as it is, and continue from there by `share` of the step x; or go back.
-void pz_sequence_keep(pz_sequence *s);
-void pz_sequence_move(pz_sequence *s, double share);
-void pz_sequence_restore(pz_sequence *s);
-
-// The cost of smoothness in the window; its gradient is added to s->gradient.
-double pz_sequence_smoothness(pz_sequence *s);
-
 // The way from frame t to the next, by dof (nv numbers).
 void pz_sequence_edge(const pz_sequence *s, int t, double *way);
 
-// s->gradient += B^T of the gradient of one frame (nv numbers).
-void pz_sequence_add_gradient(pz_sequence *s, int frame, const double *gradient);
-
-// ---- sequence_walls.c ----------------------------------------------------------------------------------------------------
+// ---- sequence_limits.c ---------------------------------------------------------------------------------------------------
 
 // Limits of velocity and acceleration: |c_(j+1) - c_j| <= knot v, |c_(j+1) - 2 c_j + c_(j-1)| <= knot^2 a, by frame.
 void pz_sequence_walls_lay_out(pz_sequence *s, pz_arena *arena);
@@ -185,8 +158,6 @@ void pz_sequence_walls_diagonal(const pz_sequence *s, int dof, float *diagonal);
 
 // Run `descend` with walls that grow harder until they hold.
 bool pz_sequence_press(pz_sequence *s, bool (*descend)(pz_sequence *, bool goes_on, int *), int *iterations);
-
-// ---- limits/sequence_within.c --------------------------------------------------------------------------------------------
 
 // Bring the clip within its limits of velocity and acceleration; the report says how far that moved it. Sets s->status when
 // out of memory.

@@ -5,7 +5,7 @@
 // frames have come after it. Windows begin at knots of the clip, so that what was given out is a spline of the next window.
 //
 // Weights come from the motion so far: the noise from what tracking leaves, accelerations from each window's answer.
-#include "motion/sequence_state.h"
+#include "motion/sequence.h"
 #include "motion/tracker.h"
 
 #include "base/error.h"
