@@ -40,13 +40,11 @@ set(poise_sources
     src/goal/objective.c
     src/goal/objective_wide.c
     src/goal/hessian.c
-    src/solve/pose_gradients_4.c
-    src/solve/pose_gradients_8.c
-    src/solve/sensitivity_goals.c
-    src/solve/sensitivity_open.c
+    src/solve/sensitivity_4.c
+    src/solve/sensitivity_8.c
+    src/solve/sensitivity_wide.c
     src/solve/sensitivity_pose.c
-    src/solve/sensitivity_pose_wide.c
-    src/solve/sensitivity_poses.c
+    src/solve/sensitivity_open.c
     src/solve/sensitivity.c
     src/solve/method_table.c
     src/solve/report.c

@@ -74,7 +74,7 @@ REAL_FN void lane_add_marker(pz_tree_lanes *t, int goal, const real33 *R, real3 
     sum_add_stiffness(sum, w, x, f);
 }
 
-// body_cost of goal/marker_sums.c: four sums, added at the end.
+// body_cost of goal/position.c: four sums, added at the end.
 REAL_FN real lane_condensed_cost(const pz_tree_lanes *t, const pz_lane_joint *joint, const real33 *R, real3 shift)
 {
     real sum[PZ_MARKER_LANES] = {real_of(0.0), real_of(0.0), real_of(0.0), real_of(0.0)};

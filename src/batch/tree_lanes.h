@@ -29,7 +29,7 @@ typedef struct pz_lane_group {
 typedef struct pz_lane_joint {
     bool is_leaf, is_last_child; // the same among joints
     int goal_begin, goal_end;    // its goals in by_body
-    int place_begin, place_end;  // places for condensed markers (goal/marker_sums.h); none: it never has enough
+    int place_begin, place_end;  // places for condensed markers (goal/position.c); none: it never has enough
     unsigned condensed;          // lanes where it is condensed, by bit
 } pz_lane_joint;
 

@@ -153,7 +153,7 @@ void pz_arm_take_up(poise_solver *solver, pz_arm_call *call)
     solver->arm->call = call;
 }
 
-// ---- Where searches begin --------------------------------------------------------------------------------------------------
+// ---- Where searches begin ------------------------------------------------------------------------------------------------
 
 // First the caller's start, then entries of a table, near the target, then an even sequence over the limits (arm_chain.c).
 //
@@ -289,7 +289,7 @@ void pz_arm_begin_search(const poise_solver *solver)
     begin_search(solver, solver->arm, solver->arm->call->search);
 }
 
-// ---- A search for a zero ---------------------------------------------------------------------------------------------------
+// ---- A search for a zero -------------------------------------------------------------------------------------------------
 
 // Instances for the usual arms: constant n lets the loops unroll, which takes a quarter off an iteration.
 bool pz_arm_search(const pz_arm_chain *chain, const pz_arm_target *target, int most, pz_arm_run *run)
@@ -315,7 +315,7 @@ bool pz_arm_search(const pz_arm_chain *chain, const pz_arm_target *target, int m
     }
 }
 
-// ---- A search with tolerance bands -----------------------------------------------------------------------------------------
+// ---- A search with tolerance bands ---------------------------------------------------------------------------------------
 
 // Gauss-Newton over the residuals beyond the bands.
 //
@@ -438,7 +438,7 @@ bool pz_arm_search_banded(const pz_arm_chain *chain, const pz_arm_target *target
     }
 }
 
-// ---- Descent ---------------------------------------------------------------------------------------------------------------
+// ---- Descent -------------------------------------------------------------------------------------------------------------
 
 pz_arm_end pz_arm_finish(const pz_arm_chain *chain, const pz_arm_target *target, bool zero, int most, pz_arm_run *run)
 {

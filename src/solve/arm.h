@@ -246,7 +246,7 @@ void pz_arm_conclude(poise_solver *solver);
 // is the least so far.
 PZ_DEVICE void pz_arm_record(pz_arm_run *run, double f, double damping, bool exact);
 
-// ---- Entry (arm.c) --------------------------------------------------------------------------------------------------------
+// ---- Entry (arm.c) -------------------------------------------------------------------------------------------------------
 
 pz_arm *pz_arm_lay_out(const poise_solver *solver, pz_arena *arena);
 

@@ -1,6 +1,6 @@
-// Derivatives of an answer: the implicit function theorem over the factor of the tree, H = L^T D L on the coordinates that
-// no limit holds (packed_factor.h). One POSE that is met has a shorter way (sensitivity_pose.c); a factor with small pivots
-// is done again by one that tells what goals leave open (sensitivity_open.c).
+// Derivatives of an answer q to goals with the parameters p: the implicit function theorem, H dq = -d2f/dq dp, over the factor
+// of the tree, H = L^T D L on the coordinates that no limit holds (goal/hessian.c). One POSE that is met has a shorter way
+// (sensitivity_pose.c); a factor with small pivots is done again by one that tells what goals leave open (sensitivity_open.c).
 //
 // **Swings** at an active edge of their ellipse move along it: with its normal n and the part kappa W that the curvature of
 // the edge adds (swing_limits.c) the block of the two coordinates becomes H + kappa W + sigma n n^T, sigma so large that
@@ -9,7 +9,7 @@
 // **Kinks.** A coordinate that touches a limit, and is not pushed against it, is free for changes that move it inside and
 // held for the others: the answer has a derivative along every change of its goals, which is not linear. Forward finds it,
 // by holding what would leave; backward, which is linear, takes the side within the limits.
-#include "solve/sensitivity_state.h"
+#include "solve/sensitivity.h"
 
 #include "base/error.h"
 #include "model/model.h"
@@ -145,7 +145,7 @@ static void stiffen_swing(poise_sensitivity *s, const poise_joint *given, const 
 }
 
 // A row and column of zeros but for the diagonal.
-static void hold(poise_sensitivity *s, int dof)
+static void hold_still(poise_sensitivity *s, int dof)
 {
     s->diagonal[dof] = s->diagonal[dof] > 0 ? s->diagonal[dof] : 1.0;
     for (int i = dof; i < s->rows.nv; ++i) {
@@ -171,7 +171,7 @@ static void apply_limits(poise_sensitivity *s)
     }
     for (int i = 0; i < s->rows.nv; ++i) {
         if (pz_limit_holds(s, i)) {
-            hold(s, i);
+            hold_still(s, i);
         }
     }
 }
@@ -196,7 +196,7 @@ static poise_status fill(poise_sensitivity *s, poise_error *error)
 // H at the answer, without limits, and what limits do. Goals that are met, all of them, have no second-order terms: what
 // rounding leaves of these would decide whether a direction that no goal sees is a valley or a ridge. Met is f <= (PZ_MET
 // L)^2/2 with L^2 the largest entry of the diagonal: an error of PZ_MET beside the longest lever.
-static poise_status look(poise_sensitivity *s, const double *q, poise_error *error)
+static poise_status assess(poise_sensitivity *s, const double *q, poise_error *error)
 {
     s->is_met = false;
     memset(s->limit, POISE_FREE, (size_t)s->rows.nv * sizeof *s->limit);
@@ -302,7 +302,7 @@ static void find_touched(poise_sensitivity *s, const double *q)
 }
 
 // One POSE that is met, the short way. False: by the way of all goals.
-static bool look_at_pose(poise_sensitivity *s, const poise_goal *goal, const double *q)
+static bool update_by_pose(poise_sensitivity *s, const poise_goal *goal, const double *q)
 {
     if (!pz_pose_is_plain(s, goal) || s->path.has_fixed || poise_goal_check(goal, s->model, NULL) != POISE_OK || !q ||
         !pz_model_accepts(s->model, q) || !pz_pose_factorise(s, goal, &goal->target, q)) {
@@ -355,8 +355,8 @@ static poise_status check_minimum(poise_sensitivity *s, poise_error *error)
 }
 
 // The way of all goals.
-static poise_status look_at_goals(poise_sensitivity *s, const poise_goal *goals, int count, const double *q,
-                                  poise_error *error)
+static poise_status update_by_goals(poise_sensitivity *s, const poise_goal *goals, int count, const double *q,
+                                    poise_error *error)
 {
     poise_status status = poise_objective_set_goals(&s->objective, goals, count, error);
     if (status == POISE_OK) {
@@ -364,7 +364,7 @@ static poise_status look_at_goals(poise_sensitivity *s, const poise_goal *goals,
     }
     s->rows = pz_packed_of(&s->objective);
     if (status == POISE_OK) {
-        status = look(s, q, error);
+        status = assess(s, q, error);
     }
     return status == POISE_OK ? factorise(s, error) : status;
 }
@@ -378,10 +378,10 @@ poise_status poise_sensitivity_update(poise_sensitivity *sensitivity, const pois
     poise_sensitivity *s = sensitivity;
     s->way = PZ_WAY_NONE;
     s->use_limits = use_limits;
-    if (count == 1 && goals && look_at_pose(s, goals, q)) {
+    if (count == 1 && goals && update_by_pose(s, goals, q)) {
         return POISE_OK;
     }
-    poise_status status = look_at_goals(s, goals, count, q, error);
+    poise_status status = update_by_goals(s, goals, count, q, error);
     return status == POISE_OK ? check_minimum(s, error) : status;
 }
 
@@ -399,6 +399,259 @@ poise_sensitivity_info poise_sensitivity_describe(const poise_sensitivity *sensi
         info.touching += s->limit[i] == POISE_TOUCHES_LOWER || s->limit[i] == POISE_TOUCHES_UPPER;
     }
     return info;
+}
+
+// ---- Goals ---------------------------------------------------------------------------------------------------------------
+//
+// How the gradient changes with the parameters p of one goal: d2E/dq dp.
+//
+// **Targets.** E depends on where the body is as its target sees it. So a target that moves by the motion eta (about the
+// reference point) is a body that, after its own motion xi, moves by -eta; with log(exp(-eta) exp(xi)) = xi - eta - [eta,
+// xi]/2 to second order, the wrench g and the symmetric second derivative G of E (goal/goal.h)
+//
+//   d2E/dxi deta = -xi . G eta + g . (xi x eta)/2
+//
+// For all kinds of one body, bands and losses included. RELATIVE is a POSE whose target stands where body2 has it, and what
+// counts of two motions is xi - xi2: one that carries both bodies along changes nothing.
+//
+// **Weights.** E is linear in them: d2E/dq dw is the gradient of the goal with a weight of 1.
+//
+// **Postures.** Of plain coordinates -w w_i on the diagonal. For a quaternion r = conj(t) q, with t -> t exp(u): E does not
+// change when r is conjugated, so that exp(-u) r exp(v) counts as r exp(v) exp(-u), whose logarithm is v - u - v x u/2:
+// d2E/dv du = -v . H u - g . (v x u)/2.
+
+static bool is_posture(const poise_goal *goal)
+{
+    return goal->kind == POISE_GOAL_POSTURE || goal->kind == POISE_GOAL_SMOOTHNESS;
+}
+
+static void evaluate_alone(poise_sensitivity *s, const poise_goal *goal)
+{
+    const poise_model *model = s->model;
+    pz_single *one = &s->single;
+    pz_evaluation evaluation = {.kin = &s->objective.kin,
+                                .level = POISE_LEVEL_HESSIAN,
+                                .sums = one->sums,
+                                .extras = one->extras,
+                                .has_extras = true,
+                                .dof_gradient = one->gradient,
+                                .dof_curvature = one->curvature,
+                                .block_curvature = one->block[0],
+                                .block_gauss_newton = one->block[1]};
+    if (is_posture(goal)) {
+        memset(one->gradient, 0, (size_t)model->nv * sizeof *one->gradient);
+        memset(one->curvature, 0, (size_t)model->nv * sizeof *one->curvature);
+        memset(one->block[0], 0, (size_t)model->block_count * sizeof *one->block[0]);
+    } else {
+        memset(&one->sums[goal->body], 0, sizeof *one->sums);
+        memset(&one->extras[goal->body], 0, sizeof *one->extras);
+    }
+    pz_goal_row_of(goal->kind)->evaluate(&evaluation, goal);
+}
+
+// G m: the exact second derivatives of a body's sum, along a motion.
+static wrench stiffness(const pz_sum *sum, const pz_extra *extra, spatial m)
+{
+    vec3 f = sum->g.f;
+    wrench more = sym6_apply(&extra->exact, m);
+    vec3 n = v3_add(v3_add(sym3_apply(&sum->ww, m.w), sym3_apply(&sum->K, m.w)), v3_cross(sum->c, m.v));
+    vec3 u = v3_add(v3_cross(m.w, sum->c), v3_scale(m.v, sum->n));
+    return (wrench){v3_add(more.n, v3_mad(n, -0.5, v3_cross(f, m.v))), v3_add(more.f, v3_mad(u, 0.5, v3_cross(f, m.w)))};
+}
+
+// The wrench h with h . eta = g . (xi x eta).
+static wrench coadjoint(wrench g, spatial xi)
+{
+    return (wrench){v3_add(v3_cross(g.n, xi.w), v3_cross(g.f, xi.v)), v3_cross(g.f, xi.w)};
+}
+
+static spatial motion_of(const poise_sensitivity *s, int body)
+{
+    return body == POISE_WORLD ? (spatial){{0, 0, 0}, {0, 0, 0}} : s->V[body];
+}
+
+// RELATIVE as the POSE it is while body2 does not move.
+static poise_goal as_single(const poise_sensitivity *s, const poise_goal *goal)
+{
+    poise_goal single = *goal;
+    if (goal->kind == POISE_GOAL_RELATIVE) {
+        single.kind = POISE_GOAL_POSE;
+        if (goal->body2 != POISE_WORLD) {
+            single.target = poise_pose_multiply(poise_kinematics_body_pose(&s->objective.kin, goal->body2), goal->target);
+        }
+    }
+    return single;
+}
+
+// The target's place, relative to the reference point.
+static vec3 place_of(const poise_sensitivity *s, const poise_goal *single)
+{
+    return v3_sub(single->target.position, s->objective.kin.origin);
+}
+
+// lambda . gradient of the goal with these weights; d2E/dq dw.
+static double gradient_along(poise_sensitivity *s, const poise_goal *goal, double weight, double rotation_weight)
+{
+    poise_goal unit = *goal;
+    unit.weight = weight;
+    unit.rotation_weight = rotation_weight;
+    evaluate_alone(s, &unit);
+    double sum = 0.0;
+    if (is_posture(goal)) {
+        for (int i = 0; i < s->model->nv; ++i) {
+            sum += s->x[i] * s->single.gradient[i];
+        }
+        return sum;
+    }
+    return spatial_dot(s->V[goal->body], s->single.sums[goal->body].g);
+}
+
+static bool has_rotation_weight(const poise_goal *goal)
+{
+    return goal->kind == POISE_GOAL_POSE || goal->kind == POISE_GOAL_RELATIVE;
+}
+
+static vec3 mass_at(const poise_sensitivity *s, int k)
+{
+    const poise_kinematics *kin = &s->objective.kin;
+    return v3_add(kin->p[k], m3_apply(&kin->R[k], s->model->joints[k].mass_center));
+}
+
+static void mass_backward(poise_sensitivity *s, const poise_goal *goal, poise_goal_change *gradient)
+{
+    vec3 moved = v3(0, 0, 0);
+    for (int k = 0; k < s->model->joint_count; ++k) {
+        double share = s->model->joints[k].mass / s->model->total_mass;
+        vec3 velocity = v3_add(v3_cross(s->V[k].w, mass_at(s, k)), s->V[k].v);
+        moved = v3_mad(moved, share, velocity);
+    }
+    vec3 off = v3_sub(pz_kin_mass_center(&s->objective.kin), place_of(s, goal));
+    gradient->translation = v3_scale(moved, goal->weight);
+    gradient->weight = -v3_dot(off, moved);
+}
+
+static void mass_forward(poise_sensitivity *s, const poise_goal *goal, const poise_goal_change *change)
+{
+    vec3 off = v3_sub(pz_kin_mass_center(&s->objective.kin), place_of(s, goal));
+    vec3 force = v3_mad(v3_scale(change->translation, -goal->weight), change->weight, off);
+    for (int k = 0; k < s->model->joint_count; ++k) {
+        vec3 f = v3_scale(force, s->model->joints[k].mass / s->model->total_mass);
+        s->U[k] = wrench_add(s->U[k], (wrench){v3_cross(mass_at(s, k), f), f});
+    }
+}
+
+// The matrix -d2E/dq dtarget times a step, either way round: sign 1 for steps of the target, -1 for those of q.
+static void posture_product(const poise_sensitivity *s, double sign, const double *step_in, double *product)
+{
+    const poise_model *model = s->model;
+    const pz_single *one = &s->single;
+    for (int i = 0; i < model->nv; ++i) {
+        product[i] = one->curvature[i] * step_in[i];
+    }
+    for (int k = 0; k < model->step_count; ++k) {
+        const pz_step *step = &model->steps[k];
+        if (step->kind != PZ_QUATERNION) {
+            continue;
+        }
+        int v = model->axes[step->axis].dof;
+        vec3 u = v3(step_in[v], step_in[v + 1], step_in[v + 2]);
+        vec3 g = v3(one->gradient[v], one->gradient[v + 1], one->gradient[v + 2]);
+        vec3 p = v3_mad(sym3_apply(&one->block[0][step->block], u), -0.5 * sign, v3_cross(g, u));
+        product[v] += p.x, product[v + 1] += p.y, product[v + 2] += p.z;
+    }
+}
+
+// A POSITION as markers have it: E = w/2 |x - t|^2.
+static bool is_plain_point(const poise_goal *goal)
+{
+    return goal->kind == POISE_GOAL_POSITION && goal->loss == POISE_LOSS_NONE && !pz_has_band(goal->tolerance);
+}
+
+// d2E/dx dt = -w I, d2E/dx dw = x - t; for the velocity of x along lambda.
+static void point_backward(const poise_sensitivity *s, const poise_goal *goal, poise_goal_change *gradient)
+{
+    vec3 x = pz_kin_point(&s->objective.kin, goal->body, goal->local.position);
+    vec3 velocity = pz_velocity(s->V[goal->body], x);
+    gradient->translation = v3_scale(velocity, goal->weight);
+    gradient->weight = -v3_dot(velocity, v3_sub(x, place_of(s, goal)));
+}
+
+void pz_goal_backward(poise_sensitivity *s, const poise_goal *goal, poise_goal_change *gradient)
+{
+    double *posture = gradient->posture;
+    *gradient = (poise_goal_change){.posture = posture};
+    if (goal->kind == POISE_GOAL_CALLBACK) {
+        return;
+    }
+    if (goal->kind == POISE_GOAL_CENTER_OF_MASS) {
+        mass_backward(s, goal, gradient);
+        return;
+    }
+    if (is_plain_point(goal)) {
+        point_backward(s, goal, gradient);
+        return;
+    }
+    if (is_posture(goal)) {
+        gradient->weight = -gradient_along(s, goal, 1.0, 0.0);
+        evaluate_alone(s, goal);
+        if (posture) {
+            posture_product(s, -1.0, s->x, posture);
+        }
+        return;
+    }
+    poise_goal single = as_single(s, goal);
+    spatial xi =
+        spatial_mad(s->V[goal->body], -1.0, motion_of(s, goal->kind == POISE_GOAL_RELATIVE ? goal->body2 : POISE_WORLD));
+    spatial kept = s->V[goal->body];
+    s->V[goal->body] = xi; // what the goal itself sees
+    gradient->weight = -gradient_along(s, &single, 1.0, 0.0);
+    gradient->rotation_weight = has_rotation_weight(goal) ? -gradient_along(s, &single, 0.0, 1.0) : 0.0;
+    s->V[goal->body] = kept;
+    evaluate_alone(s, &single);
+    const pz_sum *sum = &s->single.sums[goal->body];
+    wrench w = wrench_mad(stiffness(sum, &s->single.extras[goal->body], xi), -0.5, coadjoint(sum->g, xi));
+    gradient->translation = w.f;
+    gradient->rotation = v3_add(w.n, v3_cross(w.f, place_of(s, &single)));
+}
+
+// Add d2f/dq dp times a change of a goal: wrenches to U, by body, and numbers to `dofs`.
+static void goal_forward(poise_sensitivity *s, const poise_goal *goal, const poise_goal_change *change, double *dofs)
+{
+    if (goal->kind == POISE_GOAL_CALLBACK) {
+        return;
+    }
+    if (goal->kind == POISE_GOAL_CENTER_OF_MASS) {
+        mass_forward(s, goal, change);
+        return;
+    }
+    poise_goal single = as_single(s, goal), unit = single;
+    unit.weight = change->weight; // energies are linear in their weights
+    unit.rotation_weight = change->rotation_weight;
+    evaluate_alone(s, &unit);
+    if (is_posture(goal)) {
+        for (int i = 0; i < s->model->nv; ++i) {
+            dofs[i] += s->single.gradient[i];
+        }
+        evaluate_alone(s, goal);
+        if (change->posture) {
+            posture_product(s, 1.0, change->posture, s->y);
+            for (int i = 0; i < s->model->nv; ++i) {
+                dofs[i] -= s->y[i];
+            }
+        }
+        return;
+    }
+    wrench by_weight = s->single.sums[goal->body].g;
+    evaluate_alone(s, &single);
+    const pz_sum *sum = &s->single.sums[goal->body];
+    spatial eta = {change->rotation, v3_add(change->translation, v3_cross(place_of(s, &single), change->rotation))};
+    // as a wrench in xi: -G eta - h/2 with h . xi = g . (eta x xi)
+    wrench w = wrench_mad(by_weight, -1.0, stiffness(sum, &s->single.extras[goal->body], eta));
+    w = wrench_mad(w, -0.5, coadjoint(sum->g, eta));
+    s->U[goal->body] = wrench_add(s->U[goal->body], w);
+    if (goal->kind == POISE_GOAL_RELATIVE && goal->body2 != POISE_WORLD) {
+        s->U[goal->body2] = wrench_mad(s->U[goal->body2], -1.0, w);
+    }
 }
 
 // ---- Both ways -----------------------------------------------------------------------------------------------------------
@@ -419,7 +672,7 @@ void pz_move_bodies(poise_sensitivity *s, const double *x)
 }
 
 // Wrenches on bodies as forces on coordinates: sums up the tree, then along the axes.
-static void gather(poise_sensitivity *s, double *dofs)
+static void dofs_of_wrenches(poise_sensitivity *s, double *dofs)
 {
     const poise_model *model = s->model;
     for (int k = model->joint_count - 1; k >= 0; --k) {
@@ -434,7 +687,7 @@ static void gather(poise_sensitivity *s, double *dofs)
     }
 }
 
-static poise_status check(const poise_sensitivity *s, const void *changes, const double *numbers, poise_error *error)
+static poise_status check_call(const poise_sensitivity *s, const void *changes, const double *numbers, poise_error *error)
 {
     if (!s || s->way == PZ_WAY_NONE) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "call poise_sensitivity_update successfully first");
@@ -446,7 +699,7 @@ static poise_status check(const poise_sensitivity *s, const void *changes, const
 }
 
 // dq for changes of the goals, with the limits that are held now.
-static void follow(poise_sensitivity *s, const poise_goal_change *changes, double *dq)
+static void step_forward(poise_sensitivity *s, const poise_goal_change *changes, double *dq)
 {
     if (s->way == PZ_WAY_POSE) {
         pz_pose_forward(s, &changes->translation.x, dq); // and the rotation, which follows
@@ -455,9 +708,9 @@ static void follow(poise_sensitivity *s, const poise_goal_change *changes, doubl
     memset(s->U, 0, (size_t)s->model->joint_count * sizeof *s->U);
     memset(s->x, 0, (size_t)s->rows.nv * sizeof *s->x);
     for (int i = 0; i < s->objective.goal_count; ++i) {
-        pz_goal_forward(s, &s->objective.goals[i], &changes[i], s->x);
+        goal_forward(s, &s->objective.goals[i], &changes[i], s->x);
     }
-    gather(s, s->x);
+    dofs_of_wrenches(s, s->x);
     solve(s, s->x);
     for (int i = 0; i < s->rows.nv; ++i) {
         dq[i] = -s->x[i];
@@ -465,7 +718,7 @@ static void follow(poise_sensitivity *s, const poise_goal_change *changes, doubl
 }
 
 // The coordinate that touches a limit and leaves it most, by a step that is no rounding of others; POISE_NONE.
-static int leaves(const poise_sensitivity *s, const double *dq)
+static int leaving(const poise_sensitivity *s, const double *dq)
 {
     int worst = POISE_NONE;
     double longest = 0.0, most = 0.0;
@@ -483,10 +736,11 @@ static int leaves(const poise_sensitivity *s, const double *dq)
 }
 
 // The same where coordinates touch limits: those that would leave are held.
-static poise_status follow_within(poise_sensitivity *s, const poise_goal_change *changes, double *dq, poise_error *error)
+static poise_status step_forward_within(poise_sensitivity *s, const poise_goal_change *changes, double *dq,
+                                        poise_error *error)
 {
     poise_status status = POISE_OK;
-    int out = leaves(s, dq);
+    int out = leaving(s, dq);
     if (out == POISE_NONE) {
         return status;
     }
@@ -494,14 +748,14 @@ static poise_status follow_within(poise_sensitivity *s, const poise_goal_change 
     pz_way way = s->way;
     memcpy(s->kept, s->limit, bytes);
     if (way == PZ_WAY_POSE) { // its objective was not evaluated
-        status = look_at_goals(s, s->objective.goals, 1, s->q_answer, error);
+        status = update_by_goals(s, s->objective.goals, 1, s->q_answer, error);
         memcpy(s->limit, s->kept, bytes);
     }
-    for (; out != POISE_NONE && status == POISE_OK; out = leaves(s, dq)) {
+    for (; out != POISE_NONE && status == POISE_OK; out = leaving(s, dq)) {
         s->limit[out] = s->limit[out] == POISE_TOUCHES_LOWER ? POISE_HELD_LOWER : POISE_HELD_UPPER;
         status = factorise_again(s, error);
         if (status == POISE_OK) {
-            follow(s, changes, dq);
+            step_forward(s, changes, dq);
         }
     }
     memcpy(s->limit, s->kept, bytes);
@@ -531,14 +785,14 @@ poise_status poise_sensitivity_forward(poise_sensitivity *sensitivity, const poi
                                        poise_error *error)
 {
     poise_sensitivity *s = sensitivity;
-    poise_status status = check(s, changes, dq, error);
+    poise_status status = check_call(s, changes, dq, error);
     status = status == POISE_OK ? check_changes(s, changes, error) : status;
     if (status != POISE_OK) {
         return status;
     }
     size_t nv = (size_t)s->model->nv;
-    follow(s, changes, s->dq);
-    status = follow_within(s, changes, s->dq, error);
+    step_forward(s, changes, s->dq);
+    status = step_forward_within(s, changes, s->dq, error);
     if (status == POISE_OK && !all_finite(s->dq, nv)) {
         status = pz_error_set(error, POISE_ERROR_NUMERIC, "the step is too large to represent; make the changes smaller");
     }
@@ -617,7 +871,7 @@ static bool gradients_are_finite(poise_sensitivity *s)
 poise_status poise_sensitivity_backward(poise_sensitivity *sensitivity, const double *dL_dq, poise_goal_change *gradients,
                                         double *lower, double *upper, poise_error *error)
 {
-    poise_status status = check(sensitivity, gradients, dL_dq, error);
+    poise_status status = check_call(sensitivity, gradients, dL_dq, error);
     poise_sensitivity *s = sensitivity;
     if (status == POISE_OK && !all_finite(dL_dq, (size_t)s->model->nv)) {
         status = pz_error_set(error, POISE_ERROR_ARGUMENT, "dL_dq must hold %d finite numbers", s->model->nv);

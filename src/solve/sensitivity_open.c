@@ -10,7 +10,7 @@
 // **There is no derivative** where k is not the same all around the answer: at a singular configuration of goals that are
 // met (the answer leaves it with the root of a change), told by the rank at a configuration nearby; and where goals that
 // are not met pull along the null space, told by d2f/dq dp along a vector of it.
-#include "solve/sensitivity_state.h"
+#include "solve/sensitivity.h"
 
 #include "base/error.h"
 

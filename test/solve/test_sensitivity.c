@@ -1,6 +1,6 @@
 // Derivatives of answers: what the implicit function theorem asks for, for every parameter of every goal on random models of
 // all joints; forward and backward are one matrix and its transpose; solves with moved targets and limits agree.
-#include "solve/sensitivity_state.h"
+#include "solve/sensitivity.h"
 #include "support/answers.h"
 #include "support/random_goals.h"
 #include "support/test_arms.h"

@@ -1,6 +1,6 @@
 // Residual rows of the goals, level by level, and the frame of the methods that step with them.
 //
-// Every goal is a residual r with the Jacobian J (goal_kind.h). A method over rows says which goals form a level and how to
+// Every goal is a residual r with the Jacobian J (goal/goal.h). A method over rows says which goals form a level and how to
 // step for one level; the rest is shared: limits, strict levels, backtracking, stopping. Most methods have one level only.
 #ifndef PZ_SOLVE_RESIDUAL_ROWS_H
 #define PZ_SOLVE_RESIDUAL_ROWS_H

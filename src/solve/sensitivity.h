@@ -1,11 +1,11 @@
 // What the files of sensitivity share.
-#ifndef PZ_SOLVE_SENSITIVITY_STATE_H
-#define PZ_SOLVE_SENSITIVITY_STATE_H
+#ifndef PZ_SOLVE_SENSITIVITY_H
+#define PZ_SOLVE_SENSITIVITY_H
 
 #include <poise/sensitivity.h>
 
 #include "goal/objective.h"
-#include "solve/pose_gradients.h"
+#include "solve/arm.h"
 
 #define PZ_MET    2e-6 // a distance from a target, in levers or radians, that counts as none
 #define PZ_CHANGE 10.0 // H changes by about that much of itself when the answer moves by a radian, or its own length
@@ -29,6 +29,15 @@ typedef struct pz_open_factor {
 } pz_open_factor;
 
 enum { PZ_POSE_ROWS = 6, PZ_POSE_AXES = 64 };
+
+// Answers in rows, all on one chain of hinges.
+typedef struct pz_pose_lanes {
+    pz_arm_chain chain;
+    int dof[PZ_ARM_MOST]; // of the chain's joints
+    double met;           // a distance from a target, in levers or radians, that counts as none
+    int nq, nv;
+    int lanes; // rows that go side by side: 4 or 8
+} pz_pose_lanes;
 
 // The joints above a body, as the short way for one POSE sees them (sensitivity_pose.c).
 typedef struct pz_pose_path {
@@ -96,9 +105,6 @@ static inline bool pz_limit_holds(const poise_sensitivity *s, int dof)
 // The derivative of -lambda . d2f/dq dp for the parameters of a goal, where V are the bodies' motions along lambda = x.
 void pz_goal_backward(poise_sensitivity *s, const poise_goal *goal, poise_goal_change *gradient);
 
-// Add d2f/dq dp times a change of a goal: wrenches to U, by body, and numbers to `dofs`.
-void pz_goal_forward(poise_sensitivity *s, const poise_goal *goal, const poise_goal_change *change, double *dofs);
-
 // The motions of all bodies along the step x, into V.
 void pz_move_bodies(poise_sensitivity *s, const double *x);
 
@@ -138,5 +144,12 @@ void pz_pose_forward(const poise_sensitivity *s, const double *dx, double *dq);
 
 // Is the goal one that the short way serves? Fills s->path for its body and frame.
 bool pz_pose_is_plain(poise_sensitivity *s, const poise_goal *goal);
+
+// dL by translation and rotation of the target, six numbers to a row, of the first `count` rows. Returns bits: the rows that
+// meet their target and are not near a singular configuration; the others are left as they were.
+unsigned pz_pose_gradients_4(const pz_pose_lanes *rows, const poise_pose *targets, const double *q, const double *dL_dq,
+                             int count, double *gradients);
+unsigned pz_pose_gradients_8(const pz_pose_lanes *rows, const poise_pose *targets, const double *q, const double *dL_dq,
+                             int count, double *gradients);
 
 #endif

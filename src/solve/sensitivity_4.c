@@ -1,12 +1,12 @@
-// The kernel of pose_gradients.h for processors with registers of eight.
+// The kernel of several answers of an arm (sensitivity_kernel.h) for processors with registers of four.
 #include "base/cpu.h"
 
 #if PZ_HAS_WIDE
 
-#define REAL_WIDTH 8
-#include "solve/pose_gradients_kernel.h"
+#define REAL_WIDTH 4
+#include "solve/sensitivity_kernel.h"
 
-REAL_TARGET unsigned pz_pose_gradients_8(const pz_pose_lanes *rows, const poise_pose *targets, const double *q,
+REAL_TARGET unsigned pz_pose_gradients_4(const pz_pose_lanes *rows, const poise_pose *targets, const double *q,
                                          const double *dL_dq, int count, double *gradients)
 {
     return gradients_of(rows, targets, q, dL_dq, count, gradients);
@@ -14,9 +14,9 @@ REAL_TARGET unsigned pz_pose_gradients_8(const pz_pose_lanes *rows, const poise_
 
 #else
 
-#include "solve/pose_gradients.h"
+#include "solve/sensitivity.h"
 
-unsigned pz_pose_gradients_8(const pz_pose_lanes *rows, const poise_pose *targets, const double *q, const double *dL_dq,
+unsigned pz_pose_gradients_4(const pz_pose_lanes *rows, const poise_pose *targets, const double *q, const double *dL_dq,
                              int count, double *gradients)
 {
     (void)rows, (void)targets, (void)q, (void)dL_dq, (void)count, (void)gradients;
