@@ -61,14 +61,9 @@ set(poise_sources
     src/solve/arm_beyond.c
     src/solve/arm_wide.c
     src/solve/arm.c
-    src/solve/tips/limbs.c
-    src/solve/tips/tips_plan.c
-    src/solve/tips/tips_align.c
-    src/solve/tips/tips_search.c
-    src/solve/tips/tips_tree.c
-    src/solve/tips/tips_tree_step.c
-    src/solve/tips/tips_tree_solve.c
-    src/solve/tips/tips_solve.c
+    src/solve/tips_tree.c
+    src/solve/tips_search.c
+    src/solve/tips.c
     src/solve/tree/auto.c
     src/solve/classic/levenberg_marquardt.c
     src/solve/classic/line_search.c

@@ -8,7 +8,7 @@
 #include "batch/tree_lanes.h"
 
 #include "base/cpu.h"
-#include "solve/tips/tips_entry.h"
+#include "solve/tips.h"
 #include "solve/tree/damped_step.h"
 
 #include <math.h>

@@ -126,7 +126,7 @@ PZ_DEVICE void pz_arm_measure(const pz_arm_chain *chain, const pz_arm_target *ta
 PZ_DEVICE double pz_arm_derivatives(const pz_arm_chain *chain, const pz_arm_target *target, double W, const double *q,
                                     double *g, double (*H)[PZ_ARM_MOST]);
 
-// ---- Table of starts (arm.c) ---------------------------------------------------------------------------------------
+// ---- Table of starts (arm.c) ---------------------------------------------------------------------------------------------
 
 #define PZ_ARM_TABLE 64 // entries
 #define PZ_ARM_NEAR  16 // of them are tried for one target, nearest first

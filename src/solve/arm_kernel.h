@@ -365,7 +365,7 @@ REAL_FN void arm_move(const pz_arm_chain *chain, int n, bool slides, const real 
     }
 }
 
-// ---- One step -----------------------------------------------------------------------------------------------------------
+// ---- One step ------------------------------------------------------------------------------------------------------------
 
 // The step x for six joints and more: 6 x 6.
 REAL_FN void arm_block_step(int n, const arm_column *columns, unsigned busy, const arm_error *error, real lambda,
@@ -455,7 +455,7 @@ REAL_FN void arm_turn_back(const pz_arm_chain *chain, int n, const double *q_sta
     }
 }
 
-// ---- A search ----------------------------------------------------------------------------------------------------------
+// ---- A search ------------------------------------------------------------------------------------------------------------
 
 // The same for fewer than six joints: n x n.
 REAL_FN void arm_small_step(int n, const arm_column *columns, const arm_error *error, double lambda, double kappa, double *x)

@@ -5,7 +5,7 @@
 #include "solve/constrained/within_entry.h"
 #include "solve/solver_state.h"
 #include "solve/step_kernel.h"
-#include "solve/tips/tips_entry.h"
+#include "solve/tips.h"
 
 #include <float.h>
 #include <string.h>

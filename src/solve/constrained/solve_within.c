@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "solve/arm.h"
 #include "solve/constrained/within.h"
-#include "solve/tips/tips_entry.h"
+#include "solve/tips.h"
 
 #include <string.h>
 
@@ -119,7 +119,7 @@ static void keep_base(poise_solver *s, pz_within *w)
     }
 }
 
-// Meet goals at several tips by their search (solve/tips/tips.h) from q_try, with other draws in each run, into w->q_start.
+// Meet goals at several tips by their search (solve/tips.h) from q_try, with other draws in each run, into w->q_start.
 // False: it does not serve them, or finds no way to.
 static bool search_tips(poise_solver *s, pz_within *w, int run)
 {

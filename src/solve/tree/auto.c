@@ -5,7 +5,7 @@
 // auto_policy.h everything that is decided, saddle.c the way out of a saddle. The loop is at the end: step, evaluate, judge.
 #include "solve/arm.h"
 #include "solve/methods.h"
-#include "solve/tips/tips_entry.h"
+#include "solve/tips.h"
 #include "solve/tree/damped_step.h"
 
 void *pz_auto_lay_out(poise_solver *solver, pz_arena *arena)

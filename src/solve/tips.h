@@ -3,7 +3,7 @@
 // Goals that share no moving joint are problems of their own, *parts*: their costs add and have no unknown in common. A part
 // of one POSE goal on a chain is solved as an arm (solve/arm.h). The others are searched by the rules that serve arms
 // well, on the whole tree (tips_search.c): zeros of the goals' errors are looked for, every step is taken, a search that
-// creeps is dropped, and the next one begins with new places for the limbs of the goals that were missed (limbs.h).
+// creeps is dropped, and the next one begins with new places for the limbs of the goals that were missed (tips.c).
 //
 // In a search lengths count over L = part.unit, so that one energy serves robots of every size:
 //
@@ -12,10 +12,10 @@
 #define PZ_SOLVE_TIPS_H
 
 #include "solve/arm.h"
-#include "solve/tips/limbs.h"
-#include "solve/tips/tips_entry.h"
 
-#define PZ_TIPS_MOST PZ_LIMBS_MOST // goals of a call; more are served as one problem, as are markers
+typedef struct pz_tips pz_tips;
+
+#define PZ_TIPS_MOST 16 // goals of a call; more are served as one problem, as are markers
 
 #define PZ_TIPS_ENDS       16   // of searches, where the closest pose is looked for when none met the goals
 #define PZ_TIPS_FAR        32   // restarts when a goal is out of reach, so that they only serve the closest pose
@@ -26,6 +26,19 @@
 #define PZ_TIPS_ROUNDS     3    // of new limbs, then everything is redrawn
 
 #define PZ_TIPS_STAY 1e-4 // of a pull that keeps a free root where its goals leave it open, beside 1 for an error of L
+
+// A set of goals: bit i for goal i.
+typedef uint32_t pz_goal_set;
+
+static inline pz_goal_set pz_goal_bit(int goal)
+{
+    return (pz_goal_set)1 << goal;
+}
+
+static inline bool pz_is_single(pz_goal_set set)
+{
+    return set != 0 && (set & (set - 1)) == 0;
+}
 
 typedef struct pz_branch pz_branch; // tips_tree.h
 typedef struct pz_tip pz_tip;
@@ -82,11 +95,6 @@ struct pz_tips {
     int end_count;
 };
 
-// ---- Plan (tips_plan.c) --------------------------------------------------------------------------------------------------
-
-// Make the plan for the solver's goals, unless it is there. False: this path does not serve them.
-bool pz_tips_plan(poise_solver *solver, pz_tips *tips);
-
 // ---- Parts (tips_search.c) -----------------------------------------------------------------------------------------------
 
 // Solve for the goals of a part into solver->q_best, with report and outcome of this part alone.
@@ -103,7 +111,46 @@ void pz_tips_find_closest(poise_solver *solver, pz_tips *tips);
 // Let solver and objectives work on these goals, which are some of those that were checked.
 void pz_tips_use_goals(poise_solver *solver, const poise_goal *goals, int count);
 
-// ---- Alignment (tips_align.c) --------------------------------------------------------------------------------------------
+// ---- Parts on trees of hinges and slides (tips_tree.c) -------------------------------------------------------------------
+
+// Branches that goals of this model may need; 0: there are no tips that such trees can have.
+int pz_trees_most_branches(const poise_model *model);
+
+// Scratch for the trees of a call, at most `most` branches in all.
+void pz_trees_lay_out(pz_tips *tips, int most, pz_arena *arena);
+
+// Make the tree of a part from what is left of the scratch. False: it has other joints or goals, or too many.
+bool pz_tree_make(const poise_solver *solver, pz_tips *tips, const pz_part *part, pz_tree **made);
+
+// Solve for the goals of a part, as pz_tips_search_part.
+void pz_tree_solve_part(poise_solver *solver, pz_tips *tips, const pz_part *part);
+
+// ---- Limbs (tips.c) ------------------------------------------------------------------------------------------------------
+//
+// A goal's limb is what moves this goal and no other: an arm below the torso, a finger below the wrist. A search that missed
+// some goals starts again with their limbs elsewhere and everything else where it is; the chances of the others to be met
+// are not thrown away.
+
+// A state of next_uniform for draw number `draw` of restart number `restart`, of the problem whose first goal is on `body`:
+// from numbers alone, so that it does not matter what was drawn before.
+uint64_t pz_limbs_state(uint64_t seed, int body, int restart, int draw);
+
+// The dofs that move goals of `among`, and no others: the limb of a goal, or all of a problem.
+static inline bool pz_is_within(pz_goal_set moved, pz_goal_set among)
+{
+    return moved != 0 && (moved & ~among) == 0;
+}
+
+// Redraw coordinates, uniformly within the limits, where every goal that the dof moves is in `among`; the others keep their
+// value in q. Where there is no limit: within half a turn of the start, slides within `length` of it; ball joints turn from
+// the start by a vector of at most half a turn. A root that is free to move stays. solver->step is scratch.
+void pz_limbs_draw(poise_solver *solver, const pz_goal_set *moves, pz_goal_set among, double length, uint64_t state,
+                   double *q);
+
+// Has the model one root, free in all directions, that nothing locks or limits?
+bool pz_has_free_root(const poise_solver *solver);
+
+// ---- Alignment (tips.c) --------------------------------------------------------------------------------------------------
 
 // Move a free root so that points and frames of the solver's goals, placed as in `kin`, lie nearest to their targets; L the
 // unit of length. False, with q as it was: there is no such root.
@@ -114,5 +161,16 @@ static inline void pz_add_pair(mat3 *S, double weight, vec3 x, vec3 t) // S += w
     S->z = v3_mad(S->z, weight * t.z, x);
 }
 bool pz_tips_align(const poise_solver *solver, const poise_kinematics *kin, double unit, double *q);
+
+// ---- Entry (tips.c) ------------------------------------------------------------------------------------------------------
+
+pz_tips *pz_tips_lay_out(poise_solver *solver, pz_arena *arena);
+
+// Are the goals that the solver has solved on this path?
+bool pz_tips_serves(poise_solver *solver);
+
+// Solve the whole call, restarts included, into solver->q_best, with solver->at evaluated there or the answer measured, and
+// the report filled as run_all does. False, with nothing done: this path does not serve these goals.
+bool pz_tips_solve(poise_solver *solver);
 
 #endif

@@ -5,7 +5,7 @@
 // turned back by whole turns, or clamped. Every step is taken: only zeros are looked for, and a search that does not close
 // in on one is dropped after few iterations, since new limbs are cheaper. This serves joints and goals of all kinds.
 #include "solve/methods.h"
-#include "solve/tips/tips.h"
+#include "solve/tips.h"
 #include "solve/tree/damped_step.h"
 
 #define DAMPING       0.05 // lambda over F
