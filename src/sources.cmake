@@ -52,11 +52,10 @@ set(poise_sources
     src/solve/second_look.c
     src/solve/beyond.c
     src/solve/restarts.c
-    src/solve/tree/tree_step.c
-    src/solve/tree/tree_step_wide.c
+    src/solve/tree_step.c
+    src/solve/tree_wide.c
     src/solve/swing_limits.c
-    src/solve/tree/damped_step.c
-    src/solve/tree/saddle.c
+    src/solve/damped_step.c
     src/solve/arm_chain.c
     src/solve/arm_beyond.c
     src/solve/arm_wide.c
@@ -64,7 +63,7 @@ set(poise_sources
     src/solve/tips_tree.c
     src/solve/tips_search.c
     src/solve/tips.c
-    src/solve/tree/auto.c
+    src/solve/auto.c
     src/solve/classic/levenberg_marquardt.c
     src/solve/classic/line_search.c
     src/solve/classic/gradient_descent.c
@@ -88,14 +87,11 @@ set(poise_sources
     src/solve/geometric/ccd.c
     src/solve/geometric/bwcd.c
     src/solve/geometric/fabrik.c
-    src/solve/constrained/constraint.c
-    src/solve/constrained/rows.c
-    src/solve/constrained/dual.c
-    src/solve/constrained/leaf_factor.c
-    src/solve/constrained/sqp.c
-    src/solve/constrained/solve_within.c
+    src/solve/constraint.c
+    src/solve/dual.c
+    src/solve/constrained.c
     src/solve/solver.c
-    src/solve/tree/control_step.c
+    src/solve/control_step.c
     src/express/erik/chain.c
     src/express/erik/joint_model.c
     src/express/erik/erik_measure.c
@@ -122,7 +118,6 @@ set(poise_sources
     motion/track_whole.c
     motion/live_tracker.c
     motion/points.c
-    motion/retarget/roles.c
     motion/retarget/roles.c
     motion/retarget/actor.c
     motion/retarget/pairs_followed.c

@@ -4,7 +4,7 @@
 //   forward   frames, axes S, markers x, and the cost E = 1/2 sum w |x - t|^2 at the trial
 //   up        Gauss-Newton in articulated form: with A the inertia of the markers below, V the motion of the body above,
 //               B = A S    Delta = S . B + lambda D    A <- A - B Delta^-1 B^T    W = Delta^-1 B    w = Delta^-1 gamma
-//             dof by dof, from the leaves (R. Featherstone 1983; solve/tree/tree_step.c). Beside it the plain wrench of all
+//             dof by dof, from the leaves (R. Featherstone 1983; solve/tree_step.c). Beside it the plain wrench of all
 //             markers below, whose sign tells which dofs at a bound are held.
 //   down      x = -(W . V + w), clamped on the way, so that what lies below makes up for it.
 //

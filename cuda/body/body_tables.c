@@ -2,7 +2,7 @@
 
 #include "num/trig.h"
 #include "num/vector.h"
-#include "solve/tree/damped_step.h"
+#include "solve/damped_step.h"
 
 #include <stdlib.h>
 

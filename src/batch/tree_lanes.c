@@ -1,7 +1,7 @@
 // POSITION goals on a tree, several problems side by side: which problem is in which lane, and what each does next.
 //
 // A pass is one system solved and one point evaluated, in all lanes. Between the two every lane does what the loop of AUTO
-// does (solve/tree/auto.c), and decides as it decides (solve/tree/auto_policy.h). A lane that needs
+// does (solve/auto.c), and decides as it decides (solve/auto_policy.h). A lane that needs
 // its system solved again (a pivot was not positive, a dof left its interval) or its old point evaluated again (the trial
 // was rejected) takes another pass for it while the others go on. Whatever is rare leaves its lane: the problem is handed to
 // poise_solve from its start.
@@ -9,7 +9,7 @@
 
 #include "base/cpu.h"
 #include "solve/tips.h"
-#include "solve/tree/damped_step.h"
+#include "solve/damped_step.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 // Kernels of tree_lanes.h: the damped Newton step, by the texts that the step for one problem is made of
-// (solve/tree/group_kernel.h, solve/step_kernel.h, goal/sum_kernel.h). What is here for lanes alone: where numbers are kept,
+// (solve/tree_kernel.h, solve/step_kernel.h, goal/sum_kernel.h). What is here for lanes alone: where numbers are kept,
 // and forces made as the sweep goes, since an array of them would not fit into the cache of eight problems.
 #ifndef PZ_BATCH_TREE_NEWTON_H
 #define PZ_BATCH_TREE_NEWTON_H
 
 #include "batch/tree_evaluate.h"
 #include "solve/step_kernel.h"
-#include "solve/tree/group_kernel.h"
+#include "solve/tree_kernel.h"
 
 // ---- Forces --------------------------------------------------------------------------------------------------------------
 

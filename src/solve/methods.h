@@ -2,7 +2,7 @@
 #ifndef PZ_SOLVE_METHODS_H
 #define PZ_SOLVE_METHODS_H
 
-#include "solve/tree/auto_policy.h"
+#include "solve/auto_policy.h"
 
 void *pz_auto_lay_out(poise_solver *solver, pz_arena *arena);
 poise_outcome pz_auto_run(poise_solver *solver);

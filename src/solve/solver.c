@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "model/model.h"
 #include "solve/arm.h"
-#include "solve/constrained/within_entry.h"
+#include "solve/constrained.h"
 #include "solve/solver_state.h"
 #include "solve/step_kernel.h"
 #include "solve/tips.h"
@@ -94,7 +94,7 @@ static void lay_out(poise_solver *s, const poise_model *model, const poise_solve
     s->step = pz_arena_take(arena, nv, sizeof *s->step);
     const pz_method_row *row = pz_method_row_of(options->method);
     s->method = row->lay_out ? row->lay_out(s, arena) : NULL;
-    s->within = pz_within_lay_out(s, arena);
+    s->constrained = pz_constrained_lay_out(s, arena);
 }
 
 // Is axis i of a step locked? A quaternion is locked as a whole: turns about two of its axes add up to one about the third.

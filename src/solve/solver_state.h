@@ -61,7 +61,7 @@ struct poise_solver {
     void *method;                // the method's own scratch
     struct pz_arm *arm;          // AUTO's scratch for a pose goal on an arm (arm.h), NULL for other methods
     struct pz_tips *tips;        // AUTO's scratch for goals at several tips (tips.h), likewise
-    struct pz_within *within;    // room for constraints (constrained/within.h), NULL without
+    struct pz_constrained *constrained;                            // room for constraints (constrained.c), NULL without
     bool (*accepts)(struct poise_solver *solver, const double *q); // may an arm's answer be kept? NULL: any
     poise_report report;
     bool may_keep_start; // where the answer costs more; not with constraints, which the start may break
@@ -181,7 +181,7 @@ static inline double pz_finite(double x)
 // Largest |component|.
 PZ_DEVICE double pz_largest(const double *x, int n);
 
-// Is the point of a DISTANCE goal on its target, at the tip of a cone of energy, where the gradient is any (tree/saddle.c)?
+// Is the point of a DISTANCE goal on its target, at the tip of a cone of energy, where the gradient is any (auto.c)?
 bool pz_is_at_tip(const poise_solver *solver);
 
 // ---- A second look (second_look.c) ---------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 // What methods share: evaluating, stepping within limits, stopping, counting.
+#include "solve/auto_policy.h"
 #include "solve/step_kernel.h"
-#include "solve/tree/auto_policy.h"
 
 double pz_largest(const double *x, int n)
 {

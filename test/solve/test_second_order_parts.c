@@ -2,8 +2,8 @@
 #include "num/dense.h"
 #include "solve/classic/line_search.h"
 #include "solve/classic/second_order.h"
+#include "solve/damped_step.h"
 #include "solve/methods.h"
-#include "solve/tree/damped_step.h"
 #include "support/random_goals.h"
 #include "support/skeleton.h"
 

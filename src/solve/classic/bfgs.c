@@ -20,7 +20,7 @@
 #include "solve/methods.h"
 
 #include "num/dense.h"
-#include "solve/tree/damped_step.h"
+#include "solve/damped_step.h"
 
 #include <string.h>
 

@@ -12,7 +12,7 @@
 #include "solve/classic/line_search.h"
 #include "solve/methods.h"
 
-#include "solve/tree/damped_step.h"
+#include "solve/damped_step.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 // sign. J^T J is the objective's Gauss-Newton Hessian, the system is solved by the tree step in O(N), and metric, active set
 // and the control of lambda are those of AUTO.
 #include "solve/methods.h"
-#include "solve/tree/damped_step.h"
+#include "solve/damped_step.h"
 
 void *pz_levenberg_marquardt_lay_out(poise_solver *solver, pz_arena *arena)
 {

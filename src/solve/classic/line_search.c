@@ -11,7 +11,7 @@
 // place of the midpoint, kept off the ends.
 #include "solve/classic/line_search.h"
 
-#include "solve/tree/damped_step.h"
+#include "solve/damped_step.h"
 
 #include <string.h>
 

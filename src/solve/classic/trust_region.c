@@ -27,7 +27,7 @@
 #include "solve/classic/line_search.h"
 #include "solve/classic/second_order.h"
 #include "solve/methods.h"
-#include "solve/tree/damped_step.h"
+#include "solve/damped_step.h"
 
 #include <string.h>
 

@@ -9,8 +9,8 @@
 //
 // Lengths of rows are in units of the model (packed_model.h), so that everything about them is the same whether the model is
 // in metres or millimetres.
-#ifndef PZ_SOLVE_ROWS_H
-#define PZ_SOLVE_ROWS_H
+#ifndef PZ_SOLVE_CONSTRAINT_H
+#define PZ_SOLVE_CONSTRAINT_H
 
 #include "goal/objective.h"
 #include "shape/shape.h"

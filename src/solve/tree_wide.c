@@ -4,7 +4,7 @@
 #if PZ_HAS_WIDE
 
 #define REAL_PACKED
-#include "solve/tree/tree_sweep.h"
+#include "solve/tree_kernel.h"
 
 PZ_WIDE int pz_tree_up_wide(pz_tree_step *t, const sweep *s)
 {

@@ -6,7 +6,7 @@
 // into other basins (D. Marquardt, "An algorithm for least-squares estimation of nonlinear parameters", 1963). Limits by
 // an active set: dofs at a bound that descent would leave are held; dofs that the step takes across a bound are held at
 // it and the step is solved again. Swings at the edge of their ellipse are held to it by a spring (swing_limits.c).
-#include "solve/tree/damped_step.h"
+#include "solve/damped_step.h"
 
 #include "solve/step_kernel.h"
 

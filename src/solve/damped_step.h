@@ -2,7 +2,7 @@
 #ifndef PZ_SOLVE_DAMPED_STEP_H
 #define PZ_SOLVE_DAMPED_STEP_H
 
-#include "solve/tree/auto_policy.h"
+#include "solve/auto_policy.h"
 
 typedef struct pz_damped {
     pz_damping damping;
@@ -46,14 +46,5 @@ double pz_damped_evaluate(poise_solver *solver, const pz_damped *d);
 
 // Accept the trial if that lowers the cost, and count the iteration. True: it was accepted.
 bool pz_damped_judge(poise_solver *solver, const pz_damped *d, double cost, pz_trial *trial);
-
-// Leave a saddle (saddle.c): where the exact Hessian is clearly indefinite, go along a direction of negative curvature, if
-// that lowers the cost: by a good part on the way, at all where the run would end. False: it does not, and the current point
-// stays.
-bool pz_leave_saddle(poise_solver *solver, pz_damped *d, bool is_end);
-
-// Leave the tip of a cone: take the first short step along one dof that lowers the cost. False: there is none, or this is no
-// such place.
-bool pz_leave_tip(poise_solver *solver, const pz_damped *d);
 
 #endif

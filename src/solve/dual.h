@@ -2,7 +2,7 @@
 //
 //   min 1/2 x.M x + g.x      J_i x + c_i >= 0,  = 0 for equalities,      lower <= x <= upper
 //
-// M = L^T L is factored once (leaf_factor.h). Each row that becomes active costs half a back-substitution, Z_i = L^-T J_i^T,
+// M = L^T L is factored once. Each row that becomes active costs half a back-substitution, Z_i = L^-T J_i^T,
 // which is as sparse as the branches that the row moves; the rest is the k x k problem
 //
 //   min 1/2 mu.S mu + b.mu,  mu >= 0 for inequalities        S = Z^T Z,  b = c + J x0,  x0 = -M^-1 g,  x = x0 + L^-1 Z mu
@@ -16,7 +16,28 @@
 
 #include "base/arena.h"
 #include "num/real.h"
-#include "solve/constrained/leaf_factor.h"
+
+// Cholesky from the last row to the first, M = L^T L, with zeros skipped.
+//
+// Degrees of freedom are numbered from the root on, so that this takes the leaves first. What only couples along branches,
+// as the Hessians of skeletons and closed mechanisms mostly do, then stays as sparse as it was (R. Featherstone, "Efficient
+// factorization of the joint-space inertia matrix for branched kinematic trees", 2005). Zeros are found in the numbers:
+// loops and pairs of shapes may couple anything.
+typedef struct pz_leaf_factor {
+    int n;
+    double *L;   // n x n: the lower triangle of M, then L with 1/L_kk on the diagonal
+    int *column; // n x n: where row k is not zero, left of the diagonal
+    int *count;  // n: in how many places
+} pz_leaf_factor;
+
+void pz_leaf_factor_lay_out(pz_leaf_factor *f, int n, pz_arena *arena);
+
+// Factor what is in L. False, with L spoilt, when M is not positive definite.
+bool pz_leaf_factor_make(pz_leaf_factor *f);
+
+// The two halves of M^-1 = L^-1 L^-T: x <- L^-T x, sparse where x is, and x <- L^-1 x.
+void pz_leaf_factor_up(const pz_leaf_factor *f, double *x);
+void pz_leaf_factor_down(const pz_leaf_factor *f, double *x);
 
 #define PZ_DUAL_DEPENDENT 1e-10 // a row depends on those in use if its pivot is below this share of S_ii
 #define PZ_DUAL_AGREES    1e-9  // what x may lack of a row that was left out
