@@ -8,8 +8,8 @@
 #include "batch/tree_lanes.h"
 
 #include "base/cpu.h"
-#include "solve/tips.h"
 #include "solve/damped_step.h"
+#include "solve/tips.h"
 
 #include <math.h>
 #include <string.h>

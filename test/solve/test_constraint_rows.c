@@ -1,7 +1,7 @@
 // Rows of constraints: their derivatives against differences, for every kind of constraint and of pair; quadratic programs
 // over rows.
-#include "solve/dual.h"
 #include "solve/constraint.h"
+#include "solve/dual.h"
 #include "support/shape_check.h"
 #include "support/skeleton.h"
 

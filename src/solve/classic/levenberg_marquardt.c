@@ -7,8 +7,8 @@
 // kinematics using exact Hessian matrices", 2019, section 6, where the residual is r = goal - effector, hence J of the other
 // sign. J^T J is the objective's Gauss-Newton Hessian, the system is solved by the tree step in O(N), and metric, active set
 // and the control of lambda are those of AUTO.
-#include "solve/methods.h"
 #include "solve/damped_step.h"
+#include "solve/methods.h"
 
 void *pz_levenberg_marquardt_lay_out(poise_solver *solver, pz_arena *arena)
 {

@@ -26,8 +26,8 @@
 // Hessian are those along the edge (swing_limits.c).
 #include "solve/classic/line_search.h"
 #include "solve/classic/second_order.h"
-#include "solve/methods.h"
 #include "solve/damped_step.h"
+#include "solve/methods.h"
 
 #include <string.h>
 
