@@ -13,9 +13,11 @@
 #define FIGURE_LOOKS 50  // frames examined
 #define CLEAR        1.5 // times as far along one axis as along others: that one is up
 
-// What is as large as a person, in metres: from toes to the head or shoulders, to the hips, and markers without a name.
+// What is as large as a person, in metres: from toes to the head or shoulders, to the hips, from these to the head, and markers
+// without a name.
 #define WHOLE 1.65
 #define LOWER 1.0
+#define UPPER 0.7
 
 // ---- Up ------------------------------------------------------------------------------------------------------------------
 
@@ -138,7 +140,7 @@ static poise_figure figure_of(const poise_markers *markers, const int *height)
             seen[height[i]] = true;
         }
     }
-    poise_figure f = {.is_named = seen[0] && (seen[1] || seen[2])};
+    poise_figure f = {.is_named = seen[0] + seen[1] + seen[2] >= 2};
     vec3 reach = extent_of(markers, f.is_named ? height : NULL);
     vec3 upwards = f.is_named ? pz_upwards(markers, height) : reach;
     f.up = pz_axis_of(upwards);
@@ -147,8 +149,36 @@ static poise_figure figure_of(const poise_markers *markers, const int *height)
         f.is_upside_down = f.up != POISE_UP_UNKNOWN;
     }
     f.height = f.up != POISE_UP_UNKNOWN ? along(reach, f.up) : max2(reach.x, max2(reach.y, reach.z));
-    f.metres = f.height > 0 ? unit_of(f.height, f.is_named && !seen[2] ? LOWER : WHOLE, f.is_named) : 0.0;
+    double usual = !f.is_named || (seen[0] && seen[2]) ? WHOLE : seen[0] ? LOWER : UPPER;
+    f.metres = f.height > 0 ? unit_of(f.height, usual, f.is_named) : 0.0;
     return f;
+}
+
+static bool is_there(const poise_markers *markers, int marker)
+{
+    bool is_seen = false;
+    for (int i = 0, frame; !is_seen && (frame = look(markers, i)) >= 0; ++i) {
+        is_seen = poise_markers_seen(markers, frame, marker);
+    }
+    return is_seen;
+}
+
+// By their names. Where nothing is seen of hips and what is above them, thighs are above feet.
+static void find_heights(const poise_markers *markers, int *height)
+{
+    pz_marker_table table = {NULL, NULL, markers};
+    int highest = -1;
+    for (int i = 0; i < markers->count; ++i) {
+        pz_marker_row row;
+        bool is_known = pz_marker_table_find(&table, markers->label[i], &row) && is_there(markers, i);
+        height[i] = is_known ? pz_height_of(row.part) : -1;
+        highest = height[i] > highest ? height[i] : highest;
+    }
+    for (int i = 0; i < markers->count && highest == 0; ++i) {
+        pz_marker_row row;
+        bool is_thigh = pz_marker_table_find(&table, markers->label[i], &row) && row.part == PZ_THIGH;
+        height[i] = is_thigh && is_there(markers, i) ? 1 : height[i];
+    }
 }
 
 poise_status poise_markers_figure(const poise_markers *markers, poise_figure *figure, poise_error *error)
@@ -161,11 +191,7 @@ poise_status poise_markers_figure(const poise_markers *markers, poise_figure *fi
     if (!height) {
         return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     }
-    pz_marker_table table = {NULL, NULL, markers};
-    for (int i = 0; i < markers->count; ++i) {
-        pz_marker_row row;
-        height[i] = pz_marker_table_find(&table, markers->label[i], &row) ? pz_height_of(row.part) : -1;
-    }
+    find_heights(markers, height);
     *figure = figure_of(markers, height);
     pz_release(allocator, height);
     return POISE_OK;

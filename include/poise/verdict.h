@@ -98,7 +98,8 @@ typedef enum poise_finding_kind {
                              // exceed, radians
     POISE_FINDING_VAGUE,     // the same where no marker was left out: by itself no fault
     POISE_FINDING_FOREIGN,   // share of the markers with common names whose part of the body the skeleton lacks
-    POISE_FINDING_LYING,     // x points up by how the person stands, and nothing else says so: they may lie: value 1
+    POISE_FINDING_LYING,     // x points up by how the person stands, and nothing else says so: they may lie: value 1.
+                             // Nothing says what points up, nor does how they stand: 2, named by the axis that is taken
     POISE_FINDING_TURNED,    // error of sensors against the orientations of their bodies: root mean square, radians
     POISE_FINDING_ABSENT,    // a marker or body required by a setup is missing: value 1
     POISE_FINDING_FROZEN,    // frames of all markers, or of one, that repeat the one before to the last digit while the

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "motion/anatomy.h"
 #include "num/real.h"
 
 #include <string.h>
@@ -272,13 +273,45 @@ static void judge_limits(const poise_recording_problem *problem, poise_recording
     }
 }
 
-// x as the upward axis, only because of how the person stands: they may lie instead.
-static void judge_axis(const poise_recording_problem *problem, poise_recording_result *r, int capacity)
+// Angles of the pelvis in the room rest on which axis points up: do markers tell them?
+static bool sees_hips(const poise_recording_result *r, const pz_anatomy *a)
 {
-    if (r->said.up == POISE_UP_UNKNOWN && r->match.up_by_figure && r->match.from.up == POISE_UP_X) {
-        poise_finding f = {.kind = POISE_FINDING_LYING, .value = 1.0};
+    bool does = false;
+    for (int i = 0; i < r->placement_count; ++i) {
+        int body = r->placements[i].body;
+        does = does || body == a->part[PZ_PELVIS][PZ_MIDDLE].body || body == a->part[PZ_THIGH][PZ_LEFT].body ||
+               body == a->part[PZ_THIGH][PZ_RIGHT].body;
+    }
+    return does;
+}
+
+// An upward axis that no file says: x, only because of how the person stands, who may lie instead; or any that how they stand
+// does not tell.
+static poise_status judge_axis(const poise_recording_problem *problem, poise_recording_result *r, int capacity,
+                               poise_error *error)
+{
+    static const char *const axes[] = {[POISE_UP_X] = "x", [POISE_UP_Y] = "y", [POISE_UP_Z] = "z"};
+    poise_up up = r->match.from.up;
+    bool is_told = r->figure.is_named && r->figure.up != POISE_UP_UNKNOWN;
+    poise_finding f = {.kind = POISE_FINDING_LYING};
+    pz_anatomy anatomy;
+    if (r->said.up != POISE_UP_UNKNOWN || r->from_motion) {
+        return POISE_OK;
+    }
+    poise_status status = pz_anatomy_of(r->model, pz_recording_memory(r), &anatomy);
+    if (status != POISE_OK) {
+        return pz_error_set(error, status, "out of memory");
+    }
+    if (r->match.up_by_figure && up == POISE_UP_X) {
+        f.value = 1.0;
+    } else if (!is_told && up != POISE_UP_UNKNOWN && anatomy.stature > 0 && sees_hips(r, &anatomy)) {
+        f.value = 2.0;
+        f.name = axes[up];
+    }
+    if (f.value > 0) {
         poise_verdict_weigh(&problem->thresholds, f, false, &r->verdict, r->findings, capacity);
     }
+    return POISE_OK;
 }
 
 // What speaks against the static trial, whose places and bones this rests on.
@@ -309,7 +342,10 @@ static poise_status judge(const poise_recording_problem *problem, poise_recordin
             return status;
         }
         judge_limits(problem, r, capacity);
-        judge_axis(problem, r, capacity);
+        status = judge_axis(problem, r, capacity, error);
+        if (status != POISE_OK) {
+            return status;
+        }
         judge_trial(problem, r, capacity);
         is_whole = r->verdict.count <= capacity;
         if (!is_whole) {

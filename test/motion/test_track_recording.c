@@ -195,6 +195,65 @@ TEST(x_as_the_upward_axis_is_doubtful_where_nothing_states_it)
     }
 }
 
+// A room that leans by 45 degrees, of which no file says where up is.
+TEST(an_upward_axis_that_nothing_tells_is_doubtful)
+{
+    for (int says = 0; says < 2; ++says) {
+        take *t = record();
+        for (int i = 0; i < FRAMES * t->count; ++i) {
+            poise_vec3 p = t->markers->position[i];
+            t->markers->position[i] = (poise_vec3){p.x, (p.y - p.z) / sqrt(2.0), (p.y + p.z) / sqrt(2.0)};
+        }
+        t->markers->scale.up = says ? POISE_UP_Y : POISE_UP_UNKNOWN;
+        poise_recording_problem problem = problem_of(t);
+        poise_recording_result *r = follow(&problem);
+        ck_assert_double_eq(r->verdict.worst[POISE_FINDING_LYING], says ? 0 : 2);
+        for (int i = 0; i < r->verdict.count && !says; ++i) {
+            char text[256];
+            poise_finding_describe(&r->findings[i], text, sizeof text);
+            ck_assert(r->findings[i].kind != POISE_FINDING_LYING || strstr(text, "y is taken"));
+        }
+        poise_recording_destroy(r);
+        forget(t);
+    }
+}
+
+static bool is_one_of(int body, const char *const *bodies, const poise_model *model)
+{
+    bool is = false;
+    for (int i = 0; bodies[i]; ++i) {
+        is = is || body == poise_model_find_body(model, bodies[i]);
+    }
+    return is;
+}
+
+// Legs without hips, and a trunk without legs, tell up where nothing states it.
+TEST_ROWS(half_a_person_tells_which_way_is_up, 2)
+{
+    static const char *const parts[2][8] = {
+        {"left_thigh", "left_shin", "left_foot", "left_toes", "right_thigh", "right_shin", "right_foot", "right_toes"},
+        {"pelvis", "lumbar", "thorax", "head"}};
+    const char *bodies[9] = {0};
+    memcpy(bodies, parts[test_row], sizeof parts[0]);
+    static const char *const hips[] = {"LPSI", "RPSI", "LASI", "RASI"};
+    take *t = record();
+    for (int i = 0; i < 4; ++i) { // the humanoid's own names of them tell programs nothing
+        t->placements[i].label = t->markers->label[i] = hips[i];
+    }
+    for (int i = 0; i < FRAMES * t->count; ++i) {
+        bool is_kept = is_one_of(t->placements[i % t->count].body, bodies, t->model);
+        t->markers->position[i] = is_kept ? t->markers->position[i] : (poise_vec3){NAN, NAN, NAN};
+    }
+    ck_assert_int_eq(poise_markers_rescale(t->markers, (poise_scale){1.0, POISE_UP_Z}, NULL), POISE_OK);
+    t->markers->scale.up = POISE_UP_UNKNOWN;
+    poise_recording_problem problem = problem_of(t);
+    poise_recording_result *r = follow(&problem);
+    ck_assert(r->match.up_by_figure && r->match.from.up == POISE_UP_Z);
+    ck_assert_double_eq(r->verdict.worst[POISE_FINDING_LYING], 0);
+    poise_recording_destroy(r);
+    forget(t);
+}
+
 TEST(markers_without_places_are_placed_by_name_and_calibrated)
 {
     take *t = record();
