@@ -25,7 +25,8 @@ static void skip_device(const bench *b)
 
 static const bench_suite suites[] = {
     {"kinematics", "forward kinematics and Jacobians of arms", "forward", suite_kinematics},
-    {"derivatives", "exact gradients and Hessians, and how their cost grows", "hessian growth answers", suite_derivatives},
+    {"derivatives", "exact gradients and Hessians, and how their cost grows", "hessian markers growth answers",
+     suite_derivatives},
     {"methods", "every method on the same whole-body problems", "warm noise cold limits", suite_methods},
     {"scaling", "one step of the solver against the size of the skeleton", "steps", suite_scaling},
     {"arms", "robot arms, 6D pose, thousands of random targets", "mid rand near far restarts million", suite_arms},
@@ -287,6 +288,12 @@ static void print_help(void)
     printf("\nExit status: 0 done; 1 an answer was not as good as promised; 2 wrong usage.\n");
 }
 
+static const char *suite_name(const void *unused, int index)
+{
+    (void)unused;
+    return suites[index].name;
+}
+
 static _Noreturn void refuse(const char *what, const char *word)
 {
     fprintf(stderr, "poise bench: ");
@@ -313,7 +320,11 @@ static void choose_suite(const char *word, struct bench_values *v)
         }
     }
     if (!is_any) {
-        refuse("there is no suite \"%s\"", word);
+        const char *near = poise_nearest_name(word, suite_name, NULL, SUITES);
+        char words[160];
+        snprintf(words, sizeof words, "%s%s%s%s", word, near ? "\"; did you mean \"" : "\"", near ? near : "",
+                 near ? "\"?" : "");
+        refuse("there is no suite \"%s", words);
     }
 }
 

@@ -402,6 +402,10 @@ static void add_ratios(const bench_report *r, row *now)
     while (strcmp(first->of, now->of) != 0) {
         ++first;
     }
+    if (now != first && strcmp(first->method, now->method) == 0) {
+        bench_fail("table %s: %s of %s races twice, so that others stand beside the wrong one", r->table->name, now->method,
+                   now->of);
+    }
     now->is_same = is_same_answer(r, first, now);
     for (int k = 0, ratio = 0; k < r->table->count; ++k) {
         if (r->table->columns[k].form == REPORT_RATIO) {

@@ -169,6 +169,7 @@ def check_wrong_usage(program):
         expect(done.returncode == 2 and done.stdout == "", f"{words}: exit status {done.returncode}")
         expect(lines[0].startswith("poise bench: ") and lines[1] == "Suites:", f"{words}: {done.stderr}")
         expect(all(f"  {suite} " in done.stderr for suite in COLUMNS), f"{words}: the suites are not named")
+    expect('did you mean "markers"?' in run(program, "makers").stderr, "no suite is near to makers")
 
 
 def main():
