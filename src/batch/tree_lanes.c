@@ -379,7 +379,7 @@ static bool load(pz_tree_lanes *t, int lane, poise_problem *problem)
     if (problem->status != POISE_OK) {
         return false;
     }
-    pz_solve_start(s, 0);
+    pz_solve_start(s, 0, false);
     if (starts_at_edge(s) || pz_tips_serves(s)) {
         solve_alone(t, problem);
         return false;

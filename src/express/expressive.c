@@ -306,7 +306,7 @@ static void draw_start(poise_expressive *e, int number)
 {
     double least = INFINITY;
     for (int i = 0; i < DRAWS; ++i) {
-        pz_restart_configuration(e->solver, number * DRAWS + i + 1, e->q_trial);
+        pz_restart_configuration(e->solver, number * DRAWS + i + 1, false, e->q_trial);
         double cost = pz_try(e->solver, e->q_trial, POISE_LEVEL_COST);
         if (i == 0 || cost < least) {
             least = cost;

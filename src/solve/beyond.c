@@ -11,10 +11,11 @@
 #define PROJECTIONS 8    // onto the limits, from one answer
 #define CONVERGES   0.9  // what a projection may leave of the way that the one before had to go
 #define INSIDE      1e-9 // of that way, in radians or lengths: there is nothing to return for
-#define MOST        64   // starts,
-#define LEAST       32   // and at least, before goals count as out of reach,
-#define ALIKE       4    // or this often for one point to the same lowest cost, that of the closest pose of all,
-#define ALIKE_MORE  16   // and for other goals
+#define MOST        64   // starts where limits alone are in the way,
+#define LEAST       32   // and at least
+#define CLAIM       128  // starts before goals count as out of reach,
+#define ALIKE       16   // or this often for one point to the same lowest cost, that of the closest pose of all,
+#define ALIKE_MORE  64   // and for other goals
 #define SAME        1e-6 // a share of it
 
 // Goals that can be met, each of them: no pull, no loss that gives some up, no markers to be fitted.
@@ -96,7 +97,11 @@ static double bring_inside(poise_solver *s)
         if (box->q >= 0) {
             double x = s->q_try[box->q];
             farthest = max2(farthest, max2(box->lower - x, x - box->upper));
+            s->q_try[box->q] = clamp(x, box->lower, box->upper);
         }
+    }
+    if (s->has_swings) {
+        pz_keep_in_swings(s, s->q_try); // by the dofs that are not locked
     }
     return poise_model_clamp(model, s->q_try, NULL, NULL) == POISE_OK ? farthest : INFINITY;
 }
@@ -131,8 +136,8 @@ void pz_look_beyond(poise_solver *s)
     double lowest = INFINITY;
     int alike = 0, enough = s->goal_count == 1 && s->goals[0].kind == POISE_GOAL_POSITION ? ALIKE : ALIKE_MORE;
     s->options.trace_capacity = 0; // a trace calls no step accepted that leaves the limits
-    for (int m = 0; m < count && !is_within && (is_beyond || (m < LEAST && alike < enough)); ++m) {
-        pz_solve_start(s, first + m);
+    for (int m = 0; !is_within && (is_beyond ? m < count : m < CLAIM && alike < enough); ++m) {
+        pz_solve_start(s, first + m, true);
         bool is_met = run_open(s) == POISE_OUTCOME_REACHED;
         is_beyond = is_beyond || is_met;
         double cost = s->at->cost;

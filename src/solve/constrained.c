@@ -782,7 +782,7 @@ static void mark_joints(poise_solver *s, pz_constrained *w, unsigned char *marks
 static void restart(poise_solver *s, pz_constrained *w, int run)
 {
     const poise_model *model = s->model;
-    pz_solve_start(s, run);
+    pz_solve_start(s, run, false);
     if (run % ALL_ANEW == 0 || !is_finite(w->base_merit)) {
         return;
     }
@@ -950,7 +950,7 @@ static void run_all(poise_solver *s, pz_constrained *w)
     for (int run = 0; run <= s->options.restarts; ++run) {
         double before = w->held_cost;
         if (run == 0) {
-            pz_solve_start(s, 0);
+            pz_solve_start(s, 0, false);
             s->report.start_cost = NAN;
         } else {
             restart(s, w, run);

@@ -127,9 +127,12 @@ bool pz_align_root(const poise_solver *s, const poise_kinematics *kin, double *q
 // A start that stands on its limits (elbows and knees at 0) is a poor place to begin near: what is clamped there starts
 // held. So a coordinate between two limits begins in the middle of its range (restart 1), then anywhere in the middle part
 // of it. The others begin around the start. The root of a free skeleton is laid onto its markers afterwards.
-#define SPREAD 0.4         // standard deviation around the start, radians
-#define MIDDLE 0.7         // that part of a range
-#define TURN   (2 * PZ_PI) // hinges gain nothing beyond
+//
+// Where the whole of the reach is to be looked at, all of a range counts, and other turns begin anywhere.
+#define SPREAD   0.4         // standard deviation around the start, radians
+#define ANYWHERE 2.0         // the same where a turn may begin anywhere in its circle
+#define MIDDLE   0.7         // that part of a range
+#define TURN     (2 * PZ_PI) // hinges gain nothing beyond
 
 // A sum of twelve uniform numbers: mean 0, deviation 1, no logarithm.
 static double next_normal(uint64_t *state)
@@ -147,7 +150,7 @@ static bool is_between_limits(const pz_box *box)
 }
 
 // A hinge of more than a turn draws from the turn around its start.
-static double draw_between(const poise_solver *s, int dof, double share)
+static double draw_between(const poise_solver *s, int dof, double part)
 {
     const pz_box *box = &s->box[dof];
     double lower = box->lower, upper = box->upper;
@@ -155,11 +158,11 @@ static double draw_between(const poise_solver *s, int dof, double share)
         lower = clamp(s->q_start[box->q] - 0.5 * TURN, lower, upper - TURN);
         upper = lower + TURN;
     }
-    return clamp(lower + (upper - lower) * (0.5 + MIDDLE * share), box->lower, box->upper);
+    return clamp(lower + (upper - lower) * (0.5 + part), box->lower, box->upper);
 }
 
-// Swings with an ellipse: uniform in the middle part of it or, with `in_middle`, its centre.
-static void draw_swings(const poise_solver *s, bool in_middle, uint64_t *state, double *q)
+// Swings with an ellipse: uniform in the middle `part` of it.
+static void draw_swings(const poise_solver *s, double part, uint64_t *state, double *q)
 {
     const poise_model *model = s->model;
     for (int k = 0; s->has_swings && k < model->joint_count; ++k) {
@@ -168,29 +171,29 @@ static void draw_swings(const poise_solver *s, bool in_middle, uint64_t *state, 
         if (given->type != POISE_JOINT_SWING_TWIST || !is_finite(given->swing[0]) || box[0].locked || box[1].locked) {
             continue;
         }
-        double radius = sqrt(next_uniform(state)) * (in_middle ? 0.0 : MIDDLE), sine, cosine;
+        double radius = sqrt(next_uniform(state)) * part, sine, cosine;
         pz_sincos(TURN * next_uniform(state), &sine, &cosine);
         q[box[0].q] = clamp(radius * cosine * given->swing[0], box[0].lower, box[0].upper);
         q[box[1].q] = clamp(radius * sine * given->swing[1], box[1].lower, box[1].upper);
     }
 }
 
-void pz_restart_configuration(poise_solver *s, int restart, double *q)
+void pz_restart_configuration(poise_solver *s, int restart, bool is_anywhere, double *q)
 {
     const poise_model *model = s->model;
     uint64_t state = s->options.seed * UINT64_C(0xD1342543DE82EF95) + (uint64_t)restart;
-    bool in_middle = restart == 1;
+    double spread = is_anywhere ? ANYWHERE : SPREAD, part = is_anywhere ? 1.0 : restart == 1 ? 0.0 : MIDDLE;
     for (int i = 0; i < model->nv; ++i) {
         bool still = s->box[i].locked || pz_axis_slides(model, model->dof_axis[i]) || is_between_limits(&s->box[i]);
-        double draw = SPREAD * next_normal(&state);
+        double draw = spread * next_normal(&state);
         s->step[i] = still ? 0.0 : draw;
     }
     pz_step_within(s, s->q_start, s->step, q);
     for (int i = 0; i < model->nv; ++i) {
         double share = next_uniform(&state) - 0.5;
         if (is_between_limits(&s->box[i])) {
-            q[s->box[i].q] = draw_between(s, i, in_middle ? 0.0 : share);
+            q[s->box[i].q] = draw_between(s, i, part * share);
         }
     }
-    draw_swings(s, in_middle, &state, q);
+    draw_swings(s, part, &state, q);
 }

@@ -265,10 +265,10 @@ static void align_start(poise_solver *s)
     }
 }
 
-void pz_solve_start(poise_solver *s, int run)
+void pz_solve_start(poise_solver *s, int run, bool is_anywhere)
 {
     if (run > 0) {
-        pz_restart_configuration(s, run, s->q_try);
+        pz_restart_configuration(s, run, is_anywhere, s->q_try);
         pz_objective_evaluate(s->trial, s->q_try, POISE_LEVEL_COST);
         pz_align_root(s, &s->trial->kin, s->q_try);
         return;
@@ -292,14 +292,14 @@ static bool improves(poise_solver *s, double *best, bool first)
 // Start again from elsewhere while goals are missed and starts are left; the best end is in q_best.
 static void run_all(poise_solver *s)
 {
-    pz_solve_start(s, 0);
+    pz_solve_start(s, 0, false);
     s->report.outcome = pz_solver_run_from(s, s->q_try);
     copy(s->q_best, s->at->kin.q, s->model->nq);
     double best = INFINITY;
     improves(s, &best, true);
     for (int restart = 1; restart <= s->options.restarts && s->report.outcome != POISE_OUTCOME_REACHED; ++restart) {
         poise_why why = s->report.why;
-        pz_solve_start(s, restart);
+        pz_solve_start(s, restart, false);
         poise_outcome outcome = pz_solver_run_from(s, s->q_try);
         s->report.restarts += 1;
         if (improves(s, &best, false)) {

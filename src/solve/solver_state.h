@@ -107,8 +107,8 @@ poise_status pz_solve_take(poise_solver *solver, const poise_goal *goals, int co
 poise_status pz_solve_begin(poise_solver *solver, const poise_goal *goals, int count, const double *q, poise_error *error);
 
 // Where a run begins, into solver->q_try. The first, number 0: q_start, with a free root aligned with its markers when the
-// start is cold and that is better. Restarts: around it, with the root aligned.
-void pz_solve_start(poise_solver *solver, int run);
+// start is cold and that is better. Restarts: around it or, with `is_anywhere`, anywhere, with the root aligned.
+void pz_solve_start(poise_solver *solver, int run, bool is_anywhere);
 
 // The worst errors of the goals at the current point, into the report.
 void pz_solve_measure_goals(poise_solver *solver);
@@ -269,7 +269,7 @@ bool pz_set_root(const poise_model *model, const mat3 *R, vec3 away, double *q);
 // found is in q_best, and the report says how this ends.
 void pz_look_beyond(poise_solver *solver);
 
-// A configuration for restart number `restart`, from the seed alone: around the start, within limits.
-void pz_restart_configuration(poise_solver *solver, int restart, double *q);
+// A configuration for restart number `restart`, from the seed alone, within limits: around the start, or anywhere.
+void pz_restart_configuration(poise_solver *solver, int restart, bool is_anywhere, double *q);
 
 #endif

@@ -314,7 +314,7 @@ void pz_tips_find_closest(poise_solver *solver, pz_tips *tips)
     for (int k = -1; k < (is_near ? 0 : tips->end_count) && is_open; ++k) {
         poise_why why = solver->report.why;
         if (k < 0) {
-            pz_solve_start(solver, 0);
+            pz_solve_start(solver, 0, false);
         } else {
             copy(solver, tips->ends + (size_t)k * (size_t)solver->model->nq, solver->q_try);
         }

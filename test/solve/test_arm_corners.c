@@ -126,6 +126,30 @@ TEST(points_axes_and_turns_at_joint_limits_are_reached)
     ck_assert_msg(missed * 500 <= count, "%d of %d are missed", missed, count);
 }
 
+// Hinges without limits are looked for in the whole of their turn, few hinges with as much care as many.
+TEST(arms_of_few_hinges_are_not_called_closest)
+{
+    scene_random random = scene_random_make(49);
+    poise_solver_options options = options_for(RESTARTS);
+    int missed = 0, count = 0;
+    for (int k = 0; k < 5 * ASKS_COUNT * rounds(); ++k) {
+        test_arm arm = arm_random(&random, 1 + k % 5, k % 2 ? ARM_CONTINUOUS : ARM_PLAIN);
+        poise_solver *solver = arm_solver(&arm, &options);
+        double there[ARM_LARGEST], q[ARM_LARGEST];
+        poise_goal goals[2];
+        poise_report report;
+        scene_random_configuration(&random, arm.model, there);
+        scene_random_configuration(&random, arm.model, q);
+        int asked = ask(&arm, (corner_goals)(k / 5 % ASKS_COUNT), there, goals);
+        ck_assert_int_eq(poise_solve(solver, goals, asked, q, &report, NULL), POISE_OK);
+        ck_assert_msg(report.outcome != POISE_OUTCOME_CLOSEST, "arm %d: reachable, and called closest at %g and %g", k,
+                      report.worst_length, report.worst_angle);
+        missed += report.outcome != POISE_OUTCOME_REACHED;
+        count += 1;
+    }
+    ck_assert_msg(missed * 500 <= count, "%d of %d are missed", missed, count);
+}
+
 // Points far beyond are still out of reach.
 TEST(points_out_of_reach_are_called_so)
 {

@@ -141,3 +141,44 @@ TEST_ROWS(in_a_corner_a_bound_counts_unless_the_edge_leads_inwards, 2)
         ck_assert(!pz_edge_leads_inwards(solver, other) && !pz_edge_leads_inwards(solver, 2));
     }
 }
+
+// Answers are looked for without limits, too, and brought inside: a locked swing stays, the other one gives way.
+TEST(a_locked_swing_keeps_its_value_in_every_answer)
+{
+    poise_builder *builder = new_builder();
+    poise_joint swing = joint_of("swing", NULL, POISE_JOINT_SWING_TWIST),
+                hinge = joint_of("hinge", "swing", POISE_JOINT_REVOLUTE);
+    swing.swing[0] = 0.9;
+    swing.swing[1] = 0.4;
+    hinge.axis = poise_vec3_make(1, 0, 0);
+    hinge.offset.position = poise_vec3_make(0, 0, 0.5);
+    hinge.lower[0] = -1.0;
+    hinge.upper[0] = 0.2;
+    add(builder, &swing);
+    add(builder, &hinge);
+    poise_model *model = model_of(builder);
+    poise_kinematics *kin;
+    poise_solver *solver;
+    bool locked[4] = {true};
+    poise_solver_options options = poise_solver_options_default();
+    options.locked = locked;
+    options.restarts = 30;
+    ck_assert_int_eq(poise_solver_create(model, &options, NULL, &solver, NULL), POISE_OK);
+    own_solver(solver);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kin, NULL), POISE_OK);
+    scene_random random = scene_random_make(8);
+    for (int round = 0; round < 300; ++round) {
+        double there[4], q[4], start;
+        poise_vec3 local = {0.1, 0.2, 0.6};
+        poise_report report;
+        scene_random_configuration(&random, model, there);
+        scene_random_configuration(&random, model, q);
+        there[0] = start = q[0];
+        ck_assert_int_eq(poise_kinematics_update(kin, there, NULL), POISE_OK); // in the ellipse, or a little outside
+        poise_goal goal = poise_goal_position(1, local, poise_kinematics_point(kin, 1, local));
+        ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report, NULL), POISE_OK);
+        ck_assert(q[0] == start);
+        ck_assert(poise_model_within_limits(model, q));
+    }
+    poise_kinematics_destroy(kin);
+}
