@@ -91,6 +91,7 @@ set(poise_sources
     src/solve/dual.c
     src/solve/constrained.c
     src/solve/solver.c
+    src/solve/blockers.c
     src/solve/control_step.c
     src/express/erik/chain.c
     src/express/erik/joint_model.c

@@ -41,16 +41,6 @@ typedef struct solve_path {
     poise_finding *findings; // a pose has one at most
 } solve_path;
 
-// What keeps a solve from its goals: kinds of constraints without one of which they are met, or none without which they are.
-typedef enum solve_blocker {
-    SOLVE_BLOCKED_BY_SHAPES = 0,
-    SOLVE_BLOCKED_BY_BALANCE,
-    SOLVE_BLOCKED_BY_LOOPS,
-    SOLVE_BLOCKED_BY_LIMITS,
-    SOLVE_BLOCKED_TOGETHER, // met only without all of them
-    SOLVE_BLOCKERS
-} solve_blocker;
-
 typedef struct solve_job {
     const char *name;
     poise_file *file;      // with the model
@@ -70,7 +60,7 @@ typedef struct solve_job {
     int solutions_dropped;   // that break a constraint
     bool has_more_solutions; // than were asked for
     bool blockers_sought;    // goals were missed within constraints, and it was asked why
-    unsigned blockers;       // bits of solve_blocker
+    unsigned blockers;       // bits of poise_blocker
     poise_trace *trace;      // NULL: not wanted
     const char *length_unit; // "m", or "units"
     solve_path path;         // of --path

@@ -290,6 +290,31 @@ POISE_API poise_status poise_solve_all(poise_solver *solver, const poise_goal *g
                                        double *solutions, int capacity, int *count, poise_report *report,
                                        poise_error *error);
 
+// ---- What is in the way --------------------------------------------------------------------------------------------------
+
+// What keeps a solve from its goals: bits.
+typedef enum poise_blocker {
+    POISE_BLOCKED_BY_SHAPES = 1,     // clearances
+    POISE_BLOCKED_BY_BALANCE = 2,    // balances
+    POISE_BLOCKED_BY_LOOPS = 4,      // constraints of any other kind
+    POISE_BLOCKED_BY_LIMITS = 8,     // limits of joints
+    POISE_BLOCKED_TOGETHER = 16,     // none of these alone: the goals are met only without all of them
+    POISE_BLOCKED_BY_SOFT_GOALS = 32 // POSTURE and SMOOTHNESS goals
+} poise_blocker;
+
+// A short lower-case name such as "shapes"; "unknown" for other numbers.
+POISE_API const char *poise_blocker_name(poise_blocker blocker);
+
+// Which kinds of limits and constraints keep `solver` from goals that it misses: those without which a solve from q_start (nq
+// numbers), with the solver's options and up to 8 of its restarts, meets them all. `sought` has bits of the kinds to leave
+// out, one at a time; kinds that are not there are not tried, limits only if nothing else was found. *blockers is 0 where
+// the goals are missed in any case. Each kind costs about as much as the solve. AUTO only. Memory comes from `allocator`
+// (NULL: malloc) and is released before the call returns.
+POISE_API poise_status poise_solve_blockers(const poise_solver *solver, const poise_goal *goals, int count,
+                                            const poise_constraint *constraints, int constraint_count, const double *q_start,
+                                            unsigned sought, const poise_allocator *allocator, unsigned *blockers,
+                                            poise_error *error);
+
 // ---- Control -------------------------------------------------------------------------------------------------------------
 
 // Limits of a control step. Fill with poise_step_options_default(), change what you like. Both arrays must stay valid

@@ -226,6 +226,7 @@ void object_release(PyObject *self);
 PyObject *model_exclude(PyObject *self, PyObject *pairs);
 PyObject *model_solve(PyObject *self, PyObject *arguments, PyObject *keywords);
 PyObject *model_solve_all(PyObject *self, PyObject *arguments, PyObject *keywords);
+PyObject *model_blockers(PyObject *self, PyObject *arguments, PyObject *keywords);
 PyObject *model_solve_batch(PyObject *self, PyObject *arguments, PyObject *keywords);
 PyObject *model_fk(PyObject *self, PyObject *arguments, PyObject *keywords);
 PyObject *model_jacobian(PyObject *self, PyObject *arguments, PyObject *keywords);

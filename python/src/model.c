@@ -427,6 +427,12 @@ static PyMethodDef model_methods[] = {
      "solve_all($self, goal, q=None, most=16, **options)\n--\n\n"
      "All distinct answers to one pose goal on an arm, an (n, nq) array, nearest to q first, and a Report of the first.\n"
      "With avoid, obstacles or constraints, as solve takes them, those in which they hold."},
+    {"blockers", WITH_KEYWORDS(model_blockers),
+     "blockers($self, goals, q=None, **options)\n--\n\n"
+     "What keeps a solve with these arguments, which are those of solve, from goals that it misses: a tuple of \"shapes\",\n"
+     "\"balance\", \"loops\", \"limits\" and \"soft goals\" for each of these without which the goals are met, or of "
+     "\"together\"\n"
+     "where that takes leaving out all of them; empty where the goals are missed in any case. Each kind costs a solve."},
     {"solve_batch", WITH_KEYWORDS(model_solve_batch),
      "solve_batch($self, body, targets=None, q=None, *, threads=0, lanes=0, on_error=\"raise\", avoid=False, margin=0, "
      "self_margin=None, obstacles=(), constraints=(), loops=True, neighbours=1, allow_missing=False, out=None, "

@@ -474,3 +474,71 @@ PyObject *model_solve_all(PyObject *self, PyObject *arguments, PyObject *keyword
     PyMem_Free((void *)c.options.locked);
     return result;
 }
+
+// ---- What is in the way --------------------------------------------------------------------------------------------------
+
+// Names of the bits: a tuple; NULL with an exception.
+static PyObject *names_of(unsigned blockers)
+{
+    PyObject *names = PyList_New(0);
+    for (unsigned bit = 1; names && bit <= POISE_BLOCKED_BY_SOFT_GOALS; bit <<= 1) {
+        PyObject *name = blockers & bit ? PyUnicode_FromString(poise_blocker_name((poise_blocker)bit)) : NULL;
+        if (blockers & bit && (!name || PyList_Append(names, name) != 0)) {
+            Py_DecRef(name);
+            Py_DecRef(names);
+            return NULL;
+        }
+        Py_DecRef(name);
+    }
+    PyObject *result = names ? PyList_AsTuple(names) : NULL;
+    Py_DecRef(names);
+    return result;
+}
+
+static PyObject *ask(model_object *m, call *c, const goal_array *goals, const constraint_array *within, const double *start)
+{
+    c->options.constraints.closure_tolerance = POISE_CLOSURE_OF_FILES;
+    idle_solver *node = solver_take(m, &c->options);
+    if (!node) {
+        return NULL;
+    }
+    unsigned blockers = 0;
+    poise_error error;
+    poise_status status;
+    Py_BEGIN_ALLOW_THREADS;
+    status = poise_solve_blockers(node->solver, goals->goals, goals->count, within->list, within->count, start, ~0U, NULL,
+                                  &blockers, &error);
+    Py_END_ALLOW_THREADS;
+    solver_give_back(m, node);
+    return status == POISE_OK ? names_of(blockers) : raise_refusal(&error);
+}
+
+static PyObject *find_blockers(model_object *m, call *c)
+{
+    goal_array goals;
+    constraint_array within;
+    if (!goals_take(&goals, m, c->goals)) {
+        return NULL;
+    }
+    PyObject *result = NULL;
+    if (constraints_take(&within, m, &c->within)) {
+        numbers q;
+        PyObject *start = make_start(m, c->start, &q);
+        if (start) {
+            result = ask(m, c, &goals, &within, q.at);
+            numbers_release(&q);
+            Py_DecRef(start);
+        }
+        constraints_release(&within);
+    }
+    return goals_finish(&goals, result);
+}
+
+PyObject *model_blockers(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+    model_object *m = (model_object *)self;
+    call c;
+    PyObject *result = take_call(&c, m, arguments, keywords) ? find_blockers(m, &c) : NULL;
+    PyMem_Free((void *)c.options.locked);
+    return result;
+}

@@ -438,3 +438,17 @@ def test_one_shape_and_one_constraint_need_no_list(robot):
     for one, several in (({"obstacles": ball}, {"obstacles": [ball]}), ({"constraints": high}, {"constraints": [high]})):
         assert np.array_equal(robot.solve(goal, robot.neutral(), **one)[0], robot.solve(goal, robot.neutral(), **several)[0])
     assert robot.solve(goal, robot.neutral(), obstacles=(ball for _ in range(2)))[1].clearance is not None
+
+
+def test_what_is_in_the_way_is_named(robot):
+    """The hand is sent into a ball, which nothing else keeps it from; away from it there is nothing to name."""
+    there = robot.fk(START, "link7")[:3, 3] + (0.05, 0.05, 0.05)
+    ball = poise.sphere(there, radius=0.3)
+    goal = poise.position("link7", there)
+    q, report = robot.solve(goal, START, obstacles=[ball])
+    assert not report.reached
+    assert robot.blockers(goal, START, obstacles=[ball]) == ("shapes",)
+    assert robot.blockers(poise.position("link7", (9, 0, 0)), START, obstacles=[ball]) == ()
+    assert robot.blockers([goal, poise.posture(START)], START) == ("soft goals",)
+    with pytest.raises(ValueError, match="use auto"):
+        robot.blockers(goal, START, method="lbfgs")

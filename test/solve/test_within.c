@@ -195,6 +195,67 @@ TEST(what_cannot_hold_says_so)
     check_answer(w.arm.model, &given, 1, q, &report);
 }
 
+// An arm of two links of 1 in the plane, its tip to a place that a wall, a limit or a posture keeps it from.
+TEST(what_is_in_the_way_is_named)
+{
+    static const char *const names[] = {"shapes", "balance", "loops", "limits", "together", "soft goals"};
+    poise_builder *builder;
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
+    for (int k = 0; k < 2; ++k) {
+        poise_joint joint = poise_joint_default();
+        joint.name = k == 0 ? "shoulder" : "elbow", joint.parent = k == 0 ? NULL : "shoulder";
+        joint.type = POISE_JOINT_REVOLUTE, joint.axis = poise_vec3_make(0, 0, 1);
+        joint.offset.position = poise_vec3_make(k, 0, 0);
+        joint.lower[0] = -1.5, joint.upper[0] = 1.5;
+        ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+    }
+    poise_model *model;
+    ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
+    poise_builder_destroy(builder);
+    model = own_model(model);
+    poise_shape shapes[2] = {
+        poise_shape_capsule(1, poise_vec3_make(1, 0, 0), poise_vec3_make(1, 0, 0), 0.1),
+        poise_shape_capsule(POISE_WORLD, poise_vec3_make(1.2, 0.9, 0), poise_vec3_make(1.2, 0.9, 0), 0.3)};
+    poise_pair pair = {0, 1};
+    poise_constraint apart = poise_constraint_default(POISE_CONSTRAINT_CLEARANCE);
+    apart.shapes = shapes, apart.shape_count = 2, apart.pairs = &pair, apart.pair_count = 1;
+    poise_solver_options options = poise_solver_options_default();
+    options.restarts = 20;
+    poise_solver *solver = solver_for(model, &apart, 1, options);
+    double start[2] = {0.3, 0.3};
+    const unsigned all = 0x3f;
+    unsigned found = 99;
+    poise_goal inside = poise_goal_position(1, poise_vec3_make(1, 0, 0), poise_vec3_make(1.2, 0.9, 0));
+    poise_goal behind = poise_goal_position(1, poise_vec3_make(1, 0, 0), poise_vec3_make(-1.2, 0.9, 0));
+    poise_goal far = poise_goal_position(1, poise_vec3_make(1, 0, 0), poise_vec3_make(3, 0, 0));
+    poise_goal pulled[2] = {poise_goal_position(1, poise_vec3_make(1, 0, 0), poise_vec3_make(1.2, -0.9, 0)),
+                            poise_goal_posture(start, 1)};
+    ck_assert_int_eq(poise_solve_blockers(solver, &inside, 1, &apart, 1, start, all, NULL, &found, NULL), POISE_OK);
+    ck_assert_uint_eq(found, POISE_BLOCKED_BY_SHAPES);
+    ck_assert_int_eq(poise_solve_blockers(solver, &behind, 1, &apart, 1, start, all, NULL, &found, NULL), POISE_OK);
+    ck_assert_uint_eq(found, POISE_BLOCKED_BY_LIMITS);
+    ck_assert_int_eq(poise_solve_blockers(solver, &behind, 1, NULL, 0, start, POISE_BLOCKED_BY_SHAPES, NULL, &found, NULL),
+                     POISE_OK);
+    ck_assert_uint_eq(found, 0); // limits were not sought
+    ck_assert_int_eq(poise_solve_blockers(solver, &far, 1, &apart, 1, start, all, NULL, &found, NULL), POISE_OK);
+    ck_assert_uint_eq(found, 0); // out of reach in any case
+    ck_assert_int_eq(poise_solve_blockers(solver, pulled, 2, &apart, 1, start, all, NULL, &found, NULL), POISE_OK);
+    ck_assert_uint_eq(found, POISE_BLOCKED_BY_SOFT_GOALS);
+    shapes[1].pose.position = poise_vec3_make(-1.2, 0.9, 0); // both there
+    ck_assert_int_eq(poise_solve_blockers(solver, &behind, 1, &apart, 1, start, all, NULL, &found, NULL), POISE_OK);
+    ck_assert_uint_eq(found, POISE_BLOCKED_TOGETHER);
+    for (int k = 0; k < 6; ++k) {
+        ck_assert_str_eq(poise_blocker_name((poise_blocker)(1 << k)), names[k]);
+    }
+    ck_assert_str_eq(poise_blocker_name((poise_blocker)3), "unknown");
+    found = 99;
+    ck_assert_int_eq(poise_solve_blockers(solver, &far, 0, NULL, 0, start, all, NULL, &found, NULL), POISE_ERROR_ARGUMENT);
+    options.method = POISE_METHOD_LBFGS;
+    poise_solver *other = solver_for(model, NULL, 0, options);
+    ck_assert_int_eq(poise_solve_blockers(other, &far, 1, NULL, 0, start, all, NULL, &found, NULL), POISE_ERROR_UNSUPPORTED);
+    ck_assert_uint_eq(found, 99);
+}
+
 TEST(what_is_not_sound_is_refused)
 {
     scene_random random = scene_random_make(9);

@@ -47,9 +47,9 @@ export { Loops, type Loop, type LoopGap } from './loops.js';
 export { Clearance, type ClearanceOptions, type ClosePair, type Pair, type Shape } from './clearance.js';
 export { Scene, type Motion, type SceneInfo } from './scenes.js';
 export {
-    eulerOrders, formats, goalKinds, identityPose, jointTypes, losses, methods, outcomes, shapeKinds, statuses, ups,
+    blockers, eulerOrders, formats, goalKinds, identityPose, jointTypes, losses, methods, outcomes, shapeKinds, statuses, ups,
     verdictLevels, WORLD,
-    type EulerOrder, type Format, type GoalKind, type JointType, type LoopKind, type Loss, type Method, type MutableNumbers,
+    type Blocker, type EulerOrder, type Format, type GoalKind, type JointType, type LoopKind, type Loss, type Method, type MutableNumbers,
     type Numbers, type Outcome, type Pose, type Quat, type Scale, type ShapeKind, type Status, type Up, type UpSource, type Vec3,
     type VerdictLevel,
 } from './values.js';

@@ -6,7 +6,7 @@ import type { Loops } from './loops.js';
 import type { Address, Module } from './module.js';
 import { moduleOf, type Model } from './model.js';
 import { getStruct, getStructs, layoutOf, memberAt, newStruct, newStructs } from './structs.js';
-import type { Method, MutableNumbers, Numbers, Outcome } from './values.js';
+import { blockers, type Blocker, type Method, type MutableNumbers, type Numbers, type Outcome } from './values.js';
 
 /** Options of a solver; defaults in brackets. `solve.h` of the C library says more. */
 export interface SolverOptions {
@@ -252,6 +252,22 @@ export class Solver extends Handle {
             const solutions = Array.from({ length: count }, (_, i) => module.copyOut(memory + 8 * nq * i, nq));
             return { solutions, report: this.#report() };
         });
+    }
+
+    /**
+     * What keeps a solve from a start, without q the solver's own, from goals that it misses: each of `shapes`, `loops`,
+     * `limits` and `soft goals` without which the goals are met, or `together` where that takes leaving out all limits and
+     * constraints; none where the goals are missed in any case. Each kind costs a solve.
+     */
+    blockers(goals: readonly Goal[] | GoalSet, q: Numbers = this.q): Blocker[] {
+        const set = this.#own.holding(goals, this.model);
+        const module = this.module;
+        const { within, count } = this.#parts;
+        module.withNumbers(q, this.model.nq, (from) =>
+            module.run('poise_solve_blockers', this.address, set.address, set.length, within, count, from, 0x3f, 0, module.scratch),
+        );
+        const bits = module.data.getUint32(module.scratch, true);
+        return blockers.filter((_, bit) => (bits >> bit) & 1);
     }
 
     /** The error of each goal at the answer of the last solve. */

@@ -83,6 +83,11 @@ export const outcomes = ['reached', 'closest', 'stalled', 'budget', 'infeasible'
 /** How a solve ended: met; no better pose nearby; no further change; iterations used up. */
 export type Outcome = (typeof outcomes)[number];
 
+/** What keeps a solve from its goals, bit by bit. */
+export const blockers = ['shapes', 'balance', 'loops', 'limits', 'together', 'soft goals'] as const;
+
+export type Blocker = (typeof blockers)[number];
+
 export const verdictLevels = ['good', 'doubtful', 'failed'] as const;
 
 /** How far a track can be trusted: nothing speaks against it; look at it; the skeleton is not where the person was. */

@@ -48,6 +48,10 @@ test('loops of a file are read, held by a solver, measured, and written again', 
     using leaves = new ik.Solver(model);
     assert.ok(gapAfter(holds) < 1e-7);
     assert.ok(gapAfter(leaves) > 0.01);
+    const away = goals.position(1, [0.4, 0, 0], [0.35, 0, 0.35]); // of the coupler alone
+    assert.notEqual(holds.solve([away], model.neutral()).outcome, 'reached');
+    assert.deepEqual(holds.blockers([away], model.neutral()), ['loops']);
+    assert.deepEqual(holds.blockers([goals.position(1, [0, 0, 0], [9, 0, 0])], model.neutral()), []);
     const { bytes } = poise.write({ model, loops: file.loops }, 'json');
     using again = poise.read(bytes, { format: 'json' });
     assert.deepEqual(again.loops, file.loops);
