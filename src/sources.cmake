@@ -164,13 +164,10 @@ set(poise_sources
     motion/recording/recording_places.c
     motion/recording/recording_follow.c
     motion/recording/recording_angles.c
-    src/batch/arm_lanes_2.c
-    src/batch/arm_lanes_4.c
-    src/batch/arm_lanes_8.c
+    src/batch/lanes_2.c
+    src/batch/lanes_4.c
+    src/batch/lanes_8.c
     src/batch/arm_lanes.c
-    src/batch/tree_lanes_2.c
-    src/batch/tree_lanes_4.c
-    src/batch/tree_lanes_8.c
     src/batch/tree_lanes.c
     src/batch/batch.c
 )

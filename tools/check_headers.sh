@@ -1,9 +1,8 @@
 #!/bin/sh
 # Every public header compiles alone, and twice in a row, as C11 and as C++17; every private header alone as C17; with gcc
-# and with clang, as far as they are there. Kernels are headers for sources that say what they are to be compiled for.
+# and with clang, as far as they are there.
 set -eu
 cd "$(dirname "$0")/.."
-kernels=" batch/arm_lanes_kernel.h batch/tree_evaluate.h batch/tree_newton.h "
 warnings="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fsyntax-only"
 
 # try HEADER COMPILER FLAGS...
@@ -27,10 +26,7 @@ for suite in "gcc g++" "clang clang++"; do
             try "${header#include/}" "$c" -std=c11 -Iinclude -x c
         done
         for header in $(find src motion io -name "*.h" | sort); do
-            case "$kernels" in
-            *" ${header#src/} "*) ;;
-            *) try "${header#src/}" "$c" -std=c17 -Iinclude -Isrc -I. -x c ;;
-            esac
+            try "${header#src/}" "$c" -std=c17 -Iinclude -Isrc -I. -x c
         done
     fi
     if command -v "$cxx" >/dev/null; then

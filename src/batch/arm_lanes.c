@@ -5,7 +5,7 @@
 // pass are on the same chain; problems for other frames wait for a pass of their own.
 #include "batch/arm_lanes.h"
 #include "base/cpu.h"
-#include "batch/batch_engine.h"
+#include "batch/batch.h"
 
 #define LEAST_JOINTS 6 // shorter chains take another step (solve/arm_kernel.h)
 #define FEW          4 // a share of the lanes: with fewer busy than one in so many, one after another is faster
@@ -60,7 +60,7 @@ static bool has_chain(const poise_model *model)
 }
 
 // The widest registers that the processor has and the caller wants.
-static int lanes_of(const poise_model *model, const poise_batch_options *options)
+static int arm_lane_count(const poise_model *model, const poise_batch_options *options)
 {
     int wanted = options->lanes == 0 ? PZ_ARM_LANES_MOST : options->lanes;
     int lanes = pz_cpu_lanes(wanted);
@@ -69,8 +69,8 @@ static int lanes_of(const poise_model *model, const poise_batch_options *options
     return fits ? lanes : 1;
 }
 
-static void *lay_out(poise_solver *solver, const poise_batch_options *options, const poise_model *model, int lanes,
-                     pz_arena *arena)
+static void *arm_lay_out(poise_solver *solver, const poise_batch_options *options, const poise_model *model, int lanes,
+                         pz_arena *arena)
 {
     const pz_arm_kernel *kernel = lanes == 8 ? &pz_arm_kernel_8 : lanes == 4 ? &pz_arm_kernel_4 : &pz_arm_kernel_2;
     engine *e = pz_arena_take(arena, 1, sizeof *e);
@@ -91,7 +91,7 @@ static void *lay_out(poise_solver *solver, const poise_batch_options *options, c
     return e;
 }
 
-static bool serves(void *scratch, const poise_problem *problem)
+static bool arm_serves(void *scratch, const poise_problem *problem)
 {
     (void)scratch;
     return problem->goal_count == 1 && problem->goals && problem->goals->kind == POISE_GOAL_POSE;
@@ -204,7 +204,7 @@ static bool are_alike(const poise_goal *a, const poise_goal *b)
 }
 
 // Bring the problems that have the frame of the first to the front; returns how many there are.
-static int gather(poise_problem **problems, int count)
+static int group_alike(poise_problem **problems, int count)
 {
     int alike = 1;
     for (int i = 1; i < count; ++i) {
@@ -218,7 +218,7 @@ static int gather(poise_problem **problems, int count)
 }
 
 // Solve queue[next .. queued).
-static void pass(engine *e)
+static void arm_pass(engine *e)
 {
     if ((e->queued - e->next) * FEW <= e->width) {
         while (e->next < e->queued) {
@@ -230,8 +230,8 @@ static void pass(engine *e)
         refill(e, l);
     }
     while (e->busy) {
-        pz_arm_seen seen = e->kernel->look(e->state, e->busy, e->chain, e->most);
-        unsigned stopped = seen.stopped & e->busy;
+        pz_arm_stops stops = e->kernel->evaluate(e->state, e->busy, e->chain, e->most);
+        unsigned stopped = stops.stopped & e->busy;
         for (unsigned left = stopped; left; left &= left - 1) {
             int l = lowest(left);
             e->kernel->get_end(e->state, l, e->chain, &e->lanes[l].call.run);
@@ -240,22 +240,22 @@ static void pass(engine *e)
         for (unsigned left = stopped; left; left &= left - 1) {
             int l = lowest(left);
             e->kernel->get_numbers(e->state, l, e->chain, &e->lanes[l].call.run);
-            settle(e, l, seen.met >> l & 1);
+            settle(e, l, stops.met >> l & 1);
         }
     }
 }
 
-static void run(void *scratch, poise_problem *const *problems, int count)
+static void arm_run(void *scratch, poise_problem *const *problems, int count)
 {
     engine *e = scratch;
     double *q_start = e->solver->q_start; // lanes lend it theirs
     memcpy(e->queue, problems, (size_t)count * sizeof *problems);
     e->next = 0;
     while (e->next < count) {
-        e->queued = e->next + gather(e->queue + e->next, count - e->next);
-        pass(e);
+        e->queued = e->next + group_alike(e->queue + e->next, count - e->next);
+        arm_pass(e);
     }
     e->solver->q_start = q_start;
 }
 
-const pz_engine_row pz_arm_engine = {.lanes = lanes_of, .lay_out = lay_out, .serves = serves, .run = run};
+const pz_engine_row pz_arm_engine = {.lanes = arm_lane_count, .lay_out = arm_lay_out, .serves = arm_serves, .run = arm_run};

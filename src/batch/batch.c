@@ -1,7 +1,7 @@
 // Batches: pieces for the caller's threads, and in each piece the problems for each engine.
+#include "batch/batch.h"
 #include "base/cpu.h"
 #include "base/error.h"
-#include "batch/batch_engine.h"
 
 #define ENGINES     2
 #define LEAST_PIECE 64 // problems
@@ -65,7 +65,7 @@ static void lay_out_worker(const poise_batch *batch, worker *w, pz_arena *arena)
     }
 }
 
-static poise_batch *lay_out(const poise_batch *plan, pz_arena *arena)
+static poise_batch *batch_lay_out(const poise_batch *plan, pz_arena *arena)
 {
     poise_batch *batch = pz_arena_take(arena, 1, sizeof *batch);
     worker *workers = pz_arena_take(arena, (size_t)plan->options.workers, sizeof *workers);
@@ -100,13 +100,13 @@ poise_status poise_batch_create(const poise_model *model, const poise_batch_opti
         plan.lanes[e] = engine_rows[e]->lanes(model, options);
     }
     pz_arena counting = pz_arena_counting();
-    lay_out(&plan, &counting);
+    batch_lay_out(&plan, &counting);
     size_t size = pz_arena_bytes(&counting);
     if (!pz_owned_take(&plan.owned, allocator, size)) {
         return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory: the batch needs %g bytes", (double)size);
     }
     pz_arena arena = pz_arena_over(plan.owned.memory, size);
-    *batch = lay_out(&plan, &arena);
+    *batch = batch_lay_out(&plan, &arena);
     return POISE_OK;
 }
 

@@ -43,7 +43,7 @@ typedef struct pz_tree_lane {
 
 // ---- Plan ----------------------------------------------------------------------------------------------------------------
 
-static int lanes_of(const poise_model *model, const poise_batch_options *options)
+static int tree_lane_count(const poise_model *model, const poise_batch_options *options)
 {
     const poise_solver_options *o = &options->solver;
     bool serves = o->method == POISE_METHOD_AUTO && o->max_iterations > 0 && o->prior == 0 && o->step_limit == INFINITY &&
@@ -112,7 +112,7 @@ static void plan(pz_tree_lanes *t)
 // ---- Memory --------------------------------------------------------------------------------------------------------------
 
 // Registers for `count` numbers, cleared.
-static double *take(const pz_tree_lanes *t, int count, pz_arena *arena)
+static double *take_registers(const pz_tree_lanes *t, int count, pz_arena *arena)
 {
     double *taken = pz_arena_take(arena, (size_t)count * (size_t)t->lanes, sizeof *taken);
     if (taken) {
@@ -126,63 +126,63 @@ static void take_goals(pz_tree_lanes *t, pz_arena *arena)
     int n = t->max_goals, joints = t->model->joint_count, places = 2 * n; // a body with 4 markers or more rounds up to 4
     t->goals = pz_arena_take(arena, (size_t)n, sizeof *t->goals);
     t->by_body = pz_arena_take(arena, (size_t)n, sizeof *t->by_body);
-    t->goal_l = take(t, 3 * n, arena);
-    t->goal_t = take(t, 3 * n, arena);
-    t->goal_w = take(t, n, arena);
-    t->goal_cost = take(t, n, arena);
-    t->goal_is_off = (int64_t *)take(t, n, arena);
-    t->place_l = take(t, 3 * places, arena);
-    t->place_t = take(t, 3 * places, arena);
-    t->place_w = take(t, places, arena);
-    t->moment = take(t, 22 * joints, arena);
-    t->body_cost = take(t, joints, arena);
+    t->goal_l = take_registers(t, 3 * n, arena);
+    t->goal_t = take_registers(t, 3 * n, arena);
+    t->goal_w = take_registers(t, n, arena);
+    t->goal_cost = take_registers(t, n, arena);
+    t->goal_is_off = (int64_t *)take_registers(t, n, arena);
+    t->place_l = take_registers(t, 3 * places, arena);
+    t->place_t = take_registers(t, 3 * places, arena);
+    t->place_w = take_registers(t, places, arena);
+    t->moment = take_registers(t, 22 * joints, arena);
+    t->body_cost = take_registers(t, joints, arena);
 }
 
 static void take_point(pz_tree_lanes *t, pz_arena *arena)
 {
     const poise_model *model = t->model;
-    t->q_at = take(t, model->nq, arena);
-    t->q_try = take(t, model->nq, arena);
-    t->origin = take(t, 3, arena);
-    t->R = take(t, 9 * model->joint_count, arena);
-    t->p = take(t, 3 * model->joint_count, arena);
-    t->S = take(t, 6 * model->axis_count, arena);
-    t->value = take(t, model->value_count, arena);
-    t->sine = take(t, model->turn_count, arena);
-    t->cosine = take(t, model->turn_count, arena);
-    t->blocks = take(t, 17 * model->block_count, arena);
-    t->sums = take(t, 22 * model->joint_count, arena);
-    t->gradient = take(t, model->nv, arena);
-    t->diagonal = take(t, model->nv, arena);
-    t->D = take(t, model->nv, arena);
-    t->cost = take(t, 1, arena);
+    t->q_at = take_registers(t, model->nq, arena);
+    t->q_try = take_registers(t, model->nq, arena);
+    t->origin = take_registers(t, 3, arena);
+    t->R = take_registers(t, 9 * model->joint_count, arena);
+    t->p = take_registers(t, 3 * model->joint_count, arena);
+    t->S = take_registers(t, 6 * model->axis_count, arena);
+    t->value = take_registers(t, model->value_count, arena);
+    t->sine = take_registers(t, model->turn_count, arena);
+    t->cosine = take_registers(t, model->turn_count, arena);
+    t->blocks = take_registers(t, 17 * model->block_count, arena);
+    t->sums = take_registers(t, 22 * model->joint_count, arena);
+    t->gradient = take_registers(t, model->nv, arena);
+    t->diagonal = take_registers(t, model->nv, arena);
+    t->D = take_registers(t, model->nv, arena);
+    t->cost = take_registers(t, 1, arena);
 }
 
 static void take_step(pz_tree_lanes *t, pz_arena *arena)
 {
     int nv = t->model->nv, groups = t->group_count;
-    t->hold = (int64_t *)take(t, nv, arena);
-    t->hold_value = take(t, nv, arena);
-    t->x = take(t, nv, arena);
-    t->Pi = take(t, 21 * groups, arena);
-    t->pi = take(t, 6 * groups, arena);
-    t->B = take(t, 18 * groups, arena);
-    t->L = take(t, 6 * groups, arena);
-    t->gamma = take(t, 3 * groups, arena);
-    t->V = take(t, 6 * groups, arena);
-    t->product = take(t, nv, arena);
-    t->axis_V = take(t, 6 * nv, arena);
-    t->axis_U = take(t, 6 * nv, arena);
-    t->lambda = take(t, 1, arena);
-    t->largest = take(t, 1, arena);
-    t->worst = take(t, 1, arena);
-    t->predicted = take(t, 1, arena);
+    t->hold = (int64_t *)take_registers(t, nv, arena);
+    t->hold_value = take_registers(t, nv, arena);
+    t->x = take_registers(t, nv, arena);
+    t->Pi = take_registers(t, 21 * groups, arena);
+    t->pi = take_registers(t, 6 * groups, arena);
+    t->B = take_registers(t, 18 * groups, arena);
+    t->L = take_registers(t, 6 * groups, arena);
+    t->gamma = take_registers(t, 3 * groups, arena);
+    t->V = take_registers(t, 6 * groups, arena);
+    t->product = take_registers(t, nv, arena);
+    t->axis_V = take_registers(t, 6 * nv, arena);
+    t->axis_U = take_registers(t, 6 * nv, arena);
+    t->lambda = take_registers(t, 1, arena);
+    t->largest = take_registers(t, 1, arena);
+    t->worst = take_registers(t, 1, arena);
+    t->predicted = take_registers(t, 1, arena);
 }
 
 static void set_idle(pz_tree_lanes *t, int lane);
 
-static void *lay_out(poise_solver *solver, const poise_batch_options *options, const poise_model *model, int lanes,
-                     pz_arena *arena)
+static void *tree_lay_out(poise_solver *solver, const poise_batch_options *options, const poise_model *model, int lanes,
+                          pz_arena *arena)
 {
     pz_tree_lanes blank, *made = pz_arena_take(arena, 1, sizeof *made), *t = made ? made : &blank;
     *t = (pz_tree_lanes){.model = model, .solver = solver, .lanes = lanes};
@@ -219,7 +219,7 @@ static bool is_plain(const pz_tree_lanes *t, const poise_goal *goal)
 }
 
 // By the first goal. The others are looked at when a lane is free, so that they come into the cache once.
-static bool serves(void *scratch, const poise_problem *problem)
+static bool tree_serves(void *scratch, const poise_problem *problem)
 {
     const pz_tree_lanes *t = scratch;
     return problem->goals && problem->q && problem->goal_count >= 1 && problem->goal_count <= t->max_goals &&
@@ -273,7 +273,7 @@ static void set_layout(pz_tree_lanes *t, const poise_problem *problem)
 
 // ---- Lanes ---------------------------------------------------------------------------------------------------------------
 
-static void put3(double *registers, size_t lanes, vec3 v)
+static void store3(double *registers, size_t lanes, vec3 v)
 {
     registers[0] = v.x;
     registers[lanes] = v.y;
@@ -298,7 +298,7 @@ static void set_idle(pz_tree_lanes *t, int lane)
 }
 
 // Goals one by one, all of them plain. Those that are condensed count for nothing here.
-static void put_goals(pz_tree_lanes *t, int lane, const poise_goal *goals, const pz_marker_set *set)
+static void load_goals(pz_tree_lanes *t, int lane, const poise_goal *goals, const pz_marker_set *set)
 {
     size_t lanes = (size_t)t->lanes;
     double *l = t->goal_l + lane, *target = t->goal_t + lane, *w = t->goal_w + lane;
@@ -307,8 +307,8 @@ static void put_goals(pz_tree_lanes *t, int lane, const poise_goal *goals, const
         const poise_goal *goal = &goals[i];
         const pz_joint *joint = &t->model->joints[goal->body];
         bool has_weight = goal->weight > 0, single = !(set->any && has_weight && set->body[goal->body].count > 0);
-        put3(l, lanes, joint->B_is_identity ? goal->local.position : m3_apply(&joint->B, goal->local.position));
-        put3(target, lanes, goal->target.position);
+        store3(l, lanes, joint->B_is_identity ? goal->local.position : m3_apply(&joint->B, goal->local.position));
+        store3(target, lanes, goal->target.position);
         *w = single ? goal->weight : 0.0;
         *is_off = has_weight ? 0 : -1;
         t->goals[i].single = (t->goals[i].single & ~(1u << lane)) | (unsigned)single << lane;
@@ -316,7 +316,7 @@ static void put_goals(pz_tree_lanes *t, int lane, const poise_goal *goals, const
 }
 
 // The condensed markers of a body, which has places; empty ones are cleared.
-static void put_condensed(pz_tree_lanes *t, int lane, int k, const pz_marker_set *set)
+static void load_condensed(pz_tree_lanes *t, int lane, int k, const pz_marker_set *set)
 {
     static const pz_markers none = {0};
     pz_lane_joint *joint = &t->joints[k];
@@ -329,8 +329,8 @@ static void put_condensed(pz_tree_lanes *t, int lane, int k, const pz_marker_set
         int from = m->first + i;
         bool filled = i < m->slots;
         vec3 zero = {0, 0, 0};
-        put3(l, lanes, filled ? v3(set->l[0][from], set->l[1][from], set->l[2][from]) : zero);
-        put3(target, lanes, filled ? v3(set->t[0][from], set->t[1][from], set->t[2][from]) : zero);
+        store3(l, lanes, filled ? v3(set->l[0][from], set->l[1][from], set->l[2][from]) : zero);
+        store3(target, lanes, filled ? v3(set->t[0][from], set->t[1][from], set->t[2][from]) : zero);
         *w = filled ? set->w[from] : 0.0;
     }
     double number[22];
@@ -385,10 +385,10 @@ static bool load(pz_tree_lanes *t, int lane, poise_problem *problem)
         return false;
     }
     const pz_marker_set *set = s->at->markers;
-    put_goals(t, lane, problem->goals, set);
+    load_goals(t, lane, problem->goals, set);
     for (int k = 0; k < t->model->joint_count; ++k) {
         if (t->joints[k].place_end > t->joints[k].place_begin) {
-            put_condensed(t, lane, k, set);
+            load_condensed(t, lane, k, set);
         }
     }
     for (int i = 0; i < t->model->nq; ++i) {
@@ -627,17 +627,17 @@ static unsigned take_evaluation(pz_tree_lanes *t, unsigned ready, unsigned *fres
 }
 
 // One pass. False when no lane has a problem.
-static bool pass(pz_tree_lanes *t)
+static bool tree_pass(pz_tree_lanes *t)
 {
     unsigned newton = 0, exact = 0, fresh, moved, metric = 0, met = 0, busy = 0;
     unsigned ready = solve_can_wait(t) ? 0 : find_steps(t, &newton, &exact);
-    unsigned strays = t->kernels->propose(t, ready, newton, exact);
+    unsigned near_edge = t->kernels->propose(t, ready, newton, exact);
     for (int i = 0; i < t->lanes; ++i) {
-        if (strays >> i & 1u) {
+        if (near_edge >> i & 1u) {
             hand_over(t, i);
         }
     }
-    ready &= ~strays;
+    ready &= ~near_edge;
     t->kernels->evaluate(t);
     unsigned done = take_evaluation(t, ready, &fresh, &moved);
     t->kernels->accept(t, moved);
@@ -686,12 +686,12 @@ static void run_queue(pz_tree_lanes *t)
             busy = busy || t->lane[i].problem;
         }
         while (busy) {
-            busy = pass(t);
+            busy = tree_pass(t);
         }
     }
 }
 
-static void run(void *scratch, poise_problem *const *problems, int count)
+static void tree_run(void *scratch, poise_problem *const *problems, int count)
 {
     pz_tree_lanes *t = scratch;
     for (int first = 0; first < count; first += QUEUE) {
@@ -701,4 +701,5 @@ static void run(void *scratch, poise_problem *const *problems, int count)
     }
 }
 
-const pz_engine_row pz_tree_engine = {.lanes = lanes_of, .lay_out = lay_out, .serves = serves, .run = run};
+const pz_engine_row pz_tree_engine = {
+    .lanes = tree_lane_count, .lay_out = tree_lay_out, .serves = tree_serves, .run = tree_run};

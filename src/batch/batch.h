@@ -2,8 +2,8 @@
 //
 // A worker has a solver for problems that go one by one and one engine for each kind that has lanes. An engine is handed a
 // piece: consecutive problems, of which it takes those it serves, in order, each as a lane becomes free.
-#ifndef PZ_BATCH_BATCH_ENGINE_H
-#define PZ_BATCH_BATCH_ENGINE_H
+#ifndef PZ_BATCH_BATCH_H
+#define PZ_BATCH_BATCH_H
 
 #include <poise/batch.h>
 

@@ -1,0 +1,11 @@
+// The kernels of arm_lanes.h and tree_lanes.h for processors with registers of eight.
+#include "base/cpu.h"
+
+#if PZ_HAS_WIDE
+#define REAL_WIDTH 8
+#endif
+#include "batch/arm_lanes.h"
+#include "batch/tree_lanes.h"
+
+const pz_arm_kernel pz_arm_kernel_8 = ARM_KERNEL;
+const pz_tree_kernels pz_tree_kernels_8 = TREE_KERNELS;
