@@ -73,6 +73,8 @@ poise_retarget_task poise_retarget_of_files(const poise_file *motion, const pois
     task.is_robot = skeleton->format == POISE_FORMAT_URDF || skeleton->format == POISE_FORMAT_MJCF;
     task.excluded = skeleton->excluded;
     task.excluded_count = skeleton->excluded_count;
+    task.loops = skeleton->loops;
+    task.loop_count = skeleton->loop_count;
     task.metres = skeleton->scale.metres;
     return task;
 }

@@ -221,6 +221,19 @@ static const struct {
          "the actor is upside down, and was turned upright, in ~ % of the frames: which axis of the "
          "motion points up (--source-up)?",
          100, 0},
+    // 34 recordings of CMU, Mixamo and others on five robots that pass for sound otherwise: in half of them no foot scrapes over
+    // the ground, in a third for 2 to 13 % of the frames, at up to 4 m/s.
+    [POISE_FINDING_SCUFFED] = {"scuffed", 0.02, NEVER,
+                               "a foot scrapes over the ground in ~ % of the frames, most of all @ at ^ mm/s in frame <",
+                               100, 1},
+    [POISE_FINDING_HOVERING] = {"hovering", 0.02, NEVER,
+                                "nothing is near the ground in ~ % of the frames, longest in frames < to >: longer than in "
+                                "a jump",
+                                100, 1},
+    [POISE_FINDING_UNCLOSED] = {"unclosed", 0.002, NEVER,
+                                "a loop that the file closes is open by ~ mm, or thousandths of a radian, in frame <: links "
+                                "come apart",
+                                1000, 1},
     // People who walk or box (CMU 05_02, 07_05, 11_01, and others): the lowest sole is within 5 % of its usual height in 99 % of
     // the frames; those who jump or dance on their toes are beyond.
     [POISE_FINDING_AFLOAT] = {"afloat", 0.05, NEVER,
@@ -362,7 +375,8 @@ static void write_number(double value, int decimals, char *text)
 // What a distance is written in: millimetres of a depth, radians of a speed, else percent.
 static double distance_times(poise_finding_kind kind)
 {
-    bool is_depth = kind == POISE_FINDING_SELF || kind == POISE_FINDING_PIERCED || kind == POISE_FINDING_FLOOR;
+    bool is_depth = kind == POISE_FINDING_SELF || kind == POISE_FINDING_PIERCED || kind == POISE_FINDING_FLOOR ||
+                    kind == POISE_FINDING_SCUFFED;
     bool is_speed = kind == POISE_FINDING_FAST || kind == POISE_FINDING_ABRUPT || kind == POISE_FINDING_LURCHED;
     return is_depth ? 1000.0 : is_speed ? 1.0 : 100.0;
 }

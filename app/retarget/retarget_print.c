@@ -209,9 +209,10 @@ static json_node *verdict_of(const retarget_job *j)
 {
     const poise_retarget_outcome *o = &j->outcome;
     static const poise_finding_kind of_feet[] = {POISE_FINDING_UNPLANTED, POISE_FINDING_RELEASED, POISE_FINDING_TIPPED,
-                                                 POISE_FINDING_LOOSE,     POISE_FINDING_SKATE,    POISE_FINDING_SLIPPED,
-                                                 POISE_FINDING_SUNK,      POISE_FINDING_HIPS,     POISE_FINDING_LURCHED};
-    enum { FEET = 7, ALL = sizeof of_feet / sizeof *of_feet, PLANTED = 3 };
+                                                 POISE_FINDING_LOOSE,     POISE_FINDING_SCUFFED,  POISE_FINDING_HOVERING,
+                                                 POISE_FINDING_SKATE,     POISE_FINDING_SLIPPED,  POISE_FINDING_SUNK,
+                                                 POISE_FINDING_HIPS,      POISE_FINDING_LURCHED};
+    enum { FEET = 9, ALL = sizeof of_feet / sizeof *of_feet, PLANTED = 3 };
     json_node *made =
         verdict_as_json(&j->verdict, j->findings, o->has_bodies ? VERDICT_OF_RETARGETING : VERDICT_OF_BARE_RETARGETING);
     json_node *values = made ? json_get(made, "values") : NULL;

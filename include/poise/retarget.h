@@ -28,6 +28,7 @@
 #ifndef POISE_RETARGET_H
 #define POISE_RETARGET_H
 
+#include <poise/constraint.h>
 #include <poise/hull.h>
 
 #ifdef __cplusplus
@@ -100,15 +101,17 @@ typedef struct poise_retarget_task {
     int hull_count;          // how many
     int shapes_skipped;      // 0: shapes of `to` that could not be read, for the verdict (poise_file.shapes_skipped)
     bool is_robot;           // false: `to` is a robot's, whose limbs and trunk should all have collision shapes (verdict)
-    const poise_pair *excluded; // NULL: pairs of bodies of `to` that may overlap (poise_file.excluded)
-    int excluded_count;         // how many
-    double metres;              // 0: per unit of length of `to`; 0: by the size of its figure
-    double sole;                // 0: height of the ankle above the sole, in units of `to`; 0: from shapes or toes, else
-                                // assumed
-    poise_feet feet;            // AUTO
-    double ground;              // NaN: height of the actor's ground; NaN: found from where its feet rest
-    const double *velocity;     // NULL: limits, nv numbers > 0, per second; infinity for none
-    bool use_limits;            // true: joint limits
+    const poise_pair *excluded;    // NULL: pairs of bodies of `to` that may overlap (poise_file.excluded)
+    int excluded_count;            // how many
+    const poise_constraint *loops; // NULL: loops that the file of `to` closes (poise_file.loops), for the verdict
+    int loop_count;                // how many
+    double metres;                 // 0: per unit of length of `to`; 0: by the size of its figure
+    double sole;                   // 0: height of the ankle above the sole, in units of `to`; 0: from shapes or toes, else
+                                   // assumed
+    poise_feet feet;               // AUTO
+    double ground;                 // NaN: height of the actor's ground; NaN: found from where its feet rest
+    const double *velocity;        // NULL: limits, nv numbers > 0, per second; infinity for none
+    bool use_limits;               // true: joint limits
 } poise_retarget_task;
 
 // The defaults given beside the members.
@@ -217,6 +220,15 @@ typedef struct poise_retarget_outcome {
     double loose_speed;    // the fastest of them
     int loose_role;        // which foot; POISE_NONE: none
     int loose_frame;       // when
+    int scuffed;           // frames in which a foot that is not planted touches the ground and scrapes over it
+    double scuff_speed;    // the fastest of them
+    int scuff_role;        // which foot; POISE_NONE: none
+    int scuff_frame;       // when
+    int hovering;          // frames in which nothing is near the ground, for more than a second: longer than in a jump
+    int hover_first;       // the longest of these times,
+    int hover_last;        // to its last frame
+    double unclosed;       // largest error of the task's loops, length units or radians
+    int unclosed_frame;    // when
     double travel;         // how far the hips get from where they start, along the ground
     double glide;          // speed of soles near the ground as a share of the speed of the hips
     bool has_bodies;       // hulls or shapes are there, so that `overlap` is known
@@ -235,8 +247,9 @@ POISE_API poise_status poise_retarget(const poise_retarget_task *task, const poi
                                       unsigned char *contacts, poise_retarget_outcome *outcome, poise_error *error);
 
 // Judge the result, by thresholds such as poise_thresholds_default: UNMATCHED, FIXED, POSE, BONES, LIMB, ASIDE, HIPS,
-// UNPLANTED, SKATE, SLIPPED, RELEASED, TIPPED, LOOSE, SUNK, BURIED, FLOOR, SELF, PIERCED, UNCHECKED, JUMPED, FAST, ABRUPT,
-// LATE, REVERSED, OVERTURNED, LURCHED, APART. Angles are in radians, lengths relative to the target's leg. `findings` receives up to `capacity`, worst first.
+// UNPLANTED, SKATE, SLIPPED, RELEASED, TIPPED, LOOSE, SCUFFED, HOVERING, SUNK, BURIED, FLOOR, SELF, PIERCED, UNCHECKED,
+// JUMPED, FAST, ABRUPT, LATE, REVERSED, OVERTURNED, LURCHED, UNCLOSED, APART. Angles are in radians, lengths relative to the
+// target's leg. `findings` receives up to `capacity`, worst first.
 POISE_API poise_status poise_retarget_judge(const poise_retarget_task *task, const poise_retarget_outcome *outcome,
                                             const poise_thresholds *thresholds, poise_verdict *verdict,
                                             poise_finding *findings, int capacity, poise_error *error);

@@ -161,6 +161,9 @@ typedef enum poise_finding_kind {
     POISE_FINDING_LURCHED, // retargeting: the hips are faster than the actor's, scaled, or than 12 m/s: by how much, m/s
     POISE_FINDING_OVERTURNED, // retargeting: share of the frames with the target's head above its hips in which the actor's
                               // is below
+    POISE_FINDING_SCUFFED,    // retargeting: share of frames in which a foot that is not planted scrapes over the ground
+    POISE_FINDING_HOVERING,   // retargeting: share of frames in which nothing is near the ground, for longer than in a jump
+    POISE_FINDING_UNCLOSED,   // retargeting: a loop that the target's file closes is open: by how much, metres or radians
     POISE_FINDING_AFLOAT,  // poses: the lowest sole is above the ground that the figure stands on at rest: height relative
                            // to leg length
     POISE_FINDING_UNMET,   // edits: a pin is out of reach: share of the frames in which it should hold
@@ -190,7 +193,7 @@ typedef struct poise_thresholds {
 // 0.5; limb 0.5, 1.2; reversed 0; slipped 0.3, 3; released 0.1; apart never; tipped 0.05; buried 0.03, 0.25; fixed 0; unplanted
 // 0.3; aside 0.1; leapt 0.1222, 0.5236 (7 and 30 degrees); slid 0.02, 0.1; self 0.02; pierced 0.02, 0.1; floor 0.02;
 // unchecked 0; fast 1; abrupt 0.02; loose 0.05; lurched 1;
-// overturned 0.5; afloat 0.05; unmet 0; jolted 0; collar 0.5; twisted 1; dragged 0.35; bent
+// overturned 0.5; scuffed 0.02; hovering 0.02; unclosed 0.002; afloat 0.05; unmet 0; jolted 0; collar 0.5; twisted 1; dragged 0.35; bent
 // 0.3. Without a second number: never failed.
 POISE_API poise_thresholds poise_thresholds_default(void);
 
@@ -208,13 +211,13 @@ typedef struct poise_finding {
     const char *other;         // of a second one; NULL: none
     double value;              // as above
     int first, last;           // LOST, HIDDEN, BLOCKED, SNAPPED, FROZEN, FILLED, CUT, PUSHED, AT_LIMIT (the longest time):
-                               // frames; TRADED: the first time; SELF, PIERCED, FLOOR, FAST, ABRUPT, LOOSE, LURCHED, UNMET:
-                               // the frame in which it is worst; LEAPT, SLID: poses, the first of the path is 1; COLLAR,
-                               // TWISTED, DRAGGED, BENT: the frames around the worst one in which it is too large; else 0
-    double distance;           // LOST: of the farthest marker, relative to stature; BLOCKED: without limits; SELF, PIERCED,
-                               // FLOOR: the largest depth in metres; FAST, ABRUPT: the largest speed or acceleration in
-                               // radians; LURCHED: the speed in m/s; else 0
-    bool in_trial;             // it was found in the static trial (poise_recording_problem.standing)
+        // frames; TRADED: the first time; SELF, PIERCED, FLOOR, FAST, ABRUPT, LOOSE, LURCHED, SCUFFED,
+        // UNCLOSED, UNMET: the frame in which it is worst; HOVERING: the longest time; LEAPT, SLID: poses, the first of the path is 1; COLLAR,
+        // TWISTED, DRAGGED, BENT: the frames around the worst one in which it is too large; else 0
+    double distance; // LOST: of the farthest marker, relative to stature; BLOCKED: without limits; SELF, PIERCED,
+                     // FLOOR: the largest depth in metres; FAST, ABRUPT: the largest speed or acceleration in
+                     // radians; LURCHED, SCUFFED: the speed in m/s; else 0
+    bool in_trial;   // it was found in the static trial (poise_recording_problem.standing)
 } poise_finding;
 
 // What to judge. Fill with poise_verdict_problem_default(), set track and clip, and of the others what you have.

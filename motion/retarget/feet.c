@@ -7,7 +7,8 @@
 // (or, where they never do, while either does), with the sole flat on the ground. Turns first: where both rest the foot has
 // the turn of the place; elsewhere it turns as the source's does, and what it differed by at a contact's end fades away.
 // Then places: where heel or toe rests, that point is held; elsewhere the difference at the end of one contact goes over
-// into that at the beginning of the next. Last, a sole that would be below the ground is lifted.
+// into that at the beginning of the next. Last, a sole that would be below the ground, or scrape over it on
+// its way, is lifted.
 #include "motion/retarget/feet.h"
 
 #include <poise/retarget.h>
@@ -27,6 +28,8 @@
 
 #define FADE       0.3  // seconds in which a difference fades, if the next contact is not sooner
 #define GRIP       0.15 // seconds in which a foot comes to be held, and is released
+#define SWING      1.0  // seconds: a foot that is not held for longer is not on its way to the next contact,
+#define CLEAR      0.03 // of the leg: how far its sole is above the ground on that way
 #define TILT       0.6  // radians: beyond it a sole is not flat on the ground, and beyond twice that not on it
 #define DRIFT      0.08 // of the leg: farther from its place in a step a foot is not at rest
 #define PIVOT      0.3  // radians: nor is one that is turned farther than that from its turn in the middle of the step
@@ -514,6 +517,31 @@ static void hold_places(pz_foot *foot, const pz_ground *g, const poise_vec3 *tur
     bridge_all(foot, offset, true, g);
 }
 
+// A foot that is held, or rests, though it is not held: it goes over into another place.
+static bool stays(const pz_foot *foot, int frame)
+{
+    return foot->contact[frame] != 0 || foot->rests[frame] != 0;
+}
+
+// No sole is below the ground, nor does it scrape over it on the way from where it stays to where it stays next. A foot that
+// does not stay for longer is not on its way: it may slide, as on the spot.
+static void lift_soles(pz_foot *foot, const pz_ground *g)
+{
+    int before = -1, after = 0;
+    for (int f = 0; f < g->frames; ++f) {
+        poise_pose *pose = &foot->path[f];
+        before = stays(foot, f) ? f : before;
+        for (after = after > f ? after : f; after < g->frames && !stays(foot, after); ++after) {
+        }
+        double since = before >= 0 ? (f - before) * g->frame_time : GRIP;
+        double until = after < g->frames ? (after - f) * g->frame_time : GRIP;
+        bool is_on_its_way = (before >= 0 || after < g->frames) && (after - before) * g->frame_time < SWING;
+        double clear = is_on_its_way ? CLEAR * g->leg * ease(min2(since, until) / GRIP) : 0.0;
+        double sunk = g->height + clear - pz_sole_height(foot, *pose, g->up, PZ_HEEL | PZ_TOE, NULL);
+        pose->position = sunk > 0 ? v3_mad(pose->position, sunk, g->up) : pose->position;
+    }
+}
+
 void pz_foot_plant(pz_foot *foot, const pz_ground *g, poise_vec3 *offset)
 {
     poise_vec3 *turn = offset, *move = offset + g->frames;
@@ -532,9 +560,8 @@ void pz_foot_plant(pz_foot *foot, const pz_ground *g, poise_vec3 *offset)
         poise_pose *pose = &foot->path[f];
         pose->rotation = quat_normalize(quat_mul(so3_exp_quat(turn[f]), pose->rotation));
         pose->position = v3_add(pose->position, move[f]);
-        double sunk = g->height - pz_sole_height(foot, *pose, g->up, PZ_HEEL | PZ_TOE, NULL);
-        pose->position = sunk > 0 ? v3_mad(pose->position, sunk, g->up) : pose->position;
     }
+    lift_soles(foot, g);
 }
 
 // ---- How a figure stands -------------------------------------------------------------------------------------------------

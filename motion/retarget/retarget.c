@@ -695,6 +695,7 @@ static poise_status run(pz_retarget_work *w, const poise_allocator *allocator, u
                                       .fast_joint = POISE_NONE,
                                       .abrupt_joint = POISE_NONE,
                                       .loose_role = POISE_NONE,
+                                      .scuff_role = POISE_NONE,
                                       .bare_body = POISE_NONE,
                                       .seconds_of_clip = source->frames * source->frame_time};
         (*made)->start_time = source->start_time;

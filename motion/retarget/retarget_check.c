@@ -1,5 +1,5 @@
 // What a retargeted motion shows as a whole: how fast its joints and hips are, whether it is the other way up than the actor,
-// whether feet slide that the actor keeps still, how far it gets, and whether bodies lie inside each other or below the
+// whether feet slide that the actor keeps still or scrape over the ground, whether it hovers in the air, how far it gets, and whether bodies lie inside each other or below the
 // ground, or have no shapes that could show it.
 //
 // The rate of a joint is that of its body's turn against the parent's, about whatever axis: coordinates of a ball joint in
@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "motion/retarget/retarget_work.h"
 
+#include <poise/constraint.h>
 #include <poise/rotation.h>
 
 #define USUAL_SPEED  20.0   // rad/s: a limit for joints whose file has none
@@ -17,6 +18,11 @@
 #define CREEP        0.02   // where it carries the weight
 #define LEAST_SLIDE  0.15   // seconds: what is shorter is the way from one contact to the next
 #define SLIDE_WINDOW 0.1    // seconds over which that is measured
+#define SCUFF        0.6    // leg lengths a second: a foot that is not planted and touches the ground scrapes over it,
+#define LEAST_SCUFF  0.05   // seconds, unless it is shorter: it comes down, or leaves
+#define TOUCH        0.002  // of the leg: what is lower touches the ground
+#define JUMP_TIME    1.0    // seconds: nobody is longer in the air
+#define LIFTED       0.2    // of the leg: a body whose origin is higher is not on the ground
 #define NEAR         0.06   // of the leg: a sole that is lower above the ground is near it
 #define UPRIGHT      0.5    // of the leg: hips that are higher stand above it
 #define PEOPLE       12.0   // m/s: nobody is faster
@@ -26,15 +32,18 @@
 typedef struct checked {
     const pz_retarget_work *w;
     poise_retarget_outcome *o;
-    double *v;       // nv: the step from the frame before
-    int sliding;     // frames, up to this one, in which a foot slides,
-    int slides[2];   // and in which each does
-    vec3 actor_hips; // in the frame before
-    double *actor;   // by frame: how far its hips have moved from the frame before, scaled
-    quat *before;    // by joint: the turn against the parent, in the frame before,
-    vec3 *rate;      // and its rate into that frame
-    vec3 *end[4];    // by frame: ankle and toe, left and right
-    vec3 *hips;      // by frame
+    double *v;          // nv: the step from the frame before
+    int sliding;        // frames, up to this one, in which a foot slides,
+    int slides[2];      // and in which each does
+    poise_pose foot[2]; // of the frame before,
+    int scuffing;       // frames, up to this one, in which one scrapes,
+    int hovers;         // or nothing is near the ground
+    vec3 actor_hips;    // in the frame before
+    double *actor;      // by frame: how far its hips have moved from the frame before, scaled
+    quat *before;       // by joint: the turn against the parent, in the frame before,
+    vec3 *rate;         // and its rate into that frame
+    vec3 *end[4];       // by frame: ankle and toe, left and right
+    vec3 *hips;         // by frame
 } checked;
 
 // ---- Joints --------------------------------------------------------------------------------------------------------------
@@ -219,14 +228,14 @@ static double height_of(const checked *c, int side, int frame)
     return min2(v3_dot(c->end[2 * side][frame], up), v3_dot(c->end[2 * side + 1][frame], up));
 }
 
-// Frames to count where something slides, or does not: once it is long enough, with what was before. `row` is how many there
-// were in a row.
-static int slid_long(const checked *c, int *row, bool slides)
+// Frames to count where something is so, or is not: once it is so for `least` seconds, with what was before. `row` is how many
+// there were in a row.
+static int count_long(const checked *c, int *row, bool is_so, double least)
 {
     double dt = c->w->ground.frame_time;
-    *row = slides ? *row + 1 : 0;
-    bool begins = *row * dt >= LEAST_SLIDE && (*row - 1) * dt < LEAST_SLIDE;
-    return begins ? *row : *row * dt >= LEAST_SLIDE;
+    *row = is_so ? *row + 1 : 0;
+    bool begins = *row * dt >= least && (*row - 1) * dt < least;
+    return begins ? *row : *row * dt >= least;
 }
 
 // Feet of the actor that rest and are not planted: does the target's stay where it is? Either both ends rest; or no foot is
@@ -251,7 +260,7 @@ static void measure_loose(checked *c, int frame)
                                   : 0;
         bool slides = speed > least * c->w->to.leg;
         c->o->stances += is_planted || stands || carries;
-        c->o->loose_stances += slid_long(c, &c->slides[side], slides);
+        c->o->loose_stances += count_long(c, &c->slides[side], slides, LEAST_SLIDE);
         any_slides = any_slides || slides;
         if (slides && speed > c->o->loose_speed) {
             c->o->loose_speed = speed;
@@ -259,7 +268,93 @@ static void measure_loose(checked *c, int frame)
             c->o->loose_frame = frame;
         }
     }
-    c->o->loose += slid_long(c, &c->sliding, any_slides);
+    c->o->loose += count_long(c, &c->sliding, any_slides, LEAST_SLIDE);
+}
+
+// The points of a foot that may touch the ground.
+static const pz_sole_point *points_of(const pz_foot *foot, int *count)
+{
+    *count = foot->corners > 0 ? foot->corners : foot->soles;
+    return foot->corners > 0 ? foot->corner : foot->sole;
+}
+
+// How far the points of a foot that touch the ground have moved over it since the frame before, the least of them; 0: none
+// touches it. `lowest` receives the height of the lowest.
+static double scraped_by(const pz_retarget_work *w, const pz_foot *foot, poise_pose was, poise_pose is, double *lowest)
+{
+    double least = INFINITY, touch = TOUCH * w->to.leg;
+    vec3 up = w->ground.up, down = quat_rotate(quat_conj(is.rotation), v3_scale(up, -1));
+    int count;
+    const pz_sole_point *points = points_of(foot, &count);
+    *lowest = INFINITY;
+    for (int i = 0; i < count; ++i) {
+        if (points[i].body != foot->body) {
+            continue;
+        }
+        vec3 point = v3_mad(points[i].at, points[i].radius, down), at = poise_pose_transform(is, point);
+        double height = v3_dot(at, up) - w->ground.height;
+        *lowest = min2(*lowest, height);
+        if (height < touch) {
+            vec3 from = poise_pose_transform(was, point), moved = v3_sub(at, from);
+            bool touched = v3_dot(from, up) - w->ground.height < touch;
+            least = touched ? min2(least, v3_norm(v3_mad(moved, -v3_dot(moved, up), up))) : least;
+        }
+    }
+    return least < INFINITY ? least : 0;
+}
+
+// Feet on their way from one contact to the next that scrape over the ground, and a body of which nothing is near it.
+static void measure_ground(checked *c, int frame)
+{
+    const pz_retarget_work *w = c->w;
+    double fastest = 0;
+    int role = POISE_NONE;
+    bool is_near = false;
+    for (int side = 0; side < 2; ++side) {
+        const pz_foot *foot = &w->foot[side];
+        double lowest;
+        if (foot->body < 0) {
+            continue;
+        }
+        poise_pose pose = poise_kinematics_body_pose(w->to.kin, foot->body);
+        double speed = scraped_by(w, foot, frame > 0 ? c->foot[side] : pose, pose, &lowest) / w->ground.frame_time;
+        bool is_held = foot->contact[frame] != 0 || (frame > 0 && foot->contact[frame - 1] != 0);
+        if (!is_held && speed > SCUFF * w->to.leg && speed > fastest) {
+            fastest = speed;
+            role = POISE_ROLE_FOOT + side * POISE_ROLE_SIDE;
+        }
+        is_near = is_near || lowest < NEAR * w->to.leg;
+        c->foot[side] = pose;
+    }
+    for (int k = 0; k < poise_model_info(w->to.model).joints && !is_near; ++k) {
+        vec3 at = poise_kinematics_body_pose(w->to.kin, k).position;
+        is_near = !is_root(w, k) && v3_dot(at, w->ground.up) - w->ground.height < LIFTED * w->to.leg;
+    }
+    int scuffed = count_long(c, &c->scuffing, role >= 0, LEAST_SCUFF);
+    c->o->scuffed += scuffed;
+    if (scuffed > 0 && fastest > c->o->scuff_speed) {
+        c->o->scuff_speed = fastest;
+        c->o->scuff_role = role;
+        c->o->scuff_frame = frame;
+    }
+    c->o->hovering += count_long(c, &c->hovers, !is_near, JUMP_TIME);
+    if (c->hovers * w->ground.frame_time >= JUMP_TIME && c->hovers > c->o->hover_last - c->o->hover_first + 1) {
+        c->o->hover_first = frame - c->hovers + 1;
+        c->o->hover_last = frame;
+    }
+}
+
+// How far the loops that the file closes are open.
+static void measure_loops(const checked *c, int frame)
+{
+    const poise_retarget_task *task = c->w->task;
+    for (int i = 0; i < task->loop_count; ++i) {
+        double open = -poise_constraint_room(c->w->to.kin, &task->loops[i], NULL);
+        if (open > c->o->unclosed) {
+            c->o->unclosed = open;
+            c->o->unclosed_frame = frame;
+        }
+    }
 }
 
 // Soles near the ground, below hips that travel: a walk or a run leaves them behind, one that glides takes them along.
@@ -428,6 +523,10 @@ poise_status pz_retarget_check(const pz_retarget_work *w, const poise_allocator 
         const poise_clip *source = w->task->clip;
         if (status == POISE_OK) {
             measure_rates(&c, f, q, clip->nq);
+            measure_loops(&c, f);
+            if (w->hips && !w->in_place && !w->followed.same) {
+                measure_ground(&c, f);
+            }
             status = poise_kinematics_update(w->from.kin, source->q + (size_t)f * (size_t)source->nq, error);
         }
         if (status == POISE_OK) {

@@ -206,6 +206,16 @@ static void judge_feet(const poise_retarget_task *task, const poise_retarget_out
                                                                           : o->loose / frames,
                                      .first = o->loose_frame,
                                      .last = o->loose_frame});
+        weigh(found, (poise_finding){.kind = POISE_FINDING_SCUFFED,
+                                     .name = poise_role_name(o->scuff_role),
+                                     .value = o->scuffed / frames,
+                                     .first = o->scuff_frame,
+                                     .last = o->scuff_frame,
+                                     .distance = o->scuff_speed * (o->metres > 0 ? o->metres : 1.0)});
+        weigh(found, (poise_finding){.kind = POISE_FINDING_HOVERING,
+                                     .value = o->hovering / frames,
+                                     .first = o->hover_first,
+                                     .last = o->hover_last});
         pz_weigh(found, POISE_FINDING_SKATE, NULL, o->skate_mean / o->leg, false);
         pz_weigh(found, POISE_FINDING_SLIPPED, NULL, o->skate_worst / o->leg, false);
         pz_weigh(found, POISE_FINDING_SUNK, NULL, max2(o->sunk, 0.0) / o->leg, false);
@@ -302,6 +312,10 @@ poise_status poise_retarget_judge(const poise_retarget_task *task, const poise_r
                                   .distance = outcome->lurch_speed});
     pz_weigh(&found, POISE_FINDING_OVERTURNED, NULL,
              outcome->upright > 0 ? outcome->overturned / (double)outcome->upright : 0.0, false);
+    weigh(&found, (poise_finding){.kind = POISE_FINDING_UNCLOSED,
+                                  .value = outcome->unclosed * (outcome->metres > 0 ? outcome->metres : 1.0),
+                                  .first = outcome->unclosed_frame,
+                                  .last = outcome->unclosed_frame});
     judge_rates(task, outcome, frames, &found);
     judge_bodies(task, outcome, frames, &found);
     *verdict = found.verdict;

@@ -335,7 +335,7 @@ def main():
                     good_and_wrong.append(f"{name}, {spoil}: {'; '.join(found)}")
                 if not found and how is None:
                     sound += 1
-                    reasons = [f for f in told["reasons"] if f["level"] != "good" and f["what"] != "unplanted"]  # which is true of them
+                    reasons = [f for f in told["reasons"] if f["level"] != "good" and f["what"] not in ("unplanted", "scuffed")]  # which is true on the spot
                     if reasons:
                         doubted.append(f"{name}: {'; '.join(f['text'] for f in reasons)}")
         (folder / "torso.obj").unlink()

@@ -103,7 +103,8 @@ static void stand(stage *s, double size, bool has_edges)
                         .rest = {0, 0, 0, 1},
                         .soles = 2,
                         .path = s->path,
-                        .contact = s->contact};
+                        .contact = s->contact,
+                        .rests = room_for(sizeof *s->contact)};
     s->foot.sole[0] = (pz_sole_point){.at = s->foot.heel, .of = PZ_HEEL};
     s->foot.sole[1] = (pz_sole_point){.at = s->foot.toe, .of = PZ_TOE};
     s->ground = (pz_ground){
@@ -165,6 +166,36 @@ TEST(what_a_foot_does_after_a_step_does_not_end_it)
     }
     pz_foot_plant(&s.foot, &s.ground, s.offset);
     ck_assert_int_eq(held_frames(&s), 60);
+}
+
+// A step forward at the height of the ground. On its way the sole is lifted clear of it: not while the actor's foot rests, nor
+// where the way takes longer than a step does.
+TEST(a_foot_is_lifted_on_its_way)
+{
+    static const struct {
+        int first, last;
+        unsigned char rests;
+        double height;
+    } rows[] = {{40, 70, 0, 0.027}, {40, 70, PZ_HEEL, 0}, {20, 100, 0, 0}, {20, 26, 0, 0.006}};
+    for (size_t i = 0; i < TEST_COUNT(rows); ++i) {
+        stage s;
+        stand(&s, 1, false);
+        for (int f = rows[i].first; f < FRAMES; ++f) {
+            double share = fmin((double)(f - rows[i].first) / (rows[i].last - rows[i].first), 1);
+            s.path[f].position.x = 0.4 * share;
+            s.contact[f] = f < rows[i].last ? 0 : s.contact[f];
+            s.foot.rests[f] = f < rows[i].last ? rows[i].rests : 0;
+        }
+        pz_foot_plant(&s.foot, &s.ground, s.offset);
+        double highest = 0;
+        for (int f = 0; f < FRAMES; ++f) {
+            double height = pz_sole_height(&s.foot, s.path[f], s.ground.up, PZ_HEEL | PZ_TOE, NULL);
+            ck_assert(height > -1e-12 && (!s.contact[f] || height < 1e-12));
+            highest = fmax(highest, height);
+        }
+        ck_assert_msg(rows[i].height > 0.01 ? fabs(highest - rows[i].height) < 1e-9 : highest <= rows[i].height + 1e-12,
+                      "row %zu: %g", i, highest);
+    }
 }
 
 // A contact in which the foot goes elsewhere is cut where it moves fastest, for as long as it takes to go there gently.

@@ -406,6 +406,96 @@ TEST(loose_feet_are_a_share_of_the_rests)
                   s.outcome.loose_stances, s.outcome.stances);
 }
 
+// An actor that glides over the ground. A foot that is not planted scrapes over it.
+TEST(feet_that_scrape_over_the_ground_are_told)
+{
+    for (int is_high = 0; is_high < 2; ++is_high) {
+        stage s;
+        open_stage(&s);
+        s.task.ground = 0.05;
+        for (int f = 0; f < FRAMES; ++f) {
+            coordinates(&s, f, "Trunk")[2] += 1.5 * f / RATE;
+            coordinates(&s, f, "Trunk")[1] += is_high && f % 30 > 10 ? 0.1 : 0;
+        }
+        play(&s);
+        ck_assert_msg(is_high ? s.outcome.scuffed < 0.4 * FRAMES : s.outcome.scuffed >= FRAMES - 1, "%d", s.outcome.scuffed);
+        ck_assert(s.outcome.scuff_speed > 1 && s.outcome.scuff_speed < 1.5);
+        told(&s, POISE_FINDING_SCUFFED, POISE_VERDICT_DOUBTFUL, "scrapes over the ground");
+    }
+}
+
+// A step forward with a foot whose toe points down, longer than the actor's: it is lifted over the ground.
+TEST(a_foot_does_not_scrape_on_its_way)
+{
+    stage s;
+    poise_shape shapes[2];
+    open_stage(&s);
+    for (int side = 0; side < 2; ++side) {
+        shapes[side] = poise_shape_box(poise_model_find_body(s.robot, side == 0 ? "LeftFoot" : "RightFoot"),
+                                       (poise_pose){.rotation = {0, 0, 0, 1}, .position = {0, -0.03, 0.08}},
+                                       poise_vec3_make(0.04, 0.02, 0.16));
+    }
+    s.task.shapes = shapes, s.task.shape_count = 2;
+    for (int f = 30; f < FRAMES; ++f) {
+        double share = fmin((f - 30) / 12.0, 1), down = 0.3 * sin(3.141592653589793 * share), angle = 0.4 * share;
+        turn(&s, f, "LeftUpLeg", x_axis, -angle);
+        turn(&s, f, "LeftFoot", x_axis, angle + down);
+        turn(&s, f, "RightUpLeg", x_axis, angle);
+        turn(&s, f, "RightFoot", x_axis, -angle);
+        coordinates(&s, f, "Trunk")[1] -= 0.87 * (1 - cos(angle));
+        coordinates(&s, f, "Trunk")[2] += 0.87 * sin(angle);
+    }
+    play(&s);
+    ck_assert(s.outcome.planted && s.outcome.contact > 0.5);
+    ck_assert_msg(s.outcome.scuffed == 0, "%d frames, at %g", s.outcome.scuffed, s.outcome.scuff_speed);
+}
+
+// In the air for two thirds of a second, as in a jump, and for ever.
+TEST(nobody_hovers_for_longer_than_a_jump)
+{
+    for (int stays = 0; stays < 2; ++stays) {
+        stage s;
+        open_stage(&s);
+        for (int f = 40; f < (stays ? FRAMES : 60); ++f) {
+            coordinates(&s, f, "Trunk")[1] += 0.4;
+        }
+        play(&s);
+        ck_assert_int_eq(s.outcome.hovering, stays ? FRAMES - 40 : 0);
+        ck_assert_int_eq(finding(&s, POISE_FINDING_HOVERING) != NULL, stays);
+        if (stays) {
+            ck_assert(s.outcome.hover_first == 40 && s.outcome.hover_last == FRAMES - 1);
+            told(&s, POISE_FINDING_HOVERING, POISE_VERDICT_DOUBTFUL, "longest in frames 40 to 89");
+        }
+    }
+}
+
+// A bar from hand to hand, which the skeleton's file closes, and an arm that goes down.
+TEST(loops_that_come_apart_are_told)
+{
+    for (int moves = 0; moves < 2; ++moves) {
+        stage s;
+        open_stage(&s);
+        poise_kinematics *kin;
+        double q[128];
+        poise_constraint bar = poise_constraint_default(POISE_CONSTRAINT_CONNECT);
+        bar.body = poise_model_find_body(s.robot, "LeftHand"), bar.body2 = poise_model_find_body(s.robot, "RightHand");
+        poise_model_neutral(s.robot, q);
+        ck_assert_int_eq(poise_kinematics_create(s.robot, NULL, &kin, NULL), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_update(kin, q, NULL), POISE_OK);
+        bar.target.position = poise_pose_transform(poise_pose_inverse(poise_kinematics_body_pose(kin, bar.body2)),
+                                                   poise_kinematics_body_pose(kin, bar.body).position);
+        poise_kinematics_destroy(kin);
+        s.task.loops = &bar, s.task.loop_count = 1;
+        for (int f = 60; f < FRAMES && moves; ++f) {
+            turn(&s, f, "LeftArm", z_axis, -0.5);
+        }
+        play(&s);
+        ck_assert_msg(moves ? s.outcome.unclosed > 0.1 && s.outcome.unclosed_frame >= 60 : s.outcome.unclosed < 1e-6,
+                      "%g, frame %d", s.outcome.unclosed, s.outcome.unclosed_frame);
+        ck_assert_int_eq(finding(&s, POISE_FINDING_UNCLOSED) != NULL, moves);
+    }
+}
+
 // Legs that swing so that feet pass the ground: on the spot; above ground that they leave behind, as in a run; and gliding.
 TEST(a_run_is_no_walk_on_the_spot)
 {
