@@ -72,6 +72,11 @@ static const struct {
     [POISE_FINDING_VAGUE] = {"vague", NEVER, NEVER,
                              "markers tell @ to ~ degrees (standard deviation, with how they may sit on the body)",
                              1 / RADIANS, 0},
+    [POISE_FINDING_BLURRED] =
+        {"blurred", NEVER, NEVER,
+         "markers tell the joint centre @ to ~ % of the stature (standard deviation, with how they may "
+         "sit on the body)",
+         100, 1},
     [POISE_FINDING_FOREIGN] = {"foreign", 0.75, NEVER,
                                "~ % of the markers with common names are of body parts that the skeleton lacks", 100, 0},
     [POISE_FINDING_LYING] = {"lying", 0, NEVER,

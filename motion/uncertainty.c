@@ -10,6 +10,8 @@
 // stands a rest posture that holds next to nothing, with deviations of half a turn or ten statures where a marker misses by
 // what is common: of an angle that still has a tenth of that variance markers tell nothing.
 //
+// A joint centre moves by J dq, so that its variance, of the three coordinates together, is the trace of n^2 J H^-1 J^T.
+//
 // That is what noise does. Where a marker sits on its body is known to a deviation s_i alone, and what it is off by bends
 // the angles of all frames alike. With both, markers count by 1/(n^2 + s_i^2), beside the posture W that calibration takes
 // for usual:
@@ -55,14 +57,17 @@ typedef struct measuring {
     poise_goal *goals;
     int *index; // by placement: marker, or POISE_NONE
     double *work;
-    double *rest;        // nq: the rest posture
-    double *weights;     // nv: of it
-    double square;       // sum w r^2
-    double freedom;      // 3 markers - determined degrees of freedom, summed
-    double size;         // of the skeleton
-    const double *doubt; // by placement: what its place may be off by; NULL: nothing
-    double noise;        // with a doubt: of a marker's coordinate
-    int rows;            // frames measured
+    double *rest;                   // nq: the rest posture
+    double *weights;                // nv: of it
+    double *jacobian;               // 3 x nv: scratch
+    double square;                  // sum w r^2
+    double freedom;                 // 3 markers - determined degrees of freedom, summed
+    double size;                    // of the skeleton
+    const double *doubt;            // by placement: what its place may be off by; NULL: nothing
+    double noise;                   // with a doubt: of a marker's coordinate
+    const poise_placement *centres; // whose deviations are wanted; NULL: those of angles
+    int columns;                    // of the deviations: angles or centres
+    int rows;                       // frames measured
 } measuring;
 
 // The goals of a frame: markers that were seen and not ignored. Returns how many.
@@ -153,6 +158,7 @@ static void clean_up(measuring *m, poise_kinematics *kin, const poise_allocator 
 {
     poise_objective_destroy(m->objective);
     poise_kinematics_destroy(kin);
+    pz_release(allocator, m->jacobian);
     pz_release(allocator, m->weights);
     pz_release(allocator, m->rest);
     pz_release(allocator, m->work);
@@ -170,7 +176,8 @@ static poise_status set_up(measuring *m, const poise_allocator *allocator, poise
     m->work = pz_allocate(allocator, (nv + 1) * (2 * nv + 2) * sizeof *m->work);
     m->rest = pz_allocate(allocator, (nq + 1) * sizeof *m->rest);
     m->weights = pz_allocate(allocator, (2 * nv + 1) * sizeof *m->weights);
-    bool works = m->goals && m->index && m->work && m->rest && m->weights;
+    m->jacobian = pz_allocate(allocator, (3 * nv + 1) * sizeof *m->jacobian);
+    bool works = m->goals && m->index && m->work && m->rest && m->weights && m->jacobian;
     poise_status status = works ? poise_kinematics_create(model, allocator, kin, NULL) : POISE_ERROR_MEMORY;
     status = status == POISE_OK ? poise_objective_create(model, 0, allocator, &m->objective, NULL) : status;
     status = status == POISE_OK ? pz_skeleton_size(model, allocator, &m->size) : status;
@@ -204,7 +211,7 @@ poise_status pz_track_deviations(const poise_track_problem *problem, const poise
     return status == POISE_OK ? status : pz_error_set(error, status, "%s", poise_status_name(status));
 }
 
-// ---- Clinical angles -----------------------------------------------------------------------------------------------------
+// ---- Clinical angles and joint centres ----------------------------------------------------------------------------------
 
 // The posture that holds next to nothing, as weights; with places in doubt the usual one, where it holds more.
 static poise_status hold_loosely(const measuring *m, poise_error *error)
@@ -289,34 +296,77 @@ static poise_status measure_angles(measuring *m, pz_clinic *clinic, int frame, b
     return status;
 }
 
+// The same of the joint centres of a frame: the sum over their coordinates.
+static poise_status measure_centres(measuring *m, pz_clinic *clinic, int frame, double *row)
+{
+    int n = m->problem->model->nv;
+    double *J = m->jacobian;
+    bool found;
+    poise_status status = factor_frame(m, clinic, frame, &found);
+    for (int i = 0; i < m->columns && status == POISE_OK; ++i) {
+        double loose = 0.0, variance = found ? 0.0 : INFINITY;
+        status =
+            found ? poise_kinematics_jacobian(clinic->kin, m->centres[i].body, m->centres[i].local, J, NULL, NULL) : status;
+        for (int axis = 0; axis < 3 && found && status == POISE_OK; ++axis) {
+            for (int k = 0; k < n; ++k) {
+                loose += J[axis * n + k] * J[axis * n + k] / m->weights[k];
+            }
+            variance += variance_of(n, m->work, J + (size_t)axis * (size_t)n);
+        }
+        row[i] = variance < OPEN * loose ? variance : INFINITY;
+    }
+    return status;
+}
+
+// Deviations of every so many frames, in `unit`s of an angle or a length.
+static poise_status find_deviations(measuring *m, int every, bool of_turns, double unit, double *noise,
+                                    const poise_allocator *allocator, double *deviation, poise_error *error)
+{
+    poise_status status = check(m->problem, m->clip, deviation, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    poise_kinematics *none = NULL;
+    pz_clinic clinic = {.model = NULL};
+    status = set_up(m, allocator, &none);
+    status = status == POISE_OK ? pz_clinic_begin(m->problem->model, allocator, &clinic, NULL) : status;
+    status = status == POISE_OK ? hold_loosely(m, NULL) : status;
+    for (int f = 0; f < m->clip->frames && status == POISE_OK; f += every) {
+        double *row = deviation + (size_t)m->rows * (size_t)m->columns;
+        status = m->centres ? measure_centres(m, &clinic, f, row) : measure_angles(m, &clinic, f, of_turns, row);
+        m->rows += 1;
+    }
+    double measured = m->freedom > 0 ? sqrt(m->square / m->freedom) : PZ_NOISE_SHARE * m->size;
+    unit *= m->doubt ? 1.0 : measured;
+    for (size_t i = 0; i < (size_t)m->rows * (size_t)m->columns && status == POISE_OK; ++i) {
+        deviation[i] = deviation[i] < INFINITY ? unit * sqrt(deviation[i]) : INFINITY;
+    }
+    if (noise && !m->doubt) {
+        *noise = measured;
+    }
+    pz_clinic_end(&clinic, allocator);
+    clean_up(m, none, allocator);
+    return status == POISE_OK ? status : pz_error_set(error, status, "%s", poise_status_name(status));
+}
+
 poise_status pz_angle_deviations(const poise_track_problem *problem, const poise_clip *clip, const poise_track_frame *frames,
                                  int every, bool of_turns, const double *doubt, double *noise,
                                  const poise_allocator *allocator, double *deviation, poise_error *error)
 {
-    poise_status status = check(problem, clip, deviation, error);
-    if (status != POISE_OK) {
-        return status;
-    }
     measuring m = {.problem = problem, .clip = clip, .frames = frames, .doubt = doubt, .noise = doubt ? *noise : 0.0};
-    poise_kinematics *none = NULL;
-    pz_clinic clinic = {.model = NULL};
-    status = set_up(&m, allocator, &none);
-    status = status == POISE_OK ? pz_clinic_begin(problem->model, allocator, &clinic, NULL) : status;
-    status = status == POISE_OK ? hold_loosely(&m, NULL) : status;
-    for (int f = 0; f < clip->frames && status == POISE_OK; f += every) {
-        status = measure_angles(&m, &clinic, f, of_turns, deviation + (size_t)m.rows * POISE_ANGLE_COUNT);
-        m.rows += 1;
-    }
-    double measured = m.freedom > 0 ? sqrt(m.square / m.freedom) : PZ_NOISE_SHARE * m.size, unit = doubt ? 1.0 : measured;
-    for (size_t i = 0; i < (size_t)m.rows * POISE_ANGLE_COUNT && status == POISE_OK; ++i) {
-        deviation[i] = deviation[i] < INFINITY ? DEGREES * unit * sqrt(deviation[i]) : INFINITY;
-    }
-    if (noise && !doubt) {
-        *noise = measured;
-    }
-    pz_clinic_end(&clinic, allocator);
-    clean_up(&m, none, allocator);
-    return status == POISE_OK ? status : pz_error_set(error, status, "%s", poise_status_name(status));
+    m.columns = POISE_ANGLE_COUNT;
+    return find_deviations(&m, every, of_turns, DEGREES, noise, allocator, deviation, error);
+}
+
+poise_status pz_centre_deviations(const poise_track_problem *problem, const poise_clip *clip,
+                                  const poise_track_frame *frames, int every, const poise_placement *centres, int count,
+                                  const double *doubt, double noise, const poise_allocator *allocator, double *deviation,
+                                  poise_error *error)
+{
+    measuring m = {.problem = problem, .clip = clip, .frames = frames, .doubt = doubt, .noise = noise};
+    m.centres = centres;
+    m.columns = count;
+    return find_deviations(&m, every, false, 1.0, NULL, allocator, deviation, error);
 }
 
 poise_status poise_joint_angle_deviations(const poise_track_problem *problem, const poise_clip *clip,

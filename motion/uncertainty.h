@@ -17,6 +17,15 @@ poise_status pz_angle_deviations(const poise_track_problem *problem, const poise
                                  int every, bool of_turns, const double *doubt, double *noise,
                                  const poise_allocator *allocator, double *deviation, poise_error *error);
 
+enum { PZ_CENTRES = 12 }; // joint centres of a person
+
+// The same of joint centres (poise_joint_centres): length units, of the three coordinates together; infinite where markers tell
+// nothing. `noise` counts with a doubt only.
+poise_status pz_centre_deviations(const poise_track_problem *problem, const poise_clip *clip,
+                                  const poise_track_frame *frames, int every, const poise_placement *centres, int count,
+                                  const double *doubt, double noise, const poise_allocator *allocator, double *deviation,
+                                  poise_error *error);
+
 // What the place of each placement may be off by on its body, into `doubt`: by priors (NULL: none) of a person of this size, or
 // else by what markers near it miss. Fails only with MEMORY.
 poise_status pz_places_in_doubt(const poise_track_problem *problem, const poise_clip *clip, const poise_track_frame *frames,

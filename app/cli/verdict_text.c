@@ -103,10 +103,11 @@ static void print_names(const poise_verdict *verdict, const poise_finding *findi
 {
     memory_stream names;
     int count = 0;
+    bool is_deviation = kind == POISE_FINDING_VAGUE || kind == POISE_FINDING_BLURRED;
     need(system_memory_open(&names));
     for (int i = 0; i < verdict->count; ++i) {
         const poise_finding *f = &findings[i];
-        if (f->kind != kind || (kind == POISE_FINDING_VAGUE && f->level != POISE_VERDICT_GOOD)) {
+        if (f->kind != kind || (is_deviation && f->level != POISE_VERDICT_GOOD)) {
             continue;
         }
         const char *name = f->name ? f->name : "";
@@ -116,10 +117,14 @@ static void print_names(const poise_verdict *verdict, const poise_finding *findi
             fprintf(names.stream, " (moves with %s)", carrier);
         } else if (kind == POISE_FINDING_VAGUE) {
             fprintf(names.stream, " %.0f", DEGREES_PER_RADIAN * f->value);
+        } else if (kind == POISE_FINDING_BLURRED) {
+            fprintf(names.stream, " %.1f", 100 * f->value);
         }
     }
     if (kind == POISE_FINDING_VAGUE) {
         fputs(" degrees (standard deviation)", names.stream);
+    } else if (kind == POISE_FINDING_BLURRED) {
+        fputs(" % of the stature (standard deviation)", names.stream);
     }
     need(system_memory_close(&names));
     if (count > 0) {
@@ -176,6 +181,7 @@ void verdict_print(const poise_verdict *verdict, const poise_finding *findings, 
     print_names(verdict, findings, POISE_FINDING_JOINT, "unobserved", stream);
     print_names(verdict, findings, POISE_FINDING_LEFT_OUT, "left out", stream);
     print_names(verdict, findings, POISE_FINDING_VAGUE, "accurate to", stream);
+    print_names(verdict, findings, POISE_FINDING_BLURRED, "centres to", stream);
 }
 
 // ---- For machines --------------------------------------------------------------------------------------------------------

@@ -167,19 +167,6 @@ static bool find_angles(const track_result *r, angle_table *t)
     return true;
 }
 
-// The marker of a placement is there in some frame.
-static bool is_ever_seen(const track_result *r, const poise_placement *place)
-{
-    const poise_markers *markers = r->made->markers;
-    int marker = poise_markers_find(markers, place->label);
-    for (int f = 0; marker >= 0 && f < markers->frames; ++f) {
-        if (poise_markers_seen(markers, f, marker)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 // One line on standard error for what is left empty.
 static void tell_empty(const char *name, const char *why, const char *names, int count, const char *what)
 {
@@ -268,86 +255,27 @@ bool track_write_angles(const track_result *r, const char *name)
     return text_close(&file, name);
 }
 
-// Does a marker sit on this body or beyond it?
-static bool carries_marker(const track_result *r, int body)
+bool track_write_centres(const track_result *r, const char *name)
 {
-    int end = body + poise_model_joint_info(r->made->model, body).subtree;
-    for (int i = 0; i < r->made->placement_count; ++i) {
-        const poise_placement *p = &r->made->placements[i];
-        if (p->weight > 0 && p->body >= body && p->body < end && is_ever_seen(r, p)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// Does a frame see a marker on this body or beyond it?
-static bool sees_marker(const track_result *r, int frame, int body)
-{
-    int end = body + poise_model_joint_info(r->made->model, body).subtree;
-    for (int i = 0; i < r->made->placement_count; ++i) {
-        const poise_placement *p = &r->made->placements[i];
-        bool is_beyond = p->weight > 0 && p->body >= body && p->body < end;
-        if (is_beyond && !isnan(r->made->distances[(size_t)frame * (size_t)r->made->placement_count + (size_t)i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// Is a joint above this body, which carries it about, hidden in a frame, and no marker near that says where it is?
-static bool is_adrift(const track_result *r, int frame, int body)
-{
-    const bool *row = r->made->hidden + (size_t)frame * (size_t)poise_model_info(r->made->model).joints;
-    int carrier = poise_model_joint_info(r->made->model, body).parent;
-    for (int k = carrier; k >= 0; k = poise_model_joint_info(r->made->model, k).parent) {
-        if (row[k]) {
-            return !sees_marker(r, frame, carrier);
-        }
-    }
-    return false;
-}
-
-// Gaps for the centres of joints that no marker sees, and for others in frames in which none does.
-static void leave_gaps(const track_result *r, const char *name, const poise_placement *places, poise_markers *markers)
-{
-    char unseen[100] = "";
+    poise_markers *markers = NULL;
+    poise_error error = {0};
+    char unknown[200] = "";
     int empty = 0;
+    if (poise_recording_centres(r->made, NULL, &markers, &error) != POISE_OK) {
+        complain("%s: %s, so there are no joint centres", r->model_name, error.text);
+        return false;
+    }
     for (int i = 0; i < markers->count; ++i) {
-        bool is_seen = carries_marker(r, places[i].body);
-        for (int f = 0; f < markers->frames; ++f) {
-            if (!is_seen || is_adrift(r, f, places[i].body)) {
-                markers->position[(size_t)f * (size_t)markers->count + (size_t)i] = (poise_vec3){NAN, NAN, NAN};
-            }
+        int frame = 0;
+        while (frame < markers->frames && !poise_markers_seen(markers, frame, i)) {
+            ++frame;
         }
-        if (!is_seen) {
-            add_name(places[i].label, unseen, sizeof unseen);
+        if (frame == markers->frames) {
+            add_name(markers->label[i], unknown, sizeof unknown);
             empty += 1;
         }
     }
-    tell_empty(name, "no marker sees", unseen, empty, empty == 1 ? "centre" : "centres");
-}
-
-// In the units and axes of the recording, so that they lie among its markers.
-bool track_write_centres(const track_result *r, const char *name)
-{
-    enum { MOST = 16 };
-    poise_placement places[MOST];
-    int count = poise_joint_centres(r->made->model, NULL, places, MOST);
-    poise_markers *markers = NULL;
-    if (count == 0) {
-        complain("%s: the body names are not those of a human skeleton, so there are no joint centres", r->model_name);
-        return false;
-    }
-    if (poise_markers_from_clip(r->made->model, r->made->clip, r->made->scale, places, count, NULL, &markers, NULL) !=
-        POISE_OK) {
-        return no_memory();
-    }
-    markers->start_time = r->made->clip->start_time;
-    leave_gaps(r, name, places, markers);
-    if (!r->made->from_motion) {
-        poise_markers_restore(markers, &r->made->match, NULL);
-    }
+    tell_empty(name, "markers do not tell", unknown, empty, empty == 1 ? "centre" : "centres");
     poise_file file = {.markers = markers, .scale = markers->scale, .title = "joint centres"};
     bool works = save_file(name, &file);
     poise_markers_destroy(markers);

@@ -13,6 +13,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "motion/anatomy.h"
 #include "motion/clinical.h"
 #include "motion/uncertainty.h"
 #include "num/real.h"
@@ -20,7 +21,8 @@
 #define LOOKS  40  // frames examined
 #define BEYOND 0.1 // of them: the share that deviates more than the value weighed
 
-#define VAGUE 0.04363323129985824 // 2.5 degrees: twice as much would be a wrong angle, less is not worth a word
+#define VAGUE   0.04363323129985824 // 2.5 degrees: twice as much would be a wrong angle, less is not worth a word
+#define BLURRED 0.0085              // of the stature: 15 mm of an adult, the same of a joint centre
 
 #define RADIANS     (1.0 / 57.29577951308232)
 #define HALF_A_TURN 3.14159265358979323846
@@ -31,6 +33,7 @@ typedef struct doubting {
     int every;                    // examined frame
     double *deviation;            // looks x POISE_ANGLE_COUNT: of noise
     double *all;                  // the same: of noise, and of where markers sit
+    double *centres;              // looks x PZ_CENTRES: the same of joint centres, length units
     double *doubt;                // by placement: what its place may be off by
     double *sorted;               // looks
     poise_placement *seen;        // those whose markers are there
@@ -50,8 +53,8 @@ static poise_status find_seen(doubting *d, const poise_allocator *allocator, poi
     return poise_joint_angles_seen(track->model, d->seen, count, allocator, d->told, error);
 }
 
-// What BEYOND of the frames exceed, radians.
-static double quantile_of(const doubting *d, const double *deviation, int angle)
+// What BEYOND of the frames exceed, of a column of `columns`, at most `most`.
+static double quantile_of(const doubting *d, const double *deviation, int columns, int column, double unit, double most)
 {
     int count = 0, end = d->problem->clip->frames - d->summary->after;
     for (int f = 0, look = 0; f < end; f += d->every, ++look) {
@@ -59,7 +62,7 @@ static double quantile_of(const doubting *d, const double *deviation, int angle)
         if (f < d->summary->before || is_held) {
             continue;
         }
-        double value = min2(RADIANS * deviation[(size_t)look * POISE_ANGLE_COUNT + (size_t)angle], HALF_A_TURN);
+        double value = min2(unit * deviation[(size_t)look * (size_t)columns + (size_t)column], most);
         int at = count++;
         for (; at > 0 && d->sorted[at - 1] < value; --at) {
             d->sorted[at] = d->sorted[at - 1];
@@ -69,15 +72,50 @@ static double quantile_of(const doubting *d, const double *deviation, int angle)
     return count > 0 ? d->sorted[(int)(BEYOND * count)] : 0.0;
 }
 
+static double angle_of(const doubting *d, const double *deviation, int angle)
+{
+    return quantile_of(d, deviation, POISE_ANGLE_COUNT, angle, RADIANS, HALF_A_TURN);
+}
+
 static void weigh_angle(const doubting *d, const pz_clinic *clinic, int angle, const char *const *left, pz_findings *found)
 {
     int body = pz_angle_body(clinic, angle);
     const char *name = poise_angle_name(angle), *other = body >= 0 ? left[body] : NULL;
-    poise_finding vague = {.kind = POISE_FINDING_VAGUE, .name = name, .value = quantile_of(d, d->all, angle)};
+    poise_finding vague = {.kind = POISE_FINDING_VAGUE, .name = name, .value = angle_of(d, d->all, angle)};
     if (other) {
-        pz_weigh_two(found, POISE_FINDING_UNSURE, name, other, quantile_of(d, d->deviation, angle));
+        pz_weigh_two(found, POISE_FINDING_UNSURE, name, other, angle_of(d, d->deviation, angle));
     }
     poise_verdict_weigh(found->thresholds, vague, vague.value > VAGUE, &found->verdict, found->list, found->capacity);
+}
+
+// Joint centres of limbs that carry markers, as shares of the stature.
+static poise_status weigh_centres(doubting *d, double noise, const poise_allocator *allocator, pz_findings *found,
+                                  poise_error *error)
+{
+    const poise_track_problem *track = d->problem->track;
+    poise_placement places[PZ_CENTRES];
+    pz_anatomy anatomy;
+    poise_status status = pz_anatomy_of(track->model, allocator, &anatomy);
+    if (status == POISE_OK && !(anatomy.stature > 0)) {
+        return POISE_OK; // no person
+    }
+    int count = status == POISE_OK ? poise_joint_centres(track->model, allocator, places, PZ_CENTRES) : 0;
+    status = count > 0 ? pz_centre_deviations(track, d->problem->clip, d->problem->frames, d->every, places, count, d->doubt,
+                                              noise, allocator, d->centres, error)
+                       : pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    for (int i = 0; i < count && status == POISE_OK; ++i) {
+        int end = places[i].body + poise_model_joint_info(track->model, places[i].body).subtree;
+        bool is_seen = false;
+        for (int k = 0; k < track->placement_count; ++k) {
+            const poise_placement *p = &track->placements[k];
+            is_seen =
+                is_seen || (p->body >= places[i].body && p->body < end && p->weight > 0 && d->summary->markers[k].seen > 0);
+        }
+        poise_finding f = {.kind = POISE_FINDING_BLURRED, .name = places[i].label};
+        f.value = is_seen ? quantile_of(d, d->centres, count, i, 1.0 / anatomy.stature, 1.0) : 0.0;
+        poise_verdict_weigh(found->thresholds, f, f.value > BLURRED, &found->verdict, found->list, found->capacity);
+    }
+    return status;
 }
 
 poise_status pz_weigh_unsure(const poise_verdict_problem *problem, const poise_track_summary *summary,
@@ -89,11 +127,12 @@ poise_status pz_weigh_unsure(const poise_verdict_problem *problem, const poise_t
     doubting d = {.problem = problem, .summary = summary, .every = problem->clip->frames / LOOKS + 1};
     size_t looks = (size_t)(problem->clip->frames / d.every) + 1, places = (size_t)track->placement_count + 1;
     d.deviation = pz_allocate(allocator, 2 * looks * POISE_ANGLE_COUNT * sizeof *d.deviation);
+    d.centres = pz_allocate(allocator, looks * PZ_CENTRES * sizeof *d.centres);
     d.doubt = pz_allocate(allocator, places * sizeof *d.doubt);
     d.sorted = pz_allocate(allocator, looks * sizeof *d.sorted);
     d.seen = pz_allocate(allocator, places * sizeof *d.seen);
-    poise_status status =
-        d.deviation && d.doubt && d.sorted && d.seen ? POISE_OK : pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    bool works = d.deviation && d.centres && d.doubt && d.sorted && d.seen;
+    poise_status status = works ? POISE_OK : pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     poise_status begun = pz_clinic_begin(track->model, allocator, &clinic, error);
     status = status == POISE_OK ? begun : status;
     status = status == POISE_OK ? find_seen(&d, allocator, error) : status;
@@ -108,6 +147,7 @@ poise_status pz_weigh_unsure(const poise_verdict_problem *problem, const poise_t
         status = pz_angle_deviations(track, problem->clip, problem->frames, d.every, true, i == 0 ? NULL : d.doubt, &noise,
                                      allocator, i == 0 ? d.deviation : d.all, error);
     }
+    status = status == POISE_OK ? weigh_centres(&d, noise, allocator, found, error) : status;
     for (int i = 0; i < POISE_ANGLE_COUNT && status == POISE_OK; ++i) {
         if (d.told[i]) {
             weigh_angle(&d, &clinic, i, left, found);
@@ -117,6 +157,7 @@ poise_status pz_weigh_unsure(const poise_verdict_problem *problem, const poise_t
     pz_release(allocator, d.seen);
     pz_release(allocator, d.sorted);
     pz_release(allocator, d.doubt);
+    pz_release(allocator, d.centres);
     pz_release(allocator, d.deviation);
     return status;
 }

@@ -247,6 +247,21 @@ static poise_status recording_angles(const poise_allocator *a, poise_error *e)
     return status;
 }
 
+static poise_status recording_centres(const poise_allocator *a, poise_error *e)
+{
+    poise_markers *centres = UNTOUCHED;
+    poise_recording_result *made = NULL;
+    poise_recording_problem problem = recording();
+    ck_assert_int_eq(poise_track_recording(&problem, NULL, &made, NULL), POISE_OK);
+    poise_status status = poise_recording_centres(made, a, &centres, e);
+    ck_assert(status == POISE_OK ? centres != NULL : centres == NULL);
+    if (status == POISE_OK) {
+        poise_markers_destroy(centres);
+    }
+    poise_recording_destroy(made);
+    return status;
+}
+
 static poise_status joint_angles_seen(const poise_allocator *a, poise_error *e)
 {
     bool seen[POISE_ANGLE_COUNT];
@@ -364,6 +379,7 @@ const fault_row motion_faults[] = {
     {"poise_markers_trim", markers_trim, false},
     {"poise_overlap_measure", overlap_measure, false},
     {"poise_recording_angles", recording_angles, false},
+    {"poise_recording_centres", recording_centres, false},
     {"poise_recording_match", recording_match, false},
     {"poise_retarget", retarget, false},
     {"poise_retarget_points", retarget_points, false},

@@ -1121,6 +1121,7 @@ typedef struct outcome {
     double *angles;
     poise_vec3 *centres;
     double stated[POISE_ANGLE_COUNT]; // standard deviations, degrees; 0: none
+    double spread[BROKEN_CENTRES];    // the same of centres, metres
 } outcome;
 
 static outcome outcome_of(const poise_recording_result *r)
@@ -1138,23 +1139,20 @@ static outcome outcome_of(const poise_recording_result *r)
     poise_markers *made;
     poise_joint_centres(r->model, NULL, places, BROKEN_CENTRES);
     poise_markers_from_clip(r->model, r->clip, (poise_scale){1.0, POISE_UP_Y}, places, BROKEN_CENTRES, NULL, &made, NULL);
-    for (int i = 0; i < BROKEN_CENTRES; ++i) {
-        bool is_seen = false; // by a marker on the body or beyond
-        int end = places[i].body + poise_model_joint_info(r->model, places[i].body).subtree;
-        for (int k = 0; k < r->placement_count; ++k) {
-            is_seen = is_seen ||
-                      (r->placements[k].body >= places[i].body && r->placements[k].body < end && r->by_marker[k].seen > 0);
-        }
-        for (int f = 0; f < o.frames; ++f) {
-            bool is_hidden = r->hidden[(size_t)f * (size_t)poise_model_info(r->model).joints + (size_t)places[i].body];
-            poise_vec3 *p = &made->position[(size_t)f * BROKEN_CENTRES + (size_t)i];
-            *p = is_seen && !is_hidden ? *p : gap;
-        }
+    poise_markers *known; // the same with gaps, in the axes of the recording
+    poise_recording_centres(r, NULL, &known, NULL);
+    for (int k = 0; k < o.frames * BROKEN_CENTRES; ++k) {
+        made->position[k] = poise_markers_seen(known, k / BROKEN_CENTRES, k % BROKEN_CENTRES) ? made->position[k] : gap;
     }
+    poise_markers_destroy(known);
     memcpy(o.centres, made->position, frames * BROKEN_CENTRES * sizeof *o.centres);
     poise_markers_destroy(made);
     for (int i = 0; i < r->verdict.count; ++i) {
         const poise_finding *f = &r->findings[i];
+        for (int c = 0; c < BROKEN_CENTRES && f->kind == POISE_FINDING_BLURRED; ++c) {
+            o.spread[c] =
+                strcmp(f->name, places[c].label) == 0 ? f->value * r->anatomy.stature * r->calibration.scale : o.spread[c];
+        }
         for (int a = 0; a < POISE_ANGLE_COUNT && (f->kind == POISE_FINDING_VAGUE || f->kind == POISE_FINDING_UNSURE); ++a) {
             o.stated[a] = strcmp(f->name, poise_angle_name(a)) == 0 ? fmax(o.stated[a], f->value * 180 / PI) : o.stated[a];
         }
@@ -1174,7 +1172,7 @@ static void compare(const outcome *made, const outcome *truth, broken_answer *an
     int frames = made->frames < truth->frames ? made->frames : truth->frames;
     double *off = malloc(((size_t)frames + 1) * sizeof *off);
     answer->angle = answer->centre = 0.0;
-    answer->uncovered = answer->compared = 0;
+    answer->uncovered = answer->vague_centres = answer->compared = 0;
     answer->which = "";
     for (int a = 0; a < POISE_ANGLE_COUNT; ++a) {
         int count = 0;
@@ -1201,7 +1199,9 @@ static void compare(const outcome *made, const outcome *truth, broken_answer *an
                 off[count++] = apart;
             }
         }
-        answer->centre = fmax(answer->centre, exceeded(off, count, frames));
+        double beyond = exceeded(off, count, frames);
+        answer->vague_centres += beyond > fmax(MOST_CENTRE, 2 * made->spread[c]);
+        answer->centre = fmax(answer->centre, beyond);
     }
     free(off);
 }
@@ -1257,7 +1257,7 @@ broken_answer broken_take_judge(const broken_take *take, int kind)
             compare(&made, &meant, &answer);
             outcome_free(&meant);
         }
-        answer.is_wrong = answer.uncovered > 0 || answer.centre > MOST_CENTRE || kinds[kind].has_false_times;
+        answer.is_wrong = answer.uncovered > 0 || answer.vague_centres > 0 || kinds[kind].has_false_times;
         list_reasons(r, &answer);
         outcome_free(&made);
         poise_recording_destroy(whole);

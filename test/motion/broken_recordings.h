@@ -34,6 +34,7 @@ typedef struct broken_answer {
     double true_angle, true_centre;
     int uncovered,
         truly_uncovered; // angles beyond what is stated, of those compared: from the whole recording's, from the truth
+    int vague_centres;   // joint centres beyond what is stated, from the whole recording's
     int compared;
     char reasons[2000]; // kinds of findings that are worse than good
 } broken_answer;

@@ -56,6 +56,50 @@ static double joints_off(const take *t, const poise_recording_result *r, int fir
     return worst;
 }
 
+// The elbow of an arm of which one marker on the hand is seen may be anywhere around the line to the shoulder, and the wrist too.
+TEST(a_joint_centre_that_markers_do_not_tell_is_empty)
+{
+    take *t = record();
+    scene_random random = scene_random_make(9);
+    for (int k = 0; k < FRAMES * t->count; ++k) {
+        const char *label = t->markers->label[k % t->count];
+        bool is_arm = strcmp(label, "left_upper_arm") == 0 || strcmp(label, "left_elbow") == 0 ||
+                      strstr(label, "left_wrist_") || strstr(label, "left_thumb") || strstr(label, "left_index") ||
+                      strstr(label, "left_finger");
+        poise_vec3 p = t->markers->position[k];
+        t->markers->position[k] =
+            is_arm ? (poise_vec3){NAN, NAN, NAN}
+                   : (poise_vec3){p.x + 0.002 * scene_random_normal(&random), p.y + 0.002 * scene_random_normal(&random),
+                                  p.z + 0.002 * scene_random_normal(&random)};
+    }
+    poise_markers_rescale(t->markers, (poise_scale){0.001, POISE_UP_Z}, NULL);
+    poise_recording_problem problem = problem_of(t);
+    poise_recording_result *r = follow(&problem);
+    poise_markers *centres = NULL;
+    ck_assert_int_eq(poise_recording_centres(r, NULL, &centres, NULL), POISE_OK);
+    ck_assert(centres->count == 12 && centres->scale.metres == 0.001 && centres->scale.up == POISE_UP_Z);
+    for (int i = 0; i < centres->count; ++i) {
+        bool is_open = strcmp(centres->label[i], "LEJC") == 0 || strcmp(centres->label[i], "LWJC") == 0;
+        for (int f = 0; f < FRAMES; ++f) {
+            ck_assert_msg(poise_markers_seen(centres, f, i) == !is_open, "%s in frame %d", centres->label[i], f);
+        }
+        bool is_told = false;
+        for (int k = 0; k < r->verdict.count; ++k) {
+            const poise_finding *f = &r->findings[k];
+            is_told = is_told || (f->kind == POISE_FINDING_BLURRED && strcmp(f->name, centres->label[i]) == 0);
+        }
+        ck_assert_msg(is_told == is_open, "%s", centres->label[i]);
+    }
+    int knee = poise_markers_find(centres, "RKJC"), marker = poise_markers_find(t->markers, "right_knee");
+    poise_vec3 a = centres->position[knee], b = t->markers->position[marker];
+    double apart = hypot(hypot(a.x - b.x, a.y - b.y), a.z - b.z);
+    ck_assert_msg(apart > 20 && apart < 90, "%g mm from the marker to the centre", apart);
+    ck_assert_int_eq(poise_recording_centres(r, NULL, NULL, NULL), POISE_ERROR_ARGUMENT);
+    poise_markers_destroy(centres);
+    poise_recording_destroy(r);
+    forget(t);
+}
+
 // ---- What comes of it ----------------------------------------------------------------------------------------------------
 
 TEST(exact_markers_give_the_motion_and_a_good_verdict)

@@ -201,6 +201,37 @@ static void compare_angles(const poise_track_problem *problem, const poise_clip 
     free(angles);
 }
 
+// The same of joint centres: how far they scatter in space.
+static void compare_centres(const poise_track_problem *problem, const poise_clip *clip)
+{
+    poise_placement places[PZ_CENTRES];
+    poise_markers *made = NULL;
+    double *deviation = calloc((size_t)(SAMPLES * PZ_CENTRES), sizeof *deviation);
+    ck_assert_int_eq(poise_joint_centres(problem->model, NULL, places, PZ_CENTRES), PZ_CENTRES);
+    ck_assert_int_eq(
+        poise_markers_from_clip(problem->model, clip, (poise_scale){1.0, POISE_UP_Y}, places, PZ_CENTRES, NULL, &made, NULL),
+        POISE_OK);
+    ck_assert_int_eq(pz_centre_deviations(problem, clip, NULL, 1, places, PZ_CENTRES, NULL, 0.0, NULL, deviation, NULL),
+                     POISE_OK);
+    for (int i = 0; i < PZ_CENTRES; ++i) {
+        double sum[3] = {0, 0, 0}, square = 0, predicted = 0;
+        for (int f = 0; f < SAMPLES; ++f) {
+            poise_vec3 a = made->position[f * PZ_CENTRES + i], b = made->position[i];
+            const double by[3] = {a.x - b.x, a.y - b.y, a.z - b.z};
+            for (int k = 0; k < 3; ++k) {
+                sum[k] += by[k] / SAMPLES;
+                square += by[k] * by[k] / SAMPLES;
+            }
+            predicted += deviation[f * PZ_CENTRES + i] / SAMPLES;
+        }
+        double sampled = sqrt(square - sum[0] * sum[0] - sum[1] * sum[1] - sum[2] * sum[2]);
+        ck_assert_msg(fabs(predicted / sampled - 1) <= 0.05, "%s: predicted %g, sampled %g", places[i].label, predicted,
+                      sampled);
+    }
+    free(deviation);
+    poise_markers_destroy(made);
+}
+
 TEST(deviations_are_those_of_sampled_noise)
 {
     const double noise = 0.001;
@@ -244,6 +275,7 @@ TEST(deviations_are_those_of_sampled_noise)
     free(deviation);
     free(sum);
     compare_angles(&problem, clip);
+    compare_centres(&problem, clip);
     poise_markers_destroy(s.markers);
 }
 
