@@ -923,6 +923,28 @@ static poise_outcome run_from(poise_solver *s, pz_constrained *w, int run, bool 
     return outcome;
 }
 
+// Does what is held cost less than the end of a run, by more than its last steps?
+static bool is_below(const pz_constrained *w, double cost)
+{
+    return w->held_cost < (1.0 - 1e-6) * cost;
+}
+
+// A run may pass a pose that holds, for one that mends more, and end above it: it goes on from there. Returns how that ends;
+// below what is held then nothing is proved.
+static poise_outcome go_on_from_held(poise_solver *s, pz_constrained *w)
+{
+    int left = s->iterations_left;
+    copy(w->q_start, w->q_held, s->model->nq);
+    bool goes_on = arrive(s, w, w->q_start);
+    s->iterations_left = left;
+    poise_outcome outcome = goes_on ? run_within(s, w, false) : POISE_OUTCOME_BUDGET;
+    if (outcome == POISE_OUTCOME_CLOSEST && is_below(w, s->at->cost)) {
+        s->report.why = POISE_WHY_STALLED;
+        outcome = POISE_OUTCOME_STALLED;
+    }
+    return outcome;
+}
+
 // A start that holds is never exchanged for something worse. Where the goals came first it has not been checked yet.
 static void fall_back_on_start(poise_solver *s, pz_constrained *w)
 {
@@ -957,6 +979,9 @@ static void run_all(poise_solver *s, pz_constrained *w)
             s->report.restarts += 1;
         }
         poise_outcome outcome = run_from(s, w, run, !loops && !(run == 0 && is_warm));
+        if (outcome == POISE_OUTCOME_CLOSEST && w->held_cost != before && is_below(w, s->at->cost)) {
+            outcome = go_on_from_held(s, w);
+        }
         if (run == 0 || w->held_cost != before) {
             best = outcome;
             why = s->report.why;

@@ -6,6 +6,7 @@
 #include "support/shape_check.h"
 #include "support/skeleton.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #define ROWS   20
@@ -218,4 +219,87 @@ TEST_ROWS(nothing_that_is_said_to_hold_is_broken, ROWS)
         test_sweep();
     }
     ck_assert_int_ge(held, count / 2); // loops that are far open, or limbs in each other, may stay so without restarts
+}
+
+// How much of the cost at q a small step down the slope takes away, limits kept.
+static double falls_by(const poise_model *model, const poise_goal *goal, const double *q)
+{
+    poise_objective *objective;
+    double v[FIGURE_NUMBERS], there[FIGURE_NUMBERS], most = 1e-300;
+    int nv = poise_model_info(model).nv;
+    ck_assert_int_eq(poise_objective_create(model, 0, NULL, &objective, NULL), POISE_OK);
+    ck_assert_int_eq(poise_objective_set_goals(objective, goal, 1, NULL), POISE_OK);
+    ck_assert_int_eq(poise_objective_evaluate(objective, q, POISE_LEVEL_GRADIENT, NULL), POISE_OK);
+    poise_value at = poise_objective_value(objective);
+    for (int i = 0; i < nv; ++i) {
+        v[i] = -at.gradient[i];
+        most = fmax(most, fabs(v[i]));
+    }
+    for (int i = 0; i < nv; ++i) {
+        v[i] *= 1e-5 / most;
+    }
+    ck_assert_int_eq(poise_retract(model, q, v, there, NULL), POISE_OK);
+    ck_assert_int_eq(poise_model_clamp(model, there, NULL, NULL), POISE_OK);
+    ck_assert_int_eq(poise_objective_evaluate(objective, there, POISE_LEVEL_COST, NULL), POISE_OK);
+    double share = 1 - poise_objective_value(objective).cost / at.cost;
+    poise_objective_destroy(objective);
+    return share;
+}
+
+// A run that passes a pose which holds, for one that mends more, and ends above it: three hinges with long links above a floor.
+// Where no constraint is in the way of the closest pose, no slope leads down from it.
+TEST(what_a_run_passed_is_not_called_closest_for_where_it_ended)
+{
+    static const struct {
+        poise_pose offset;
+        poise_vec3 axis;
+        double lower, upper;
+    } hinges[3] = {
+        {{{0.243142632, 0.27021034, 0.85000054, -0.381270397}, {0, 0, 0}},
+         {-0.423902981, -0.54108194, 0.726317147},
+         -INFINITY,
+         INFINITY},
+        {{{-0.566803204, -0.0470888602, -0.666504598, 0.481963056}, {155.032809, -61.8314967, 385.660491}},
+         {0.638176944, -0.529724949, 0.558678501},
+         -1.62515942,
+         0.480609141},
+        {{{-0.531047325, -0.277884641, -0.212935754, -0.771639313}, {115.995339, 156.245803, 399.152059}},
+         {-0.159403029, 0.118983823, -0.980017104},
+         -1.69393055,
+         0.170372486},
+    };
+    static const char *const names[] = {"a", "b", "c"};
+    poise_builder *builder = new_builder();
+    for (int i = 0; i < 3; ++i) {
+        poise_joint joint = joint_of(names[i], i == 0 ? NULL : names[i - 1], POISE_JOINT_REVOLUTE);
+        joint.offset = hinges[i].offset;
+        joint.axis = hinges[i].axis;
+        joint.lower[0] = hinges[i].lower, joint.upper[0] = hinges[i].upper;
+        add(builder, &joint);
+    }
+    poise_model *model = model_of(builder);
+    poise_pose base = {{0.0742880577, 0.595712493, -0.0840337948, -0.795327751}, {-0.858312106, -27.0179827, -44.6070139}};
+    poise_pose link = {{0.776113278, -0.421097034, -0.349202503, 0.31366077}, {-28.8582976, -83.8218735, 0.134620129}};
+    poise_pose end = {{-0.57037957, 0.651853993, 0, 0.499753457}, {123.295971, -46.9261483, 44.1540894}};
+    poise_pose floor = {{0.0232138794, -0.102882755, 0, 0.994422573}, {0, 0, -266.887193}};
+    poise_shape shapes[4] = {poise_shape_box(0, base, poise_vec3_make(49.4275123, 26.007919, 52.6445143)),
+                             poise_shape_box(1, link, poise_vec3_make(48.2230625, 28.2251918, 10.4657865)),
+                             {POISE_SHAPE_CAPSULE, 2, end, {0, 0, 113.973647}, 24.6957345, 0, 0},
+                             {POISE_SHAPE_HALF_SPACE, POISE_WORLD, floor, {0, 0, 0}, 0, 0, 0}};
+    poise_pair pairs[4] = {{0, 2}, {0, 3}, {1, 3}, {2, 3}};
+    poise_constraint apart = poise_constraint_default(POISE_CONSTRAINT_CLEARANCE);
+    apart.shapes = shapes, apart.shape_count = 4;
+    apart.pairs = pairs, apart.pair_count = 4;
+    apart.margin = 17.3237437;
+    poise_goal goal = poise_goal_direction(2, poise_vec3_make(0, 0, 1), poise_vec3_make(0, 1, 0));
+    poise_solver_options options = poise_solver_options_default();
+    poise_constraints_size(&apart, 1, &options.constraints);
+    poise_solver *solver = NULL;
+    poise_report report;
+    double q[3] = {0.767540197, -1.50868037, -1.2699095};
+    ck_assert_int_eq(poise_solver_create(model, &options, NULL, &solver, NULL), POISE_OK);
+    ck_assert_int_eq(poise_solve_within(solver, &goal, 1, &apart, 1, q, &report, NULL), POISE_OK);
+    ck_assert(report.holds);
+    ck_assert(report.outcome != POISE_OUTCOME_CLOSEST || report.active_constraints > 0 || falls_by(model, &goal, q) < 1e-6);
+    poise_solver_destroy(solver);
 }
