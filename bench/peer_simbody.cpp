@@ -43,6 +43,9 @@ static bool add_body(peer_simbody *peer, const poise_model *model, int k)
     } else if (joint.type == POISE_JOINT_REVOLUTE) {
         SimTK::Rotation axis(UnitVec3(vec_of(joint.axis)), ZAxis); // a pin turns about its z
         peer->bodies.push_back(MobilizedBody::Pin(above, Transform(offset * axis, origin), body, Transform(axis)));
+    } else if (joint.type == POISE_JOINT_UNIVERSAL) {
+        SimTK::Rotation axes(UnitVec3(vec_of(joint.axis)), XAxis, vec_of(joint.axis2), YAxis); // about its x, then y
+        peer->bodies.push_back(MobilizedBody::Universal(above, Transform(offset * axes, origin), body, Transform(axes)));
     } else {
         return false;
     }

@@ -131,6 +131,8 @@ def beside(report, rows, own, key, unit, quality, peers):
             continue
         times, why = ratio(rows[own], rows[name], key)
         words = f"{times:.0f}x the time" if times else why
+        if len(rows[name]) < len(rows[own]):
+            word += f" ({', '.join(row['case'] for row in rows[name])} alone)"
         cells.append(f"{word}: {number(mean(rows[name], key))} {unit}, {quality(rows[name])}" + (f", {words}" if words else ""))
     return [f"{number(mean(rows[own], key))} {unit}, {quality(rows[own])}", "; ".join(cells)]
 
