@@ -336,7 +336,7 @@ static void fill_starts(poise_solver *s, double *q, body_tables *b)
     int nv = s->model->nv;
     for (int run = 1; run <= s->options.restarts; ++run) {
         double *chosen = b->starts + (size_t)(run - 1) * (size_t)nv;
-        pz_restart_configuration(s, run, q);
+        pz_restart_configuration(s, run, false, q);
         for (int i = 0; i < nv; ++i) {
             const pz_box *box = &s->box[i];
             double first = box->q >= 0 ? clamp(s->q_start[box->q] - 0.5 * TURN, box->lower, box->upper - TURN) : 0.0;
