@@ -1,4 +1,5 @@
-// POSITION: the point x of a body at t. E = w/2 rho(|r|^2), r = x - t.
+// POSITION: the point x of a body at t. E = w/2 rho(|r|^2), r = x - t. Alone it is a residual with a loss and a tolerance;
+// without either it is a marker, and the markers of one body are evaluated together.
 //
 // With a tolerance band the residual is taken in the axes of the target frame T, component by component beyond the band:
 //
@@ -88,19 +89,6 @@ static int position_rows(const poise_kinematics *kin, const poise_goal *goal, do
     pz_point_rows(kin, goal->body, x, &T, J);
     return pz_put_vec3(v3_scale(left.e, w), r);
 }
-
-poise_goal poise_goal_position(int body, poise_vec3 local, poise_vec3 target)
-{
-    return pz_goal_at_point(POISE_GOAL_POSITION, body, local, target);
-}
-
-const pz_goal_row pz_goal_position = {
-    .name = "position",
-    .needs = PZ_NEEDS_BODY | PZ_NEEDS_POINT,
-    .evaluate = position_evaluate,
-    .error = position_error,
-    .rows = position_rows,
-};
 
 // ---- Markers by the dozen ------------------------------------------------------------------------------------------------
 //
@@ -254,3 +242,18 @@ void pz_markers_evaluate(const pz_marker_set *set, pz_evaluation *evaluation)
         }
     }
 }
+
+// ---- The kind ------------------------------------------------------------------------------------------------------------
+
+poise_goal poise_goal_position(int body, poise_vec3 local, poise_vec3 target)
+{
+    return pz_goal_at_point(POISE_GOAL_POSITION, body, local, target);
+}
+
+const pz_goal_row pz_goal_position = {
+    .name = "position",
+    .needs = PZ_NEEDS_BODY | PZ_NEEDS_POINT,
+    .evaluate = position_evaluate,
+    .error = position_error,
+    .rows = position_rows,
+};

@@ -145,11 +145,14 @@ void pz_pose_forward(const poise_sensitivity *s, const double *dx, double *dq);
 // Is the goal one that the short way serves? Fills s->path for its body and frame.
 bool pz_pose_is_plain(poise_sensitivity *s, const poise_goal *goal);
 
-// dL by translation and rotation of the target, six numbers to a row, of the first `count` rows. Returns bits: the rows that
-// meet their target and are not near a singular configuration; the others are left as they were.
-unsigned pz_pose_gradients_4(const pz_pose_lanes *rows, const poise_pose *targets, const double *q, const double *dL_dq,
-                             int count, double *gradients);
-unsigned pz_pose_gradients_8(const pz_pose_lanes *rows, const poise_pose *targets, const double *q, const double *dL_dq,
-                             int count, double *gradients);
+// Several answers of an arm side by side, for registers of each width.
+typedef struct pz_pose_kernel {
+    // dL by translation and rotation of the target, six numbers to a row, of the first `count` rows. Returns bits: the rows
+    // that meet their target and are not near a singular configuration; the others are left as they were.
+    unsigned (*gradients)(const pz_pose_lanes *rows, const poise_pose *targets, const double *q, const double *dL_dq,
+                          int count, double *gradients);
+} pz_pose_kernel;
+
+extern const pz_pose_kernel pz_pose_kernel_4, pz_pose_kernel_8; // sensitivity_4.c, sensitivity_8.c
 
 #endif

@@ -198,8 +198,8 @@ REAL_FN void aim(const pz_arm_chain *chain, const poise_pose *targets, int count
     *t = v3_scale(v3_sub(at, real3_of(chain->base_at)), real_of(1.0 / chain->unit));
 }
 
-REAL_FN unsigned gradients_of(const pz_pose_lanes *rows, const poise_pose *targets, const double *q, const double *dL_dq,
-                              int count, double *gradients)
+REAL_TARGET static unsigned gradients_of(const pz_pose_lanes *rows, const poise_pose *targets, const double *q,
+                                         const double *dL_dq, int count, double *gradients)
 {
     const pz_arm_chain *chain = &rows->chain;
     int n = chain->n;
@@ -239,6 +239,18 @@ REAL_FN unsigned gradients_of(const pz_pose_lanes *rows, const poise_pose *targe
     }
     return bits;
 }
+
+#define POSE_KERNEL                                                                                                         \
+    {                                                                                                                       \
+        .gradients = gradients_of                                                                                           \
+    }
+
+#else
+
+#define POSE_KERNEL                                                                                                         \
+    {                                                                                                                       \
+        0                                                                                                                   \
+    } // never used: find_arm in sensitivity_pose.c
 
 #endif
 

@@ -202,8 +202,8 @@ static poise_status side_by_side(poise_sensitivity *s, const poise_goal *goal, c
     const pz_pose_lanes *rows = &s->path.arm;
     size_t nq = (size_t)s->model->nq, nv = (size_t)s->model->nv;
     poise_status status = POISE_OK;
-    unsigned served = rows->lanes == 8 ? pz_pose_gradients_8(rows, targets, q, dL_dq, count, gradients)
-                                       : pz_pose_gradients_4(rows, targets, q, dL_dq, count, gradients);
+    const pz_pose_kernel *kernel = rows->lanes == 8 ? &pz_pose_kernel_8 : &pz_pose_kernel_4;
+    unsigned served = kernel->gradients(rows, targets, q, dL_dq, count, gradients);
     for (int l = 0; l < count && status == POISE_OK; ++l) {
         size_t i = (size_t)l;
         is_defined[l] = true;

@@ -516,8 +516,8 @@ TEST_ROWS(poses_that_an_arm_meets_go_the_short_way, 2)
             continue;
         }
         const pz_pose_lanes *lanes = &s->path.arm;
-        unsigned served = lanes->lanes == 8 ? pz_pose_gradients_8(lanes, targets, q, by_q, COUNT, rows[0])
-                                            : pz_pose_gradients_4(lanes, targets, q, by_q, 4, rows[0]);
+        unsigned served = lanes->lanes == 8 ? pz_pose_kernel_8.gradients(lanes, targets, q, by_q, COUNT, rows[0])
+                                            : pz_pose_kernel_4.gradients(lanes, targets, q, by_q, 4, rows[0]);
         asked += lanes->lanes;
         for (int i = 0; i < lanes->lanes; ++i) {
             together += (served & 1u << i) != 0;
