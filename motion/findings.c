@@ -260,6 +260,11 @@ static const struct {
     [POISE_FINDING_BENT] = {"bent", 0.3, NEVER,
                             "@ bends ~ degrees backwards or sideways, as it did not before, frames < to >",
                             57.29577951308232, 0},
+    [POISE_FINDING_CLEARANCE] = {"clearance", 0, NEVER,
+                                 "@ and & are nearer than they may be in ~ % of the frames, most in frame <", 100, 1},
+    [POISE_FINDING_BALANCE] = {"balance", 0, NEVER,
+                               "the centre of mass leaves its polygon in ~ % of the frames, most in frame <", 100, 1},
+    [POISE_FINDING_LOOPS] = {"loops", 0, NEVER, "the loop of @ and & is open in ~ % of the frames, most in frame <", 100, 1},
 };
 
 const char *poise_verdict_name(poise_verdict_level level)

@@ -348,6 +348,24 @@ static poise_status judge_limbs(judging *j, const poise_allocator *allocator, po
     return status == POISE_OK ? pz_weigh_traded(p, distances, j->stature, allocator, &j->found, error) : status;
 }
 
+// Constraints of the track, which it may not have been able to keep.
+static poise_status judge_kept(judging *j, const poise_allocator *allocator, poise_error *error)
+{
+    const poise_track_problem *track = j->problem->track;
+    poise_kept_problem problem = {.model = j->model,
+                                  .clip = j->problem->clip,
+                                  .constraints = track->constraints,
+                                  .constraint_count = track->constraint_count,
+                                  .closure_tolerance = track->solver.constraints.closure_tolerance};
+    poise_kept kept;
+    poise_status status =
+        track->constraint_count > 0 ? poise_kept_measure(&problem, allocator, &kept, NULL, error) : POISE_OK;
+    if (status == POISE_OK && track->constraint_count > 0) {
+        poise_kept_judge(&problem, &kept, j->found.thresholds, &j->found.verdict, j->found.list, j->found.capacity);
+    }
+    return status;
+}
+
 // The recording itself, and how the person in it moves.
 static poise_status judge_recording(judging *j, const poise_allocator *allocator, poise_error *error)
 {
@@ -405,6 +423,7 @@ poise_status poise_verdict_find(const poise_verdict_problem *problem, const pois
     if (status == POISE_OK) {
         status = judge_recording(&j, allocator, error);
     }
+    status = status == POISE_OK ? judge_kept(&j, allocator, error) : status;
     if (status == POISE_OK) {
         judge_places(&j);
         judge_frames(&j);

@@ -142,6 +142,7 @@ set(poise_sources
     motion/clinical.c
     motion/uncertainty.c
     motion/findings.c
+    motion/kept.c
     motion/overlap.c
     motion/scaling.c
     motion/verdict/astray.c

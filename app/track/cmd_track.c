@@ -161,8 +161,8 @@ static app_exit run_one(job *j, const arguments *args)
         warn("the limits of velocity or acceleration do not hold: they are exceeded by %.2g %%",
              100 * (fmax(r.made->sequence.velocity, r.made->sequence.acceleration) - 1));
     }
-    if (works && r.clearance.broken_count > 0) {
-        warn("%d of %d frames do not keep to %s", r.clearance.broken_count, r.made->clip->frames,
+    if (works && r.clearance.found.broken > 0) {
+        warn("%d of %d frames do not keep to %s", r.clearance.found.broken, r.made->clip->frames,
              track_kept_words(&r.clearance));
     }
     if (works && r.made->summary.held > 0) {

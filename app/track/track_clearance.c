@@ -8,8 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define CLOSED (POISE_CLOSURE_OF_FILES + 1e-9) // a loop open by less, in length units or radians, is closed
-
 // ---- Before --------------------------------------------------------------------------------------------------------------
 
 static double units_per_metre(const track_result *r)
@@ -99,9 +97,9 @@ static void keep(track_clearance *c, const poise_constraint *clearance, bool hol
     for (int i = a->has_shapes; i < (holds_loops ? a->count : a->first_loop); ++i) {
         c->kept[c->count++] = a->constraints[i];
     }
-    c->asked[TRACK_KEEPS_CLEAR] = clearance != NULL;
-    c->asked[TRACK_KEEPS_BALANCE] = a->polygon != NULL;
-    c->asked[TRACK_KEEPS_LOOPS] = holds_loops && a->count > a->first_loop;
+    c->asked[POISE_KEPT_CLEARANCE] = clearance != NULL;
+    c->asked[POISE_KEPT_BALANCE] = a->polygon != NULL;
+    c->asked[POISE_KEPT_LOOPS] = holds_loops && a->count > a->first_loop;
 }
 
 bool track_holds_loops(const track_request *request)
@@ -157,87 +155,46 @@ bool track_take_clearance(const track_request *request, track_result *r)
 
 // ---- After ---------------------------------------------------------------------------------------------------------------
 
-static track_kept kept_by(const poise_constraint *given)
-{
-    return given->kind == POISE_CONSTRAINT_CLEARANCE ? TRACK_KEEPS_CLEAR
-           : given->kind == POISE_CONSTRAINT_BALANCE ? TRACK_KEEPS_BALANCE
-                                                     : TRACK_KEEPS_LOOPS;
-}
-
-// Look at one frame.
-static void check_frame(track_clearance *c, const poise_kinematics *at, int frame)
-{
-    unsigned broken = 0;
-    for (int i = 0; i < c->count; ++i) {
-        int item = 0;
-        track_kept which = kept_by(&c->kept[i]);
-        track_worst *worst = &c->worst[which];
-        double room = poise_constraint_room(at, &c->kept[i], &item);
-        broken |= room >= (which == TRACK_KEEPS_LOOPS ? -CLOSED : 0) ? 0U : 1U << which;
-        if (room < worst->room) {
-            *worst = (track_worst){room, frame, i, item, worst->broken_count};
-        }
-    }
-    for (int which = 0; which < TRACK_KEPT_COUNT; ++which) {
-        c->worst[which].broken_count += (broken & 1U << which) != 0;
-    }
-    c->broken[frame] = (unsigned char)broken;
-    c->broken_count += broken != 0;
-}
-
 bool track_check_clearance(track_result *r)
 {
     track_clearance *c = &r->clearance;
-    const poise_clip *clip = r->made->clip;
-    poise_kinematics *at = NULL;
+    poise_kept_problem problem = {.model = r->made->model,
+                                  .clip = r->made->clip,
+                                  .constraints = c->kept,
+                                  .constraint_count = c->count,
+                                  .closure_tolerance = POISE_CLOSURE_OF_FILES};
     poise_error error;
     if (c->count == 0) {
         return true;
     }
-    if (poise_kinematics_create(r->made->model, NULL, &at, &error) != POISE_OK) {
+    c->broken = needed(calloc((size_t)r->made->clip->frames + 1, sizeof *c->broken));
+    if (poise_kept_measure(&problem, NULL, &c->found, c->broken, &error) != POISE_OK) {
         complain("%s: %s", r->model_name, error.text);
         return false;
     }
-    c->broken = needed(calloc((size_t)clip->frames + 1, sizeof *c->broken));
-    for (int which = 0; which < TRACK_KEPT_COUNT; ++which) {
-        c->worst[which].room = INFINITY;
-    }
-    for (int f = 0; f < clip->frames; ++f) {
-        poise_kinematics_update(at, clip->q + (size_t)f * (size_t)clip->nq, NULL);
-        check_frame(c, at, f);
-    }
-    poise_kinematics_destroy(at);
     if (r->made->fitted) {
         track_note(r, "%s %s has them, though bones were scaled",
-                   c->asked[TRACK_KEEPS_CLEAR] ? "shapes and tools were kept clear as large as" : "loops were closed where",
+                   c->asked[POISE_KEPT_CLEARANCE] ? "shapes and tools were kept clear as large as"
+                                                  : "loops were closed where",
                    r->model_name);
-    }
-    if (c->broken_count > 0 && r->made->verdict.level == POISE_VERDICT_GOOD) {
-        r->made->verdict.level = POISE_VERDICT_DOUBTFUL;
     }
     return true;
 }
 
 bool track_leaves_clearance(const track_result *r)
 {
-    return r->clearance.count > 0 && (r->clearance.broken_count > 0 || !r->clearance.checks_all);
+    return r->clearance.count > 0 && (r->clearance.found.broken > 0 || !r->clearance.checks_all);
 }
 
 // ---- In words ------------------------------------------------------------------------------------------------------------
 
-const char *track_kept_name(track_kept which)
-{
-    static const char *const names[TRACK_KEPT_COUNT] = {"clearance", "balance", "loops"};
-    return names[which];
-}
-
 const char *track_kept_reason(const track_clearance *c, int frame)
 {
     unsigned broken = c->broken ? c->broken[frame] : 0;
-    return broken & 1U << TRACK_KEEPS_CLEAR     ? (c->has_floor ? "not clear of floor or shapes" : "shapes overlap")
-           : broken & 1U << TRACK_KEEPS_BALANCE ? "out of balance"
-           : broken & 1U << TRACK_KEEPS_LOOPS   ? "a loop is open"
-                                                : NULL;
+    return broken & 1U << POISE_KEPT_CLEARANCE ? (c->has_floor ? "not clear of floor or shapes" : "shapes overlap")
+           : broken & 1U << POISE_KEPT_BALANCE ? "out of balance"
+           : broken & 1U << POISE_KEPT_LOOPS   ? "a loop is open"
+                                               : NULL;
 }
 
 // "left_foot", "obstacle 1 (box)", "the world", "the floor".
@@ -255,7 +212,7 @@ static void name_shape(const track_result *r, int shape, char *text, size_t size
 
 static double distance_of(const track_clearance *c)
 {
-    const track_worst *worst = &c->worst[TRACK_KEEPS_CLEAR];
+    const poise_kept_worst *worst = &c->found.worst[POISE_KEPT_CLEARANCE];
     const poise_constraint *apart = &c->kept[0];
     return worst->room + (apart->margins ? apart->margins[worst->item] : apart->margin);
 }
@@ -266,25 +223,25 @@ static double micrometres(double length) // those of what touches tell nothing
 }
 
 // What the worst frame is like.
-static void describe_worst(const track_result *r, track_kept which, char *text, size_t size)
+static void describe_worst(const track_result *r, poise_kept_sort which, char *text, size_t size)
 {
     const track_clearance *c = &r->clearance;
-    const track_worst *worst = &c->worst[which];
+    const poise_kept_worst *worst = &c->found.worst[which];
     const char *unit;
     double per = track_unit(r, &unit);
     int frame = r->made->first + worst->frame;
     char first[128], second[128], loop[300];
-    if (which == TRACK_KEEPS_CLEAR) {
+    if (which == POISE_KEPT_CLEARANCE) {
         double distance = distance_of(c);
         name_shape(r, c->kept[0].pairs[worst->item].a, first, sizeof first);
         name_shape(r, c->kept[0].pairs[worst->item].b, second, sizeof second);
         snprintf(text, size, "%s and %s %s %.4g %s in frame %d", first, second, distance < 0 ? "overlap by" : "are apart by",
                  micrometres(distance * per), unit, frame);
-    } else if (which == TRACK_KEEPS_BALANCE) {
+    } else if (which == POISE_KEPT_BALANCE) {
         snprintf(text, size, "the centre of mass is %.4g %s %s the polygon in frame %d", micrometres(worst->room * per),
                  unit, worst->room < 0 ? "outside" : "inside", frame);
-    } else if (worst->broken_count == 0) {
-        int loops = c->count - c->asked[TRACK_KEEPS_CLEAR] - c->asked[TRACK_KEEPS_BALANCE];
+    } else if (worst->broken == 0) {
+        int loops = c->count - c->asked[POISE_KEPT_CLEARANCE] - c->asked[POISE_KEPT_BALANCE];
         snprintf(text, size, "%d closed in every frame, to %.1g", loops, -worst->room);
     } else {
         poise_constraint_describe(&c->kept[worst->constraint], worst->item, r->skeleton, loop, sizeof loop);
@@ -292,17 +249,17 @@ static void describe_worst(const track_result *r, track_kept which, char *text, 
     }
 }
 
-void track_describe_kept(const track_result *r, track_kept which, char *text, size_t size)
+void track_describe_kept(const track_result *r, poise_kept_sort which, char *text, size_t size)
 {
     const track_clearance *c = &r->clearance;
-    const track_worst *worst = &c->worst[which];
+    const poise_kept_worst *worst = &c->found.worst[which];
     char words[600], frames[64] = "";
-    if (which == TRACK_KEEPS_CLEAR && c->kept[0].pair_count == 0) {
+    if (which == POISE_KEPT_CLEARANCE && c->kept[0].pair_count == 0) {
         snprintf(text, size, "no pair of shapes is left to watch");
         return;
     }
-    if (worst->broken_count > 0) {
-        snprintf(frames, sizeof frames, "not kept in %d of %d frames; ", worst->broken_count, r->made->clip->frames);
+    if (worst->broken > 0) {
+        snprintf(frames, sizeof frames, "not kept in %d of %d frames; ", worst->broken, r->made->clip->frames);
     }
     describe_worst(r, which, words, sizeof words);
     snprintf(text, size, "%s%s", frames, words);
@@ -317,13 +274,13 @@ const char *track_kept_words(const track_clearance *c)
         "",      "floor and shapes",        "balance",           "floor, shapes and balance",
         "loops", "floor, shapes and loops", "balance and loops", "floor, shapes, balance and loops"};
     unsigned broken = 0;
-    for (int which = 0; which < TRACK_KEPT_COUNT; ++which) {
-        broken |= c->worst[which].broken_count > 0 ? 1U << which : 0U;
+    for (int which = 0; which < POISE_KEPT_SORTS; ++which) {
+        broken |= c->found.worst[which].broken > 0 ? 1U << which : 0U;
     }
     return c->has_floor ? with_floor[broken] : words[broken];
 }
 
-json_node *track_kept_as_json(const track_result *r, track_kept which)
+json_node *track_kept_as_json(const track_result *r, poise_kept_sort which)
 {
     const track_clearance *c = &r->clearance;
     double per = r->made->scale.metres > 0 ? r->made->scale.metres : 1;
@@ -335,8 +292,8 @@ json_node *track_kept_as_json(const track_result *r, track_kept which)
         }
     }
     track_describe_kept(r, which, text, sizeof text);
-    json_node *o = json_make("{s:b}", "holds", c->worst[which].broken_count == 0);
-    if (which == TRACK_KEEPS_CLEAR) {
+    json_node *o = json_make("{s:b}", "holds", c->found.worst[which].broken == 0);
+    if (which == POISE_KEPT_CLEARANCE) {
         bool has_pairs = c->kept[0].pair_count > 0;
         json_set(o, "checks_all", json_from_bool(c->checks_all));
         json_set(o, "pairs", json_from_integer(c->kept[0].pair_count));
@@ -345,9 +302,9 @@ json_node *track_kept_as_json(const track_result *r, track_kept which)
         json_set(o, "margin", json_from_number(c->kept[0].margin * per));
         json_set(o, "nearest", has_pairs ? json_from_number(distance_of(c) * per) : json_new(JSON_NULL));
     } else {
-        bool is_loop = which == TRACK_KEEPS_LOOPS;
+        bool is_loop = which == POISE_KEPT_LOOPS;
         json_set(o, is_loop ? "error" : "room",
-                 json_from_number(is_loop ? -c->worst[which].room : c->worst[which].room * per));
+                 json_from_number(is_loop ? -c->found.worst[which].room : c->found.worst[which].room * per));
     }
     json_set(o, "text", json_from_text(text));
     json_set(o, "broken", broken);

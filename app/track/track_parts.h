@@ -35,20 +35,9 @@ track_request track_request_default(void);
 
 enum { TRACK_NOTES = 20, TRACK_NOTE_SIZE = 240 };
 
-// Where something that every frame keeps to has least room.
-typedef struct track_worst {
-    double room;      // of the worst frame; < 0: it does not hold, or by how much a loop is open
-    int frame;        // that one,
-    int constraint;   // what has it there,
-    int item;         // and which pair, side or row
-    int broken_count; // frames in which it does not hold
-} track_worst;
-
-typedef enum track_kept { TRACK_KEEPS_CLEAR = 0, TRACK_KEEPS_BALANCE, TRACK_KEEPS_LOOPS, TRACK_KEPT_COUNT } track_kept;
-
 // What every frame keeps to (track_clearance.c). Lengths in the skeleton's unit.
 typedef struct track_clearance {
-    bool asked[TRACK_KEPT_COUNT]; // what is kept
+    bool asked[POISE_KEPT_SORTS]; // what is kept
     bool has_floor;               // the last shape
     bool checks_all;              // there are pairs to watch, and no mesh is missing
     avoided avoided;              // of the options and the skeleton's file
@@ -57,9 +46,8 @@ typedef struct track_clearance {
     poise_pair *pairs;            // that are watched; NULL: those of the options
     poise_constraint *kept;       // the clearance, if it is asked for, then the balance, then loops
     int count;                    // of those
-    unsigned char *broken;        // by frame: bits of track_kept that do not hold
-    int broken_count;             // frames with any
-    track_worst worst[TRACK_KEPT_COUNT];
+    poise_kept found;             // how the answer keeps to them
+    unsigned char *broken;        // by frame: bits of poise_kept_sort that do not hold
 } track_clearance;
 
 // A recording and what it became.
@@ -146,15 +134,14 @@ void track_release_clearance(track_clearance *clearance);
 // Was it asked for and not kept, or not all of it looked after?
 bool track_leaves_clearance(const track_result *r);
 
-// What is kept, and why a frame does not; NULL: it does. "loops", "a loop is open".
-const char *track_kept_name(track_kept which);
+// Why a frame does not keep to it; NULL: it does. "a loop is open".
 const char *track_kept_reason(const track_clearance *clearance, int frame);
 
 // What some frame does not keep to: "floor, shapes and loops".
 const char *track_kept_words(const track_clearance *clearance);
 
 // The worst frame in words, with the number of frames that could not keep it.
-void track_describe_kept(const track_result *r, track_kept which, char *text, size_t size);
+void track_describe_kept(const track_result *r, poise_kept_sort which, char *text, size_t size);
 
 // Are loops of the skeleton held? Frame by frame they are.
 bool track_holds_loops(const track_request *request);

@@ -193,11 +193,11 @@ void track_print(const track_result *r, FILE *stream)
     }
     fprintf(stream, "  time        %.0f us a frame (p50 %.0f, p99 %.0f); %.2f s in all, %d thread%s\n", 1e6 * r->mean_time,
             1e6 * r->p50, 1e6 * r->p99, r->wall, r->threads, r->threads == 1 ? "" : "s");
-    for (int which = 0; which < TRACK_KEPT_COUNT; ++which) {
+    for (int which = 0; which < POISE_KEPT_SORTS; ++which) {
         char text[TRACK_NOTE_SIZE];
         if (r->clearance.asked[which]) {
-            track_describe_kept(r, (track_kept)which, text, sizeof text);
-            fprintf(stream, "  %-11s %s\n", track_kept_name((track_kept)which), text);
+            track_describe_kept(r, (poise_kept_sort)which, text, sizeof text);
+            fprintf(stream, "  %-11s %s\n", poise_kept_name((poise_kept_sort)which), text);
         }
     }
     verdict_print(&r->made->verdict, r->made->findings, stream);
@@ -287,9 +287,9 @@ json_node *track_as_json(const track_result *r, const char *out, const char *rep
                            w->iterations, "converged", w->converged, "velocity", w->velocity, "acceleration",
                            w->acceleration));
     }
-    for (int which = 0; which < TRACK_KEPT_COUNT; ++which) {
+    for (int which = 0; which < POISE_KEPT_SORTS; ++which) {
         if (r->clearance.asked[which]) {
-            json_set(o, track_kept_name((track_kept)which), track_kept_as_json(r, (track_kept)which));
+            json_set(o, poise_kept_name((poise_kept_sort)which), track_kept_as_json(r, (poise_kept_sort)which));
         }
     }
     json_node *notes = json_new(JSON_ARRAY);

@@ -22,6 +22,6 @@ json_node *track_as_json(const track_result *r, const char *out, const char *rep
 bool report_write(const track_result *r, const char *name, const arguments *args);
 
 // Was this kept in every frame? Only where it was asked for (track_clearance.c).
-json_node *track_kept_as_json(const track_result *r, track_kept which);
+json_node *track_kept_as_json(const track_result *r, poise_kept_sort which);
 
 #endif

@@ -166,14 +166,17 @@ typedef enum poise_finding_kind {
     POISE_FINDING_SCUFFED,    // retargeting: share of frames in which a foot that is not planted scrapes over the ground
     POISE_FINDING_HOVERING,   // retargeting: share of frames in which nothing is near the ground, for longer than in a jump
     POISE_FINDING_UNCLOSED,   // retargeting: a loop that the target's file closes is open: by how much, metres or radians
-    POISE_FINDING_AFLOAT,  // poses: the lowest sole is above the ground that the figure stands on at rest: height relative
-                           // to leg length
-    POISE_FINDING_UNMET,   // edits: a pin is out of reach: share of the frames in which it should hold
-    POISE_FINDING_JOLTED,  // edits: a joint snaps, or a foot jolts, and did not before: value 1
-    POISE_FINDING_COLLAR,  // edits: a clavicle is turned against the chest, compared with the motion as it was: radians
-    POISE_FINDING_TWISTED, // edits: a bone of an arm or a leg is twisted about its length, compared likewise: radians
-    POISE_FINDING_DRAGGED, // edits: the chest is turned in the world, though no pin holds the trunk: radians
-    POISE_FINDING_BENT,    // edits: an elbow or a knee leaves the plane and the side of its bend: radians
+    POISE_FINDING_AFLOAT,    // poses: the lowest sole is above the ground that the figure stands on at rest: height relative
+                             // to leg length
+    POISE_FINDING_UNMET,     // edits: a pin is out of reach: share of the frames in which it should hold
+    POISE_FINDING_JOLTED,    // edits: a joint snaps, or a foot jolts, and did not before: value 1
+    POISE_FINDING_COLLAR,    // edits: a clavicle is turned against the chest, compared with the motion as it was: radians
+    POISE_FINDING_TWISTED,   // edits: a bone of an arm or a leg is twisted about its length, compared likewise: radians
+    POISE_FINDING_DRAGGED,   // edits: the chest is turned in the world, though no pin holds the trunk: radians
+    POISE_FINDING_BENT,      // edits: an elbow or a knee leaves the plane and the side of its bend: radians
+    POISE_FINDING_CLEARANCE, // constraints: share of frames in which shapes are nearer than they may be
+    POISE_FINDING_BALANCE,   // constraints: share of frames in which the centre of mass leaves its polygon
+    POISE_FINDING_LOOPS,     // constraints: share of frames in which a loop is open
     POISE_FINDING_KIND_COUNT
 } poise_finding_kind;
 
@@ -195,8 +198,8 @@ typedef struct poise_thresholds {
 // 0.5; limb 0.5, 1.2; reversed 0; slipped 0.3, 3; released 0.1; apart never; tipped 0.05; buried 0.03, 0.25; fixed 0; unplanted
 // 0.3; aside 0.1; leapt 0.1222, 0.5236 (7 and 30 degrees); slid 0.02, 0.1; self 0.02; pierced 0.02, 0.1; floor 0.02;
 // unchecked 0; fast 1; abrupt 0.02; loose 0.05; lurched 1;
-// overturned 0.5; scuffed 0.02; hovering 0.02; unclosed 0.002; afloat 0.05; unmet 0; jolted 0; collar 0.5; twisted 1; dragged 0.35; bent
-// 0.3. Without a second number: never failed.
+// overturned 0.5; scuffed 0.02; hovering 0.02; unclosed 0.002; afloat 0.05; unmet 0; jolted 0; collar 0.5; twisted 1;
+// dragged 0.35; bent 0.3; clearance, balance, loops 0. Without a second number: never failed.
 POISE_API poise_thresholds poise_thresholds_default(void);
 
 // Set the thresholds of a finding by its name, such as "moved". A negative `failed` keeps the current one, or `doubtful` if
@@ -214,7 +217,7 @@ typedef struct poise_finding {
     double value;              // as above
     int first, last;           // LOST, HIDDEN, BLOCKED, SNAPPED, FROZEN, FILLED, CUT, PUSHED, AT_LIMIT (the longest time):
         // frames; TRADED: the first time; SELF, PIERCED, FLOOR, FAST, ABRUPT, LOOSE, LURCHED, SCUFFED,
-        // UNCLOSED, UNMET: the frame in which it is worst; HOVERING: the longest time; LEAPT, SLID: poses, the first of the path is 1; COLLAR,
+        // UNCLOSED, UNMET, CLEARANCE, BALANCE, LOOPS: the frame in which it is worst; HOVERING: the longest time; LEAPT, SLID: poses, the first of the path is 1; COLLAR,
         // TWISTED, DRAGGED, BENT: the frames around the worst one in which it is too large; else 0
     double distance; // LOST: of the farthest marker, relative to stature; BLOCKED: without limits; SELF, PIERCED,
                      // FLOOR: the largest depth in metres; FAST, ABRUPT: the largest speed or acceleration in
@@ -295,6 +298,56 @@ POISE_API poise_path_problem poise_path_problem_default(void);
 // judged: not whether poses are reached, not what lies in the way.
 POISE_API poise_status poise_path_judge(const poise_path_problem *problem, const poise_allocator *allocator,
                                         poise_verdict *verdict, poise_finding *findings, int capacity, poise_error *error);
+
+// A motion, and the constraints that it should keep to. Start from poise_kept_problem_default().
+typedef struct poise_kept_problem {
+    const poise_model *model;            // of the clip
+    const poise_clip *clip;              // the motion
+    const poise_constraint *constraints; // of every frame
+    int constraint_count;                // how many
+    double closure_tolerance;            // 1e-12: by which a loop may be open, in length units or radians
+} poise_kept_problem;
+
+// The defaults given beside the members.
+POISE_API poise_kept_problem poise_kept_problem_default(void);
+
+// Sorts of constraints that are judged together.
+typedef enum poise_kept_sort {
+    POISE_KEPT_CLEARANCE = 0, // shapes apart
+    POISE_KEPT_BALANCE,       // the centre of mass above its polygon
+    POISE_KEPT_LOOPS,         // all others
+    POISE_KEPT_SORTS          // how many there are
+} poise_kept_sort;
+
+// A short lower-case name such as "clearance"; "unknown" outside the enumeration.
+POISE_API const char *poise_kept_name(poise_kept_sort sort);
+POISE_API poise_kept_sort poise_kept_sort_of(const poise_constraint *constraint);
+
+// Where constraints of one sort are worst.
+typedef struct poise_kept_worst {
+    double room;    // as poise_constraint_room: below 0 it does not hold; infinite: there are none of this sort
+    int frame;      // in which that is; POISE_NONE: none
+    int constraint; // of which that is
+    int item;       // its pair, side or row
+    int broken;     // frames in which one of this sort does not hold
+} poise_kept_worst;
+
+// How a motion keeps to constraints.
+typedef struct poise_kept {
+    poise_kept_worst worst[POISE_KEPT_SORTS]; // by sort
+    int broken;                               // frames in which some constraint does not hold
+} poise_kept;
+
+// Look at every frame of a motion. `broken` (may be NULL) receives a byte for each: bit 1 << sort where that sort does not
+// hold.
+POISE_API poise_status poise_kept_measure(const poise_kept_problem *problem, const poise_allocator *allocator,
+                                          poise_kept *kept, unsigned char *broken, poise_error *error);
+
+// What speaks against the motion (CLEARANCE, BALANCE, LOOPS), added to a verdict. poise_verdict_find does so itself for the
+// constraints of its track.
+POISE_API void poise_kept_judge(const poise_kept_problem *problem, const poise_kept *kept,
+                                const poise_thresholds *thresholds, poise_verdict *verdict, poise_finding *findings,
+                                int capacity);
 
 // Add a finding of your own to a verdict: its level follows from the thresholds. A finding within them is kept only if
 // `always`. Start with a verdict of {0}; `findings` has room for `capacity`, sorted by level, worst first.

@@ -64,7 +64,7 @@ from .constraints import (
     weld,
 )
 from .files import Clip, File, Markers, dh, did_you_mean as _did_you_mean, dump, load, parse, read, save
-from .motions import Edited, PathVerdict, Pin, Retargeted, Role, edit, judge_path, retarget
+from .motions import ConstraintVerdict, Edited, PathVerdict, Pin, Retargeted, Role, edit, judge_constraints, judge_path, retarget
 from .opensim import Scaled, SensorTrack, scale, track_sensors
 from .recordings import Finding, Track, track
 
@@ -193,6 +193,7 @@ __all__ = [
     "edit",
     "half_space",
     "hinge",
+    "judge_constraints",
     "judge_path",
     "line",
     "load",

@@ -194,6 +194,31 @@ class Pin(NamedTuple):
     worst_frame: int
 
 
+class ConstraintVerdict(Judged):
+    """How a motion keeps to constraints; true where all hold in every frame.
+
+    `verdict` is "good" or "doubtful"; `findings` name the worst frame of each sort. `broken` has the frames in which each sort
+    does not hold: "clearance", "balance", "loops".
+    """
+
+    def __init__(self, verdict: str, findings: Sequence[tuple[Any, ...]], broken: dict[str, list[int]]):
+        self.verdict = verdict
+        self.findings = [Finding(*row) for row in findings]
+        self.broken = broken
+
+    def __repr__(self) -> str:
+        return f"<poise.ConstraintVerdict {self.verdict}{''.join(f'; {f.text}' for f in self.findings[:1])}>"
+
+
+def judge_constraints(model: _poise.Model, q: ArrayLike, **options: Any) -> ConstraintVerdict:
+    """Do constraints hold in every row of q, such as the frames of a motion?
+
+    Options are those of `Model.solve` that say what to keep to: avoid, margin, self_margin, obstacles, constraints, loops,
+    neighbours, allow_missing.
+    """
+    return ConstraintVerdict(*_poise.judge_constraints(model, np.asarray(q, dtype=np.float64), options))
+
+
 class Edited(Moved):
     """A motion that was edited. True where the verdict is good and the mirror could be met.
 

@@ -194,6 +194,93 @@ static PyObject *judge_path(PyObject *module, PyObject *arguments)
     return out;
 }
 
+// ---- Constraints over a motion -------------------------------------------------------------------------------------------
+
+// The frames of each sort of constraint that do not hold, by its name; NULL with an exception.
+static PyObject *broken_out(const unsigned char *broken, int frames)
+{
+    PyObject *out = PyDict_New();
+    for (int sort = 0; out && sort < POISE_KEPT_SORTS; ++sort) {
+        PyObject *list = PyList_New(0);
+        for (int f = 0; list && f < frames; ++f) {
+            PyObject *frame = broken[f] & 1U << sort ? PyLong_FromLong(f) : NULL;
+            if (frame && PyList_Append(list, frame) != 0) {
+                Py_DecRef(list);
+                list = NULL;
+            }
+            Py_DecRef(frame);
+        }
+        if (!list || PyDict_SetItemString(out, poise_kept_name((poise_kept_sort)sort), list) != 0) {
+            Py_DecRef(out);
+            out = NULL;
+        }
+        Py_DecRef(list);
+    }
+    return out;
+}
+
+static PyObject *judge_rows(const model_object *m, const constraint_array *within, const numbers *q)
+{
+    poise_clip clip = {
+        .frames = m->info.nq > 0 ? (int)(q->count / m->info.nq) : 0, .nq = m->info.nq, .frame_time = 1, .q = q->at};
+    poise_kept_problem problem = {.model = m->model,
+                                  .clip = &clip,
+                                  .constraints = within->list,
+                                  .constraint_count = within->count,
+                                  .closure_tolerance = POISE_CLOSURE_OF_FILES};
+    poise_thresholds thresholds = poise_thresholds_default();
+    poise_finding findings[POISE_KEPT_SORTS];
+    poise_verdict verdict = {.count = 0};
+    poise_kept kept;
+    poise_error error;
+    unsigned char *broken = PyMem_Calloc((size_t)clip.frames + 1, 1);
+    if (!broken) {
+        return PyErr_NoMemory();
+    }
+    PyThreadState *state = PyEval_SaveThread();
+    poise_status status = poise_kept_measure(&problem, NULL, &kept, broken, &error);
+    PyEval_RestoreThread(state);
+    if (status == POISE_OK) {
+        poise_kept_judge(&problem, &kept, &thresholds, &verdict, findings, POISE_KEPT_SORTS);
+    }
+    PyObject *frames = status == POISE_OK ? broken_out(broken, clip.frames) : NULL;
+    PyMem_Free(broken);
+    return status != POISE_OK ? raise_refusal(&error)
+           : frames ? Py_BuildValue("sNN", poise_verdict_name(verdict.level), findings_out(findings, verdict.count), frames)
+                    : NULL;
+}
+
+// judge_constraints(model, q, keywords of constraints): the verdict, its findings, and the frames that break each sort.
+static PyObject *judge_constraints(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    PyObject *whose, *rows, *keywords, *name, *value;
+    Py_ssize_t at = 0;
+    constraint_call c = {.loops = true, .neighbours = 1};
+    if (!PyArg_ParseTuple(arguments, "OOO", &whose, &rows, &keywords)) {
+        return NULL;
+    }
+    while (PyDict_Next(keywords, &at, &name, &value)) {
+        const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+        if (!text || !constraints_keyword(&c, text, value) || PyErr_Occurred()) {
+            return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "judge_constraints: there is no %R", name);
+        }
+    }
+    model_object *m = model_of(whose);
+    numbers q;
+    constraint_array within;
+    if (!m || !numbers_take_rows(&q, rows, "q", m->info.nq)) {
+        return NULL;
+    }
+    PyObject *out = NULL;
+    if (constraints_take(&within, m, &c)) {
+        out = judge_rows(m, &within, &q);
+        constraints_release(&within);
+    }
+    numbers_release(&q);
+    return out;
+}
+
 // ---- Pins ----------------------------------------------------------------------------------------------------------------
 
 // The pins of words and of a JSON document, then one for each contact of the feet; NULL with an exception.
@@ -390,9 +477,13 @@ static PyObject *sample_clip(PyObject *module, PyObject *arguments)
 }
 
 static PyMethodDef functions[] = {
-    {"sample_clip", sample_clip, METH_VARARGS, NULL}, {"retarget", retarget, METH_VARARGS, NULL},
-    {"judge_path", judge_path, METH_VARARGS, NULL},   {"pin_clip", pin_clip, METH_VARARGS, NULL},
-    {"change_clip", change_clip, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL},
+    {"sample_clip", sample_clip, METH_VARARGS, NULL},
+    {"retarget", retarget, METH_VARARGS, NULL},
+    {"judge_path", judge_path, METH_VARARGS, NULL},
+    {"judge_constraints", judge_constraints, METH_VARARGS, NULL},
+    {"pin_clip", pin_clip, METH_VARARGS, NULL},
+    {"change_clip", change_clip, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
 };
 
 bool motions_add(PyObject *module)

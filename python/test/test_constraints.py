@@ -452,3 +452,20 @@ def test_what_is_in_the_way_is_named(robot):
     assert robot.blockers([goal, poise.posture(START)], START) == ("soft goals",)
     with pytest.raises(ValueError, match="use auto"):
         robot.blockers(goal, START, method="lbfgs")
+
+
+def test_a_motion_is_judged_by_what_it_should_keep_to(robot):
+    """Frames in which the hand is inside a ball are named; where it is not asked for nothing is."""
+    there = robot.fk(START, "link7")[:3, 3]
+    away = START + [0.8, 0, 0, 0, 0, 0, 0]
+    ball = poise.sphere(there, radius=0.05)
+    judged = poise.judge_constraints(robot, [away, START, START, away], obstacles=[ball])
+    assert not judged and judged.verdict == "doubtful"
+    assert judged.broken == {"clearance": [1, 2], "balance": [], "loops": []}
+    assert "nearer than they may be in 50.0 % of the frames" in judged.findings[0].text
+    assert (judged.findings[0].kind, judged.findings[0].first) == ("clearance", 1)
+    assert poise.judge_constraints(robot, [away, away], obstacles=[ball]).verdict == "good"
+    pinned = poise.judge_constraints(robot, [START, away], constraints=[poise.connect("link7", there)])
+    assert pinned.broken["loops"] == [1] and "open in 50.0 %" in pinned.findings[0].text
+    with pytest.raises(TypeError, match="there is no 'goals'"):
+        poise.judge_constraints(robot, [away], goals=1)

@@ -130,10 +130,13 @@ STRUCT(poise_calibration_report, M(frames), M(rounds), M(points), M(rms), M(mean
 STRUCT(poise_figure, M(is_named), M(height), M(up), M(is_upside_down), M(metres))
 STRUCT(poise_subject, M(name), M(markers), M(seen), M(is_whole))
 STRUCT(poise_verdict, M(level), M(count))
+STRUCT(poise_thresholds, M(doubtful))
+STRUCT(poise_kept, M(broken))
 STRUCT(poise_finding, M(kind), M(level), M(name), M(other), M(value), M(first), M(last), M(distance))
 STRUCT(poise_overlap_problem, M(hulls), M(hull_count), M(shapes), M(shape_count), M(excluded), M(excluded_count), M(metres))
 STRUCT(poise_edit_problem, M(model), M(before), M(after), M(pins), M(pin_count), M(results), M(report), M(overlap),
        M(unread), M(metres))
+STRUCT(poise_kept_problem, M(model), M(clip), M(constraints), M(constraint_count), M(closure_tolerance))
 STRUCT(poise_path_problem, M(model), M(q), M(poses), M(body), M(local), M(metres), M(thresholds))
 STRUCT(poise_recording_problem, M(only_placements), M(labels), M(from_scale), M(pairs), M(pair_count), M(keep_size),
        M(subject), M(first), M(last), M(rate), M(fit), M(calibration_frames), M(track.solver), M(track.restarts),

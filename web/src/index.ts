@@ -39,7 +39,7 @@ export {
     type SkeletonMotion,
 } from './retarget.js';
 export { Stance, type StanceOptions } from './stance.js';
-export { judgePath, type PathOptions, type PathVerdict } from './path.js';
+export { judgeConstraints, judgePath, type KeptOptions, type KeptVerdict, type PathOptions, type PathVerdict } from './path.js';
 export { edit, judgeEdit, type EditableMotion, type EditedMotion, type EditOptions, type GoalPin, type PinDescription, type PinResult } from './edit.js';
 export { Carried, type Channel, type Event } from './carried.js';
 export type { Edit, FileContent, Hull, PoiseFile, Posture, ReadOptions, Warning } from './files.js';

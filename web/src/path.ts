@@ -1,6 +1,9 @@
 import type { Model } from './model.js';
 import { judged, type Finding } from './recording.js';
-import { memberAt, newStruct, newStructs } from './structs.js';
+import type { Clearance } from './clearance.js';
+import type { Loops } from './loops.js';
+import { CLOSURE } from './solver.js';
+import { layoutOf, memberAt, newStruct, newStructs, setStruct } from './structs.js';
 import type { Numbers, VerdictLevel } from './values.js';
 import { PoiseError } from './errors.js';
 
@@ -49,5 +52,49 @@ export function judgePath(model: Model, q: Numbers, { tool, step, slide, metres 
         const findings = keep(newStructs(module, 'poise_finding', Math.max(poses, 1)));
         module.run('poise_path_judge', problem, 0, verdict, findings, poses);
         return judged(module, verdict, findings, poses);
+    }));
+}
+
+/** Which constraints a motion is to keep to. */
+export interface KeptOptions {
+    clearance?: Clearance;
+    loops?: Loops;
+}
+
+export interface KeptVerdict extends PathVerdict {
+    /** The frames in which each sort does not hold, counted from 0. */
+    readonly broken: { readonly clearance: readonly number[]; readonly loops: readonly number[] };
+}
+
+/** Do constraints hold in every row of q, such as the frames of a motion? */
+export function judgeConstraints(model: Model, q: Numbers, { clearance, loops }: KeptOptions): KeptVerdict {
+    const { module, nq } = model;
+    const frames = nq > 0 ? q.length / nq : 0;
+    if (!Number.isInteger(frames)) {
+        throw new PoiseError('argument', `q: expected rows of ${nq} numbers, got ${q.length}`);
+    }
+    return module.withNumbers(q, q.length, (at) => module.scoped((keep) => {
+        const { size } = layoutOf(module, 'poise_constraint');
+        const lists = [{ list: clearance, count: 1 }, { list: loops, count: loops?.loops.length ?? 0 }].filter(({ list }) => list);
+        const count = lists.reduce((sum, each) => sum + each.count, 0);
+        const constraints = keep(newStructs(module, 'poise_constraint', Math.max(count, 1)));
+        lists.reduce((to, { list, count: own }) => {
+            module.bytes.copyWithin(to, list!.address, list!.address + own * size);
+            return to + own * size;
+        }, constraints);
+        const clip = keep(newStructs(module, 'poise_clip'));
+        setStruct(module, 'poise_clip', clip, { frames, nq, frameTime: 1 }, { q: at });
+        const problem = keep(newStruct(module, 'poise_kept_problem', 'poise_kept_problem_default', { closureTolerance: CLOSURE }, {
+            model: model.address, clip, constraints, constraintCount: count,
+        }));
+        const [kept, broken] = [keep(newStructs(module, 'poise_kept')), keep(module.allocate(Math.max(frames, 1)))];
+        module.run('poise_kept_measure', problem, 0, kept, broken);
+        const [verdict, findings] = [keep(newStructs(module, 'poise_verdict')), keep(newStructs(module, 'poise_finding', 3))];
+        module.bytes.fill(0, verdict, verdict + layoutOf(module, 'poise_verdict').size);
+        const thresholds = keep(newStruct(module, 'poise_thresholds', 'poise_thresholds_default', {}));
+        module.call('poise_kept_judge', problem, kept, thresholds, verdict, findings, 3);
+        const bits = module.bytes.slice(broken, broken + frames);
+        const frameOf = (bit: number) => Array.from(bits.keys()).filter((f) => (bits[f]! >> bit) & 1);
+        return { ...judged(module, verdict, findings, 3), broken: { clearance: frameOf(0), loops: frameOf(2) } };
     }));
 }

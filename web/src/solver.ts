@@ -70,7 +70,8 @@ export interface SolverExtras {
     loops?: Loops | null;
 }
 
-const CLOSURE = 1e-5; // POISE_CLOSURE_OF_FILES
+/** @internal */
+export const CLOSURE = 1e-5; // POISE_CLOSURE_OF_FILES
 
 /** How a solve went. */
 export interface Report {

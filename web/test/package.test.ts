@@ -48,6 +48,12 @@ test('loops of a file are read, held by a solver, measured, and written again', 
     using leaves = new ik.Solver(model);
     assert.ok(gapAfter(holds) < 1e-7);
     assert.ok(gapAfter(leaves) > 0.01);
+    const open = model.neutral();
+    open[0] = 0.3; // the crank alone
+    const judged = ik.judgeConstraints(model, [...model.neutral(), ...open, ...model.neutral()], { loops });
+    assert.deepEqual([judged.verdict, judged.broken.loops, judged.broken.clearance], ['doubtful', [1], []]);
+    assert.match(judged.findings[0]!.text, /^the loop of (coupler and rocker|rocker and coupler) is open in 33.3 % of the frames, most in frame 1$/);
+    assert.equal(ik.judgeConstraints(model, model.neutral(), { loops }).verdict, 'good');
     const away = goals.position(1, [0.4, 0, 0], [0.35, 0, 0.35]); // of the coupler alone
     assert.notEqual(holds.solve([away], model.neutral()).outcome, 'reached');
     assert.deepEqual(holds.blockers([away], model.neutral()), ['loops']);
