@@ -233,12 +233,13 @@ const char *const pz_marker_sets[PZ_MARKER_SETS] = {
     "# foot\n"
     ROW("HEE HEL Heel CAL CALC CA FCC HEEL Calcaneus HeelBack",
                                            "foot 0",        "-42 -30 0",   "18 14")
-    ROW("HeelLat LCAL LCALC STL CAL2 PosteriorFoot",
+    ROW("HeelLat LCAL LCALC CAL2 PosteriorFoot",
                                            "foot 0",        "-12 -30 18",  "22 16")
-    ROW("HeelMed MCAL MCALC ST CAL3",      "foot 0",        "-12 -28 -18", "22 16")
+    ROW("HeelMed MCAL MCALC ST STL CAL3",  "foot 0",        "-12 -28 -18", "22 16")
+    ROW("NAV Navicular",                   "foot 0",        "34 -24 -20",  "20 15")
     ROW("MidfootSup MidFoot FOOTS D2MT FootS MFS CUN",
                                            "foot 0",        "50 -8 -10",   "28 20")
-    ROW("MidfootLat NAV CUB MFL LateralFoot LatFoot",
+    ROW("MidfootLat CUB MFL LateralFoot LatFoot",
                                            "foot 0",        "42 -22 38",   "28 22")
     ROW("TOE MT2 2MT SM2 2Meta MT23 ToeBase FM2 Forefoot",
                                            "foot 1",        "2 12 2",      "20 15")

@@ -315,6 +315,23 @@ TEST(a_figure_tells_its_unit_and_which_way_is_up)
     ck_assert_int_eq(poise_model_figure(NULL, &f, NULL), POISE_ERROR_ARGUMENT);
 }
 
+// The navicular and the sustentaculum tali of the Oxford foot model: across the foot from the fifth toe.
+TEST(markers_of_the_inner_foot_are_placed_there)
+{
+    static const char *const labels[] = {"LMT5", "LNAV", "LSTL", "RMT5", "RNAV", "RSTL"};
+    poise_markers *markers = labelled(labels, 6);
+    poise_placement places[6];
+    poise_places_report report;
+    ck_assert_int_eq(poise_places_by_name(humanoid(), markers, NULL, places, NULL, 6, &report, NULL), POISE_OK);
+    ck_assert_int_eq(report.placed, 6);
+    for (int i = 0; i < 6; ++i) { // x points to the left
+        bool is_left = (labels[i][0] == 'L') == (i % 3 == 0);
+        ck_assert_msg(is_left ? places[i].local.x > 0.01 : places[i].local.x < -0.01, "%s: %g", labels[i],
+                      places[i].local.x);
+    }
+    poise_markers_destroy(markers);
+}
+
 TEST(markers_without_names_that_reach_as_far_every_way_are_as_high_as_their_longest_reach)
 {
     static const char *const labels[] = {"u", "v"};
