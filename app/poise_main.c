@@ -1,5 +1,5 @@
 // poise: one program, a command for each job.
-#include "cli/whole_files.h"
+#include "cli/files.h"
 #include "commands/commands.h"
 
 #include <poise/base.h>

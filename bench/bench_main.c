@@ -1,9 +1,9 @@
 // poise-bench: speed and accuracy of Poise. `poise-bench --help` lists suites and options.
 #include "cli/data_files.h"
-#include "cli/json_output.h"
+#include "cli/files.h"
+#include "cli/json.h"
 #include "cli/terminal.h"
 #include "cli/threads.h"
-#include "cli/whole_files.h"
 #include "draw_report.h"
 #include "suite.h"
 

@@ -1,6 +1,6 @@
 #include "bench_report.h"
 
-#include "cli/json_output.h"
+#include "cli/json.h"
 
 #include <poise/base.h>
 

@@ -2,10 +2,10 @@
 #include "draw_report.h"
 
 #include "cli/command.h"
-#include "cli/json_output.h"
+#include "cli/files.h"
+#include "cli/json.h"
 #include "cli/memory.h"
 #include "cli/terminal.h"
-#include "cli/whole_files.h"
 #include "papers/reproduce/plot.h"
 
 #include <string.h>

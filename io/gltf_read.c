@@ -322,7 +322,7 @@ static double component(const unsigned char *at, layout how)
     for (size_t i = 0; i < how.width; ++i) {
         bits |= (uint32_t)at[i] << (8 * i);
     }
-    float real;
+    float single;
     double scaled;
     switch (how.component_type) {
     case 5120:
@@ -338,8 +338,8 @@ static double component(const unsigned char *at, layout how)
     case 5125:
         return (double)bits;
     default:
-        memcpy(&real, &bits, sizeof real);
-        return (double)real;
+        memcpy(&single, &bits, sizeof single);
+        return (double)single;
     }
 }
 

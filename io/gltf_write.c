@@ -282,9 +282,9 @@ static void put_float(gltf_writing *doc, double value)
         doc->status = POISE_ERROR_ARGUMENT;
         return;
     }
-    float real = (float)value;
+    float single = (float)value;
     uint32_t bits;
-    memcpy(&bits, &real, sizeof bits);
+    memcpy(&bits, &single, sizeof bits);
     unsigned char bytes[] = {(unsigned char)bits, (unsigned char)(bits >> 8), (unsigned char)(bits >> 16),
                              (unsigned char)(bits >> 24)};
     pz_put_bytes(&doc->binary, bytes, sizeof bytes);

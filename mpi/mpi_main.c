@@ -1,8 +1,8 @@
 // poise-mpi: the commands of poise whose work many machines can share, as an MPI program.
 #include "ranks.h"
 
+#include <app/cli/files.h>
 #include <app/cli/terminal.h>
-#include <app/cli/whole_files.h>
 #include <app/commands/commands.h>
 #include <papers/reproduce/reproduce.h>
 

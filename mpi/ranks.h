@@ -2,7 +2,7 @@
 #ifndef MPI_RANKS_H
 #define MPI_RANKS_H
 
-#include <app/cli/ranks_seam.h>
+#include <app/cli/ranks.h>
 
 // Start MPI and join its ranks. What rank 0 alone should print goes, on the others, nowhere (standard output) or to a
 // stream that is kept (complaints). False, with one line on standard error, where MPI cannot serve threads.

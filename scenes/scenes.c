@@ -100,7 +100,8 @@ static void fail(scene_builder *scene, poise_status status, const char *text)
     scene->status = status;
     if (scene->error) {
         *scene->error = (poise_error){.status = status};
-        strncpy(scene->error->text, text, sizeof scene->error->text - 1);
+        size_t length = strlen(text), most = sizeof scene->error->text - 1;
+        memcpy(scene->error->text, text, length < most ? length : most);
     }
 }
 

@@ -44,7 +44,7 @@ CLIENTS = {
 
 # Single files that need private headers.
 PRIVATE = {
-    "app/cli/json_tree.c": ["io"],  # reads JSON with the parser of the library
+    "app/cli/json.c": ["io"],  # reads JSON with the parser of the library
     "papers/plain/two_task.c": ["src/express/erik", "src/num"],  # runs over the chain and the measures of ERIK
 }
 

@@ -6,9 +6,9 @@
 // that most joints move is taken, then the one with the most bodies above it, then the first.
 #include "aim_target.h"
 
-#include "cli/degrees.h"
 #include "cli/load.h"
 #include "cli/terminal.h"
+#include "cli/words.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -2,12 +2,12 @@
 #include "aim_target.h"
 
 #include "cli/command.h"
-#include "cli/degrees.h"
-#include "cli/json_output.h"
+#include "cli/files.h"
+#include "cli/json.h"
 #include "cli/load.h"
 #include "cli/memory.h"
 #include "cli/terminal.h"
-#include "cli/whole_files.h"
+#include "cli/words.h"
 
 #include <scenes/drawing.h>
 

@@ -3,7 +3,7 @@
 #ifndef APP_AIM_TARGET_H
 #define APP_AIM_TARGET_H
 
-#include "cli/arguments.h"
+#include "cli/command.h"
 
 #include <papers/plain/two_task.h>
 #include <poise/io.h>

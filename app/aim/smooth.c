@@ -1,7 +1,7 @@
 // The motion filter, set up by words.
 #include "smooth.h"
 
-#include "cli/arguments.h"
+#include "cli/command.h"
 #include "cli/terminal.h"
 
 #include <math.h>

@@ -10,7 +10,7 @@
 #ifndef APP_LOAD_H
 #define APP_LOAD_H
 
-#include "parse_text.h"
+#include "command.h"
 
 #include <poise/io.h>
 #include <poise/poise.h>

@@ -1,13 +1,14 @@
 // Files and programs beside this one.
 #include "programs.h"
-
+#include "command.h"
 #include "memory.h"
-#include "ranks_seam.h"
+#include "ranks.h"
 #include "system/system.h"
 #include "terminal.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,3 +60,84 @@ void become_device_program(const arguments *args, const char *command)
         become_program(path, "poise-cuda", command, count, words);
     }
 }
+
+// ---- poise bench: its page -----------------------------------------------------------------------------------------------
+
+// What help shows; poise-bench reads them itself, and has more.
+static const app_option options[] = {
+    {"peers", .help = "also run the baselines that are built in"},
+    {"quick", .help = "run in seconds: to see that it works, not to quote"},
+    {"list", .help = "list the suites and their tables"},
+    {"tables", 0, OPTION_TEXT, "A,B", .help = "only these tables of the suites"},
+    {"rounds", 0, OPTION_COUNT, "N", .help = "number of runs; the fastest counts"},
+    {"threads", 0, OPTION_COUNT, "N", .help = "threads for suites that use several"},
+    {"data", 0, OPTION_FILE, "FOLDER",
+     .help = "recordings and robots of others (docs/data.md); without them what needs them is left out (environment "
+             "POISE_DATA)"},
+    {"markdown", .help = "print Markdown instead of tables"},
+    {"save", 0, OPTION_OUTPUT, "FILE", .help = "also write the results as JSON"},
+    {"draw", 0, OPTION_FILE, "FILE",
+     .help = "run nothing: throughput against batch size from JSON of gpu-arms, as SVG to -o"},
+    {"output", 'o', OPTION_OUTPUT, "FILE", .help = "where --draw writes"},
+    {0},
+};
+
+static const app_example examples[] = {
+    {"List the suites", "poise bench --list"},
+    {"Try one", "poise bench scaling --quick"},
+    {0},
+};
+
+const app_command cmd_bench = {
+    .name = "bench",
+    .synopsis = "[SUITE ...]",
+    .most = -1,
+    .summary = "measure speed and accuracy beside other solvers",
+    .description =
+        "Runs benchmark suites, all unless some are named. Every row shows quality beside speed. \"gpu\" stands for all "
+        "suites of a CUDA device (gpu-arms and so on); without a device they say so.\n\n"
+        "\"poise-bench --help\" lists the options of single suites; docs/performance.md and docs/scale.md explain the "
+        "tables.",
+    .options = options,
+    .examples = examples,
+    .program = "poise-bench",
+};
+
+// ---- poise reproduce: its page and its options ---------------------------------------------------------------------------
+
+static const app_option cmd_reproduce_options[] = {
+    {"data", 0, OPTION_FILE, "FOLDER",
+     .help = "the data folder (tools/data.sh), with recordings of HDM05 in hdm05/ (HDM_dg.asf, HDM_dg_03-05_02_120.amc and "
+             ".c3d ...); what is not there is replaced, and the output says by what (environment POISE_DATA)"},
+    {"output", 'o', OPTION_FILE, "FOLDER", .help = "folder for CSV and SVG files (reproduce)"},
+    {"full", .help = "all frames and samples; an interrupted ERIK evaluation continues"},
+    {"every", 0, OPTION_COUNT, "K", .lowest = 1, .highest = 1000000,
+     .help = "hessian tables and sweep: one frame in K; of a motion, pieces spread over it"},
+    {"samples", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 1000000000,
+     .help = "samples of each ERIK skeleton (100000); frames of each convergence panel"},
+    {"threads", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 256, .help = "number of threads (all)"},
+    {0},
+};
+
+static const app_example cmd_reproduce_examples[] = {
+    {.what = "List what is available", .command = "poise reproduce"},
+    {.what = "Definiteness of the Hessian of two links", .command = "poise reproduce hessian-a10 -o figures"},
+    {.what = "A quick look at the errors of ERIK", .command = "poise reproduce erik-table9 --samples 2000 -o figures"},
+    {0},
+};
+
+const app_command cmd_reproduce = {
+    .name = "reproduce",
+    .synopsis = "[NAME... | all]",
+    .most = -1,
+    .summary = "reproduce the papers' tables and figures",
+    .description =
+        "Reproduces tables and figures of the papers: prints our numbers beside the printed ones and writes CSV and SVG "
+        "files. Without a name, it lists what is available.\n\n"
+        "By default it takes a sample, which needs seconds; --full takes everything. The same command gives the same "
+        "files for any number of threads; machine-dependent times go into separate files that end in -times.csv.\n\n"
+        "A full ERIK evaluation leaves *.progress files in the output folder; an interrupted run continues from them.",
+    .options = cmd_reproduce_options,
+    .examples = cmd_reproduce_examples,
+    .program = "poise-reproduce",
+};

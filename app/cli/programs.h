@@ -2,7 +2,7 @@
 #ifndef APP_PROGRAMS_H
 #define APP_PROGRAMS_H
 
-#include "arguments.h"
+#include "command.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,10 +2,10 @@
 #include "verdict_text.h"
 
 #include "command.h"
-#include "degrees.h"
 #include "memory.h"
 #include "system/system.h"
 #include "terminal.h"
+#include "words.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #ifndef APP_VERDICT_TEXT_H
 #define APP_VERDICT_TEXT_H
 
-#include "arguments.h"
-#include "json_output.h"
+#include "command.h"
+#include "json.h"
 
 #include <poise/verdict.h>
 

@@ -1,8 +1,8 @@
 // The picture of the command aim: the posture pale, the answer over it, and where it looks.
 #include "aim_print.h"
 
-#include "cli/degrees.h"
-#include "cli/save_picture.h"
+#include "cli/save.h"
+#include "cli/words.h"
 
 #include <math.h>
 #include <stdio.h>

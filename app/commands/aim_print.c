@@ -1,12 +1,12 @@
 // What the command aim found: tables, JSON, motions.
 #include "aim_print.h"
 
-#include "cli/degrees.h"
-#include "cli/json_output.h"
+#include "cli/json.h"
 #include "cli/latency.h"
 #include "cli/load.h"
 #include "cli/memory.h"
 #include "cli/terminal.h"
+#include "cli/words.h"
 
 #include <math.h>
 #include <stdlib.h>

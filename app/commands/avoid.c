@@ -1,7 +1,7 @@
 #include "avoid.h"
 
+#include "cli/command.h"
 #include "cli/memory.h"
-#include "cli/parse_text.h"
 #include "cli/terminal.h"
 
 #include <stdlib.h>

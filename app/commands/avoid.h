@@ -2,8 +2,8 @@
 #ifndef APP_AVOID_H
 #define APP_AVOID_H
 
-#include "cli/arguments.h"
-#include "cli/json_output.h"
+#include "cli/command.h"
+#include "cli/json.h"
 #include "cli/load.h"
 
 // The options of a command that avoids things, for its table.

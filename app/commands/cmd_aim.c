@@ -4,7 +4,7 @@
 #include "cli/load.h"
 #include "cli/memory.h"
 #include "cli/terminal.h"
-#include "commands.h"
+#include "commands/commands.h"
 
 #include <stdlib.h>
 #include <string.h>

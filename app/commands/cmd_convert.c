@@ -1,12 +1,12 @@
 // poise convert: from one format to another.
-#include "cli/json_output.h"
+#include "cli/files.h"
+#include "cli/json.h"
 #include "cli/load.h"
 #include "cli/memory.h"
-#include "cli/save_table.h"
-#include "cli/scale_words.h"
+#include "cli/save.h"
 #include "cli/terminal.h"
-#include "cli/whole_files.h"
-#include "commands.h"
+#include "cli/words.h"
+#include "commands/commands.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 // poise edit: goals over time, and other changes to a motion.
+#include "cli/files.h"
 #include "cli/load.h"
 #include "cli/memory.h"
-#include "cli/scale_words.h"
 #include "cli/terminal.h"
 #include "cli/verdict_text.h"
-#include "cli/whole_files.h"
-#include "commands.h"
+#include "cli/words.h"
+#include "commands/commands.h"
 #include "edit/edit_parts.h"
 
 #include <math.h>

@@ -1,11 +1,11 @@
 // poise fk: forward kinematics, where every body is.
 #include "avoid.h"
-#include "cli/degrees.h"
-#include "cli/json_output.h"
+#include "cli/json.h"
 #include "cli/load.h"
 #include "cli/memory.h"
 #include "cli/terminal.h"
-#include "commands.h"
+#include "cli/words.h"
+#include "commands/commands.h"
 
 #include <limits.h>
 #include <math.h>

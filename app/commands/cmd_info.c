@@ -1,12 +1,11 @@
 // poise info: what is in a file.
-#include "cli/degrees.h"
-#include "cli/json_output.h"
+#include "cli/files.h"
+#include "cli/json.h"
 #include "cli/load.h"
 #include "cli/memory.h"
-#include "cli/scale_words.h"
 #include "cli/terminal.h"
-#include "cli/whole_files.h"
-#include "commands.h"
+#include "cli/words.h"
+#include "commands/commands.h"
 
 #include <scenes/scenes.h>
 

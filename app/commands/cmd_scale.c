@@ -1,9 +1,9 @@
 // poise scale: a generic OpenSim model takes on the size of a person.
+#include "cli/files.h"
 #include "cli/load.h"
 #include "cli/terminal.h"
 #include "cli/verdict_text.h"
-#include "cli/whole_files.h"
-#include "commands.h"
+#include "commands/commands.h"
 
 #include <poise/opensim.h>
 

@@ -1,8 +1,8 @@
 // poise solve: one pose that meets goals.
 #include "cli/memory.h"
-#include "cli/method_names.h"
 #include "cli/terminal.h"
-#include "commands.h"
+#include "cli/words.h"
+#include "commands/commands.h"
 #include "solve_parts.h"
 
 #include <limits.h>

@@ -1,13 +1,13 @@
 // poise warp: an animation whose end faces something.
 #include "aim/aim_target.h"
 #include "aim/smooth.h"
-#include "cli/degrees.h"
-#include "cli/json_output.h"
+#include "cli/json.h"
 #include "cli/latency.h"
 #include "cli/load.h"
 #include "cli/memory.h"
 #include "cli/terminal.h"
-#include "commands.h"
+#include "cli/words.h"
+#include "commands/commands.h"
 
 #include <math.h>
 #include <stdlib.h>

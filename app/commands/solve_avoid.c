@@ -1,7 +1,7 @@
 // What poise solve says about shapes and loops.
+#include "cli/files.h"
 #include "cli/memory.h"
 #include "cli/terminal.h"
-#include "cli/whole_files.h"
 #include "solve_parts.h"
 
 #include <float.h>

@@ -1,7 +1,7 @@
 // Where the goals of poise solve come from.
+#include "cli/files.h"
 #include "cli/memory.h"
 #include "cli/terminal.h"
-#include "cli/whole_files.h"
 #include "solve_parts.h"
 
 #include <stdlib.h>

@@ -3,9 +3,8 @@
 #define APP_SOLVE_PARTS_H
 
 #include "avoid.h"
-#include "cli/arguments.h"
 #include "cli/command.h"
-#include "cli/json_output.h"
+#include "cli/json.h"
 #include "cli/load.h"
 
 #include <poise/verdict.h>

@@ -1,9 +1,9 @@
 // poise solve --path: a list of poses of a tool, each solved from the answer before.
-#include "cli/degrees.h"
+#include "cli/command.h"
+#include "cli/files.h"
 #include "cli/memory.h"
-#include "cli/parse_text.h"
 #include "cli/terminal.h"
-#include "cli/whole_files.h"
+#include "cli/words.h"
 #include "solve_parts.h"
 
 #include <math.h>

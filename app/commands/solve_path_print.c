@@ -1,7 +1,7 @@
 // What poise solve --path prints.
-#include "cli/degrees.h"
 #include "cli/terminal.h"
 #include "cli/verdict_text.h"
+#include "cli/words.h"
 #include "solve_parts.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // The picture of poise solve.
-#include "cli/save_picture.h"
+#include "cli/save.h"
 #include "solve_parts.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // What poise solve prints.
-#include "cli/degrees.h"
-#include "cli/json_output.h"
+#include "cli/files.h"
+#include "cli/json.h"
 #include "cli/terminal.h"
-#include "cli/whole_files.h"
+#include "cli/words.h"
 #include "solve_parts.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 // A page about an edit: the figure before and after, when pins hold, and the numbers.
 #include "edit/edit_parts.h"
-#include "page/page_figure.h"
+#include "page/page.h"
 
 #include <poise/retarget.h>
 

@@ -2,7 +2,6 @@
 #ifndef APP_EDIT_PARTS_H
 #define APP_EDIT_PARTS_H
 
-#include "cli/arguments.h"
 #include "cli/command.h"
 
 #include <poise/io.h>

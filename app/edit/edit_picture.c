@@ -1,5 +1,5 @@
 // The picture of poise edit: the paths of the bodies that were pinned, before and after, with a pose of the middle.
-#include "cli/save_picture.h"
+#include "cli/save.h"
 #include "edit/edit_parts.h"
 
 #include <math.h>

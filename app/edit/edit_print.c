@@ -1,9 +1,8 @@
 // What poise edit prints.
-#include "cli/degrees.h"
-#include "cli/json_output.h"
-#include "cli/scale_words.h"
+#include "cli/json.h"
 #include "cli/terminal.h"
 #include "cli/verdict_text.h"
+#include "cli/words.h"
 #include "edit/edit_parts.h"
 
 #include <math.h>

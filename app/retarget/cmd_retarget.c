@@ -1,9 +1,9 @@
 // poise retarget: a motion on another skeleton.
+#include "cli/files.h"
 #include "cli/load.h"
-#include "cli/scale_words.h"
 #include "cli/terminal.h"
 #include "cli/verdict_text.h"
-#include "cli/whole_files.h"
+#include "cli/words.h"
 #include "commands/commands.h"
 #include "retarget_parts.h"
 

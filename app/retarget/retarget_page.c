@@ -1,6 +1,5 @@
 // A page about a motion that was retargeted: both figures side by side, contacts, the numbers.
 #include "page/page.h"
-#include "page/page_figure.h"
 #include "retarget_parts.h"
 
 static json_node *figure_of(const retarget_job *j, bool is_target, int step)

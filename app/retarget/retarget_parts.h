@@ -2,8 +2,8 @@
 #ifndef APP_RETARGET_PARTS_H
 #define APP_RETARGET_PARTS_H
 
-#include "cli/arguments.h"
-#include "cli/json_output.h"
+#include "cli/command.h"
+#include "cli/json.h"
 #include "cli/load.h"
 
 #include <poise/recordings.h>

@@ -2,7 +2,7 @@
 // and from one side.
 #include "retarget_parts.h"
 
-#include "cli/save_picture.h"
+#include "cli/save.h"
 
 #include <math.h>
 

@@ -1,9 +1,9 @@
 // What `poise retarget` says: a table for people, JSON for machines.
 #include "retarget_parts.h"
 
-#include "cli/degrees.h"
 #include "cli/terminal.h"
 #include "cli/verdict_text.h"
+#include "cli/words.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #ifndef APP_TRACK_DEVICE_H
 #define APP_TRACK_DEVICE_H
 
-#include "cli/arguments.h"
+#include "cli/command.h"
 
 #include <poise/track.h>
 

@@ -1,9 +1,9 @@
 // A list of jobs in a file.
 #include "track_jobs.h"
 
+#include "cli/files.h"
 #include "cli/memory.h"
 #include "cli/terminal.h"
-#include "cli/whole_files.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // Following a recording: reading it, and what the command line says of it.
 #include "track_parts.h"
 
+#include "cli/files.h"
 #include "cli/terminal.h"
-#include "cli/whole_files.h"
 
 #include <stdlib.h>
 #include <string.h>

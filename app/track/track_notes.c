@@ -1,9 +1,9 @@
 // Following a recording: what was decided for the user, in words.
 #include "track_parts.h"
 
-#include "cli/scale_words.h"
+#include "cli/files.h"
 #include "cli/terminal.h"
-#include "cli/whole_files.h"
+#include "cli/words.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,11 +1,11 @@
 // A page about a recording that was followed: the template track_page.html with data put into it.
 
 #include "cli/command.h"
-#include "cli/json_output.h"
+#include "cli/files.h"
+#include "cli/json.h"
 #include "cli/memory.h"
 #include "cli/terminal.h"
 #include "cli/verdict_text.h"
-#include "cli/whole_files.h"
 #include "page/page.h"
 #include "track_print.h"
 

@@ -2,8 +2,8 @@
 #ifndef APP_TRACK_PRINT_H
 #define APP_TRACK_PRINT_H
 
-#include "cli/arguments.h"
-#include "cli/json_output.h"
+#include "cli/command.h"
+#include "cli/json.h"
 #include "track_parts.h"
 
 void track_print(const track_result *r, FILE *stream);

@@ -2,9 +2,9 @@
 #include "track_parts.h"
 
 #include "cli/latency.h"
-#include "cli/scale_words.h"
 #include "cli/terminal.h"
 #include "cli/threads.h"
+#include "cli/words.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -80,7 +80,7 @@ static void on_stage(void *user, poise_recording_stage stage, int frames)
     }
 }
 
-// ---- Times --------------------------------------------------------------------------------------------------------------
+// ---- Times ---------------------------------------------------------------------------------------------------------------
 
 static int by_size(const void *a, const void *b)
 {
@@ -115,7 +115,7 @@ static void share_time(const track_result *r, watch *w)
     }
 }
 
-// ---- On a device --------------------------------------------------------------------------------------------------------
+// ---- On a device ---------------------------------------------------------------------------------------------------------
 
 // Why no frame can be solved there; NULL: the device decides.
 static const char *why_not_on_device(const track_result *r)

@@ -1,9 +1,9 @@
 // Following sensors of orientation, as OpenSense has them.
 #include "track_parts.h"
 
+#include "cli/files.h"
 #include "cli/terminal.h"
 #include "cli/verdict_text.h"
-#include "cli/whole_files.h"
 
 #include <poise/opensim.h>
 

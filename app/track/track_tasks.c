@@ -1,8 +1,8 @@
 // Following a recording as OpenSim's inverse kinematics does: its tasks, its times, its table of errors.
 #include "track_parts.h"
 
+#include "cli/files.h"
 #include "cli/terminal.h"
-#include "cli/whole_files.h"
 
 #include <poise/opensim.h>
 

@@ -1,9 +1,9 @@
 // Following a recording: how far the result can be trusted, and what clinicians read of it.
 #include "track_print.h"
 
-#include "cli/degrees.h"
+#include "cli/files.h"
 #include "cli/terminal.h"
-#include "cli/whole_files.h"
+#include "cli/words.h"
 
 #include <math.h>
 #include <stdlib.h>

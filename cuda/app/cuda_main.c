@@ -2,8 +2,8 @@
 // nothing of CUDA.
 #include "cuda_device.h"
 
+#include "cli/files.h"
 #include "cli/terminal.h"
-#include "cli/whole_files.h"
 #include "commands/commands.h"
 
 #include <cuda_runtime_api.h>

@@ -3,8 +3,8 @@
 #include "app/cuda_device.h"
 #include "kernels/body_on_host.h"
 
+#include "cli/files.h"
 #include "cli/terminal.h"
-#include "cli/whole_files.h"
 #include "commands/commands.h"
 
 #include <poise/cuda.h>

@@ -4,7 +4,7 @@
 #include "cli/data_files.h"
 #include "cli/memory.h"
 #include "cli/programs.h"
-#include "cli/ranks_seam.h"
+#include "cli/ranks.h"
 #include "cli/terminal.h"
 #include "cli/threads.h"
 #include "system/system.h"

@@ -8,8 +8,8 @@
 #include <papers/reproduce/hessian_study.h>
 
 #include "cli/command.h"
-#include "cli/json_output.h"
-#include "cli/whole_files.h"
+#include "cli/files.h"
+#include "cli/json.h"
 #include "plot.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include <papers/reproduce/erik_evaluation.h>
 
 #include "cli/memory.h"
-#include "cli/ranks_seam.h"
+#include "cli/ranks.h"
 #include "cli/terminal.h"
 #include "system/system.h"
 

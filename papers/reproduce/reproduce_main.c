@@ -1,5 +1,5 @@
 // poise-reproduce: tables and figures of the papers. `poise reproduce` runs this program with its own words.
-#include "cli/whole_files.h"
+#include "cli/files.h"
 #include "reproduce.h"
 
 #include <poise/base.h>

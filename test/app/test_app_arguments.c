@@ -2,8 +2,8 @@
 #include "support/test_main.h"
 
 #include <app/cli/command.h>
-#include <app/cli/method_names.h>
 #include <app/cli/terminal.h>
+#include <app/cli/words.h>
 
 #include <stdio.h>
 #include <string.h>

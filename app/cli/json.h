@@ -1,10 +1,10 @@
 // JSON for machines: values, printing and reading. Numbers have all their digits; what is not a number is null.
-#ifndef APP_JSON_OUTPUT_H
-#define APP_JSON_OUTPUT_H
-
-#include "latency.h"
+#ifndef POISE_CLI_JSON_H
+#define POISE_CLI_JSON_H
 
 #include <poise/model.h>
+
+#include "latency.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 //
 // Everything that comes out depends on the lines and on the ticks at which they were taken, never on the clock itself. A
 // record holds both, so that it replays to the same bytes.
-#include "stream.h"
+#include "commands/stream.h"
 
 #include "cli/memory.h"
 #include "cli/terminal.h"

@@ -1,8 +1,10 @@
 // Pictures of skeletons, from an empty page to a file.
-#ifndef APP_SAVE_PICTURE_H
-#define APP_SAVE_PICTURE_H
+#ifndef POISE_CLI_SAVE_H
+#define POISE_CLI_SAVE_H
 
 #include <poise/io.h>
+#include <poise/poise.h>
+
 #include <scenes/drawing.h>
 #include <scenes/picture.h>
 
@@ -21,5 +23,14 @@ void show_box(picture *p, const poise_file *file, drawing_box *box, double edge)
 
 // Write the picture and release it and its kinematics. False after one line on standard error.
 bool save_picture(picture *p, poise_kinematics *kinematics, const char *name);
+
+// ---- Motions as tables of joint values (.csv) ----------------------------------------------------------------------------
+
+// Is this the name of such a table?
+bool is_joint_table(const char *name);
+
+// A row for every frame: its time, then all numbers of the configuration with all their digits, in the units of the model
+// and radians. Columns are called "joint", or "joint/coordinate" where a joint has several, as in a MOT.
+bool save_joint_table(const poise_model *model, const poise_clip *clip, const char *name);
 
 #endif

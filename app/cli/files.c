@@ -1,5 +1,5 @@
 // Files, whole.
-#include "whole_files.h"
+#include "files.h"
 
 #include "memory.h"
 #include "system/system.h"

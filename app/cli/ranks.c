@@ -1,5 +1,5 @@
 // A single process.
-#include "ranks_seam.h"
+#include "ranks.h"
 
 #include "memory.h"
 

@@ -4,11 +4,12 @@
 // that are added under paths of their own. A request names an entry of that table exactly or gets 404, so no path leads out
 // of it. Requests that name another host are refused, so that no page of the web can reach the server through a name of its
 // own that leads to this machine.
-#ifndef APP_SERVER_H
-#define APP_SERVER_H
+#ifndef POISE_COMMANDS_SERVER_H
+#define POISE_COMMANDS_SERVER_H
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 typedef struct server server;
 
@@ -34,5 +35,29 @@ int server_listen(server *s, int port);
 
 // Answer until *stop is not 0 (a signal handler sets it; waiting ends with the signal).
 void server_run(server *s, const volatile sig_atomic_t *stop);
+
+// ---- WebSockets (RFC 6455), the server's side: the handshake, and frames of text -----------------------------------------
+
+enum { WEBSOCKET_MOST = 65536 }; // bytes of a message that comes in
+
+// Answer the request with the key of its header. False when the connection is gone.
+bool websocket_accept(int connection, const char *key);
+
+// One message of text.
+bool websocket_send(int connection, const char *text, size_t size);
+
+typedef enum websocket_state { WEBSOCKET_NONE = 0, WEBSOCKET_TEXT, WEBSOCKET_CLOSED } websocket_state;
+
+// What has come in so far of a connection.
+typedef struct websocket_input {
+    unsigned char bytes[WEBSOCKET_MOST + 16];
+    size_t size;
+    char text[WEBSOCKET_MOST + 1]; // the last message
+    size_t text_size;
+} websocket_input;
+
+// Wait up to `milliseconds` for a message. NONE: there is none yet. CLOSED: there will be none, because the other side
+// closed, broke the rules, or sent more than WEBSOCKET_MOST at once. Pings are answered on the way.
+websocket_state websocket_next(int connection, int milliseconds, websocket_input *input);
 
 #endif

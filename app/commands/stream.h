@@ -4,7 +4,7 @@
 
 #include "aim/aim_target.h"
 #include "aim/smooth.h"
-#include "cli/json_output.h"
+#include "cli/json.h"
 #include "cli/latency.h"
 
 #include <stdint.h>
