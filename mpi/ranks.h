@@ -1,4 +1,4 @@
-// The ranks of an MPI program (app/cli/ranks_seam.h).
+// The ranks of an MPI program (app/cli/ranks.h).
 #ifndef MPI_RANKS_H
 #define MPI_RANKS_H
 
