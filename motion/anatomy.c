@@ -13,7 +13,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "kin/kin.h"
+#include "motion/pieces.h"
 #include "motion/plain_name.h"
 
 #define TRUNK_TURN  0.15  // radians: deviation of the joints of spine, neck and clavicles from the neutral posture
@@ -180,9 +180,8 @@ static bool is_thumb(const char *name)
 }
 
 // The mean of what hangs from a body, except thumbs; its tip where nothing does. False for neither.
-static bool find_end(const poise_kinematics *kin, int body, vec3 *end)
+static bool find_end(const poise_model *model, const poise_kinematics *kin, int body, vec3 *end)
 {
-    const poise_model *model = kin->model;
     vec3 sum = v3(0.0, 0.0, 0.0);
     int count = 0, last = body + poise_model_joint_info(model, body).subtree;
     for (int k = body + 1; k < last; k += poise_model_joint_info(model, k).subtree) {
@@ -283,8 +282,9 @@ static int body_called(const poise_model *model, const pz_plain_name *name)
 // Has one joint what the other has, or each any rotation?
 static bool is_alike(const poise_model *model, int one, int other)
 {
-    return model->given[one].type == model->given[other].type ||
-           (pz_joint_has_rotation(model, &model->joints[one]) && pz_joint_has_rotation(model, &model->joints[other]));
+    return poise_model_joint_info(model, one).given->type == poise_model_joint_info(model, other).given->type ||
+           (pz_has_rotation(poise_model_joint_info(model, one).type) &&
+            pz_has_rotation(poise_model_joint_info(model, other).type));
 }
 
 int pz_mirror_body(const poise_model *model, int body)
@@ -364,7 +364,7 @@ static vec3 middle(vec3 a, vec3 b)
 }
 
 // Origins and ends of the limbs' bones, which need no axes.
-static void find_bones(const poise_kinematics *kin, pz_anatomy *a)
+static void find_bones(const poise_model *model, const poise_kinematics *kin, pz_anatomy *a)
 {
     static const struct {
         pz_part part, next;
@@ -382,9 +382,9 @@ static void find_bones(const poise_kinematics *kin, pz_anatomy *a)
             }
             if (part->body >= 0 && next >= 0) {
                 bool is_hand = bones[i].next == PZ_HAND;
-                part->end = place_of(kin, is_hand ? next : first_after(kin->model, part->body, next));
+                part->end = place_of(kin, is_hand ? next : first_after(model, part->body, next));
             } else if (part->body >= 0) {
-                find_end(kin, part->body, &part->end);
+                find_end(model, kin, part->body, &part->end);
             }
         }
         int body = a->part[PZ_WRIST][s].body;
@@ -476,7 +476,7 @@ static void make_trunk(const poise_kinematics *kin, pz_anatomy *a)
     }
 }
 
-static void make_foot(const poise_kinematics *kin, pz_anatomy *a, pz_side side)
+static void make_foot(const poise_model *model, const poise_kinematics *kin, pz_anatomy *a, pz_side side)
 {
     pz_segment *foot = &a->part[PZ_FOOT][side];
     const pz_segment *shank = &a->part[PZ_SHANK][side];
@@ -489,10 +489,10 @@ static void make_foot(const poise_kinematics *kin, pz_anatomy *a, pz_side side)
     foot->axis[2] = v3_scale(v3_cross(up, foot->axis[0]), side == PZ_LEFT ? 1.0 : -1.0);
     foot->origin = shank->body >= 0 ? shank->end : place_of(kin, foot->body);
     foot->end = v3_mad(foot->origin, FOOT_SHARE * a->stature, foot->axis[0]);
-    find_end(kin, foot->body, &foot->end);
+    find_end(model, kin, foot->body, &foot->end);
 }
 
-static void make_hand(const poise_kinematics *kin, pz_anatomy *a, pz_side side)
+static void make_hand(const poise_model *model, const poise_kinematics *kin, pz_anatomy *a, pz_side side)
 {
     pz_segment *hand = &a->part[PZ_HAND][side];
     if (hand->body < 0) {
@@ -500,11 +500,11 @@ static void make_hand(const poise_kinematics *kin, pz_anatomy *a, pz_side side)
     }
     hand->origin = place_of(kin, hand->body);
     hand->end = v3_mad(hand->origin, HAND_SHARE * a->stature, a->part[PZ_FOREARM][side].axis[0]);
-    find_end(kin, hand->body, &hand->end);
+    find_end(model, kin, hand->body, &hand->end);
     limb_axes(a, side, hand);
 }
 
-static void make_parts(const poise_kinematics *kin, pz_anatomy *a)
+static void make_parts(const poise_model *model, const poise_kinematics *kin, pz_anatomy *a)
 {
     static const pz_part limbs[] = {PZ_UPPER_ARM, PZ_FOREARM, PZ_WRIST, PZ_THIGH, PZ_SHANK};
     make_trunk(kin, a);
@@ -518,8 +518,8 @@ static void make_parts(const poise_kinematics *kin, pz_anatomy *a)
             clavicle->body = a->part[PZ_THORAX][s].body;
             clavicle->end = v3_mad(a->part[PZ_THORAX][s].origin, 0.11 * a->stature, clavicle->axis[2]);
         }
-        make_foot(kin, a, (pz_side)s);
-        make_hand(kin, a, (pz_side)s);
+        make_foot(model, kin, a, (pz_side)s);
+        make_hand(model, kin, a, (pz_side)s);
     }
 }
 
@@ -538,9 +538,9 @@ poise_status pz_anatomy_given(const poise_model *model, const pz_part_bodies *gi
     }
     *anatomy = (pz_anatomy){.stature = 0.0};
     find_bodies(model, given, anatomy);
-    find_bones(kin, anatomy);
+    find_bones(model, kin, anatomy);
     if (find_frame(anatomy)) {
-        make_parts(kin, anatomy);
+        make_parts(model, kin, anatomy);
     } else {
         anatomy->stature = 0.0;
     }

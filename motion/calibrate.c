@@ -25,12 +25,10 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "model/model.h"
 #include "motion/anatomy.h"
 #include "motion/tracker.h"
 #include "num/dense.h"
 #include "num/vector.h"
-#include "solve/solver_state.h"
 
 #include <poise/track.h>
 
@@ -47,10 +45,12 @@ static void make_rows(const pz_calibration *c, const poise_kinematics *kin, int 
     int body = c->placements[i].body;
     size_t n = (size_t)c->n, at = (size_t)(c->factors + 3 * i);
     memset(c->A, 0, 3 * n * sizeof *c->A);
-    for (int k = body; c->model->joints[k].parent != POISE_WORLD; k = c->model->joints[k].parent) {
+    for (int k = body; poise_model_joint_info(c->model, k).parent != POISE_WORLD;
+         k = poise_model_joint_info(c->model, k).parent) {
         int u = c->unknown[k];
         if (u >= 0) {
-            vec3 bone = poise_kinematics_direction(kin, c->model->joints[k].parent, c->model->given[k].offset.position);
+            vec3 bone = poise_kinematics_direction(kin, poise_model_joint_info(c->model, k).parent,
+                                                   poise_model_joint_info(c->model, k).given->offset.position);
             c->A[(size_t)u] += bone.x;
             c->A[n + (size_t)u] += bone.y;
             c->A[2 * n + (size_t)u] += bone.z;
@@ -67,7 +67,7 @@ static void make_rows(const pz_calibration *c, const poise_kinematics *kin, int 
 // Add one marker to N, b, G and C; w its weight, r its residual. A has few entries that are not zero.
 static void add_marker(const pz_calibration *c, double w, vec3 r)
 {
-    size_t n = (size_t)c->n, nv = (size_t)c->model->nv;
+    size_t n = (size_t)c->n, nv = (size_t)poise_model_info(c->model).nv;
     const double residual[3] = {r.x, r.y, r.z};
     for (size_t row = 0; row < 3; ++row) {
         const double *A = c->A + row * n, *J = c->J + row * nv;
@@ -106,9 +106,9 @@ static void add_floor(double *M, size_t n)
 // Columns of coordinates at a limit, which do not follow.
 static void hold_limited(const pz_calibration *c, const double *q)
 {
-    size_t nv = (size_t)c->model->nv;
+    size_t nv = (size_t)poise_model_info(c->model).nv;
     const double *lower = poise_model_info(c->model).lower, *upper = poise_model_info(c->model).upper;
-    for (int k = 0; k < c->model->joint_count && c->problem.solver.use_limits; ++k) {
+    for (int k = 0; k < poise_model_info(c->model).joints && c->problem.solver.use_limits; ++k) {
         poise_joint_info joint = poise_model_joint_info(c->model, k);
         for (int i = 0; joint.nq == joint.nv && i < joint.nq; ++i) {
             double value = q[joint.q + i];
@@ -124,7 +124,7 @@ static void hold_limited(const pz_calibration *c, const double *q)
 // N -= C^T G^-1 C, lower triangle, for one frame.
 static void take_off_poses(const pz_calibration *c)
 {
-    size_t n = (size_t)c->n, nv = (size_t)c->model->nv;
+    size_t n = (size_t)c->n, nv = (size_t)poise_model_info(c->model).nv;
     for (size_t i = 0; c->problem.priors && i < nv; ++i) {
         c->G[i * nv + i] += c->posture[i];
     }
@@ -147,7 +147,7 @@ static void take_off_poses(const pz_calibration *c)
 
 static void add_frame(const pz_calibration *c, const poise_kinematics *kin, int f, const double *q)
 {
-    size_t n = (size_t)c->n, nv = (size_t)c->model->nv;
+    size_t n = (size_t)c->n, nv = (size_t)poise_model_info(c->model).nv;
     memset(c->G, 0, nv * nv * sizeof *c->G);
     memset(c->C, 0, n * nv * sizeof *c->C);
     for (int i = 0; i < c->count; ++i) {
@@ -167,7 +167,7 @@ static void add_frame(const pz_calibration *c, const poise_kinematics *kin, int 
 // How strongly the factor of joint k is held to the common one.
 static double bone_pull(const pz_calibration *c, int k)
 {
-    vec3 offset = c->model->given[k].offset.position;
+    vec3 offset = poise_model_joint_info(c->model, k).given->offset.position;
     double square = v3_dot(offset, offset);
     if (!c->problem.priors) {
         return c->problem.scale_prior * c->points * square;
@@ -187,7 +187,7 @@ static double common_pull(const pz_calibration *c)
 static void add_bone_prior(const pz_calibration *c)
 {
     size_t n = (size_t)c->n;
-    for (int k = 0; k < c->model->joint_count; ++k) {
+    for (int k = 0; k < poise_model_info(c->model).joints; ++k) {
         int u = c->unknown[k];
         if (u > 0) {
             double pull = bone_pull(c, k), apart = c->z[u] - c->z[0];
@@ -246,7 +246,7 @@ double pz_calibration_prior_cost(const pz_calibration *c)
 {
     double cost = 0.0, P[9], energy;
     vec3 pull;
-    for (int k = 0; k < c->model->joint_count; ++k) {
+    for (int k = 0; k < poise_model_info(c->model).joints; ++k) {
         if (c->unknown[k] > 0) {
             double apart = c->z[c->unknown[k]] - c->z[0];
             cost += bone_pull(c, k) * apart * apart;
@@ -273,7 +273,7 @@ poise_status pz_calibration_equations(const pz_calibration *c, const poise_model
     memset(c->N, 0, n * n * sizeof *c->N);
     memset(c->b, 0, n * sizeof *c->b);
     for (int f = 0; f < c->frame_count && status == POISE_OK; ++f) {
-        const double *q = c->q + (size_t)f * (size_t)scaled->nq;
+        const double *q = c->q + (size_t)f * (size_t)poise_model_info(scaled).nq;
         status = poise_kinematics_update(kin, q, NULL);
         add_frame(c, kin, f, q);
     }
@@ -315,7 +315,7 @@ static vec3 guess_local(const poise_model *model, int body)
     vec3 sum = v3(0.0, 0.0, 0.0);
     int count = 0, end = body + poise_model_joint_info(model, body).subtree;
     for (int k = body + 1; k < end; k += poise_model_joint_info(model, k).subtree) {
-        sum = v3_add(sum, model->given[k].offset.position);
+        sum = v3_add(sum, poise_model_joint_info(model, k).given->offset.position);
         count += 1;
     }
     for (int i = 0; i < poise_model_info(model).tools && count == 0; ++i) {
@@ -329,15 +329,15 @@ static vec3 guess_local(const poise_model *model, int body)
 
 static bool is_bone(const poise_model *model, int k)
 {
-    vec3 offset = model->given[k].offset.position;
-    return model->joints[k].parent != POISE_WORLD && v3_dot(offset, offset) > 0;
+    vec3 offset = poise_model_joint_info(model, k).given->offset.position;
+    return poise_model_joint_info(model, k).parent != POISE_WORLD && v3_dot(offset, offset) > 0;
 }
 
 // Number the unknowns and set them to what is known.
 static void begin(pz_calibration *c, poise_scaling scaling)
 {
     c->factors = scaling == POISE_SCALING_NONE ? 0 : 1;
-    for (int k = 0; k < c->model->joint_count; ++k) {
+    for (int k = 0; k < poise_model_info(c->model).joints; ++k) {
         c->unknown[k] = -1;
         if (is_bone(c->model, k) && scaling != POISE_SCALING_NONE) {
             c->unknown[k] = 0;
@@ -362,7 +362,7 @@ static void part_factors(pz_calibration *c)
 {
     double common = c->z[0];
     int before = c->factors;
-    for (int k = 0; k < c->model->joint_count; ++k) {
+    for (int k = 0; k < poise_model_info(c->model).joints; ++k) {
         int twin = c->problem.priors ? pz_mirror_body(c->model, k) : POISE_NONE;
         bool has_twin = twin >= 0 && twin < k && c->unknown[twin] > 0 && c->unknown[k] >= 0;
         c->unknown[k] = has_twin ? c->unknown[twin] : c->unknown[k] >= 0 ? c->factors++ : -1;
@@ -377,7 +377,7 @@ static void part_factors(pz_calibration *c)
 // A model with the bones of z.
 static poise_status make_model(pz_calibration *c, poise_model **scaled, poise_error *error)
 {
-    for (int k = 0; k < c->model->joint_count; ++k) {
+    for (int k = 0; k < poise_model_info(c->model).joints; ++k) {
         double fixed = is_bone(c->model, k) ? c->problem.size : 1.0;
         c->scale[k] = c->unknown[k] >= 0 ? c->z[c->unknown[k]] : fixed;
     }
@@ -483,7 +483,7 @@ static poise_status find_poses(pz_calibration *c, const poise_model *model, cons
     options.start = POISE_START_WARM;
     options.restarts = 0;
     status = status == POISE_OK ? poise_solver_create(model, &options, c->allocator, &warm, NULL) : status;
-    size_t nq = (size_t)model->nq;
+    size_t nq = (size_t)poise_model_info(model).nq;
     for (int f = 0; f < c->frame_count && status == POISE_OK; ++f) {
         double *q = c->q + (size_t)f * nq, *other = c->q_best;
         int goals = make_goals(c, f);
@@ -523,7 +523,7 @@ static poise_status solve_poses(pz_calibration *c, const poise_model *scaled, co
     if (status != POISE_OK) {
         return status;
     }
-    size_t nq = (size_t)scaled->nq;
+    size_t nq = (size_t)poise_model_info(scaled).nq;
     c->square = c->weighted = c->sum = 0.0;
     c->points = 0;
     for (int f = 0; f < c->frame_count && status == POISE_OK; ++f) {
@@ -568,7 +568,8 @@ static double cost_of(const pz_calibration *c)
 // Where a round's result goes when it is the best so far, and back.
 static void keep(pz_calibration *c, bool restore)
 {
-    size_t z = (size_t)c->n * sizeof *c->z, q = (size_t)c->frame_count * (size_t)c->model->nq * sizeof *c->q;
+    size_t z = (size_t)c->n * sizeof *c->z,
+           q = (size_t)c->frame_count * (size_t)poise_model_info(c->model).nq * sizeof *c->q;
     memcpy(restore ? c->z : c->z_best, restore ? c->z_best : c->z, z);
     memcpy(restore ? c->q : c->q_best, restore ? c->q_best : c->q, q);
 }
@@ -641,7 +642,8 @@ static poise_status run_rounds(pz_calibration *c, const double *q_start, poise_m
 
 static void lay_out(pz_calibration *c, pz_arena *arena)
 {
-    size_t count = (size_t)c->count, joints = (size_t)c->model->joint_count, nv = (size_t)c->model->nv;
+    size_t count = (size_t)c->count, joints = (size_t)poise_model_info(c->model).joints,
+           nv = (size_t)poise_model_info(c->model).nv;
     size_t most = joints + 1 + 3 * count, row = most * sizeof(double); // unknowns
     size_t poses = (size_t)c->frame_count + 1;                         // the last one is the start
     c->index = pz_arena_take(arena, count, sizeof *c->index);
@@ -658,11 +660,11 @@ static void lay_out(pz_calibration *c, pz_arena *arena)
     c->J = pz_arena_take(arena, 3 * nv, sizeof *c->J);
     c->G = pz_arena_take(arena, nv, nv * sizeof *c->G);
     c->X = pz_arena_take(arena, nv, sizeof *c->X);
-    c->q = pz_arena_take(arena, poses, (size_t)c->model->nq * sizeof *c->q);
-    c->q_best = pz_arena_take(arena, poses, (size_t)c->model->nq * sizeof *c->q);
+    c->q = pz_arena_take(arena, poses, (size_t)poise_model_info(c->model).nq * sizeof *c->q);
+    c->q_best = pz_arena_take(arena, poses, (size_t)poise_model_info(c->model).nq * sizeof *c->q);
     c->goals = pz_arena_take(arena, count + 1, sizeof *c->goals);
     c->strays = pz_arena_take(arena, (size_t)c->frame_count, count * sizeof *c->strays);
-    c->neutral = pz_arena_take(arena, (size_t)c->model->nq, sizeof *c->neutral);
+    c->neutral = pz_arena_take(arena, (size_t)poise_model_info(c->model).nq, sizeof *c->neutral);
     c->posture = pz_arena_take(arena, nv, sizeof *c->posture);
 }
 
@@ -671,13 +673,13 @@ static poise_status check(const pz_calibration *c, const double *q_start, bool w
     const poise_calibration *o = &c->problem;
     if ((unsigned)o->scaling > POISE_SCALING_SEGMENTS || !(o->scale_prior >= 0) || !(o->bone_deviation > 0) ||
         !(o->noise >= 0) || !(o->size >= SCALE_LEAST) || !(o->size <= SCALE_MOST) || o->rounds < 1 || !(o->tolerance >= 0) ||
-        pz_solver_check_options(c->model, &o->solver, NULL) != POISE_OK) {
+        poise_solver_options_check(c->model, &o->solver, NULL) != POISE_OK) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "an option of the calibration or its solver is out of range");
     }
     if ((o->scaling != POISE_SCALING_NONE || o->size != 1.0) && !wants_model) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "scaling makes a new model: fitted must not be NULL");
     }
-    if (q_start && !pz_model_accepts(c->model, q_start)) {
+    if (q_start && poise_model_check(c->model, q_start, "q_start", NULL) != POISE_OK) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "q must hold nq finite numbers and no zero quaternion");
     }
     for (int i = 0; i < c->frame_count; ++i) {
@@ -688,7 +690,7 @@ static poise_status check(const pz_calibration *c, const double *q_start, bool w
     }
     for (int i = 0; i < c->count; ++i) {
         const poise_placement *p = &c->placements[i];
-        if (p->body < 0 || p->body >= c->model->joint_count || !(p->weight >= 0) || !is_finite(p->weight)) {
+        if (p->body < 0 || p->body >= poise_model_info(c->model).joints || !(p->weight >= 0) || !is_finite(p->weight)) {
             return pz_error_set(error, POISE_ERROR_ARGUMENT, "marker \"%s\": its body or weight is out of range",
                                 p->label ? p->label : "");
         }
@@ -730,8 +732,8 @@ static poise_status fit(pz_calibration *c, const double *start, poise_model **ma
 // The last check of what is handed out, whatever led to it: finite, and the pose within the limits where they are kept.
 static poise_status check_answer(const pz_calibration *c, poise_error *error)
 {
-    bool is_sound =
-        pz_model_accepts(c->model, c->q) && (!c->problem.solver.use_limits || poise_model_within_limits(c->model, c->q));
+    bool is_sound = poise_model_check(c->model, c->q, "q", NULL) == POISE_OK &&
+                    (!c->problem.solver.use_limits || poise_model_within_limits(c->model, c->q));
     for (int i = 0; i < c->n; ++i) {
         is_sound = is_sound && is_finite(c->z[i]);
     }
@@ -769,11 +771,11 @@ poise_status poise_calibrate(const poise_calibration *problem, const poise_alloc
     }
     pz_arena arena = pz_arena_over(memory, size);
     lay_out(&c, &arena);
-    double *start = c.q + (size_t)frame_count * (size_t)model->nq;
+    double *start = c.q + (size_t)frame_count * (size_t)poise_model_info(model).nq;
     memset(c.strays, 0, (size_t)frame_count * (size_t)c.count);
     poise_model_neutral(model, start);
     if (q) {
-        memcpy(start, q, (size_t)model->nq * sizeof *start);
+        memcpy(start, q, (size_t)poise_model_info(model).nq * sizeof *start);
     }
     poise_model *made = NULL;
     poise_calibration_report done = {.frames = frame_count};
@@ -784,7 +786,7 @@ poise_status poise_calibrate(const poise_calibration *problem, const poise_alloc
         problem->placements[i].local = pz_calibration_offset(&c, i);
     }
     if (status == POISE_OK && q) {
-        memcpy(q, c.q, (size_t)model->nq * sizeof *q);
+        memcpy(q, c.q, (size_t)poise_model_info(model).nq * sizeof *q);
     }
     pz_release(allocator, memory);
     if (status == POISE_OK && fitted) {

@@ -4,7 +4,6 @@
 
 #include <poise/track.h>
 
-#include "model/model.h"
 #include "num/vector.h"
 
 typedef struct pz_calibration {

@@ -22,7 +22,6 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "kin/kin.h"
 
 #define PI      3.14159265358979323846
 #define DEGREES 57.29577951308232

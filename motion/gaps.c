@@ -4,8 +4,6 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "kin/kin.h"
-#include "model/model.h"
 #include "motion/anatomy.h"
 #include "motion/tracker.h"
 #include "num/real.h"
@@ -84,7 +82,7 @@ static poise_status learn(looking *l, const double *q, const bool *seen, double 
     status = status == POISE_OK
                  ? poise_objective_inverse_diagonal(l->objective, POISE_HESSIAN_GAUSS_NEWTON, l->work, l->variance, NULL)
                  : status;
-    for (int i = 0; i < model->nv && status == POISE_OK; ++i) {
+    for (int i = 0; i < poise_model_info(model).nv && status == POISE_OK; ++i) {
         told[i] = l->variance[i] < INFINITY ? max2(1.0 - l->weights[i] * l->variance[i], 0.0) : 0.0;
     }
     return status;
@@ -95,7 +93,7 @@ static bool compare(const looking *l, bool *row)
 {
     const poise_model *model = l->problem->model;
     bool any = false;
-    for (int k = 0; k < model->joint_count; ++k) {
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
         poise_joint_info joint = poise_model_joint_info(model, k);
         row[k] = false;
         for (int v = joint.v; v < joint.v + joint.nv && joint.parent != POISE_WORLD && joint.mimic < 0; ++v) {
@@ -124,7 +122,8 @@ static int fullest_frame(looking *l)
 // A held frame has the flags of the one before it, and so has one that sees the same markers.
 static poise_status look_through(looking *l, bool *hidden, bool *any)
 {
-    size_t joints = (size_t)l->problem->model->joint_count, flags = (size_t)l->problem->placement_count * sizeof *l->now;
+    size_t joints = (size_t)poise_model_info(l->problem->model).joints,
+           flags = (size_t)l->problem->placement_count * sizeof *l->now;
     int usual = fullest_frame(l), learnt = POISE_NONE; // the pose that counts, and the one that told_by_all is of
     bool has_row = false;
     for (int f = 0; f < l->clip->frames; ++f) {
@@ -163,7 +162,8 @@ static poise_status look_through(looking *l, bool *hidden, bool *any)
 static poise_status set_up(looking *l, const poise_allocator *allocator, double *size)
 {
     const poise_model *model = l->problem->model;
-    size_t count = (size_t)l->problem->placement_count, nv = (size_t)model->nv, nq = (size_t)model->nq;
+    size_t count = (size_t)l->problem->placement_count, nv = (size_t)poise_model_info(model).nv,
+           nq = (size_t)poise_model_info(model).nq;
     l->goals = pz_allocate(allocator, (count + 1) * sizeof *l->goals);
     l->numbers = pz_allocate(allocator, (nq + (nv + 1) * (2 * nv + 6)) * sizeof *l->numbers);
     l->flags = pz_allocate(allocator, 3 * count + 1);
@@ -188,7 +188,7 @@ poise_status pz_find_hidden(const poise_track_problem *problem, const int *index
     looking l = {.problem = problem, .clip = clip, .frames = frames, .index = index};
     double size = 0.0;
     *any = false;
-    memset(hidden, 0, (size_t)clip->frames * (size_t)problem->model->joint_count * sizeof *hidden);
+    memset(hidden, 0, (size_t)clip->frames * (size_t)poise_model_info(problem->model).joints * sizeof *hidden);
     poise_status status = set_up(&l, allocator, &size);
     if (status == POISE_OK && size > 0.0) {
         status = look_through(&l, hidden, any);
@@ -208,7 +208,7 @@ poise_status poise_track_hidden(const poise_track_problem *problem, const poise_
         !clip || !hidden) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, placements, markers, clip and hidden must not be NULL");
     }
-    if (clip->nq != problem->model->nq || clip->frames != problem->markers->frames) {
+    if (clip->nq != poise_model_info(problem->model).nq || clip->frames != problem->markers->frames) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "the clip is of another model or recording");
     }
     int *index = pz_allocate(allocator, ((size_t)problem->placement_count + 1) * sizeof *index);
@@ -248,7 +248,7 @@ typedef struct crossing {
 
 static bool is_hidden(const crossing *c, int frame, int joint)
 {
-    return c->hidden[(size_t)frame * (size_t)c->model->joint_count + (size_t)joint];
+    return c->hidden[(size_t)frame * (size_t)poise_model_info(c->model).joints + (size_t)joint];
 }
 
 static const double *crossing_pose(const crossing *c, int frame)
@@ -265,8 +265,8 @@ static void pace_at(const crossing *c, int joint, int frame, int direction, doub
         far += direction;
     }
     int first = least(frame, far), last = frame + far - first;
-    pz_kin_difference(c->model, crossing_pose(c, first), crossing_pose(c, last), velocity);
-    for (int v = 0; v < c->model->nv; ++v) {
+    poise_difference(c->model, crossing_pose(c, first), crossing_pose(c, last), velocity, NULL);
+    for (int v = 0; v < poise_model_info(c->model).nv; ++v) {
         velocity[v] = last > first ? velocity[v] / (last - first) : 0.0;
     }
 }
@@ -284,7 +284,7 @@ static void cross(const crossing *c, int joint, int a, int b, double *q)
     bool has_both = a >= 0 && b < c->way->frames;
     int n = b - a;
     if (has_both) {
-        pz_kin_difference(c->model, crossing_pose(c, a), crossing_pose(c, b), c->apart);
+        poise_difference(c->model, crossing_pose(c, a), crossing_pose(c, b), c->apart, NULL);
         pace_at(c, joint, a, -1, c->leaves);
         pace_at(c, joint, b, 1, c->comes);
     }
@@ -295,11 +295,11 @@ static void cross(const crossing *c, int joint, int a, int b, double *q)
             continue;
         }
         double s = (double)(f - a) / n, r = 1.0 - s;
-        for (int v = 0; v < c->model->nv; ++v) {
+        for (int v = 0; v < poise_model_info(c->model).nv; ++v) {
             c->step[v] =
                 s * s * (3.0 - 2.0 * s) * c->apart[v] + reach * (s * r * r * c->leaves[v] - s * s * r * c->comes[v]);
         }
-        pz_kin_retract(c->model, crossing_pose(c, a), c->step, c->at);
+        poise_retract(c->model, crossing_pose(c, a), c->step, c->at, NULL);
         put(c, joint, c->at, f, q);
     }
 }
@@ -307,14 +307,14 @@ static void cross(const crossing *c, int joint, int a, int b, double *q)
 poise_status pz_bridge_hidden(const poise_model *model, const poise_clip *way, const bool *hidden,
                               const poise_allocator *allocator, double *q)
 {
-    size_t nv = (size_t)model->nv, nq = (size_t)model->nq;
+    size_t nv = (size_t)poise_model_info(model).nv, nq = (size_t)poise_model_info(model).nq;
     double *numbers = pz_allocate(allocator, (4 * nv + nq + 1) * sizeof *numbers);
     if (!numbers) {
         return POISE_ERROR_MEMORY;
     }
     crossing c = {.model = model, .way = way, .hidden = hidden, .apart = numbers};
     c.leaves = c.apart + nv, c.comes = c.leaves + nv, c.step = c.comes + nv, c.at = c.step + nv;
-    for (int k = 0; k < model->joint_count; ++k) {
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
         for (int f = 0, seen = -1; f <= way->frames; ++f) {
             if (f < way->frames && is_hidden(&c, f, k)) {
                 continue;
@@ -355,13 +355,13 @@ static double *frame_q(const mending *m, int frame)
 
 static const bool *hidden_in(const mending *m, int frame)
 {
-    return m->hidden + (size_t)frame * (size_t)m->problem->model->joint_count;
+    return m->hidden + (size_t)frame * (size_t)poise_model_info(m->problem->model).joints;
 }
 
 static bool hides_any(const mending *m, int frame)
 {
     const bool *row = hidden_in(m, frame);
-    for (int k = 0; k < m->problem->model->joint_count; ++k) {
+    for (int k = 0; k < poise_model_info(m->problem->model).joints; ++k) {
         if (row[k]) {
             return true;
         }
@@ -393,7 +393,7 @@ static bool sees_beyond(const mending *m, int frame, int joint)
 // Put hidden joints of a pose on their way; with `frame` not POISE_NONE only those that move no marker seen in it.
 static void put_on_way(const mending *m, int frame, int where, double *q)
 {
-    for (int k = 0; k < m->problem->model->joint_count; ++k) {
+    for (int k = 0; k < poise_model_info(m->problem->model).joints; ++k) {
         if (hidden_in(m, where)[k] && (frame == POISE_NONE || !sees_beyond(m, frame, k))) {
             copy_joint(m, k, m->way + (size_t)where * (size_t)m->r->nq, q);
         }
@@ -406,8 +406,8 @@ static void set_rest(const mending *m, poise_tracker *t, int frame)
 {
     const poise_model *model = m->problem->model;
     double noise = m->r->frames[frame].rms;
-    memcpy(m->rest, t->neutral, (size_t)model->nq * sizeof *m->rest);
-    for (int k = 0; k < model->joint_count; ++k) {
+    memcpy(m->rest, t->neutral, (size_t)poise_model_info(model).nq * sizeof *m->rest);
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
         poise_joint_info info = poise_model_joint_info(model, k);
         for (int v = info.v; v < info.v + info.nv; ++v) {
             m->pull[v] = m->problem->posture      ? m->problem->posture[v]
@@ -482,7 +482,7 @@ static void mend_all(const mending *m)
 static poise_status find_ways(mending *m, double *numbers, const poise_allocator *allocator)
 {
     const poise_model *model = m->problem->model;
-    size_t nq = (size_t)model->nq, nv = (size_t)model->nv;
+    size_t nq = (size_t)poise_model_info(model).nq, nv = (size_t)poise_model_info(model).nv;
     m->rest = numbers;
     m->weights = m->rest + nq;
     m->pull = m->weights + nv;
@@ -496,8 +496,8 @@ static poise_status find_ways(mending *m, double *numbers, const poise_allocator
 poise_status pz_track_mend_gaps(const pz_track_chunks *r, const poise_track_problem *problem,
                                 const poise_allocator *allocator, poise_error *error)
 {
-    size_t frames = (size_t)r->markers->frames, nq = (size_t)r->nq, nv = (size_t)problem->model->nv;
-    bool *hidden = pz_allocate(allocator, frames * (size_t)problem->model->joint_count + 1), any = false;
+    size_t frames = (size_t)r->markers->frames, nq = (size_t)r->nq, nv = (size_t)poise_model_info(problem->model).nv;
+    bool *hidden = pz_allocate(allocator, frames * (size_t)poise_model_info(problem->model).joints + 1), any = false;
     poise_status status =
         hidden ? pz_find_hidden(problem, r->index, r->clip, r->frames, allocator, hidden, &any, error) : POISE_ERROR_MEMORY;
     double *numbers = NULL;

@@ -9,6 +9,7 @@
 #include "motion/tracker.h"
 
 #include "base/error.h"
+#include "motion/pieces.h"
 
 #include <string.h>
 
@@ -48,6 +49,7 @@ struct poise_live {
     poise_goal *goals;         // of a frame
     double *anchor;            // nv: weights of frames that were given out
     double *acceleration;      // nv: of the motion so far
+    bool *is_length;           // nv
     double squares, chances;   // of what tracking leaves
     double reach;
 };
@@ -71,7 +73,8 @@ static const poise_goal *goals_of(void *user, int frame, int *count)
         }
     }
     if (live->begin + frame < live->given) {
-        live->goals[n] = poise_goal_posture(live->before + (size_t)frame * (size_t)live->problem.model->nq, 1.0);
+        live->goals[n] =
+            poise_goal_posture(live->before + (size_t)frame * (size_t)poise_model_info(live->problem.model).nq, 1.0);
         live->goals[n++].q_weights = live->anchor;
     }
     *count = n;
@@ -98,7 +101,7 @@ static void learn(poise_live *live, pz_sequence *s)
 
 static poise_status solve_window(poise_live *live, poise_error *error)
 {
-    size_t nq = (size_t)live->problem.model->nq;
+    size_t nq = (size_t)poise_model_info(live->problem.model).nq;
     poise_clip clip = {.frames = live->filled, .nq = (int)nq, .frame_time = live->frame_time, .q = live->q};
     pz_sequence s;
     memcpy(live->before, live->q, (size_t)live->filled * nq * sizeof *live->q);
@@ -123,7 +126,7 @@ static poise_status solve_window(poise_live *live, poise_error *error)
 // Room for another frame: whole knots leave at the front.
 static void make_room(poise_live *live)
 {
-    size_t nq = (size_t)live->problem.model->nq, count = (size_t)live->count;
+    size_t nq = (size_t)poise_model_info(live->problem.model).nq, count = (size_t)live->count;
     if (live->filled < live->room) {
         return;
     }
@@ -143,7 +146,7 @@ static void judge_markers(poise_live *live, int slot, const poise_track_frame *f
 {
     double noise = noise_of(live), most = max2(OUTLIER_NOISE * noise, OUTLIER_REACH * live->reach);
     most = live->problem.outlier > 0.0 ? live->problem.outlier : most;
-    pz_kin_sweep(live->kin, live->q + (size_t)slot * (size_t)live->problem.model->nq);
+    poise_kinematics_update(live->kin, live->q + (size_t)slot * (size_t)poise_model_info(live->problem.model).nq, NULL);
     for (int i = 0; i < live->count; ++i) {
         const poise_placement *p = &live->placements[i];
         vec3 seen = live->seen[(size_t)slot * (size_t)live->count + (size_t)i];
@@ -153,13 +156,13 @@ static void judge_markers(poise_live *live, int slot, const poise_track_frame *f
     int kept = frame->seen - frame->let_go;
     if (kept > 0 && !(frame->flags & POISE_TRACK_HELD)) {
         live->squares += kept * frame->rms * frame->rms;
-        live->chances += max2(3.0 * kept - live->problem.model->nv, LEAST_CHANCE * 3.0 * kept);
+        live->chances += max2(3.0 * kept - poise_model_info(live->problem.model).nv, LEAST_CHANCE * 3.0 * kept);
     }
 }
 
 static poise_status take(poise_live *live, const poise_vec3 *seen, poise_error *error)
 {
-    size_t nq = (size_t)live->problem.model->nq, count = (size_t)live->count;
+    size_t nq = (size_t)poise_model_info(live->problem.model).nq, count = (size_t)live->count;
     poise_track_frame frame = {0};
     make_room(live);
     size_t slot = (size_t)live->filled;
@@ -190,7 +193,7 @@ poise_status poise_live_next(poise_live *live, const poise_vec3 *seen, double *q
         status = solve_window(live, error);
     }
     if (status == POISE_OK && live->given < live->came - (seen ? live->lag : 0)) {
-        size_t nq = (size_t)live->problem.model->nq, slot = (size_t)(live->given - live->begin);
+        size_t nq = (size_t)poise_model_info(live->problem.model).nq, slot = (size_t)(live->given - live->begin);
         memcpy(q, live->q + slot * nq, nq * sizeof *q);
         if (record) {
             *record = live->record[slot];
@@ -204,13 +207,8 @@ poise_status poise_live_next(poise_live *live, const poise_vec3 *seen, double *q
 
 static void lay_out(poise_live *live, const poise_model *model, pz_arena *arena)
 {
-    size_t room = (size_t)live->room, count = (size_t)live->count, nq = (size_t)model->nq, nv = (size_t)model->nv;
-    poise_kinematics blank = {0};
-    live->kin = pz_arena_take(arena, 1, sizeof *live->kin);
-    if (live->kin) {
-        *live->kin = blank;
-    }
-    pz_kin_layout(live->kin ? live->kin : &blank, model, arena);
+    size_t room = (size_t)live->room, count = (size_t)live->count, nq = (size_t)poise_model_info(model).nq,
+           nv = (size_t)poise_model_info(model).nv;
     live->placements = pz_arena_take(arena, count + 1, sizeof *live->placements);
     live->q = pz_arena_take(arena, room * nq, sizeof *live->q);
     live->before = pz_arena_take(arena, room * nq, sizeof *live->before);
@@ -219,6 +217,7 @@ static void lay_out(poise_live *live, const poise_model *model, pz_arena *arena)
     live->record = pz_arena_take(arena, room, sizeof *live->record);
     live->goals = pz_arena_take(arena, count + 1, sizeof *live->goals);
     live->anchor = pz_arena_take(arena, nv + 1, sizeof *live->anchor);
+    live->is_length = pz_arena_take(arena, nv + 1, sizeof *live->is_length);
     live->acceleration = pz_arena_take(arena, nv + 1, sizeof *live->acceleration);
 }
 
@@ -228,18 +227,18 @@ static void prepare(poise_live *live)
     const poise_model *model = live->problem.model;
     double weight = 0.0;
     poise_model_neutral(model, live->q);
-    pz_kin_sweep(live->kin, live->q);
+    poise_kinematics_update(live->kin, live->q, NULL);
     for (int i = 0; i < live->count; ++i) {
         const poise_placement *p = &live->placements[i], *first = &live->placements[0];
-        vec3 apart = v3_sub(pz_kin_point(live->kin, p->body, p->local), pz_kin_point(live->kin, first->body, first->local));
+        vec3 apart = poise_kinematics_apart(live->kin, first->body, first->local, p->body, p->local);
         live->reach = max2(live->reach, v3_norm(apart));
         weight += p->weight;
     }
     live->reach = live->reach > 0.0 ? live->reach : 1.0;
-    pz_sequence s = {.model = model, .options = live->options};
-    for (int i = 0; i < model->nv; ++i) {
-        bool slides = pz_axis_slides(model, model->dof_axis[i]);
-        live->anchor[i] = ANCHOR * weight * (slides ? 1.0 : live->reach * live->reach);
+    pz_find_lengths(model, live->is_length);
+    pz_sequence s = {.model = model, .options = live->options, .is_length = live->is_length};
+    for (int i = 0; i < poise_model_info(model).nv; ++i) {
+        live->anchor[i] = ANCHOR * weight * (live->is_length[i] ? 1.0 : live->reach * live->reach);
         live->acceleration[i] = pz_sequence_usual(&s, i, 0.0);
     }
 }
@@ -290,6 +289,7 @@ poise_status poise_live_create(const poise_track_problem *problem, const poise_s
     made->own = allocator ? *allocator : made->own;
     made->allocator = allocator ? &made->own : NULL;
     status = poise_tracker_create(problem, allocator, &made->tracker, error);
+    status = status == POISE_OK ? poise_kinematics_create(problem->model, allocator, &made->kin, error) : status;
     pz_arena counting = pz_arena_counting();
     lay_out(made, problem->model, &counting);
     size_t size = pz_arena_bytes(&counting);
@@ -314,6 +314,7 @@ void poise_live_destroy(poise_live *live)
         poise_allocator own = live->own;
         const poise_allocator *allocator = live->allocator ? &own : NULL;
         poise_tracker_destroy(live->tracker);
+        poise_kinematics_destroy(live->kin);
         pz_release(allocator, live->memory);
         pz_release(allocator, live);
     }
@@ -331,15 +332,16 @@ static void read_frame(const poise_track_problem *problem, const int *index, int
 }
 
 // Turns from frame to frame are those of the answer, not those of tracking.
-static void measure_turns(const poise_live *live, const poise_clip *clip, mat3 *before, poise_track_frame *frames)
+static void measure_turns(poise_live *live, const poise_clip *clip, poise_kinematics **before, poise_track_frame *frames)
 {
-    const poise_model *model = live->problem.model;
     for (int t = 0; t < clip->frames; ++t) {
-        pz_kin_sweep(live->kin, clip->q + (size_t)t * (size_t)clip->nq);
-        frames[t].turn = t > 0 ? pz_largest_turn(model, before, live->kin->R) : 0.0;
+        poise_kinematics_update(live->kin, clip->q + (size_t)t * (size_t)clip->nq, NULL);
+        frames[t].turn = t > 0 ? poise_kinematics_turn(*before, live->kin) : 0.0;
         frames[t].flags &= ~POISE_TRACK_JUMP;
         frames[t].flags |= frames[t].turn > live->problem.max_turn ? POISE_TRACK_JUMP : 0;
-        memcpy(before, live->kin->R, (size_t)model->joint_count * sizeof *before);
+        poise_kinematics *now = live->kin;
+        live->kin = *before;
+        *before = now;
     }
 }
 
@@ -379,11 +381,13 @@ poise_status poise_track_live(const poise_track_problem *problem, const poise_se
     poise_clip *made = NULL;
     int *index = pz_allocate(allocator, (count + 1) * sizeof *index);
     poise_vec3 *seen = pz_allocate(allocator, (count + 1) * sizeof *seen);
-    mat3 *before = pz_allocate(allocator, ((size_t)problem->model->joint_count + 1) * sizeof *before);
+    poise_kinematics *before = NULL;
+    status = poise_kinematics_create(problem->model, allocator, &before, error);
     poise_track_frame *records = pz_allocate(allocator, (length + 1) * sizeof *records);
     bool has_room = index && seen && before && records;
-    status = has_room ? poise_clip_create(m->frames, problem->model->nq, 1.0 / m->rate, allocator, &made, error)
-                      : pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    status = has_room
+                 ? poise_clip_create(m->frames, poise_model_info(problem->model).nq, 1.0 / m->rate, allocator, &made, error)
+                 : pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     if (status == POISE_OK) {
         made->start_time = m->start_time;
         for (size_t i = 0; i < count; ++i) {
@@ -392,7 +396,7 @@ poise_status poise_track_live(const poise_track_problem *problem, const poise_se
         status = run(live, index, seen, made, records, error);
     }
     if (status == POISE_OK) {
-        measure_turns(live, made, before, records);
+        measure_turns(live, made, &before, records);
         if (frames) {
             memcpy(frames, records, length * sizeof *frames);
         }
@@ -401,7 +405,7 @@ poise_status poise_track_live(const poise_track_problem *problem, const poise_se
         poise_clip_destroy(made);
     }
     pz_release(allocator, records);
-    pz_release(allocator, before);
+    poise_kinematics_destroy(before);
     pz_release(allocator, seen);
     pz_release(allocator, index);
     poise_live_destroy(live);

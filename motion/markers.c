@@ -5,7 +5,6 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "kin/kin.h"
 #include "motion/anatomy.h"
 #include "motion/plain_name.h"
 #include "num/real.h"
@@ -516,13 +515,12 @@ static double box_size(const box *b)
 }
 
 // The box around bodies and tools in the neutral pose.
-static double skeleton_size(poise_kinematics *kin, double *q)
+static double skeleton_size(const poise_model *model, poise_kinematics *kin, double *q)
 {
-    const poise_model *model = kin->model;
     box b = empty_box;
     poise_model_neutral(model, q);
     poise_kinematics_update(kin, q, NULL);
-    for (int k = 0; k < model->joint_count; ++k) {
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
         box_add(&b, poise_kinematics_body_pose(kin, k).position);
     }
     for (int k = 0; k < poise_model_info(model).tools; ++k) {
@@ -609,10 +607,10 @@ static poise_status find_units(const poise_markers *markers, const poise_model *
     }
     const poise_allocator *allocator = markers->has_allocator ? &markers->allocator : NULL;
     poise_kinematics *kin;
-    double *q = pz_allocate(allocator, ((size_t)model->nq + 1) * sizeof *q);
+    double *q = pz_allocate(allocator, ((size_t)poise_model_info(model).nq + 1) * sizeof *q);
     poise_status status = q ? poise_kinematics_create(model, allocator, &kin, NULL) : POISE_ERROR_MEMORY;
     if (status == POISE_OK) {
-        complete_units(markers_size(markers), skeleton_size(kin, q), marks, bones, match);
+        complete_units(markers_size(markers), skeleton_size(model, kin, q), marks, bones, match);
         poise_kinematics_destroy(kin);
     }
     if (q) {

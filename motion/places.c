@@ -4,7 +4,6 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "kin/kin.h"
 #include "motion/marker_table.h"
 #include "motion/plain_name.h"
 

@@ -4,7 +4,6 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "model/model.h"
 #include "motion/anatomy.h"
 #include "motion/findings.h"
 #include "num/real.h"
@@ -32,7 +31,7 @@ static poise_pose scaled(poise_pose pose, double s)
 
 static poise_status add_all(const poise_model *model, const double *scale, poise_builder *builder, poise_error *error)
 {
-    for (int k = 0; k < model->joint_count; ++k) {
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
         poise_joint joint = *poise_model_joint_info(model, k).given;
         double own = poise_model_joint_info(model, k).parent == POISE_WORLD ? 1.0 : scale[k];
         joint.offset = scaled(joint.offset, own);
@@ -62,7 +61,7 @@ poise_status poise_model_rescale(const poise_model *model, const double *scale, 
     if (!model || !scale || !rescaled) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, scale and rescaled must not be NULL");
     }
-    for (int k = 0; k < model->joint_count; ++k) {
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
         if (!(scale[k] > 0) || !is_finite(scale[k])) {
             return pz_error_set(error, POISE_ERROR_ARGUMENT, "joint \"%s\": a scale must be > 0",
                                 poise_model_joint_info(model, k).name);

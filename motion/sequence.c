@@ -6,8 +6,9 @@
 // Gauss-Newton: the exact Hessian takes as many steps here. A step that had to be shortened damps the next ones.
 #include "motion/sequence.h"
 
+#include "base/cpu.h"
 #include "base/error.h"
-#include "model/model.h"
+#include "motion/pieces.h"
 #include "num/rotation.h"
 #include "num/trig.h"
 
@@ -486,11 +487,12 @@ static bool evaluate_frame(pz_sequence *s, int t, poise_level level, double *cos
         s->status = status;
         return false;
     }
-    *cost += s->objective->cost;
+    poise_value value = poise_objective_value(s->objective);
+    *cost += value.cost;
     if (level == POISE_LEVEL_COST) {
         return true;
     }
-    memcpy(s->frame_gradient, s->objective->gradient, (size_t)s->nv * sizeof *s->frame_gradient);
+    memcpy(s->frame_gradient, value.gradient, (size_t)s->nv * sizeof *s->frame_gradient);
     for (int k = 0; k < s->block_count; ++k) {
         if (s->blocks[k].is_vector) {
             const double *r = q + s->blocks[k].q;
@@ -588,7 +590,7 @@ static double largest_step(const pz_sequence *s, bool turns)
 {
     double most = 0.0;
     for (int i = 0; i < s->nv; ++i) {
-        bool counts = !turns || !pz_axis_slides(s->model, s->model->dof_axis[i]);
+        bool counts = !turns || !s->is_length[i];
         for (int j = s->settled; j < s->knot_count && counts; ++j) {
             most = max2(most, fabs((double)s->x[(size_t)i * (size_t)s->knot_room + (size_t)j]));
         }
@@ -713,24 +715,25 @@ static int round_up(int n, int to)
     return (n + to - 1) / to * to;
 }
 
-// Is the step a rotation that is smoothed as such?
-static bool is_rotation(const poise_model *model, const pz_step *step)
+// Is the piece a rotation that is smoothed as such?
+static bool is_rotation(const poise_model *model, const pz_piece *piece)
 {
-    bool is_free = step->kind == PZ_QUATERNION;
-    if (step->kind == PZ_EXPMAP) {
-        is_free = true;
-        for (int i = 0; i < 3; ++i) {
-            is_free = is_free && !is_finite(model->lower[step->q + i]) && !is_finite(model->upper[step->q + i]);
-        }
+    poise_model_summary info = poise_model_info(model);
+    bool is_free = piece->kind == PZ_PIECE_QUATERNION || piece->kind == PZ_PIECE_VECTOR;
+    for (int i = piece->q; is_free && piece->kind == PZ_PIECE_VECTOR && i < piece->q + 3; ++i) {
+        is_free = !is_finite(info.lower[i]) && !is_finite(info.upper[i]);
     }
-    return is_free && step->own;
+    return is_free;
 }
 
 static int count_rotations(const poise_model *model)
 {
     int count = 0;
-    for (int k = 0; k < model->step_count; ++k) {
-        count += is_rotation(model, &model->steps[k]);
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
+        pz_piece piece[PZ_MOST_PIECES];
+        for (int i = pz_pieces_of(model, k, piece) - 1; i >= 0; --i) {
+            count += is_rotation(model, &piece[i]);
+        }
     }
     return count;
 }
@@ -739,16 +742,11 @@ static void lay_out(pz_sequence *s, pz_arena *arena)
 {
     size_t nv = (size_t)s->nv, frames = (size_t)s->frames, entries = (size_t)s->entries, blocks = (size_t)s->block_count;
     size_t room = (size_t)s->frame_room, knots = (size_t)s->knot_room, all = (size_t)s->knots + 1;
-    s->objective = pz_arena_take(arena, 1, sizeof *s->objective);
-    poise_objective blank = {0};
-    if (s->objective) {
-        *s->objective = blank;
-    }
-    pz_objective_lay_out(s->objective ? s->objective : &blank, s->model, 0, arena);
     s->weight = pz_arena_take(arena, nv, sizeof(double));
     s->acceleration = pz_arena_take(arena, nv, sizeof(double));
     s->blocks = pz_arena_take(arena, blocks, sizeof *s->blocks);
     s->coordinate = pz_arena_take(arena, nv, sizeof *s->coordinate);
+    s->is_length = pz_arena_take(arena, nv, sizeof *s->is_length);
     s->row_begin = pz_arena_take(arena, nv + 1, sizeof *s->row_begin);
     s->above = pz_arena_take(arena, entries, sizeof *s->above);
     s->lower = pz_arena_take(arena, nv, sizeof(double));
@@ -781,23 +779,32 @@ static void lay_out(pz_sequence *s, pz_arena *arena)
     pz_sequence_walls_lay_out(s, arena);
 }
 
+// The dofs of a piece of a joint. Returns how many of its rotations are blocks: 1 or 0.
+static int read_piece(pz_sequence *s, const pz_piece *piece, int block)
+{
+    poise_model_summary info = poise_model_info(s->model);
+    bool turns = is_rotation(s->model, piece), is_limited = !turns && s->options.use_limits;
+    for (int i = 0; i < piece->nv; ++i) {
+        s->coordinate[piece->v + i] = turns ? -1 : piece->q + i;
+        s->lower[piece->v + i] = is_limited ? info.lower[piece->q + i] : -INFINITY;
+        s->upper[piece->v + i] = is_limited ? info.upper[piece->q + i] : INFINITY;
+    }
+    if (turns) {
+        s->blocks[block] = (pz_rotation_block){.dof = piece->v, .q = piece->q, .is_vector = piece->kind == PZ_PIECE_VECTOR};
+    }
+    return turns;
+}
+
 // Where the dofs are, and the pattern of the packed Hessian.
 static void read_model(pz_sequence *s)
 {
     const poise_model *model = s->model;
-    int block = 0;
-    for (int k = 0; k < model->step_count; ++k) {
-        const pz_step *step = &model->steps[k];
-        int dof = model->axes[step->axis].dof;
-        bool turns = is_rotation(model, step);
-        for (int i = 0; i < pz_step_nv(step->kind) && step->own; ++i) {
-            bool is_limited = !turns && s->options.use_limits;
-            s->coordinate[dof + i] = turns ? -1 : step->q + i;
-            s->lower[dof + i] = is_limited ? model->lower[step->q + i] : -INFINITY;
-            s->upper[dof + i] = is_limited ? model->upper[step->q + i] : INFINITY;
-        }
-        if (turns) {
-            s->blocks[block++] = (pz_rotation_block){.dof = dof, .q = step->q, .is_vector = step->kind == PZ_EXPMAP};
+    pz_find_lengths(model, s->is_length);
+    for (int k = 0, block = 0; k < poise_model_info(model).joints; ++k) {
+        pz_piece piece[PZ_MOST_PIECES];
+        int pieces = pz_pieces_of(model, k, piece);
+        for (int i = 0; i < pieces; ++i) {
+            block += read_piece(s, &piece[i], block);
         }
     }
     for (int i = 0; i < s->nv; ++i) {
@@ -821,8 +828,7 @@ void pz_sequence_weigh(pz_sequence *s, double noise, const double *acceleration)
 
 double pz_sequence_usual(const pz_sequence *s, int dof, double metres)
 {
-    bool slides = pz_axis_slides(s->model, s->model->dof_axis[dof]);
-    return s->options.acceleration_usual * (slides ? USUAL_SLIDES / (metres > 0.0 ? metres : 1.0) : 1.0);
+    return s->options.acceleration_usual * (s->is_length[dof] ? USUAL_SLIDES / (metres > 0.0 ? metres : 1.0) : 1.0);
 }
 
 static bool all_positive(const double *x, int count)
@@ -850,7 +856,7 @@ poise_status pz_sequence_check(const poise_model *model, const poise_sequence_op
     if (!model || !o) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "model and options must not be NULL");
     }
-    if (model->has_mimic) {
+    if (pz_has_mimic(model)) {
         return pz_error_set(error, POISE_ERROR_UNSUPPORTED,
                             "a whole clip cannot be solved for a model with mimic joints; track it frame by frame");
     }
@@ -861,9 +867,9 @@ poise_status pz_sequence_check(const poise_model *model, const poise_sequence_op
         {o->knot >= 1 && o->knot <= 64, "knot must be in 1 .. 64"},
         {o->noise >= 0.0 && is_finite(o->noise), "noise must be finite and >= 0"},
         {o->acceleration_usual > 0.0 && is_finite(o->acceleration_usual), "acceleration_usual must be finite and > 0"},
-        {weights_are_sound(o, model->nv), "smoothness must be nv finite numbers >= 0"},
-        {all_positive(o->velocity, model->nv), "velocity limits must be > 0; infinity for none"},
-        {all_positive(o->acceleration, model->nv), "acceleration limits must be > 0; infinity for none"},
+        {weights_are_sound(o, poise_model_info(model).nv), "smoothness must be nv finite numbers >= 0"},
+        {all_positive(o->velocity, poise_model_info(model).nv), "velocity limits must be > 0; infinity for none"},
+        {all_positive(o->acceleration, poise_model_info(model).nv), "acceleration limits must be > 0; infinity for none"},
         {o->overlap >= 0 && o->window >= o->overlap + 8 * o->knot, "window must be at least overlap + 8 knots"},
         {o->max_iterations >= 1, "max_iterations must be >= 1"},
         {o->tolerance >= 0.0, "tolerance must be >= 0"},
@@ -878,13 +884,15 @@ poise_status pz_sequence_check(const poise_model *model, const poise_sequence_op
 
 static poise_status check_clip(const poise_model *model, const poise_clip *clip, poise_error *error)
 {
-    if (!clip || clip->nq != model->nq) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "the clip must be of this model: %d numbers per frame", model->nq);
+    if (!clip || clip->nq != poise_model_info(model).nq) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "the clip must be of this model: %d numbers per frame",
+                            poise_model_info(model).nq);
     }
     for (int t = 0; t < clip->frames; ++t) {
         const double *q = clip->q + (size_t)t * (size_t)clip->nq;
-        if (!pz_model_accepts(model, q)) {
-            return pz_refuse_q(model, q, "q", error);
+        poise_status status = poise_model_check(model, q, "q", error);
+        if (status != POISE_OK) {
+            return status;
         }
     }
     return POISE_OK;
@@ -905,11 +913,12 @@ poise_status pz_sequence_create(const poise_model *model, const poise_sequence_o
                                 const poise_allocator *allocator, pz_sequence *made, poise_error *error)
 {
     pz_sequence s = {.model = model, .options = *options, .error = error};
-    s.nq = model->nq, s.nv = model->nv, s.frames = clip->frames, s.q = clip->q;
+    s.nq = poise_model_info(model).nq, s.nv = poise_model_info(model).nv, s.frames = clip->frames, s.q = clip->q;
     s.knots = knots_of(clip->frames, options->knot);
-    s.entries = (int)poise_model_packed_row(model, model->nv).begin;
+    s.entries = (int)poise_model_packed_row(model, poise_model_info(model).nv).begin;
     s.block_count = count_rotations(model);
     s.frame_time = clip->frame_time;
+    s.is_wide = pz_cpu_is_wide();
     s.frame_room = round_up(least(options->window + SEQUENCE_BASIS * options->knot, s.frames), 16);
     s.phase_room = round_up(s.frame_room / options->knot + 1, 8);
     s.slots = options->knot * s.phase_room;
@@ -919,6 +928,11 @@ poise_status pz_sequence_create(const poise_model *model, const poise_sequence_o
     size_t size = pz_arena_bytes(&counting);
     if (!pz_owned_take(&s.owned, allocator, size)) {
         return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory: the clip needs %g bytes", (double)size);
+    }
+    poise_status status = poise_objective_create(model, 0, allocator, &s.objective, error);
+    if (status != POISE_OK) {
+        pz_owned_release(&s.owned);
+        return status;
     }
     memset(s.owned.memory, 0, size);
     pz_arena arena = pz_arena_over(s.owned.memory, size);
@@ -934,12 +948,12 @@ void pz_sequence_finish(pz_sequence *s, poise_sequence_report *report)
     keep_limits(s);
     pz_sequence_measure_walls(s);
     for (int i = s->nv - 1; i >= 0; --i) {
-        bool slides = pz_axis_slides(s->model, s->model->dof_axis[i]);
-        s->report.smoothness = slides ? s->report.smoothness : s->weight[i];
+        s->report.smoothness = s->is_length[i] ? s->report.smoothness : s->weight[i];
     }
     if (report) {
         *report = s->report;
     }
+    poise_objective_destroy(s->objective);
     pz_owned_release(&s->owned);
 }
 

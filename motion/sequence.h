@@ -17,7 +17,8 @@
 
 #include <poise/sequence.h>
 
-#include "goal/objective.h"
+#include "base/arena.h"
+#include "num/vector.h"
 
 #define SEQUENCE_BASIS 4 // coefficients that a frame depends on
 #define SEQUENCE_WALLS 2 // kinds: of velocity, of acceleration
@@ -38,6 +39,7 @@ typedef struct pz_sequence {
     poise_error *error;
     poise_status status; // of evaluations
     bool is_near;        // all windows were solved before, with other weights
+    bool is_wide;        // base/cpu.h
     double frame_time;
     int nq, nv, frames, knots; // of the clip
     double *q;                 // frames x nq: the clip
@@ -50,6 +52,7 @@ typedef struct pz_sequence {
     int block_count;
     pz_rotation_block *blocks;
     int *coordinate;       // by dof: of a plain one, else -1
+    bool *is_length;       // by dof
     int entries;           // of the packed Hessian
     int *row_begin;        // nv + 1
     int *above;            // entries: the dof that an entry of a row belongs to

@@ -4,9 +4,10 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "motion/pieces.h"
+#include "num/dense.h"
 #include "num/rotation.h"
 #include "num/vector.h"
-#include "solve/classic/second_order.h"
 
 #include <poise/model.h>
 
@@ -853,15 +854,18 @@ void pz_sequence_bring_within(pz_sequence *s)
     }
     moves m = {.points = room, .is_late = (bool *)((quat *)room + points)};
     memset(m.is_late, 0, points * sizeof(bool));
-    for (int k = 0; k < s->model->step_count && s->status == POISE_OK; ++k) {
-        const pz_step *step = &s->model->steps[k];
-        int dof = s->model->axes[step->axis].dof;
-        bool is_swing = step->kind == PZ_SWING && s->options.use_limits;
-        if (step->own && is_swing) {
-            bring_plain(s, dof, 2, s->model->given[s->model->axes[step->axis].joint].swing, &m);
-        }
-        for (int i = 0; i < pz_step_nv(step->kind) && step->own && !is_swing && s->coordinate[dof] >= 0; ++i) {
-            bring_plain(s, dof + i, 1, NULL, &m);
+    for (int k = 0; k < poise_model_info(s->model).joints && s->status == POISE_OK; ++k) {
+        pz_piece piece[PZ_MOST_PIECES];
+        int pieces = pz_pieces_of(s->model, k, piece);
+        for (int p = 0; p < pieces; ++p) {
+            int dof = piece[p].v;
+            bool is_swing = piece[p].kind == PZ_PIECE_SWING && s->options.use_limits;
+            if (is_swing) {
+                bring_plain(s, dof, 2, poise_model_joint_info(s->model, k).given->swing, &m);
+            }
+            for (int i = 0; i < piece[p].nv && !is_swing && s->coordinate[dof] >= 0; ++i) {
+                bring_plain(s, dof + i, 1, NULL, &m);
+            }
         }
     }
     for (int k = 0; k < s->block_count && s->status == POISE_OK; ++k) {

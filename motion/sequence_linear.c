@@ -171,7 +171,7 @@ PZ_WIDE static void multiply_wide(pz_sequence *s, const float *in, float *out)
 // out = A in (nv x knot_room numbers) for the free coefficients.
 static void apply_matrix(pz_sequence *s, const float *in, float *out)
 {
-    if (s->model->is_wide) {
+    if (s->is_wide) {
         multiply_wide(s, in, out);
     } else {
         multiply(s, in, out);
@@ -251,7 +251,7 @@ PZ_WIDE static void factor_wide(pz_sequence *s, double mu)
 
 void pz_sequence_factor(pz_sequence *s, double mu)
 {
-    if (s->model->is_wide) {
+    if (s->is_wide) {
         factor_wide(s, mu);
     } else {
         factor(s, mu);
@@ -286,7 +286,7 @@ PZ_WIDE static void solve_factored_wide(const pz_sequence *s)
 
 static void precondition(const pz_sequence *s)
 {
-    if (s->model->is_wide) {
+    if (s->is_wide) {
         solve_factored_wide(s);
     } else {
         solve_factored(s);

@@ -15,7 +15,6 @@
 #include <poise/track.h>
 
 #include "base/error.h"
-#include "kin/kin.h"
 #include "motion/gaps.h"
 #include "motion/tracker.h"
 
@@ -384,10 +383,9 @@ static poise_status track_ahead(pz_track_chunks *r, const poise_track_problem *p
 
 static double turn_between(poise_tracker *t, const double *a, const double *b)
 {
-    pz_objective_evaluate(t->warm->trial, a, POISE_LEVEL_COST);
-    memcpy(t->other.R, t->warm->trial->kin.R, (size_t)t->model->joint_count * sizeof *t->other.R);
-    pz_objective_evaluate(t->warm->trial, b, POISE_LEVEL_COST);
-    return pz_largest_turn(t->model, t->other.R, t->warm->trial->kin.R);
+    poise_kinematics_update(t->other.kin, a, NULL);
+    poise_kinematics_update(t->kin, b, NULL);
+    return poise_kinematics_turn(t->other.kin, t->kin);
 }
 
 // The first worker's tracker as it would be after the frame before a chunk, whatever it did last.
@@ -405,12 +403,12 @@ static poise_tracker *go_on_after_seam(const pz_track_chunks *r, int first)
 static void go_part(const poise_tracker *t, const double *from, const double *to, double share, double *q)
 {
     const poise_model *model = t->model;
-    double *step = t->warm->step; // scratch between solves
-    memcpy(q, from, (size_t)model->nq * sizeof *q);
+    double *step = t->change;
+    memcpy(q, from, (size_t)poise_model_info(model).nq * sizeof *q);
     if (poise_difference(model, from, to, step, NULL) != POISE_OK) {
         return;
     }
-    for (int k = 0; k < model->nv; ++k) {
+    for (int k = 0; k < poise_model_info(model).nv; ++k) {
         step[k] *= share;
     }
     if (poise_retract(model, from, step, q, NULL) == POISE_OK) {
@@ -649,7 +647,7 @@ poise_status poise_track(const poise_track_problem *problem, const poise_allocat
     pz_track_chunks r = {.markers = markers,
                          .q_start = problem->q_start,
                          .count = problem->placement_count,
-                         .nq = problem->model->nq,
+                         .nq = poise_model_info(problem->model).nq,
                          .chunk = problem->chunk};
     if (problem->constraint_count > 0) { // one chunk: a blend at a seam need not hold them
         r.chunk = markers->frames > 0 ? markers->frames : 1;
@@ -814,7 +812,7 @@ poise_status poise_track_measure(const poise_track_problem *problem, const poise
         !clip || !frames || !summary) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, placements, markers, clip and frames must not be NULL");
     }
-    if (clip->nq != problem->model->nq || clip->frames != problem->markers->frames) {
+    if (clip->nq != poise_model_info(problem->model).nq || clip->frames != problem->markers->frames) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "the clip is of another model or recording");
     }
     measuring m = {

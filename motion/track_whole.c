@@ -14,6 +14,7 @@
 #include "motion/tracker.h"
 
 #include "base/error.h"
+#include "motion/pieces.h"
 
 #include <float.h>
 #include <string.h>
@@ -38,13 +39,13 @@ typedef struct whole {
     const poise_track_problem *problem;
     const poise_markers *markers;
     const poise_model *model;
-    poise_kinematics *kin;
+    poise_kinematics *kin, *before; // the second one: of the frame before
     poise_goal *goals;
     int *made;       // by goal: the placement that it was made for, or POISE_NONE
     double *neutral; // nq
     int *index;      // by placement: marker, or POISE_NONE
     bool *gone;      // frames x placements
-    bool *hidden;    // frames x joints: no marker tells anything of them (gaps/hidden.h)
+    bool *hidden;    // frames x joints: no marker tells anything of them (gaps.h)
     double *rest;    // frames x nq: where joints rest; NULL, where none is hidden: in the neutral pose
     double *weights; // nv: of hidden joints, and
     double *pull;    // nv: those that count in a frame
@@ -72,8 +73,8 @@ static bool *gone_at(const whole *w, int frame, int placement)
 // Weights that pull hidden joints alone.
 static const double *pull_in(const whole *w, int frame)
 {
-    const bool *row = w->hidden + (size_t)frame * (size_t)w->model->joint_count;
-    for (int k = 0; k < w->model->joint_count; ++k) {
+    const bool *row = w->hidden + (size_t)frame * (size_t)poise_model_info(w->model).joints;
+    for (int k = 0; k < poise_model_info(w->model).joints; ++k) {
         poise_joint_info info = poise_model_joint_info(w->model, k);
         for (int v = info.v; v < info.v + info.nv; ++v) {
             w->pull[v] = row[k] ? w->weights[v] : 0.0;
@@ -103,7 +104,8 @@ static const poise_goal *goals_of(void *user, int frame, int *count)
     }
     if (p->posture || w->rest) {
         w->made[n] = POISE_NONE;
-        w->goals[n] = poise_goal_posture(w->rest ? w->rest + (size_t)frame * (size_t)w->model->nq : w->neutral, 1.0);
+        w->goals[n] =
+            poise_goal_posture(w->rest ? w->rest + (size_t)frame * (size_t)poise_model_info(w->model).nq : w->neutral, 1.0);
         w->goals[n++].q_weights = p->posture ? p->posture : pull_in(w, frame);
     }
     *count = n;
@@ -135,7 +137,7 @@ static double noise_of(whole *w, const poise_track_frame *frames, int count, boo
         int kept = frames[t].seen - frames[t].let_go;
         if (kept > 0 && !(frames[t].flags & POISE_TRACK_HELD)) {
             squares += kept * frames[t].rms * frames[t].rms;
-            chances += max2(3.0 * kept - w->model->nv, LEAST_CHANCE * 3.0 * kept);
+            chances += max2(3.0 * kept - poise_model_info(w->model).nv, LEAST_CHANCE * 3.0 * kept);
         }
     }
     double noise = chances > 0.0 ? sqrt(squares / chances) : 0.0;
@@ -179,7 +181,7 @@ static poise_status start(whole *w, poise_sequence_options *o, const poise_alloc
     if (status == POISE_OK) {
         o->noise = o->noise > 0.0 ? o->noise : noise_of(w, frames, few->frames, !o->velocity && !o->acceleration);
         double frame_time = 1.0 / w->markers->rate;
-        status = poise_clip_create(w->markers->frames, w->model->nq, frame_time, allocator, clip, error);
+        status = poise_clip_create(w->markers->frames, poise_model_info(w->model).nq, frame_time, allocator, clip, error);
     }
     if (status == POISE_OK) {
         (*clip)->start_time = w->markers->start_time;
@@ -199,7 +201,7 @@ static poise_status start(whole *w, poise_sequence_options *o, const poise_alloc
 static poise_status find_rest(whole *w, double noise, const poise_clip *clip, const poise_allocator *allocator,
                               poise_error *error)
 {
-    size_t frames = (size_t)clip->frames, nq = (size_t)clip->nq, nv = (size_t)w->model->nv;
+    size_t frames = (size_t)clip->frames, nq = (size_t)clip->nq, nv = (size_t)poise_model_info(w->model).nv;
     bool any = false;
     poise_status status = pz_find_hidden(w->problem, w->index, clip, NULL, allocator, w->hidden, &any, error);
     if (status != POISE_OK || !any) {
@@ -232,7 +234,7 @@ static int let_go(whole *w, const poise_clip *clip, double most)
 {
     int count = 0;
     for (int t = 0; t < clip->frames; ++t) {
-        pz_kin_sweep(w->kin, clip->q + (size_t)t * (size_t)clip->nq);
+        poise_kinematics_update(w->kin, clip->q + (size_t)t * (size_t)clip->nq, NULL);
         for (int i = 0; i < w->problem->placement_count; ++i) {
             *gone_at(w, t, i) = is_seen(seen_at(w, t, i)) && distance_of(w, t, i) > most;
             count += *gone_at(w, t, i);
@@ -246,7 +248,7 @@ static double misfit_of(const whole *w, const poise_clip *clip)
 {
     double square = 0.0, count = 0.0;
     for (int t = 0; t < clip->frames; ++t) {
-        pz_kin_sweep(w->kin, clip->q + (size_t)t * (size_t)clip->nq);
+        poise_kinematics_update(w->kin, clip->q + (size_t)t * (size_t)clip->nq, NULL);
         for (int i = 0; i < w->problem->placement_count; ++i) {
             if (is_seen(seen_at(w, t, i)) && !*gone_at(w, t, i)) {
                 double d = distance_of(w, t, i);
@@ -294,17 +296,18 @@ static void flag_gaps(const whole *w, poise_track_frame *frames, int count)
     }
 }
 
-static void describe(whole *w, const poise_clip *clip, const poise_sequence_report *report, mat3 *before,
-                     poise_track_frame *frames)
+static void describe(whole *w, const poise_clip *clip, const poise_sequence_report *report, poise_track_frame *frames)
 {
     for (int t = 0; t < clip->frames; ++t) {
-        pz_kin_sweep(w->kin, clip->q + (size_t)t * (size_t)clip->nq);
+        poise_kinematics_update(w->kin, clip->q + (size_t)t * (size_t)clip->nq, NULL);
         frames[t] = (poise_track_frame){.outcome = report->converged ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_BUDGET,
                                         .iterations = report->most_iterations};
         describe_frame(w, t, &frames[t]);
-        frames[t].turn = t > 0 ? pz_largest_turn(w->model, before, w->kin->R) : 0.0;
+        frames[t].turn = t > 0 ? poise_kinematics_turn(w->before, w->kin) : 0.0;
         frames[t].flags |= frames[t].turn > w->problem->max_turn ? POISE_TRACK_JUMP : 0;
-        memcpy(before, w->kin->R, (size_t)w->model->joint_count * sizeof *before);
+        poise_kinematics *now = w->kin;
+        w->kin = w->before;
+        w->before = now;
     }
     flag_gaps(w, frames, clip->frames);
 }
@@ -342,31 +345,24 @@ static void hold_ends(const whole *w, poise_clip *clip)
 
 // ---- The call ------------------------------------------------------------------------------------------------------------
 
-static void lay_out(whole *w, mat3 **before, pz_arena *arena)
+static void lay_out(whole *w, pz_arena *arena)
 {
     size_t count = (size_t)w->problem->placement_count, frames = (size_t)w->markers->frames;
-    w->kin = pz_arena_take(arena, 1, sizeof *w->kin);
-    poise_kinematics blank = {0};
-    if (w->kin) {
-        *w->kin = blank;
-    }
-    pz_kin_layout(w->kin ? w->kin : &blank, w->model, arena);
     w->goals = pz_arena_take(arena, count + 1, sizeof *w->goals);
     w->made = pz_arena_take(arena, count + 1, sizeof *w->made);
-    w->neutral = pz_arena_take(arena, (size_t)w->model->nq, sizeof(double));
+    w->neutral = pz_arena_take(arena, (size_t)poise_model_info(w->model).nq, sizeof(double));
     w->index = pz_arena_take(arena, count, sizeof *w->index);
     w->gone = pz_arena_take(arena, frames * count + 1, sizeof *w->gone);
-    w->hidden = pz_arena_take(arena, frames * (size_t)w->model->joint_count + 1, sizeof *w->hidden);
-    *before = pz_arena_take(arena, (size_t)w->model->joint_count, sizeof **before);
+    w->hidden = pz_arena_take(arena, frames * (size_t)poise_model_info(w->model).joints + 1, sizeof *w->hidden);
 }
 
 static double reach_of(const whole *w)
 {
-    pz_kin_sweep(w->kin, w->neutral);
+    poise_kinematics_update(w->kin, w->neutral, NULL);
     double most = 0.0;
     const poise_placement *p = w->problem->placements;
     for (int i = 1; i < w->problem->placement_count; ++i) {
-        vec3 apart = v3_sub(pz_kin_point(w->kin, p[i].body, p[i].local), pz_kin_point(w->kin, p[0].body, p[0].local));
+        vec3 apart = poise_kinematics_apart(w->kin, p[0].body, p[0].local, p[i].body, p[i].local);
         most = max2(most, v3_norm(apart));
     }
     return most > 0.0 ? most : 1.0;
@@ -492,27 +488,30 @@ static poise_status track_whole(const poise_track_problem *problem, const poise_
     poise_sequence_options o = *options;
     poise_sequence_report own = {0};
     poise_clip *made = NULL;
-    mat3 *before;
     pz_arena counting = pz_arena_counting();
-    lay_out(&w, &before, &counting);
+    lay_out(&w, &counting);
     size_t size = pz_arena_bytes(&counting);
     void *memory = size ? pz_allocate(allocator, size) : NULL;
     if (!memory) {
         return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     }
     pz_arena arena = pz_arena_over(memory, size);
-    lay_out(&w, &before, &arena);
-    prepare(&w);
+    lay_out(&w, &arena);
+    status = poise_kinematics_create(w.model, allocator, &w.kin, error);
+    status = status == POISE_OK ? poise_kinematics_create(w.model, allocator, &w.before, error) : status;
+    if (status == POISE_OK) {
+        prepare(&w);
+    }
     o.locked = o.locked ? o.locked : problem->solver.locked;
     o.use_limits = o.use_limits && problem->solver.use_limits;
-    status = start(&w, &o, allocator, &made, error);
+    status = status == POISE_OK ? start(&w, &o, allocator, &made, error) : status;
     status = status == POISE_OK ? find_rest(&w, o.noise, made, allocator, error) : status;
     if (status == POISE_OK && made->frames > 0) {
         status = solve(&w, &o, made, allocator, &own, error);
         hold_ends(&w, made);
     }
     if (status == POISE_OK && frames) {
-        describe(&w, made, &own, before, frames);
+        describe(&w, made, &own, frames);
     }
     own.noise = o.noise;
     if (status == POISE_OK && report) {
@@ -523,6 +522,8 @@ static poise_status track_whole(const poise_track_problem *problem, const poise_
     } else {
         poise_clip_destroy(made);
     }
+    poise_kinematics_destroy(w.kin);
+    poise_kinematics_destroy(w.before);
     pz_release(allocator, w.rest);
     pz_release(allocator, memory);
     return status;
@@ -535,8 +536,11 @@ static bool sees_no_follower(const poise_track_problem *problem)
 {
     for (int i = 0; i < problem->placement_count; ++i) {
         int body = problem->placements[i].body;
-        if (body >= 0 && body < problem->model->joint_count && problem->model->joints[body].below_mimic) {
-            return false;
+        for (; body >= 0 && body < poise_model_info(problem->model).joints;
+             body = poise_model_joint_info(problem->model, body).parent) {
+            if (poise_model_joint_info(problem->model, body).mimic >= 0) {
+                return false;
+            }
         }
     }
     return true;
@@ -548,7 +552,7 @@ static poise_status fix_followers(const poise_model *model, const poise_allocato
 {
     poise_builder *builder = NULL;
     poise_status status = poise_builder_create(allocator, &builder, error);
-    for (int k = 0; k < model->joint_count && status == POISE_OK; ++k) {
+    for (int k = 0; k < poise_model_info(model).joints && status == POISE_OK; ++k) {
         poise_joint_info info = poise_model_joint_info(model, k);
         poise_joint joint = *info.given;
         if (info.mimic >= 0) {
@@ -575,7 +579,7 @@ poise_status poise_track_whole(const poise_track_problem *problem, const poise_s
     if (status != POISE_OK) {
         return status;
     }
-    if (!problem->model->has_mimic || !sees_no_follower(problem)) {
+    if (!pz_has_mimic(problem->model) || !sees_no_follower(problem)) {
         return track_whole(problem, options, allocator, clip, frames, report, error);
     }
     poise_track_problem own = *problem;

@@ -6,7 +6,6 @@
 #include "motion/tracker.h"
 
 #include "base/error.h"
-#include "model/model.h"
 #include "num/real.h"
 #include "num/trig.h"
 #include "num/vector.h"
@@ -205,20 +204,30 @@ poise_track_problem poise_track_problem_default(void)
 
 static pz_track_pose lay_out_pose(const poise_model *model, int count, pz_arena *arena)
 {
-    return (pz_track_pose){.q = pz_arena_take(arena, (size_t)model->nq, sizeof(double)),
-                           .R = pz_arena_take(arena, (size_t)model->joint_count, sizeof(mat3)),
+    return (pz_track_pose){.q = pz_arena_take(arena, (size_t)poise_model_info(model).nq, sizeof(double)),
                            .error = pz_arena_take(arena, (size_t)count, sizeof(double))};
 }
 
-static poise_solver *lay_out_solver(const poise_tracker *plan, poise_start start, pz_arena *arena)
+static poise_status create_solver(const poise_tracker *t, poise_start start, const poise_allocator *allocator,
+                                  poise_solver **solver, poise_error *error)
 {
-    poise_solver_options options = plan->problem.solver;
+    poise_solver_options options = t->problem.solver;
     options.start = start;
-    options.restarts = start == POISE_START_COLD ? plan->problem.restarts : 0;
-    poise_constraints_size(plan->problem.constraints, plan->problem.constraint_count, &options.constraints);
-    size_t size = pz_solver_size(plan->model, &options);
-    void *memory = pz_arena_take(arena, size, 1);
-    return memory ? pz_solver_init(plan->model, &options, memory, size) : NULL;
+    options.restarts = start == POISE_START_COLD ? t->problem.restarts : 0;
+    poise_constraints_size(t->problem.constraints, t->problem.constraint_count, &options.constraints);
+    return poise_solver_create(t->model, &options, allocator, solver, error);
+}
+
+// What has memory of its own: solvers and poses.
+static poise_status create_parts(poise_tracker *t, const poise_allocator *allocator, poise_error *error)
+{
+    poise_kinematics **kin[] = {&t->kin, &t->last.kin, &t->now.kin, &t->other.kin};
+    poise_status status = create_solver(t, POISE_START_WARM, allocator, &t->warm, error);
+    status = status == POISE_OK ? create_solver(t, POISE_START_COLD, allocator, &t->cold, error) : status;
+    for (int i = 0; i < 4 && status == POISE_OK; ++i) {
+        status = poise_kinematics_create(t->model, allocator, kin[i], error);
+    }
+    return status;
 }
 
 // Where everything lies; a counting arena gives the size.
@@ -228,22 +237,23 @@ static poise_tracker *lay_out(const poise_tracker *plan, pz_arena *arena)
     poise_tracker made = *plan, *tracker = pz_arena_take(arena, 1, sizeof *tracker);
     made.placements = pz_arena_take(arena, count, sizeof *made.placements);
     made.goals = pz_arena_take(arena, count + 3, sizeof *made.goals);
-    made.neutral = pz_arena_take(arena, (size_t)plan->model->nq, sizeof *made.neutral);
-    made.posture = pz_arena_take(arena, plan->problem.posture ? (size_t)plan->model->nv : 0, sizeof *made.posture);
-    made.stay = pz_arena_take(arena, plan->problem.posture ? (size_t)plan->model->nq : 0, sizeof *made.stay);
-    made.in_view = pz_arena_take(arena, (size_t)plan->model->joint_count, sizeof *made.in_view);
-    made.task_weights = pz_arena_take(arena, plan->problem.task_weights ? (size_t)plan->model->nv : 0, sizeof(double));
+    made.neutral = pz_arena_take(arena, (size_t)poise_model_info(plan->model).nq, sizeof *made.neutral);
+    made.posture =
+        pz_arena_take(arena, plan->problem.posture ? (size_t)poise_model_info(plan->model).nv : 0, sizeof *made.posture);
+    made.stay =
+        pz_arena_take(arena, plan->problem.posture ? (size_t)poise_model_info(plan->model).nq : 0, sizeof *made.stay);
+    made.in_view = pz_arena_take(arena, (size_t)poise_model_info(plan->model).joints, sizeof *made.in_view);
+    made.task_weights =
+        pz_arena_take(arena, plan->problem.task_weights ? (size_t)poise_model_info(plan->model).nv : 0, sizeof(double));
     made.sorted = pz_arena_take(arena, count, sizeof *made.sorted);
-    made.q_start = pz_arena_take(arena, (size_t)plan->model->nq, sizeof *made.q_start);
-    size_t with_task = plan->problem.task_weights ? (size_t)plan->model->nq : 0;
+    made.q_start = pz_arena_take(arena, (size_t)poise_model_info(plan->model).nq, sizeof *made.q_start);
+    size_t with_task = plan->problem.task_weights ? (size_t)poise_model_info(plan->model).nq : 0;
     made.before = pz_arena_take(arena, with_task, sizeof *made.before);
     made.ahead = pz_arena_take(arena, with_task, sizeof *made.ahead);
-    made.change = pz_arena_take(arena, with_task, sizeof *made.change);
+    made.change = pz_arena_take(arena, (size_t)poise_model_info(plan->model).nv, sizeof *made.change);
     made.last = lay_out_pose(plan->model, plan->count, arena);
     made.now = lay_out_pose(plan->model, plan->count, arena);
     made.other = lay_out_pose(plan->model, plan->count, arena);
-    made.warm = lay_out_solver(plan, POISE_START_WARM, arena);
-    made.cold = lay_out_solver(plan, POISE_START_COLD, arena);
     if (tracker && !arena->full) {
         *tracker = made;
     }
@@ -252,7 +262,7 @@ static poise_tracker *lay_out(const poise_tracker *plan, pz_arena *arena)
 
 static bool options_make_sense(const poise_track_problem *p)
 {
-    return pz_solver_check_options(p->model, &p->solver, NULL) == POISE_OK && p->restarts >= 0 && p->least_markers >= 0 &&
+    return poise_solver_options_check(p->model, &p->solver, NULL) == POISE_OK && p->restarts >= 0 && p->least_markers >= 0 &&
            p->outlier >= 0 && p->smoothness >= 0 && is_finite(p->smoothness) && p->max_turn > 0 && p->chunk >= 1 &&
            p->workers >= 1;
 }
@@ -275,15 +285,15 @@ poise_status pz_track_check(const poise_track_problem *problem, poise_error *err
             return status;
         }
     }
-    if (problem->q_start && !pz_model_accepts(problem->model, problem->q_start)) {
+    if (problem->q_start && poise_model_check(problem->model, problem->q_start, "q_start", NULL) != POISE_OK) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "q_start must hold nq finite numbers and no zero quaternion");
     }
-    for (int i = 0; problem->posture && i < problem->model->nv; ++i) {
+    for (int i = 0; problem->posture && i < poise_model_info(problem->model).nv; ++i) {
         if (!(problem->posture[i] >= 0) || !is_finite(problem->posture[i])) {
             return pz_error_set(error, POISE_ERROR_ARGUMENT, "posture[%d] must be finite and >= 0", i);
         }
     }
-    for (int i = 0; problem->task_weights && i < problem->model->nv; ++i) {
+    for (int i = 0; problem->task_weights && i < poise_model_info(problem->model).nv; ++i) {
         if (!(problem->task_weights[i] >= 0) || !is_finite(problem->task_weights[i]) || !problem->task ||
             problem->task_frames < 1) {
             return pz_error_set(error, POISE_ERROR_ARGUMENT, "task_weights[%d] must be finite and >= 0, and needs a task",
@@ -303,20 +313,25 @@ poise_status pz_track_check(const poise_track_problem *problem, poise_error *err
     return POISE_OK;
 }
 
+// Where a marker is, seen from the root.
+static vec3 from_root(const poise_tracker *t, int marker)
+{
+    const poise_placement *p = &t->placements[marker];
+    return poise_kinematics_apart(t->kin, 0, v3(0.0, 0.0, 0.0), p->body, p->local);
+}
+
 // The largest distance of a marker from the mean of all, in the neutral pose.
 static double reach_of(poise_tracker *t)
 {
     poise_model_neutral(t->model, t->q_start);
-    pz_objective_evaluate(t->warm->trial, t->q_start, POISE_LEVEL_COST);
-    const poise_kinematics *kin = &t->warm->trial->kin;
+    poise_kinematics_update(t->kin, t->q_start, NULL);
     vec3 mean = v3(0.0, 0.0, 0.0);
     for (int i = 0; i < t->count; ++i) {
-        mean = v3_mad(mean, 1.0 / t->count, pz_kin_point(kin, t->placements[i].body, t->placements[i].local));
+        mean = v3_mad(mean, 1.0 / t->count, from_root(t, i));
     }
     double most = 0.0;
     for (int i = 0; i < t->count; ++i) {
-        vec3 x = pz_kin_point(kin, t->placements[i].body, t->placements[i].local);
-        most = max2(most, v3_norm(v3_sub(x, mean)));
+        most = max2(most, v3_norm(v3_sub(from_root(t, i), mean)));
     }
     return most > 0 ? most : 1.0;
 }
@@ -347,18 +362,21 @@ poise_status poise_tracker_create(const poise_track_problem *problem, const pois
         t->placements[i] = problem->placements[i];
         t->goals[i] = poise_goal_position(t->placements[i].body, t->placements[i].local, v3(0.0, 0.0, 0.0));
     }
-    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the arena has the size that was counted
-    poise_objective_set_goals(t->warm->trial, t->goals, 0, NULL);
+    status = create_parts(t, allocator, error);
+    if (status != POISE_OK) {
+        poise_tracker_destroy(t);
+        return status;
+    }
     t->reach = reach_of(t);
     int moved;
     poise_model_neutral(t->model, t->neutral);
     poise_model_clamp(t->model, t->neutral, &moved, NULL);
     if (problem->task_weights) {
-        memcpy(t->task_weights, problem->task_weights, (size_t)t->model->nv * sizeof *t->task_weights);
+        memcpy(t->task_weights, problem->task_weights, (size_t)poise_model_info(t->model).nv * sizeof *t->task_weights);
     }
     t->task = problem->task;
     if (problem->posture) {
-        memcpy(t->posture, problem->posture, (size_t)t->model->nv * sizeof *t->posture);
+        memcpy(t->posture, problem->posture, (size_t)poise_model_info(t->model).nv * sizeof *t->posture);
     }
     pz_tracker_rest(t, NULL, NULL);
     poise_tracker_reset(t, problem->q_start, NULL);
@@ -370,6 +388,12 @@ void poise_tracker_destroy(poise_tracker *tracker)
 {
     if (tracker) {
         poise_allocator allocator = tracker->allocator;
+        poise_kinematics *kin[] = {tracker->kin, tracker->last.kin, tracker->now.kin, tracker->other.kin};
+        for (int i = 0; i < 4; ++i) {
+            poise_kinematics_destroy(kin[i]);
+        }
+        poise_solver_destroy(tracker->warm);
+        poise_solver_destroy(tracker->cold);
         pz_release(tracker->has_allocator ? &allocator : NULL, tracker->memory);
     }
 }
@@ -379,11 +403,11 @@ poise_status poise_tracker_reset(poise_tracker *tracker, const double *q, poise_
     if (!tracker) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "tracker must not be NULL");
     }
-    if (q && !pz_model_accepts(tracker->model, q)) {
-        return pz_refuse_q(tracker->model, q, "q", error);
+    if (q && poise_model_check(tracker->model, q, "q", error) != POISE_OK) {
+        return POISE_ERROR_ARGUMENT;
     }
     if (q) {
-        memcpy(tracker->q_start, q, (size_t)tracker->model->nq * sizeof *q);
+        memcpy(tracker->q_start, q, (size_t)poise_model_info(tracker->model).nq * sizeof *q);
     } else {
         poise_model_neutral(tracker->model, tracker->q_start);
     }
@@ -457,7 +481,7 @@ static void solve(poise_tracker *t, poise_solver *solver, double calm, pz_track_
     pose->frame.outcome = report.outcome;
     pose->frame.iterations += report.iterations;
     pose->frame.is_ahead = false;
-    memcpy(pose->R, solver->at->kin.R, (size_t)t->model->joint_count * sizeof *pose->R);
+    poise_kinematics_copy(pose->kin, poise_solver_kinematics(solver));
     for (int i = 0; i < t->count; ++i) {
         pose->error[i] = min2(poise_solver_goal_error(solver, i).error, DBL_MAX);
     }
@@ -466,7 +490,7 @@ static void solve(poise_tracker *t, poise_solver *solver, double calm, pz_track_
 // The same, if it was done ahead from there.
 static bool take_found(poise_tracker *t, const pz_track_found *found, pz_track_pose *pose)
 {
-    size_t bytes = (size_t)t->model->nq * sizeof *pose->q;
+    size_t bytes = (size_t)poise_model_info(t->model).nq * sizeof *pose->q;
     if (!found || memcmp(found->from, pose->q, bytes) != 0) {
         return false;
     }
@@ -474,11 +498,9 @@ static bool take_found(poise_tracker *t, const pz_track_found *found, pz_track_p
     pose->frame.outcome = found->outcome;
     pose->frame.iterations += found->iterations;
     pose->frame.is_ahead = true;
-    pz_objective_evaluate(t->warm->trial, pose->q, POISE_LEVEL_COST);
-    const poise_kinematics *kin = &t->warm->trial->kin;
-    memcpy(pose->R, kin->R, (size_t)t->model->joint_count * sizeof *pose->R);
+    poise_kinematics_update(pose->kin, pose->q, NULL);
     for (int i = 0; i < t->count; ++i) {
-        vec3 x = v3_add(kin->origin, pz_kin_point(kin, t->placements[i].body, t->placements[i].local));
+        vec3 x = poise_kinematics_point(pose->kin, t->placements[i].body, t->placements[i].local);
         pose->error[i] = min2(v3_norm(v3_sub(x, t->goals[i].target.position)), DBL_MAX);
     }
     return true;
@@ -552,7 +574,7 @@ static int measure(const poise_tracker *t, double distance, pz_track_pose *pose)
 // A pose for the current frame from `q`: with all markers, then, where some are far off, with a loss that lets them go.
 static void attempt(poise_tracker *t, bool is_cold, const double *q, double calm, pz_track_pose *pose)
 {
-    size_t bytes = (size_t)t->model->nq * sizeof *q;
+    size_t bytes = (size_t)poise_model_info(t->model).nq * sizeof *q;
     memcpy(pose->q, q, bytes);
     pose->frame.iterations = 0;
     for (int i = 0; i < t->count; ++i) {
@@ -588,17 +610,6 @@ static void attempt(poise_tracker *t, bool is_cold, const double *q, double calm
     if (t->status == POISE_OK) {
         measure(t, outlier_distance(t, pose->error), pose);
     }
-}
-
-double pz_largest_turn(const poise_model *model, const mat3 *from, const mat3 *to)
-{
-    double most = 0.0; // |R - R'|^2 = 8 sin^2(turn/2)
-    for (int k = 0; k < model->joint_count; ++k) {
-        vec3 x = v3_sub(to[k].x, from[k].x), y = v3_sub(to[k].y, from[k].y), z = v3_sub(to[k].z, from[k].z);
-        most = max2(most, v3_dot(x, x) + v3_dot(y, y) + v3_dot(z, z));
-    }
-    double sine = sqrt(min2(most / 8.0, 1.0));
-    return 2.0 * poise_atan2(sine, sqrt(1.0 - sine * sine));
 }
 
 // ---- Frames --------------------------------------------------------------------------------------------------------------
@@ -646,7 +657,7 @@ static void tame_jump(poise_tracker *t, double most, bool is_doubtful)
     if (t->status != POISE_OK) {
         return;
     }
-    t->other.frame.turn = pz_largest_turn(t->model, t->last.R, t->other.R);
+    t->other.frame.turn = poise_kinematics_turn(t->last.kin, t->other.kin);
     bool is_good = is_doubtful ? !is_poor(t, &t->other.frame, t->count)
                                : t->other.frame.rms <= CLOSE * before.rms && t->other.frame.let_go <= before.let_go;
     if (t->other.frame.turn <= most && is_good) {
@@ -688,15 +699,15 @@ static void let_stay(poise_tracker *t, int seen)
     if (seen == t->count || !t->has_last) {
         return;
     }
-    memset(t->in_view, 0, (size_t)t->model->joint_count * sizeof *t->in_view);
+    memset(t->in_view, 0, (size_t)poise_model_info(t->model).joints * sizeof *t->in_view);
     for (int i = 0; i < t->count; ++i) {
         for (int k = t->placements[i].body; t->goals[i].weight > 0 && k >= 0 && !t->in_view[k];) {
             t->in_view[k] = true;
             k = poise_model_joint_info(t->model, k).parent;
         }
     }
-    memcpy(t->stay, t->neutral, (size_t)t->model->nq * sizeof *t->stay);
-    for (int k = 0; k < t->model->joint_count; ++k) {
+    memcpy(t->stay, t->neutral, (size_t)poise_model_info(t->model).nq * sizeof *t->stay);
+    for (int k = 0; k < poise_model_info(t->model).joints; ++k) {
         poise_joint_info joint = poise_model_joint_info(t->model, k);
         if (!t->in_view[k]) {
             memcpy(t->stay + joint.q, t->last.q + joint.q, (size_t)joint.nq * sizeof *t->stay);
@@ -711,9 +722,9 @@ static const double *start_of(poise_tracker *t)
     if (!t->has_last || !t->problem.task_weights || !t->has_before || t->held > 0) {
         return t->has_last ? t->last.q : t->q_start;
     }
-    pz_kin_difference(t->model, t->before, t->last.q, t->change);
-    pz_kin_retract(t->model, t->last.q, t->change, t->ahead);
-    return t->ahead;
+    bool goes_on = poise_difference(t->model, t->before, t->last.q, t->change, NULL) == POISE_OK &&
+                   poise_retract(t->model, t->last.q, t->change, t->ahead, NULL) == POISE_OK;
+    return goes_on ? t->ahead : t->last.q;
 }
 
 static void find_frame(poise_tracker *t, int seen)
@@ -731,7 +742,7 @@ static void find_frame(poise_tracker *t, int seen)
     if (t->status != POISE_OK) {
         return;
     }
-    frame->turn = pz_largest_turn(t->model, t->last.R, t->now.R);
+    frame->turn = poise_kinematics_turn(t->last.kin, t->now.kin);
     bool is_doubtful = seen < t->count || frame->let_go > 0 || is_poor(t, frame, seen);
     double most = t->problem.max_turn * (1 + t->held); // the pose may have gone on while it was held
     if (frame->turn > most) {
@@ -755,7 +766,7 @@ void pz_tracker_keep_limits(const poise_tracker *t, double *q)
 static void hold(poise_tracker *t)
 {
     poise_track_frame *frame = &t->now.frame;
-    memcpy(t->now.q, t->has_last ? t->last.q : t->q_start, (size_t)t->model->nq * sizeof *t->now.q);
+    memcpy(t->now.q, t->has_last ? t->last.q : t->q_start, (size_t)poise_model_info(t->model).nq * sizeof *t->now.q);
     pz_tracker_keep_limits(t, t->now.q);
     t->held += 1;
     frame->flags |= POISE_TRACK_HELD;
@@ -769,7 +780,7 @@ static void go_on(poise_tracker *t)
 {
     t->usual += (t->has_last ? PZ_USUAL_RATE : 1.0) * (t->now.frame.rms - t->usual);
     if (t->problem.task_weights && t->has_last) {
-        memcpy(t->before, t->last.q, (size_t)t->model->nq * sizeof *t->before);
+        memcpy(t->before, t->last.q, (size_t)poise_model_info(t->model).nq * sizeof *t->before);
         t->has_before = true;
     }
     t->has_last = true;
@@ -780,7 +791,8 @@ static void go_on(poise_tracker *t)
 // The last check of every pose that is handed out, whatever led to it: finite, and within the limits where they are kept.
 static bool is_sound(const poise_tracker *t, const double *q)
 {
-    return pz_model_accepts(t->model, q) && (!t->problem.solver.use_limits || poise_model_within_limits(t->model, q));
+    return poise_model_check(t->model, q, "q", NULL) == POISE_OK &&
+           (!t->problem.solver.use_limits || poise_model_within_limits(t->model, q));
 }
 
 poise_status poise_tracker_next(poise_tracker *tracker, const poise_vec3 *seen, double *q, poise_track_frame *frame,
@@ -811,7 +823,7 @@ poise_status poise_tracker_next(poise_tracker *tracker, const poise_vec3 *seen, 
     if (!is_sound(t, t->now.q)) {
         return pz_error_set(error, POISE_ERROR_NUMERIC, "the frame's pose is not finite or leaves the limits");
     }
-    memcpy(q, t->now.q, (size_t)t->model->nq * sizeof *q);
+    memcpy(q, t->now.q, (size_t)poise_model_info(t->model).nq * sizeof *q);
     if (frame) {
         *frame = t->now.frame;
     }
@@ -823,9 +835,8 @@ poise_status poise_tracker_next(poise_tracker *tracker, const poise_vec3 *seen, 
 
 void pz_tracker_go_on_from(poise_tracker *t, const double *q)
 {
-    memcpy(t->last.q, q, (size_t)t->model->nq * sizeof *q);
-    pz_objective_evaluate(t->warm->trial, q, POISE_LEVEL_COST);
-    memcpy(t->last.R, t->warm->trial->kin.R, (size_t)t->model->joint_count * sizeof *t->last.R);
+    memcpy(t->last.q, q, (size_t)poise_model_info(t->model).nq * sizeof *q);
+    poise_kinematics_update(t->last.kin, q, NULL);
     t->has_last = true;
     t->has_before = false;
     t->held = 0;

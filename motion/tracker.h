@@ -5,13 +5,14 @@
 
 #include <poise/track.h>
 
-#include "solve/solver_state.h"
+#include "base/arena.h"
+#include "num/vector.h"
 
 // A pose for the current frame.
 typedef struct pz_track_pose {
-    double *q;     // nq
-    mat3 *R;       // by joint: world rotations
-    double *error; // by marker: distance
+    double *q;             // nq
+    poise_kinematics *kin; // there
+    double *error;         // by marker: distance
     poise_track_frame frame;
 } pz_track_pose;
 
@@ -42,6 +43,7 @@ struct poise_tracker {
     bool is_told;         // pz_tracker_rest has said it
     double *sorted;       // count: scratch of the median
     poise_solver *warm, *cold;
+    poise_kinematics *kin;  // scratch
     poise_status status;    // of the current frame's solves: OK until one is refused, and
     poise_error *error;     // NULL, or where the reason goes
     double reach;           // largest distance of a marker from the mean of all, in the neutral pose
@@ -51,7 +53,7 @@ struct poise_tracker {
     int strays;             // frames in a row that let markers go
     double *q_start;        // nq: where a cold start begins
     double *before, *ahead; // nq, with a task: the good frame before the last one; where it leads
-    double *change;         // nv: scratch of that
+    double *change;         // nv: scratch
     bool has_before;
     pz_track_pose last;          // good frame
     pz_track_pose now, other;    // tries for the current frame
@@ -81,9 +83,6 @@ void pz_tracker_rest(poise_tracker *tracker, const double *rest, const double *p
 
 // The middle one of n > 0 numbers, which change places.
 double pz_middle_of(double *x, int n);
-
-// The largest rotation between two poses of a model, by the world rotations of their bodies.
-double pz_largest_turn(const poise_model *model, const mat3 *from, const mat3 *to);
 
 // Bring the angles of hinges and Euler joints as near to those of `near` as the same pose and the limits allow. True where
 // some changed. Bodies between three hinges of one rotation may turn, which is seen only by markers on them: `placements`

@@ -36,7 +36,6 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "model/model.h"
 #include "motion/clinical.h"
 #include "num/dense.h"
 #include "num/vector.h"
@@ -96,7 +95,7 @@ static int make_goals(const measuring *m, const poise_kinematics *kin, int frame
 static poise_status measure_frame(measuring *m, poise_kinematics *kin, int frame, double *row)
 {
     const double *q = m->clip->q + (size_t)frame * (size_t)m->clip->nq;
-    int nv = m->problem->model->nv;
+    int nv = poise_model_info(m->problem->model).nv;
     if (m->frames && (m->frames[frame].flags & POISE_TRACK_HELD)) {
         for (int i = 0; i < nv; ++i) {
             row[i] = INFINITY;
@@ -126,7 +125,7 @@ static poise_status measure_frame(measuring *m, poise_kinematics *kin, int frame
 // Variances into deviations.
 static void finish(const measuring *m, double noise, double *deviation, poise_uncertainty_report *report)
 {
-    size_t all = (size_t)m->rows * (size_t)m->problem->model->nv;
+    size_t all = (size_t)m->rows * (size_t)poise_model_info(m->problem->model).nv;
     bool is_told = m->freedom > 0;
     report->noise = noise > 0 ? noise : is_told ? sqrt(m->square / m->freedom) : PZ_NOISE_SHARE * m->size;
     for (size_t i = 0; i < all; ++i) {
@@ -141,7 +140,7 @@ static poise_status check(const poise_track_problem *problem, const poise_clip *
         !clip || !deviation) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, placements, markers, clip and deviation must not be NULL");
     }
-    if (clip->nq != problem->model->nq || clip->frames != problem->markers->frames) {
+    if (clip->nq != poise_model_info(problem->model).nq || clip->frames != problem->markers->frames) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "the clip is of another model or recording");
     }
     return POISE_OK;
@@ -170,7 +169,8 @@ static void clean_up(measuring *m, poise_kinematics *kin, const poise_allocator 
 static poise_status set_up(measuring *m, const poise_allocator *allocator, poise_kinematics **kin)
 {
     const poise_model *model = m->problem->model;
-    size_t count = (size_t)m->problem->placement_count, nv = (size_t)model->nv, nq = (size_t)model->nq;
+    size_t count = (size_t)m->problem->placement_count, nv = (size_t)poise_model_info(model).nv,
+           nq = (size_t)poise_model_info(model).nq;
     m->goals = pz_allocate(allocator, (count + 1) * sizeof *m->goals);
     m->index = pz_allocate(allocator, (count + 1) * sizeof *m->index);
     m->work = pz_allocate(allocator, (nv + 1) * (2 * nv + 2) * sizeof *m->work);
@@ -200,7 +200,7 @@ poise_status pz_track_deviations(const poise_track_problem *problem, const poise
     poise_kinematics *kin = NULL;
     status = set_up(&m, allocator, &kin);
     for (int f = 0; f < clip->frames && status == POISE_OK; f += every) {
-        status = measure_frame(&m, kin, f, deviation + (size_t)(f / every) * (size_t)problem->model->nv);
+        status = measure_frame(&m, kin, f, deviation + (size_t)(f / every) * (size_t)poise_model_info(problem->model).nv);
         m.rows += 1;
     }
     if (status == POISE_OK) {
@@ -217,9 +217,9 @@ poise_status pz_track_deviations(const poise_track_problem *problem, const poise
 static poise_status hold_loosely(const measuring *m, poise_error *error)
 {
     const poise_model *model = m->problem->model;
-    double noise = m->doubt ? 1.0 : PZ_NOISE_SHARE * m->size, *usual = m->weights + model->nv;
+    double noise = m->doubt ? 1.0 : PZ_NOISE_SHARE * m->size, *usual = m->weights + poise_model_info(model).nv;
     poise_status status = poise_posture_weights(model, 1.0, usual, error);
-    for (int k = 0; k < model->joint_count; ++k) {
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
         poise_joint_info joint = poise_model_joint_info(model, k);
         for (int i = 0; i < joint.nv; ++i) {
             bool is_length = poise_model_coordinate(model, joint.q + i).unit == POISE_UNIT_LENGTH;
@@ -250,7 +250,7 @@ static double variance_of(int n, const double *L, double *g)
 static poise_status factor_frame(measuring *m, pz_clinic *clinic, int frame, bool *found)
 {
     const double *q = m->clip->q + (size_t)frame * (size_t)m->clip->nq;
-    int n = m->problem->model->nv;
+    int n = poise_model_info(m->problem->model).nv;
     *found = !(m->frames && (m->frames[frame].flags & POISE_TRACK_HELD));
     if (!*found) {
         return POISE_OK;
@@ -281,7 +281,7 @@ static poise_status factor_frame(measuring *m, pz_clinic *clinic, int frame, boo
 // the frame was held.
 static poise_status measure_angles(measuring *m, pz_clinic *clinic, int frame, bool of_turns, double *row)
 {
-    int n = m->problem->model->nv;
+    int n = poise_model_info(m->problem->model).nv;
     double *g = m->work + (size_t)n * (size_t)n;
     bool found;
     poise_status status = factor_frame(m, clinic, frame, &found);
@@ -299,7 +299,7 @@ static poise_status measure_angles(measuring *m, pz_clinic *clinic, int frame, b
 // The same of the joint centres of a frame: the sum over their coordinates.
 static poise_status measure_centres(measuring *m, pz_clinic *clinic, int frame, double *row)
 {
-    int n = m->problem->model->nv;
+    int n = poise_model_info(m->problem->model).nv;
     double *J = m->jacobian;
     bool found;
     poise_status status = factor_frame(m, clinic, frame, &found);
@@ -463,7 +463,7 @@ poise_status pz_places_in_doubt(const poise_track_problem *track, const poise_cl
 static poise_status learn_frame(measuring *m, poise_kinematics *kin, int frame, double *told)
 {
     const double *q = m->clip->q + (size_t)frame * (size_t)m->clip->nq;
-    int nv = m->problem->model->nv;
+    int nv = poise_model_info(m->problem->model).nv;
     double *variance = m->weights + nv;
     poise_status status = poise_kinematics_update(kin, q, NULL);
     int count = status == POISE_OK ? make_goals(m, kin, frame) : 0;
@@ -496,7 +496,7 @@ poise_status pz_track_information(const poise_track_problem *problem, const pois
         poise_model_neutral(problem->model, m.rest);
         status = poise_posture_weights(problem->model, PZ_NOISE_SHARE * m.size, m.weights, NULL);
     }
-    for (int i = 0; i < problem->model->nv && status == POISE_OK; ++i) {
+    for (int i = 0; i < poise_model_info(problem->model).nv && status == POISE_OK; ++i) {
         told[i] = 0.0;
     }
     for (int f = 0; f < clip->frames && status == POISE_OK; f += every) {
@@ -504,7 +504,7 @@ poise_status pz_track_information(const poise_track_problem *problem, const pois
             status = learn_frame(&m, kin, f, told);
         }
     }
-    for (int i = 0; i < problem->model->nv && m.rows > 0; ++i) {
+    for (int i = 0; i < poise_model_info(problem->model).nv && m.rows > 0; ++i) {
         told[i] /= m.rows;
     }
     clean_up(&m, kin, allocator);

@@ -1,4 +1,5 @@
 // A verdict over a track: what speaks against it, by name.
+#include <poise/hull.h>
 #include <poise/verdict.h>
 
 #include "base/arena.h"
@@ -441,4 +442,25 @@ poise_status poise_verdict_find(const poise_verdict_problem *problem, const pois
     pz_release(allocator, by_marker);
     pz_release(allocator, j.told);
     return status;
+}
+
+// ---- Overlaps ------------------------------------------------------------------------------------------------------------
+
+void poise_overlap_judge(const poise_overlap_problem *problem, const poise_overlap *overlap,
+                         const poise_thresholds *thresholds, poise_verdict *verdict, poise_finding *findings, int capacity)
+{
+    poise_thresholds usual = poise_thresholds_default();
+    double frames = problem->clip->frames > 0 ? problem->clip->frames : 1;
+    poise_finding self = {.kind = POISE_FINDING_SELF,
+                          .name = overlap->a >= 0 ? poise_model_joint_info(problem->model, overlap->a).body : "the world",
+                          .other = overlap->b >= 0 ? poise_model_joint_info(problem->model, overlap->b).body : "the world",
+                          .value = overlap->frames / frames,
+                          .first = overlap->frame,
+                          .last = overlap->frame,
+                          .distance = overlap->depth * problem->metres};
+    poise_finding pierced = self;
+    pierced.kind = POISE_FINDING_PIERCED;
+    pierced.value = overlap->pierced / frames;
+    poise_verdict_weigh(thresholds ? thresholds : &usual, self, false, verdict, findings, capacity);
+    poise_verdict_weigh(thresholds ? thresholds : &usual, pierced, false, verdict, findings, capacity);
 }

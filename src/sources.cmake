@@ -18,11 +18,13 @@ set(poise_sources
     src/kin/kinematics.c
     src/kin/jacobian.c
     src/kin/retract.c
+    src/kin/interpolate.c
     src/shape/shape.c
     src/shape/pairs.c
     src/shape/cover.c
     src/shape/hull.c
     src/shape/hull_points.c
+    src/shape/overlap.c
     src/goal/evaluation.c
     src/goal/position.c
     src/goal/direction.c
@@ -143,7 +145,6 @@ set(poise_sources
     motion/uncertainty.c
     motion/findings.c
     motion/kept.c
-    motion/overlap.c
     motion/scaling.c
     motion/verdict/astray.c
     motion/verdict/at_limit.c

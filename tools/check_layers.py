@@ -21,10 +21,10 @@ LAYERS = {
     "batch": ["solve"],
 }
 
-# The libraries beside it: public headers, the foundation that every library is built with (base and num), and, until they do
-# without, the parts of the engine named here.
+# The libraries beside it: public headers, the foundation that every library is built with (base and num), and what is named
+# here.
 LIBRARIES = {
-    "motion": ["src/base", "src/num", "src/model", "src/kin", "src/shape", "src/goal", "src/solve"],
+    "motion": ["src/base", "src/num"],
     "io": ["src/base", "src/num", "motion/markers.h"],
 }
 

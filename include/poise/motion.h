@@ -58,15 +58,6 @@ POISE_API poise_status poise_clip_resample(const poise_clip *clip, const poise_m
 POISE_API poise_status poise_clip_sample(const poise_clip *clip, const poise_model *model, double time, double *q,
                                          poise_error *error);
 
-// Predict the next configuration from `count` frames of nq numbers each, oldest first, as in a clip. A tracker that starts
-// poise_solve there instead of at its last answer needs fewer iterations: one instead of three on smooth motions. The
-// prediction assumes constant velocity, or constant acceleration, each only if it would have predicted the last frame three
-// times as well as the simpler guess. If it would not (noise, a jump), or with fewer than three frames, the prediction is
-// the last frame. At most four frames are used. Limits are ignored: a solver moves its start inside. `q` may be the last
-// frame itself. The call keeps no state.
-POISE_API poise_status poise_predict(const poise_model *model, const double *frames, int count, double *q,
-                                     poise_error *error);
-
 // ---- Markers -------------------------------------------------------------------------------------------------------------
 
 // A recording: the positions of labelled points in every frame.

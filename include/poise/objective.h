@@ -47,6 +47,17 @@ typedef struct poise_goal_error {
     double rotation_error; // radians; POSE and RELATIVE only, else 0
 } poise_goal_error;
 
+// ---- Residuals -----------------------------------------------------------------------------------------------------------
+
+// Most residuals of a goal that is not POSTURE or SMOOTHNESS, which have nv.
+#define POISE_GOAL_RESIDUALS 12
+
+// A goal, which has been checked, as residuals r and their derivatives J (residuals x nv), both times the root of its weight.
+// Returns how many there are, which depends on the kind and the model alone; with r NULL that is all it does. 0 for a CALLBACK.
+// J^T r is the goal's gradient, and r . r/2 its energy, but for goals with a loss: there both carry the root of rho'
+// ("iteratively reweighted"), so that a step towards r = 0 is one towards the target.
+POISE_API int poise_goal_residuals(const poise_kinematics *kinematics, const poise_goal *goal, double *r, double *J);
+
 // ---- Life ----------------------------------------------------------------------------------------------------------------
 
 // An objective over `model`, which must outlive it, without goals. `coupled_goals` is the largest number of RELATIVE and

@@ -251,10 +251,21 @@ typedef struct poise_report {
 // Scratch memory of solves over one model: opaque.
 typedef struct poise_solver poise_solver;
 
+// POISE_OK when a solver of this model can be made with these options; else ARGUMENT or UNSUPPORTED, and `error` (may be NULL)
+// names the option.
+POISE_API poise_status poise_solver_options_check(const poise_model *model, const poise_solver_options *options,
+                                                  poise_error *error);
+
 // A solver for `model`, which must outlive it; the options are copied. One allocation from `allocator` (NULL: malloc).
 POISE_API poise_status poise_solver_create(const poise_model *model, const poise_solver_options *options,
                                            const poise_allocator *allocator, poise_solver **solver, poise_error *error);
 POISE_API void poise_solver_destroy(poise_solver *solver); // NULL is allowed
+
+// From now on coordinates stay between these numbers (nq each), too, as those of a joint that may go only so far in a frame;
+// NULL: within the limits alone, as before. For solves of a whole tree: what AUTO solves as an arm or part by part does not look
+// at them, and quaternions have none. ARGUMENT: a lower number above its upper one, or NaN.
+POISE_API poise_status poise_solver_narrow(poise_solver *solver, const double *lower, const double *upper,
+                                           poise_error *error);
 
 // Improve q (nq numbers) for these goals. `report` may be NULL. On any status but POISE_OK q is untouched, and `error` names
 // the invalid or unsupported goal, or the coordinate of q that is not finite.
@@ -358,6 +369,9 @@ POISE_API poise_status poise_step(poise_solver *solver, const poise_goal *goals,
 
 // The error of goal i at the answer of the last call, whose goals must still be valid.
 POISE_API poise_goal_error poise_solver_goal_error(poise_solver *solver, int goal);
+
+// World poses of all bodies at that answer, valid until the next call; NULL without a solver.
+POISE_API const poise_kinematics *poise_solver_kinematics(poise_solver *solver);
 
 // Is coordinate i of the last answer at a limit? -1 at the lower, 1 at the upper or at the edge of a swing ellipse, 0
 // inside.

@@ -8,13 +8,12 @@
 #include <poise/edit.h>
 
 #include "base/error.h"
-#include "kin/kin.h"
-#include "motion/clip.h"
 #include "motion/edit/editor.h"
 #include "motion/edit/goal_mix.h"
 #include "motion/retarget/actor.h"
 #include "num/real.h"
 #include "num/trig.h"
+#include <poise/kinematics.h>
 
 #include <limits.h>
 #include <string.h>
@@ -141,12 +140,12 @@ static poise_status move_frame(pz_editor *e, pz_moving_root root, int frame, con
 {
     poise_goal goal = poise_goal_pose(root.last, poise_pose_identity(), *to);
     poise_goal_error miss = {0};
-    int parent = e->model->joints[root.first].parent;
+    int parent = poise_model_joint_info(e->model, root.first).parent;
     poise_pose above = parent >= 0 ? poise_kinematics_body_pose(e->kin, parent) : poise_pose_identity();
     double *q = pz_editor_frame(e, frame);
     poise_status status = POISE_OK;
-    bool is_placed = root.first == root.last && pz_set_pose_near(e->model, root.last, &above, to, q) &&
-                     poise_model_within_limits(&e->limited, q);
+    bool is_placed = root.first == root.last && poise_set_joint_pose(e->model, root.last, &above, to, q) &&
+                     poise_model_within_limits(e->limited, q);
     if (!is_placed) {
         pz_editor_add(e, &goal, 1.0);
         status = pz_editor_solve(e, frame, error);
@@ -163,7 +162,7 @@ static poise_status move_clip(const poise_model *model, pz_moving_root root, mov
                               const poise_allocator *allocator, poise_error *error)
 {
     pz_editor e;
-    pz_editor_room room = {.goals = 1, .rows = PZ_ROWS_PER_GOAL, .locked = locked};
+    pz_editor_room room = {.goals = 1, .rows = POISE_GOAL_RESIDUALS, .locked = locked};
     poise_status status = pz_editor_open(model, &room, clip, allocator, &e, error);
     if (status != POISE_OK) {
         return status;
@@ -184,13 +183,14 @@ static poise_status bring(const poise_model *model, pz_moving_root root, const p
 {
     poise_kinematics *kin = NULL;
     pz_owned owned = {0};
-    bool *locked = pz_owned_take(&owned, allocator, (size_t)model->nv + 1);
+    bool *locked = pz_owned_take(&owned, allocator, (size_t)poise_model_info(model).nv + 1);
     poise_status status = locked ? poise_kinematics_create(model, allocator, &kin, error)
                                  : pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     poise_pose to = poise_pose_identity(), from = to;
     if (status == POISE_OK) {
-        for (int i = 0; i < model->nv; ++i) {
-            locked[i] = i < model->joints[root.first].v_begin || i >= model->joints[root.last].v_end;
+        for (int i = 0; i < poise_model_info(model).nv; ++i) {
+            locked[i] = i < poise_model_joint_info(model, root.first).v ||
+                        i >= poise_model_joint_info(model, root.last).v + poise_model_joint_info(model, root.last).nv;
         }
         status = poise_kinematics_update(kin, row(earlier, here), error);
         to = poise_kinematics_body_pose(kin, root.last);
@@ -209,8 +209,8 @@ static poise_status bring(const poise_model *model, pz_moving_root root, const p
 static poise_status check(const poise_model *model, const poise_clip *a, const poise_clip *b, double blend, int ends,
                           poise_up up, poise_error *error)
 {
-    if (!model || !a || !b || a->nq != model->nq || b->nq != model->nq || a->frames < 1 || b->frames < 1 ||
-        model->joint_count < 1) {
+    if (!model || !a || !b || a->nq != poise_model_info(model).nq || b->nq != poise_model_info(model).nq || a->frames < 1 ||
+        b->frames < 1 || poise_model_info(model).joints < 1) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT,
                             "model and clips must not be NULL, the clips of this model, not empty");
     }
@@ -236,8 +236,8 @@ static poise_status fade(const poise_model *model, const double *from, const dou
 {
     poise_status status = POISE_OK;
     for (int k = 0; k < count && status == POISE_OK; ++k) {
-        size_t at = (size_t)k * (size_t)model->nq;
-        status = pz_clip_blend(model, from + at, to + at, pz_ease((k + 1.0) / (count + 1.0)), out + at, error);
+        size_t at = (size_t)k * (size_t)poise_model_info(model).nq;
+        status = poise_interpolate(model, from + at, to + at, pz_ease((k + 1.0) / (count + 1.0)), 0.0, out + at, error);
     }
     return status;
 }
@@ -270,7 +270,7 @@ poise_status poise_clip_append(const poise_model *model, const poise_clip *clip,
         memcpy(whole->q + first, later->q, (size_t)later->frames * nq * sizeof *whole->q);
         status = fade(model, row(clip, n - overlap), later->q, overlap, whole->q + first, error);
         for (int f = n - overlap; f < whole->frames && f > 0; ++f) {
-            pz_same_pose_near(model, row(whole, f - 1), whole->q + (size_t)f * nq);
+            poise_set_same_pose_near(model, row(whole, f - 1), whole->q + (size_t)f * nq);
         }
     }
     poise_clip_destroy(later);
@@ -300,7 +300,7 @@ poise_status poise_clip_loop(const poise_model *model, const poise_clip *clip, d
     if (status == POISE_OK) {
         status = fade(model, tail->q, clip->q, overlap, whole->q, error);
         for (int f = overlap - 1; f >= 0 && overlap < whole->frames; --f) { // from where the clip continues backwards
-            pz_same_pose_near(model, row(whole, f + 1), whole->q + (size_t)f * (size_t)clip->nq);
+            poise_set_same_pose_near(model, row(whole, f + 1), whole->q + (size_t)f * (size_t)clip->nq);
         }
     }
     poise_clip_destroy(tail);

@@ -12,19 +12,19 @@
 // The largest turn from frame f - 1 to f, and of which degree of freedom.
 static poise_status turn_between(pz_editor *e, const double *q, double *way, poise_error *error)
 {
-    return poise_difference(e->model, q - e->model->nq, q, way, error);
+    return poise_difference(e->model, q - poise_model_info(e->model).nq, q, way, error);
 }
 
 static bool turns(const pz_editor *e, int dof)
 {
-    return !pz_axis_slides(e->model, e->model->dof_axis[dof]);
+    return !e->is_length[dof];
 }
 
 // Does a degree of freedom turn by so much in frame f alone? One that gathers speed over several frames does not snap,
 // unless it turns by more than FLIP.
 static bool is_sudden(pz_editor *e, int f, int dof, double turn)
 {
-    double *way = e->jacobian + 2 * e->model->nv, around = 0.0;
+    double *way = e->jacobian + 2 * poise_model_info(e->model).nv, around = 0.0;
     for (int g = f - 1; g <= f + 1; g += 2) {
         if (g > 0 && g < e->clip->frames && turn_between(e, pz_editor_frame(e, g), way, NULL) == POISE_OK) {
             around = max2(around, fabs(way[dof]));
@@ -35,8 +35,8 @@ static bool is_sudden(pz_editor *e, int f, int dof, double turn)
 
 static void measure_step(pz_editor *e, int f, poise_pin_report *r)
 {
-    double rate = 1.0 / e->clip->frame_time, *before = e->jacobian, *after = e->jacobian + e->model->nv;
-    for (int i = 0; i < e->model->nv; ++i) {
+    double rate = 1.0 / e->clip->frame_time, *before = e->jacobian, *after = e->jacobian + poise_model_info(e->model).nv;
+    for (int i = 0; i < poise_model_info(e->model).nv; ++i) {
         if (turns(e, i)) {
             r->speed_before = max2(r->speed_before, fabs(before[i]) * rate);
             r->speed_after = max2(r->speed_after, fabs(after[i]) * rate);
@@ -62,9 +62,10 @@ static poise_status measure_turn(pz_editor *e, int f, poise_pin_report *r, poise
     const poise_model *m = e->model;
     poise_status status = poise_kinematics_update(e->kin, pz_editor_original(e, f), error);
     status = status == POISE_OK ? poise_kinematics_update(e->at, pz_editor_frame(e, f), error) : status;
-    for (int k = 0; k < m->joint_count && status == POISE_OK; ++k) {
-        int parent = m->joints[k].parent, last = m->joints[k].v_end - 1;
-        if (last < m->joints[k].v_begin || !turns(e, last)) { // slides come first
+    for (int k = 0; k < poise_model_info(m).joints && status == POISE_OK; ++k) {
+        int parent = poise_model_joint_info(m, k).parent,
+            last = poise_model_joint_info(m, k).v + poise_model_joint_info(m, k).nv - 1;
+        if (last < poise_model_joint_info(m, k).v || !turns(e, last)) { // slides come first
             continue;
         }
         quat before = turn_of(e->kin, k, parent), after = turn_of(e->at, k, parent);
@@ -85,14 +86,14 @@ static poise_status measure_frame(pz_editor *e, int f, poise_pin_report *r, pois
     poise_status status = e->changed[f] ? measure_turn(e, f, r, error) : POISE_OK;
     r->frames += e->changed[f];
     r->outside += e->changed[f] && !poise_model_within_limits(m, q) && poise_model_within_limits(m, original);
-    for (int i = 0; i < m->nq && e->changed[f]; ++i) {
-        bool is_outside = original[i] < m->lower[i] || original[i] > m->upper[i];
+    for (int i = 0; i < poise_model_info(m).nq && e->changed[f]; ++i) {
+        bool is_outside = original[i] < poise_model_info(m).lower[i] || original[i] > poise_model_info(m).upper[i];
         r->widened += is_outside && !e->is_outside[i];
         e->is_outside[i] = e->is_outside[i] || is_outside;
     }
     if (f > 0 && (e->changed[f] || e->changed[f - 1]) && status == POISE_OK) {
         status = turn_between(e, original, e->jacobian, error);
-        status = status == POISE_OK ? turn_between(e, q, e->jacobian + m->nv, error) : status;
+        status = status == POISE_OK ? turn_between(e, q, e->jacobian + poise_model_info(m).nv, error) : status;
         measure_step(e, f, r);
     }
     return status;

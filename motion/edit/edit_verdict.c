@@ -20,7 +20,6 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "kin/kin.h"
 #include "motion/findings.h"
 #include "motion/retarget/roles.h"
 #include "num/real.h"

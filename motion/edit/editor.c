@@ -8,11 +8,11 @@
 // not reach. Lengths count in units of the skeleton's size. The answer depends smoothly on the original and on the goals
 // wherever the joints that are at their limits stay the same ones.
 #include "motion/edit/editor.h"
+#include "motion/pieces.h"
 
 #include <poise/kinematics.h>
 
 #include "base/error.h"
-#include "model/model.h"
 #include "motion/anatomy.h"
 #include "num/dense.h"
 
@@ -50,12 +50,12 @@
 int pz_goal_rows_most(const poise_model *model, poise_goal_kind kind)
 {
     bool is_posture = kind == POISE_GOAL_POSTURE || kind == POISE_GOAL_SMOOTHNESS;
-    return is_posture ? model->nv : PZ_ROWS_PER_GOAL;
+    return is_posture ? poise_model_info(model).nv : POISE_GOAL_RESIDUALS;
 }
 
 static void least_change_lay_out(pz_least_change *s, pz_arena *arena)
 {
-    size_t nv = (size_t)s->model->nv, rows = (size_t)s->row_room;
+    size_t nv = (size_t)poise_model_info(s->model).nv, rows = (size_t)s->row_room;
     s->lower = pz_arena_take(arena, nv, sizeof(double));
     s->upper = pz_arena_take(arena, nv, sizeof(double));
     s->coordinate = pz_arena_take(arena, nv, sizeof *s->coordinate);
@@ -68,16 +68,17 @@ static void least_change_lay_out(pz_least_change *s, pz_arena *arena)
     s->over = pz_arena_take(arena, nv, sizeof(double));
     s->bound = pz_arena_take(arena, nv, sizeof *s->bound);
     s->step = pz_arena_take(arena, nv, sizeof(double));
-    s->trial = pz_arena_take(arena, (size_t)s->model->nq, sizeof(double));
+    s->trial = pz_arena_take(arena, (size_t)poise_model_info(s->model).nq, sizeof(double));
 }
 
 static void least_change_begin(pz_least_change *s)
 {
-    const poise_model *m = s->model;
-    for (int k = 0; k < m->step_count; ++k) {
-        const pz_step *step = &m->steps[k];
-        for (int i = 0; step->own && i < pz_step_nv(step->kind); ++i) {
-            s->coordinate[m->axes[step->axis + i].dof] = step->kind == PZ_QUATERNION ? -1 : step->q + i;
+    for (int k = 0; k < poise_model_info(s->model).joints; ++k) {
+        pz_piece piece[PZ_MOST_PIECES];
+        for (int p = pz_pieces_of(s->model, k, piece) - 1; p >= 0; --p) {
+            for (int i = 0; i < piece[p].nv; ++i) {
+                s->coordinate[piece[p].v + i] = piece[p].kind == PZ_PIECE_QUATERNION ? -1 : piece[p].q + i;
+            }
         }
     }
 }
@@ -88,10 +89,10 @@ static void least_change_begin(pz_least_change *s)
 static double read_rows(pz_least_change *s, const poise_goal *goals, int count)
 {
     double sum = 0.0;
+    size_t nv = (size_t)poise_model_info(s->model).nv;
     s->rows = 0;
     for (int i = 0; i < count; ++i) {
-        s->rows += pz_goal_row_of(goals[i].kind)
-                       ->rows(s->kin, &goals[i], s->r + s->rows, s->J + (size_t)s->rows * (size_t)s->model->nv);
+        s->rows += poise_goal_residuals(s->kin, &goals[i], s->r + s->rows, s->J + (size_t)s->rows * nv);
     }
     for (int i = 0; i < s->rows; ++i) {
         sum += s->r[i] * s->r[i];
@@ -101,13 +102,13 @@ static double read_rows(pz_least_change *s, const poise_goal *goals, int count)
 
 static const double *jacobian_row(const pz_least_change *s, int row)
 {
-    return s->J + (size_t)row * (size_t)s->model->nv;
+    return s->J + (size_t)row * (size_t)poise_model_info(s->model).nv;
 }
 
 // z_F for the components that are free now.
 static bool solve_free(pz_least_change *s, double mu)
 {
-    int nv = s->model->nv, rows = s->rows;
+    int nv = poise_model_info(s->model).nv, rows = s->rows;
     for (int a = 0; a < rows; ++a) {
         const double *Ja = jacobian_row(s, a);
         s->y[a] = -s->r[a];
@@ -139,7 +140,7 @@ static bool solve_free(pz_least_change *s, double mu)
 static int hold_at_limits(pz_least_change *s)
 {
     int count = 0;
-    for (int i = 0; i < s->model->nv; ++i) {
+    for (int i = 0; i < poise_model_info(s->model).nv; ++i) {
         if (s->bound[i] == 0 && (s->next[i] < s->lower[i] || s->next[i] > s->upper[i])) {
             s->bound[i] = s->next[i] < s->lower[i] ? -1 : 1;
             s->next[i] = s->bound[i] < 0 ? s->lower[i] : s->upper[i];
@@ -154,7 +155,7 @@ static bool release_strongest(pz_least_change *s)
 {
     int most = -1;
     double strongest = 1e-12;
-    for (int i = 0; i < s->model->nv; ++i) {
+    for (int i = 0; i < poise_model_info(s->model).nv; ++i) {
         if (s->bound[i] == -1 || s->bound[i] == 1) {
             double pull = s->weight[i] * s->next[i];
             for (int a = 0; a < s->rows; ++a) {
@@ -175,7 +176,7 @@ static bool release_strongest(pz_least_change *s)
 // s->next, the change after a step in full. False: the numbers do not allow it.
 static bool find_step(pz_least_change *s, double mu)
 {
-    for (int i = 0; i < s->model->nv; ++i) {
+    for (int i = 0; i < poise_model_info(s->model).nv; ++i) {
         s->bound[i] = s->locked && s->locked[i] ? 2 : s->bound[i] == 2 ? 0 : s->bound[i];
         s->next[i] = s->bound[i] == 2 ? s->change[i] : s->bound[i] == 0 ? 0.0 : s->bound[i] < 0 ? s->lower[i] : s->upper[i];
     }
@@ -195,10 +196,10 @@ static bool find_step(pz_least_change *s, double mu)
 // The interval of every component of the change.
 static void set_bounds(pz_least_change *s, const poise_model *limited, const double *original)
 {
-    for (int i = 0; i < s->model->nv; ++i) {
+    for (int i = 0; i < poise_model_info(s->model).nv; ++i) {
         int c = s->coordinate[i];
-        s->lower[i] = c < 0 ? -INFINITY : limited->lower[c] - original[c];
-        s->upper[i] = c < 0 ? INFINITY : limited->upper[c] - original[c];
+        s->lower[i] = c < 0 ? -INFINITY : poise_model_info(limited).lower[c] - original[c];
+        s->upper[i] = c < 0 ? INFINITY : poise_model_info(limited).upper[c] - original[c];
         s->bound[i] = 0;
     }
 }
@@ -207,7 +208,7 @@ static void set_bounds(pz_least_change *s, const poise_model *limited, const dou
 static poise_status go(pz_least_change *s, const poise_model *limited, double share, const double *q, double *to,
                        poise_error *error)
 {
-    for (int i = 0; i < s->model->nv; ++i) {
+    for (int i = 0; i < poise_model_info(s->model).nv; ++i) {
         s->next[i] = share * (s->next[i] - s->change[i]);
     }
     poise_status status = poise_retract(s->model, q, s->next, to, error);
@@ -220,7 +221,7 @@ static poise_status go(pz_least_change *s, const poise_model *limited, double sh
 static double longest(const pz_least_change *s)
 {
     double most = 0.0;
-    for (int i = 0; i < s->model->nv; ++i) {
+    for (int i = 0; i < poise_model_info(s->model).nv; ++i) {
         most = max2(most, fabs(s->next[i] - s->change[i]));
     }
     return most;
@@ -231,7 +232,7 @@ static double longest(const pz_least_change *s)
 static double relaxed(pz_least_change *s, double share)
 {
     double along = 0.0, square = 0.0;
-    for (int i = 0; i < s->model->nv; ++i) {
+    for (int i = 0; i < poise_model_info(s->model).nv; ++i) {
         double step = s->next[i] - s->change[i], before = s->step[i], turn = step - before;
         along -= s->weight[i] * before * turn;
         square += s->weight[i] * turn * turn;
@@ -266,7 +267,7 @@ static poise_status least_change_solve(pz_least_change *s, const poise_model *li
         share = min2(relaxed(s, share), far / step);
         status = go(s, limited, share, q, s->trial, error);
         if (status == POISE_OK) {
-            memcpy(q, s->trial, (size_t)s->model->nq * sizeof *q);
+            memcpy(q, s->trial, (size_t)poise_model_info(s->model).nq * sizeof *q);
         }
         s->is_met = square < REACHED && step < LOOSE;
         if (step < STILL || (s->is_met && s->iterations > ITERATIONS / 2)) {
@@ -285,7 +286,7 @@ static poise_status least_change_solve(pz_least_change *s, const poise_model *li
 static void lay_out(pz_editor *e, int frames, pz_arena *arena)
 {
     const poise_model *m = e->model;
-    size_t nq = (size_t)m->nq, nv = (size_t)m->nv, goals = (size_t)e->goal_room + 1;
+    size_t nq = (size_t)poise_model_info(m).nq, nv = (size_t)poise_model_info(m).nv, goals = (size_t)e->goal_room + 1;
     e->original = pz_arena_take(arena, (size_t)frames * nq, sizeof(double));
     e->reference = pz_arena_take(arena, (size_t)frames * nq, sizeof(double));
     e->goals = pz_arena_take(arena, goals, sizeof *e->goals);
@@ -302,7 +303,8 @@ static void lay_out(pz_editor *e, int frames, pz_arena *arena)
     e->lowest = pz_arena_take(arena, nq, sizeof(double));
     e->highest = pz_arena_take(arena, nq, sizeof(double));
     e->found = pz_arena_take(arena, nq, sizeof(double));
-    e->given = pz_arena_take(arena, (size_t)m->joint_count, sizeof *e->given);
+    e->is_length = pz_arena_take(arena, nv, sizeof *e->is_length);
+    e->swing = pz_arena_take(arena, 2 * (size_t)poise_model_info(m).joints, sizeof *e->swing);
     least_change_lay_out(&e->solver, arena);
 }
 
@@ -315,7 +317,7 @@ static poise_status open_parts(pz_editor *e, int coupled, const poise_allocator 
     options.locked = e->solver.locked;
     options.coupled_goals = coupled;
     options.position_tolerance = options.rotation_tolerance = 0.0; // the way along the goals counts, too
-    status = status == POISE_OK ? poise_solver_create(&e->wide, &options, allocator, &e->search, error) : status;
+    status = status == POISE_OK ? poise_solver_create(e->wide, &options, allocator, &e->search, error) : status;
     e->solver.kin = e->at;
     e->solver.weight = e->weight;
     least_change_begin(&e->solver);
@@ -327,20 +329,24 @@ static poise_status weigh(pz_editor *e, const bool *moved, poise_error *error)
 {
     const poise_model *m = e->model;
     poise_status status = poise_kinematics_update(e->kin, e->original, error);
-    for (int i = 0; i < m->nv; ++i) {
-        e->weight[i] = pz_axis_slides(m, m->dof_axis[i]) ? LEAST / (e->size * e->size) : LEAST;
+    pz_find_lengths(m, e->is_length);
+    for (int i = 0; i < poise_model_info(m).nv; ++i) {
+        e->weight[i] = e->is_length[i] ? LEAST / (e->size * e->size) : LEAST;
     }
-    for (int b = 0; b < m->joint_count && status == POISE_OK; ++b) {
+    for (int b = 0; b < poise_model_info(m).joints && status == POISE_OK; ++b) {
         status = poise_kinematics_jacobian(e->kin, b, v3(0, 0, 0), e->jacobian, NULL, error);
         double share = (moved && !moved[b] ? OTHERS : 1.0) / (e->size * e->size);
-        for (int i = 0; i < 3 * m->nv && status == POISE_OK; ++i) {
-            e->weight[i % m->nv] += share * e->jacobian[i] * e->jacobian[i];
+        for (int i = 0; i < 3 * poise_model_info(m).nv && status == POISE_OK; ++i) {
+            e->weight[i % poise_model_info(m).nv] += share * e->jacobian[i] * e->jacobian[i];
         }
     }
-    for (int s = 0; s < m->step_count; ++s) { // a quaternion takes its first weight: the largest of the three
-        int dof = m->axes[m->steps[s].axis].dof;
-        if (m->steps[s].kind == PZ_QUATERNION) {
-            e->weight[dof] = max2(e->weight[dof], max2(e->weight[dof + 1], e->weight[dof + 2]));
+    for (int k = 0; k < poise_model_info(m).joints; ++k) { // a quaternion takes its first weight: the largest of the three
+        pz_piece piece[PZ_MOST_PIECES];
+        for (int p = pz_pieces_of(m, k, piece) - 1; p >= 0; --p) {
+            double *w = e->weight + piece[p].v;
+            if (piece[p].kind == PZ_PIECE_QUATERNION) {
+                w[0] = max2(w[0], max2(w[1], w[2]));
+            }
         }
     }
     return status;
@@ -348,13 +354,14 @@ static poise_status weigh(pz_editor *e, const bool *moved, poise_error *error)
 
 static poise_status check(const poise_model *model, const poise_clip *clip, poise_error *error)
 {
-    if (!model || !clip || clip->nq != model->nq) {
+    if (!model || !clip || clip->nq != poise_model_info(model).nq) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "model and clip must not be NULL, and the clip of this model");
     }
     for (int f = 0; f < clip->frames; ++f) {
         const double *q = clip->q + (size_t)f * (size_t)clip->nq;
-        if (!pz_model_accepts(model, q)) {
-            return pz_refuse_q(model, q, "a frame of the clip", error);
+        poise_status status = poise_model_check(model, q, "a frame of the clip", error);
+        if (status != POISE_OK) {
+            return status;
         }
     }
     return POISE_OK;
@@ -369,22 +376,19 @@ static void copy_clip(pz_editor *e)
     }
 }
 
-// Models with limits of their own: for each frame, and for all of them.
-static void set_limits(pz_editor *e)
+// The model with limits for all frames.
+static poise_status widen_limits(pz_editor *e, const poise_allocator *allocator, poise_error *error)
 {
     const poise_model *m = e->model;
-    memcpy(e->given, m->given, (size_t)m->joint_count * sizeof *e->given);
-    for (int i = 0; i < m->nq; ++i) {
-        e->lowest[i] = m->lower[i];
-        e->highest[i] = m->upper[i];
+    for (int i = 0; i < poise_model_info(m).nq; ++i) {
+        e->lowest[i] = poise_model_info(m).lower[i];
+        e->highest[i] = poise_model_info(m).upper[i];
         for (int f = 0; f < e->clip->frames; ++f) {
             e->lowest[i] = min2(e->lowest[i], pz_editor_original(e, f)[i]);
             e->highest[i] = max2(e->highest[i], pz_editor_original(e, f)[i]);
         }
     }
-    e->limited = e->wide = *m;
-    e->limited.lower = e->lower, e->limited.upper = e->upper, e->limited.given = e->given;
-    e->wide.lower = e->lowest, e->wide.upper = e->highest;
+    return poise_model_with_limits(m, e->lowest, e->highest, NULL, allocator, &e->wide, error);
 }
 
 poise_status pz_editor_open(const poise_model *model, const pz_editor_room *room, poise_clip *clip,
@@ -409,11 +413,10 @@ poise_status pz_editor_open(const poise_model *model, const pz_editor_room *room
     pz_arena arena = pz_arena_over(e->owned.memory, size);
     lay_out(e, clip->frames, &arena);
     copy_clip(e);
-    set_limits(e);
     status = pz_skeleton_size(model, allocator, &e->size);
     e->size = e->size > 0.0 ? e->size : 1.0;
-    status =
-        status == POISE_OK ? open_parts(e, room->coupled, allocator, error) : pz_error_set(error, status, "out of memory");
+    status = status == POISE_OK ? widen_limits(e, allocator, error) : pz_error_set(error, status, "out of memory");
+    status = status == POISE_OK ? open_parts(e, room->coupled, allocator, error) : status;
     status = status == POISE_OK && clip->frames > 0 ? weigh(e, room->moved, error) : status;
     if (status != POISE_OK) {
         pz_editor_close(e);
@@ -424,6 +427,8 @@ poise_status pz_editor_open(const poise_model *model, const pz_editor_room *room
 void pz_editor_close(pz_editor *e)
 {
     poise_solver_destroy(e->search);
+    poise_model_destroy(e->limited);
+    poise_model_destroy(e->wide);
     poise_kinematics_destroy(e->kin);
     poise_kinematics_destroy(e->at);
     poise_objective_destroy(e->objective);
@@ -433,33 +438,36 @@ void pz_editor_close(pz_editor *e)
 // ---- A frame -------------------------------------------------------------------------------------------------------------
 
 // The limits of the model, wide enough for the original.
-static void open_limits(pz_editor *e, const double *q)
+static poise_status open_limits(pz_editor *e, const double *q, poise_error *error)
 {
     const poise_model *m = e->model;
-    for (int i = 0; i < m->nq; ++i) {
-        e->lower[i] = min2(m->lower[i], q[i]);
-        e->upper[i] = max2(m->upper[i], q[i]);
+    for (int i = 0; i < poise_model_info(m).nq; ++i) {
+        e->lower[i] = min2(poise_model_info(m).lower[i], q[i]);
+        e->upper[i] = max2(poise_model_info(m).upper[i], q[i]);
     }
-    for (int k = 0; k < m->joint_count; ++k) {
-        const double *own = q + m->joints[k].q_begin;
-        bool has_swing = m->given[k].type == POISE_JOINT_SWING_TWIST && is_finite(m->given[k].swing[0]);
-        double beyond = has_swing ? sqrt(pz_swing_excess(&m->given[k], own)) : 0.0;
-        for (int i = 0; i < 2 && has_swing; ++i) {
-            e->given[k].swing[i] = m->given[k].swing[i] * (beyond > 1.0 ? beyond * (1.0 + 8 * PZ_EPSILON) : 1.0);
+    for (int k = 0; k < poise_model_info(m).joints; ++k) {
+        const poise_joint *given = poise_model_joint_info(m, k).given;
+        double beyond = sqrt(pz_beyond_ellipse(given, q + poise_model_joint_info(m, k).q));
+        for (int i = 0; i < 2; ++i) {
+            e->swing[2 * k + i] = given->swing[i] * (beyond > 1.0 ? beyond * (1.0 + 8 * PZ_EPSILON) : 1.0);
         }
     }
+    poise_model_destroy(e->limited);
+    e->limited = NULL;
+    const poise_allocator *allocator = e->owned.allocator.allocate ? &e->owned.allocator : NULL;
+    return poise_model_with_limits(m, e->lower, e->upper, e->swing, allocator, &e->limited, error);
 }
 
 poise_status pz_editor_begin(pz_editor *e, int frame, poise_error *error)
 {
     e->goal_count = 0;
-    open_limits(e, pz_editor_original(e, frame));
-    return poise_kinematics_update(e->kin, pz_editor_original(e, frame), error);
+    poise_status status = open_limits(e, pz_editor_original(e, frame), error);
+    return status == POISE_OK ? poise_kinematics_update(e->kin, pz_editor_original(e, frame), error) : status;
 }
 
 void pz_editor_add(pz_editor *e, const poise_goal *goal, double weight)
 {
-    size_t nq = (size_t)e->model->nq;
+    size_t nq = (size_t)poise_model_info(e->model).nq;
     poise_goal *g = &e->goals[e->goal_count];
     bool is_angle = goal->kind == POISE_GOAL_DIRECTION || goal->kind == POISE_GOAL_ORIENTATION ||
                     goal->kind == POISE_GOAL_AIM || goal->kind == POISE_GOAL_POSTURE || goal->kind == POISE_GOAL_SMOOTHNESS;
@@ -484,8 +492,8 @@ static poise_status search(pz_editor *e, const double *near, double *q, poise_er
     stay.q_weights = e->weight;
     e->goals[e->goal_count] = stay;
     poise_status status = poise_solve(e->search, e->goals, e->goal_count + 1, q, &report, error);
-    if (status == POISE_OK && !poise_model_within_limits(&e->limited, q)) {
-        status = poise_model_clamp(&e->limited, q, NULL, error);
+    if (status == POISE_OK && !poise_model_within_limits(e->limited, q)) {
+        status = poise_model_clamp(e->limited, q, NULL, error);
     }
     e->iterations += report.iterations;
     return status;
@@ -502,18 +510,18 @@ static poise_status meet_firm(pz_editor *e, const double *q, poise_error *error)
     }
     bool has_both = firm > 0 && firm < e->goal_count;
     e->goal_count = firm;
-    memcpy(e->found, q, (size_t)e->model->nq * sizeof *q);
-    return has_both ? least_change_solve(&e->solver, &e->limited, e->goals, firm, q, e->found, error) : POISE_OK;
+    memcpy(e->found, q, (size_t)poise_model_info(e->model).nq * sizeof *q);
+    return has_both ? least_change_solve(&e->solver, e->limited, e->goals, firm, q, e->found, error) : POISE_OK;
 }
 
 poise_status pz_editor_solve(pz_editor *e, int frame, poise_error *error)
 {
     double *near = pz_editor_reference(e, frame), *q = pz_editor_frame(e, frame);
-    size_t size = (size_t)e->model->nq * sizeof *q;
+    size_t size = (size_t)poise_model_info(e->model).nq * sizeof *q;
     poise_status status = POISE_OK;
     if (!e->changed[frame] || e->is_smooth) {
-        if (!poise_model_within_limits(&e->limited, near)) {
-            status = poise_model_clamp(&e->limited, near, NULL, error);
+        if (!poise_model_within_limits(e->limited, near)) {
+            status = poise_model_clamp(e->limited, near, NULL, error);
         }
         memcpy(q, near, size);
         if (e->last == frame - 1 && frame > 0 && !e->is_smooth && status == POISE_OK) {
@@ -522,14 +530,14 @@ poise_status pz_editor_solve(pz_editor *e, int frame, poise_error *error)
     }
     memcpy(e->found, q, size);
     if (status == POISE_OK) {
-        status = least_change_solve(&e->solver, &e->limited, e->goals, e->goal_count, near, e->found, error);
+        status = least_change_solve(&e->solver, e->limited, e->goals, e->goal_count, near, e->found, error);
     }
     e->iterations += e->solver.iterations;
     if (status == POISE_OK && !e->solver.is_met) { // out of reach, or hard to find: on from the closest pose
         status = search(e, near, q, error);
         memcpy(e->found, q, size);
         if (status == POISE_OK) {
-            status = least_change_solve(&e->solver, &e->limited, e->goals, e->goal_count, near, e->found, error);
+            status = least_change_solve(&e->solver, e->limited, e->goals, e->goal_count, near, e->found, error);
         }
     }
     if (status == POISE_OK && !e->solver.is_met) {
@@ -633,7 +641,7 @@ static poise_status smooth_stretch(pz_editor *e, int first, int count, double *A
 {
     const double two_pi = 6.28318530717958647692;
     double turn = two_pi * e->clip->frame_time / SECONDS, square = turn * turn;
-    int nv = e->model->nv;
+    int nv = poise_model_info(e->model).nv;
     poise_status status = POISE_OK;
     fill(A, first, count, e->clip->frames, 1.0 / (square * square * square));
     factor(A, count);
@@ -655,7 +663,8 @@ poise_status pz_editor_smooth(pz_editor *e, const poise_allocator *allocator, po
 {
     int frames = e->clip->frames, end;
     pz_owned owned = {0};
-    double *A = pz_owned_take(&owned, allocator, (size_t)frames * (size_t)(BAND + e->model->nv) * sizeof(double));
+    double *A =
+        pz_owned_take(&owned, allocator, (size_t)frames * (size_t)(BAND + poise_model_info(e->model).nv) * sizeof(double));
     if (!A) {
         return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory for %d frames", frames);
     }
@@ -689,32 +698,42 @@ static bool coordinate_moves(const poise_clip *clip, int first, int end)
     return false;
 }
 
+static int q_end_of(const poise_model *m, int joint)
+{
+    return poise_model_joint_info(m, joint).q + poise_model_joint_info(m, joint).nq;
+}
+
 static bool joint_slides(const poise_model *m, int joint, const poise_clip *clip, const poise_clip *other)
 {
-    int first = m->joints[joint].q_begin, end = least(first + m->joints[joint].slide_count, m->joints[joint].q_end);
+    int first = poise_model_joint_info(m, joint).q,
+        end = least(first + pz_lengths_of(poise_model_joint_info(m, joint).type), q_end_of(m, joint));
     return coordinate_moves(clip, first, end) || coordinate_moves(other, first, end);
 }
 
 pz_moving_root pz_moving_root_of(const poise_model *m, const poise_clip *clip, const poise_clip *other)
 {
     int first = 0;
-    while (first < m->joint_count && !coordinate_moves(clip, m->joints[first].q_begin, m->joints[first].q_end) &&
-           !coordinate_moves(other, m->joints[first].q_begin, m->joints[first].q_end)) {
+    while (first < poise_model_info(m).joints &&
+           !coordinate_moves(clip, poise_model_joint_info(m, first).q, q_end_of(m, first)) &&
+           !coordinate_moves(other, poise_model_joint_info(m, first).q, q_end_of(m, first))) {
         ++first;
     }
-    bool carries =
-        first < m->joint_count && 2 * m->joints[first].subtree > m->joint_count && joint_slides(m, first, clip, other);
-    for (int k = carries ? first + m->joints[first].subtree : m->joint_count; k < m->joint_count && carries; ++k) {
-        carries = !coordinate_moves(clip, m->joints[k].q_begin, m->joints[k].q_end) &&
-                  !coordinate_moves(other, m->joints[k].q_begin, m->joints[k].q_end);
+    bool carries = first < poise_model_info(m).joints &&
+                   2 * poise_model_joint_info(m, first).subtree > poise_model_info(m).joints &&
+                   joint_slides(m, first, clip, other);
+    for (int k = carries ? first + poise_model_joint_info(m, first).subtree : poise_model_info(m).joints;
+         k < poise_model_info(m).joints && carries; ++k) {
+        carries = !coordinate_moves(clip, poise_model_joint_info(m, k).q, q_end_of(m, k)) &&
+                  !coordinate_moves(other, poise_model_joint_info(m, k).q, q_end_of(m, k));
     }
     first = carries ? first : 0;
     pz_moving_root root = {first, first};
-    int dofs = m->joints[first].v_end - m->joints[first].v_begin;
-    while (dofs < 6 && root.last + 1 < m->joint_count && m->joints[root.last + 1].parent == root.last &&
-           m->joints[root.last + 1].subtree == m->joints[root.last].subtree - 1) {
+    int dofs = poise_model_joint_info(m, first).nv;
+    while (dofs < 6 && root.last + 1 < poise_model_info(m).joints &&
+           poise_model_joint_info(m, root.last + 1).parent == root.last &&
+           poise_model_joint_info(m, root.last + 1).subtree == poise_model_joint_info(m, root.last).subtree - 1) {
         root.last += 1;
-        dofs += m->joints[root.last].v_end - m->joints[root.last].v_begin;
+        dofs += poise_model_joint_info(m, root.last).nv;
     }
     return root;
 }

@@ -5,8 +5,6 @@
 #include <poise/edit.h>
 
 #include "base/arena.h"
-#include "goal/goal.h"
-#include "kin/kin.h"
 
 // The solver of a frame: the least change of a configuration that meets goals.
 typedef struct pz_least_change {
@@ -32,8 +30,8 @@ typedef struct pz_least_change {
 // A clip that is being edited. Goals are added to `goals` up to `goal_room`, then pz_editor_solve.
 typedef struct pz_editor {
     const poise_model *model; // the caller's
-    poise_model limited;      // the same with the limits of the current frame
-    poise_model wide;         // and with limits for all frames of the original
+    poise_model *limited;     // the same with the limits of the current frame; NULL before the first
+    poise_model *wide;        // and with limits for all frames of the original
     poise_solver *search;     // over `wide`: where goals are out of reach
     poise_clip *clip;
     double *original;      // frames x nq: as the clip was
@@ -46,6 +44,7 @@ typedef struct pz_editor {
     poise_goal *goals;          // of the frame
     bool *yields;               // by goal: it gives way where not all can be met
     int goal_room, goal_count;
+    bool *is_length;          // nv
     double *weight;           // nv: what moves of the skeleton with a degree of freedom
     double *jacobian;         // 3 nv
     double *step;             // nv: from the original to the last answer
@@ -59,7 +58,7 @@ typedef struct pz_editor {
     double *lower, *upper;    // nq: of `limited`
     double *lowest, *highest; // nq: of `wide`
     double *found;            // nq
-    poise_joint *given;       // by joint: of `limited`
+    double *swing;            // by joint, two numbers: ellipses of `limited`
     pz_owned owned;
 } pz_editor;
 

@@ -5,7 +5,6 @@
 //   p + a (p' - p)      R exp(a log(R^-1 R'))      exp(a log(u -> u')) u      q (+) a (q' (-) q)
 #include "motion/edit/goal_mix.h"
 
-#include "motion/clip.h"
 #include "num/rotation.h"
 
 double pz_ease(double u)
@@ -101,7 +100,7 @@ poise_goal pz_goal_mix(const poise_model *model, const poise_goal *from, const p
 {
     poise_goal mixed = *to;
     if (is_posture(to->kind)) {
-        pz_clip_between(model, from->q, to->q, min2(share, 1.0), q, NULL);
+        poise_interpolate(model, from->q, to->q, min2(share, 1.0), 0.5, q, NULL);
         mixed.q = q;
         return mixed;
     }

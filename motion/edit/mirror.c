@@ -14,8 +14,8 @@
 //
 // Joints that allow any rotation take theirs as it is. The others are found by a solve for all orientations at once.
 #include "base/error.h"
-#include "kin/kin.h"
 #include "motion/edit/editor.h"
+#include "motion/pieces.h"
 #include "motion/retarget/actor.h"
 
 #include <poise/solve.h>
@@ -61,7 +61,7 @@ static double asymmetry(const job *j, int *worst_body)
 {
     const poise_model *m = j->editor.model;
     double most = 0.0, middle = NAN;
-    for (int b = 0; b < m->joint_count; ++b) {
+    for (int b = 0; b < poise_model_info(m).joints; ++b) {
         if (j->other[b] <= b) {
             continue;
         }
@@ -84,7 +84,7 @@ static poise_status flip_neutral(job *j, double stature, poise_error *error)
     mat3 S = reflection(j->normal);
     poise_model_neutral(e->model, e->found);
     poise_status status = poise_kinematics_update(e->kin, e->found, error);
-    for (int b = 0; b < e->model->joint_count && status == POISE_OK; ++b) {
+    for (int b = 0; b < poise_model_info(e->model).joints && status == POISE_OK; ++b) {
         mat3 own = rotation_of(e->kin, b), other = rotation_of(e->kin, j->other[b]), back = m3_transpose(&other);
         back = m3_mul(&back, &S);
         j->flip[b] = m3_mul(&back, &own);
@@ -115,8 +115,9 @@ static mat3 flip_number(int i)
 static void add_offsets(const job *j, int b, const mat3 *M, double *missed, double *all)
 {
     const poise_model *m = j->editor.model;
-    for (int c = b + 1; c < b + m->joints[b].subtree; c += m->joints[c].subtree) {
-        vec3 own = m->given[c].offset.position, other = m->given[j->other[c]].offset.position;
+    for (int c = b + 1; c < b + poise_model_joint_info(m, b).subtree; c += poise_model_joint_info(m, c).subtree) {
+        vec3 own = poise_model_joint_info(m, c).given->offset.position,
+             other = poise_model_joint_info(m, j->other[c]).given->offset.position;
         vec3 miss = v3_sub(m3_apply(M, own), other);
         *missed += v3_dot(miss, miss);
         *all += v3_dot(other, other);
@@ -135,7 +136,7 @@ static double fit_of_offsets(const job *j, int b, const mat3 *M)
 static double missed_offsets(const job *j)
 {
     double missed = 0.0, all = 0.0;
-    for (int b = j->root.last; b < j->editor.model->joint_count; ++b) {
+    for (int b = j->root.last; b < poise_model_info(j->editor.model).joints; ++b) {
         add_offsets(j, b, &j->flip[b], &missed, &all);
     }
     return all > 0.0 ? missed / all : 0.0;
@@ -168,7 +169,7 @@ static double fit_of_clip(job *j, int b, const mat3 *M)
 static void flip_frames(job *j)
 {
     const double offsets = 100.0; // against how the sides move: it decides what offsets leave open
-    for (int b = j->root.last; b < j->editor.model->joint_count; ++b) {
+    for (int b = j->root.last; b < poise_model_info(j->editor.model).joints; ++b) {
         double best = -INFINITY;
         mat3 chosen = flip_number(0);
         for (int i = 0; i < FLIPS; ++i) {
@@ -231,7 +232,7 @@ static poise_status read_model(job *j, const poise_allocator *allocator, int *pa
 {
     const poise_model *m = j->editor.model;
     *pairs = 0;
-    for (int b = 0; b < m->joint_count; ++b) {
+    for (int b = 0; b < poise_model_info(m).joints; ++b) {
         int other = pz_mirror_body(m, b);
         j->other[b] = other >= 0 ? other : b;
         *pairs += other > b;
@@ -246,12 +247,12 @@ static poise_status read_model(job *j, const poise_allocator *allocator, int *pa
 // Does what carries the motion carry this body, too?
 static bool is_carried(const job *j, int body)
 {
-    return body >= j->root.first && body < j->root.first + j->editor.model->joints[j->root.first].subtree;
+    return body >= j->root.first && body < j->root.first + poise_model_joint_info(j->editor.model, j->root.first).subtree;
 }
 
 static poise_pose pose_above(const job *j, const poise_pose *image, int body)
 {
-    int parent = j->editor.model->joints[body].parent;
+    int parent = poise_model_joint_info(j->editor.model, body).parent;
     return parent < 0 ? poise_pose_identity() : image ? image[parent] : poise_kinematics_body_pose(j->editor.kin, parent);
 }
 
@@ -273,8 +274,10 @@ static poise_pose image_of(const job *j, int b)
         return image;
     }
     poise_pose own = pose_above(j, j->image, b), above = pose_above(j, NULL, other);
-    vec3 moved = v3_sub(there.position, poise_pose_transform(above, m->given[other].offset.position));
-    image.position = v3_add(poise_pose_transform(own, m->given[b].offset.position), mirrored(moved, j->normal));
+    vec3 moved =
+        v3_sub(there.position, poise_pose_transform(above, poise_model_joint_info(m, other).given->offset.position));
+    image.position =
+        v3_add(poise_pose_transform(own, poise_model_joint_info(m, b).given->offset.position), mirrored(moved, j->normal));
     return image;
 }
 
@@ -285,15 +288,14 @@ static void place_start(job *j, int frame)
     const poise_model *m = e->model;
     double *near = pz_editor_reference(e, frame);
     if (frame > 0) {
-        memcpy(near, pz_editor_frame(e, frame - 1), (size_t)m->nq * sizeof *near);
+        memcpy(near, pz_editor_frame(e, frame - 1), (size_t)poise_model_info(m).nq * sizeof *near);
         return;
     }
-    memcpy(near, pz_editor_original(e, 0), (size_t)m->nq * sizeof *near);
-    for (int b = j->root.first; b < m->joint_count && is_carried(j, b); ++b) {
-        const pz_joint *own = &m->joints[b], *other = &m->joints[j->other[b]];
-        bool is_alike = m->given[b].type == m->given[j->other[b]].type;
-        for (int i = 0; is_alike && i < own->q_end - own->q_begin; ++i) {
-            near[own->q_begin + i] = pz_editor_original(e, 0)[other->q_begin + i];
+    memcpy(near, pz_editor_original(e, 0), (size_t)poise_model_info(m).nq * sizeof *near);
+    for (int b = j->root.first; b < poise_model_info(m).joints && is_carried(j, b); ++b) {
+        poise_joint_info own = poise_model_joint_info(m, b), other = poise_model_joint_info(m, j->other[b]);
+        for (int i = 0; own.type == other.type && i < own.nq; ++i) {
+            near[own.q + i] = pz_editor_original(e, 0)[other.q + i];
         }
     }
 }
@@ -319,7 +321,7 @@ static poise_status measure_places(job *j, int frame, poise_mirror_report *repor
 {
     pz_editor *e = &j->editor;
     poise_status status = poise_kinematics_update(e->at, pz_editor_frame(e, frame), error);
-    for (int b = 0; b < e->model->joint_count && status == POISE_OK; ++b) {
+    for (int b = 0; b < poise_model_info(e->model).joints && status == POISE_OK; ++b) {
         vec3 there = mirrored(poise_kinematics_body_pose(e->kin, j->other[b]).position, j->normal);
         double off = is_carried(j, b) ? v3_norm(v3_sub(poise_kinematics_body_pose(e->at, b).position, there)) : 0.0;
         if (off > report->worst_length) {
@@ -337,14 +339,14 @@ static poise_status solve_frame(job *j, int frame, double *worst, int *body, poi
 {
     pz_editor *e = &j->editor;
     double *q = pz_editor_frame(e, frame);
-    memcpy(q, pz_editor_reference(e, frame), (size_t)e->model->nq * sizeof *q);
-    for (int b = 0; b < e->model->joint_count; ++b) {
+    memcpy(q, pz_editor_reference(e, frame), (size_t)poise_model_info(e->model).nq * sizeof *q);
+    for (int b = 0; b < poise_model_info(e->model).joints; ++b) {
         poise_pose above = pose_above(j, j->image, b);
-        if (is_carried(j, b) && e->model->joints[b].mimic < 0) {
-            pz_set_pose_near(e->model, b, &above, &j->image[b], q);
+        if (is_carried(j, b) && poise_model_joint_info(e->model, b).mimic < 0) {
+            poise_set_joint_pose(e->model, b, &above, &j->image[b], q);
         }
     }
-    bool is_within = poise_model_within_limits(&e->limited, q);
+    bool is_within = poise_model_within_limits(e->limited, q);
     poise_status status = measure(j, frame, worst, body, error);
     if (status == POISE_OK && (*worst > MET || !is_within)) {
         status = poise_solve(e->search, e->goals, e->goal_count, q, NULL, error);
@@ -361,13 +363,14 @@ static poise_status mirror_frame(job *j, int frame, poise_mirror_report *report,
 {
     pz_editor *e = &j->editor;
     poise_status status = pz_editor_begin(e, frame, error);
-    for (int b = 0; b < e->model->joint_count && status == POISE_OK; ++b) {
+    for (int b = 0; b < poise_model_info(e->model).joints && status == POISE_OK; ++b) {
         j->image[b] = image_of(j, b);
         poise_goal goal = poise_goal_orientation(b, j->image[b].rotation);
         if (is_carried(j, b)) {
             pz_editor_add(e, &goal, 1.0);
         }
-        if (is_carried(j, b) && (b == j->root.last || (b > j->root.last && e->model->joints[b].slide_count > 0))) {
+        if (is_carried(j, b) &&
+            (b == j->root.last || (b > j->root.last && pz_lengths_of(poise_model_joint_info(e->model, b).type) > 0))) {
             goal = poise_goal_position(b, v3(0, 0, 0), j->image[b].position);
             pz_editor_add(e, &goal, 1.0);
         }
@@ -389,7 +392,7 @@ static poise_status mirror_frame(job *j, int frame, poise_mirror_report *report,
 static poise_status mirror_all(job *j, const poise_allocator *allocator, poise_mirror_report *report, poise_error *error)
 {
     pz_owned owned = {0};
-    size_t bodies = (size_t)j->editor.model->joint_count;
+    size_t bodies = (size_t)poise_model_info(j->editor.model).joints;
     j->flip = pz_owned_take(&owned, allocator, bodies * (sizeof *j->flip + sizeof *j->image + sizeof *j->other));
     j->image = j->flip ? (poise_pose *)(j->flip + bodies) : NULL;
     j->other = j->flip ? (int *)(j->image + bodies) : NULL;
@@ -405,7 +408,7 @@ static poise_status mirror_all(job *j, const poise_allocator *allocator, poise_m
 poise_status poise_clip_mirror(const poise_model *model, const poise_clip *clip, const poise_allocator *allocator,
                                poise_clip **made, poise_mirror_report *report, poise_error *error)
 {
-    if (!model || !clip || !made || clip->nq != model->nq) {
+    if (!model || !clip || !made || clip->nq != poise_model_info(model).nq) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT,
                             "model, clip and mirrored must not be NULL, and the clip of this model");
     }
@@ -415,7 +418,8 @@ poise_status poise_clip_mirror(const poise_model *model, const poise_clip *clip,
                                  .worst_body = POISE_NONE,
                                  .worst_length_body = POISE_NONE,
                                  .worst_length_frame = POISE_NONE};
-    pz_editor_room room = {.goals = 2 * model->joint_count + 1, .rows = 6 * model->joint_count + 2 * PZ_ROWS_PER_GOAL};
+    pz_editor_room room = {.goals = 2 * poise_model_info(model).joints + 1,
+                           .rows = 6 * poise_model_info(model).joints + 2 * POISE_GOAL_RESIDUALS};
     poise_status status = poise_clip_trim(clip, 0, clip->frames, allocator, &copy, error);
     if (status != POISE_OK) {
         return status;

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "motion/edit/editor.h"
 #include "motion/edit/goal_mix.h"
+#include "motion/pieces.h"
 #include "motion/retarget/roles.h"
 
 #include <math.h>
@@ -555,7 +556,7 @@ static poise_status find_feet(job *j, const poise_allocator *allocator, poise_er
             bool has_body = g->kind != POISE_GOAL_POSTURE && g->kind != POISE_GOAL_SMOOTHNESS;
             bool is_on_leg =
                 has_body && g->kind != POISE_GOAL_CENTER_OF_MASS &&
-                pz_model_is_ancestor(j->editor.model, anatomy.part[PZ_THIGH][s == 0 ? PZ_LEFT : PZ_RIGHT].body, g->body);
+                pz_hangs_from(j->editor.model, g->body, anatomy.part[PZ_THIGH][s == 0 ? PZ_LEFT : PZ_RIGHT].body);
             body = is_on_leg || !has_body ? POISE_NONE : body;
         }
         j->foot[s] = body;
@@ -594,19 +595,21 @@ static poise_status run(job *j, const poise_pin *pins, int count, const poise_al
 static void lock(const poise_model *m, const poise_clip *clip, const bool *asked, bool *locked)
 {
     pz_moving_root root = pz_moving_root_of(m, clip, NULL);
-    for (int i = 0; i < m->nv; ++i) {
-        locked[i] = (asked && asked[i]) || i < m->joints[root.first].v_begin;
+    for (int i = 0; i < poise_model_info(m).nv; ++i) {
+        locked[i] = (asked && asked[i]) || i < poise_model_joint_info(m, root.first).v;
     }
-    for (int k = root.last + 1; k < m->joint_count; ++k) {
-        for (int i = 0; m->joints[k].slide_count == 3 && m->joints[k].parent >= 0 && i < 3; ++i) {
-            locked[m->joints[k].v_begin + i] = true;
+    for (int k = root.last + 1; k < poise_model_info(m).joints; ++k) {
+        for (int i = 0;
+             pz_lengths_of(poise_model_joint_info(m, k).type) == 3 && poise_model_joint_info(m, k).parent >= 0 && i < 3;
+             ++i) {
+            locked[poise_model_joint_info(m, k).v + i] = true;
         }
     }
 }
 
 static bool carries_or_hangs_on(const poise_model *m, int b, int body)
 {
-    return body != POISE_WORLD && (pz_model_is_ancestor(m, b, body) || pz_model_is_ancestor(m, body, b));
+    return body != POISE_WORLD && (pz_hangs_from(m, body, b) || pz_hangs_from(m, b, body));
 }
 
 // Bodies that a pin is there to move: its own, what that carries, and what carries it. A posture is there to move all.
@@ -615,7 +618,7 @@ static void mark_moved(const poise_model *m, const poise_pin *pin, bool *moved)
     const poise_goal *goal = goal_of_pin(pin);
     bool has_body =
         goal->kind != POISE_GOAL_POSTURE && goal->kind != POISE_GOAL_SMOOTHNESS && goal->kind != POISE_GOAL_CENTER_OF_MASS;
-    for (int b = 0; b < m->joint_count && pin->target != POISE_PIN_PATH; ++b) {
+    for (int b = 0; b < poise_model_info(m).joints && pin->target != POISE_PIN_PATH; ++b) {
         moved[b] = moved[b] || !has_body || carries_or_hangs_on(m, b, goal->body) ||
                    (goal->kind == POISE_GOAL_RELATIVE && carries_or_hangs_on(m, b, goal->body2));
     }
@@ -641,18 +644,19 @@ static poise_status pin_once(const poise_model *model, const poise_pin *pins, in
     }
     job j = {.options = &own};
     pz_owned locks = {0};
-    bool *locked = clip && clip->nq == model->nq
-                       ? pz_owned_take(&locks, allocator, (size_t)model->nv + (size_t)model->joint_count + 1)
+    bool *locked = clip && clip->nq == poise_model_info(model).nq
+                       ? pz_owned_take(&locks, allocator,
+                                       (size_t)poise_model_info(model).nv + (size_t)poise_model_info(model).joints + 1)
                        : NULL;
     if (!locked) {
-        return clip && clip->nq == model->nq
+        return clip && clip->nq == poise_model_info(model).nq
                    ? pz_error_set(error, POISE_ERROR_MEMORY, "out of memory")
                    : pz_error_set(error, POISE_ERROR_ARGUMENT, "the clip must not be NULL, and of this model");
     }
     lock(model, clip, own.locked, locked);
-    bool *moved = locked + model->nv;
-    memset(moved, 0, (size_t)model->joint_count * sizeof *moved);
-    pz_editor_room room = {.goals = 2 * count + 2, .rows = 2 * PZ_ROWS_PER_GOAL, .locked = locked, .moved = moved};
+    bool *moved = locked + poise_model_info(model).nv;
+    memset(moved, 0, (size_t)poise_model_info(model).joints * sizeof *moved);
+    pz_editor_room room = {.goals = 2 * count + 2, .rows = 2 * POISE_GOAL_RESIDUALS, .locked = locked, .moved = moved};
     int keys = 1;
     for (int i = 0; i < count; ++i) {
         poise_goal_kind kind = goal_of_pin(&pins[i])->kind;
@@ -671,11 +675,11 @@ static poise_status pin_once(const poise_model *model, const poise_pin *pins, in
     own.position_tolerance = own.position_tolerance > 0 ? own.position_tolerance : 1e-6 / metres;
     pz_arena counting = pz_arena_counting();
     pz_owned owned = {0};
-    lay_out_job(&j, count, keys, model->nq, &counting);
+    lay_out_job(&j, count, keys, poise_model_info(model).nq, &counting);
     size_t size = pz_arena_bytes(&counting);
     if (pz_owned_take(&owned, allocator, size)) {
         pz_arena arena = pz_arena_over(owned.memory, size);
-        lay_out_job(&j, count, keys, model->nq, &arena);
+        lay_out_job(&j, count, keys, poise_model_info(model).nq, &arena);
         status = clip->frames > 0 ? run(&j, pins, count, allocator, results, report ? report : &unused, error) : POISE_OK;
     } else {
         status = pz_error_set(error, POISE_ERROR_MEMORY, "out of memory for %d pins", count);

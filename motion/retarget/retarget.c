@@ -584,6 +584,8 @@ static poise_status take_memory(pz_retarget_work *w, const poise_allocator *allo
         w->v = pz_arena_take(&arena, nv + 1, sizeof *w->v);
         w->held = pz_arena_take(&arena, nv + 1, sizeof *w->held);
         w->slow = pz_arena_take(&arena, (size_t)to.nq + 1, sizeof *w->slow);
+        w->lower = pz_arena_take(&arena, (size_t)to.nq + 1, sizeof *w->lower);
+        w->upper = pz_arena_take(&arena, (size_t)to.nq + 1, sizeof *w->upper);
         w->locked = pz_arena_take(&arena, nv + 1, sizeof *w->locked);
         w->hips = pz_arena_take(&arena, frames + 1, sizeof *w->hips);
         w->strained = pz_arena_take(&arena, frames + 1, sizeof *w->strained);

@@ -1,8 +1,8 @@
 // Frame by frame: goals, a solve from the last frame's answer, and a second one where that is too fast.
 #include "base/arena.h"
 #include "base/error.h"
+#include "motion/pieces.h"
 #include "motion/retarget/retarget_work.h"
-#include "solve/solver_state.h"
 
 #include <string.h>
 
@@ -278,19 +278,25 @@ static void cut_velocities(pz_retarget_work *w, bool holds)
     }
 }
 
-// What is within reach of `before` in a frame, as an interval of each dof that has a number of its own; or all that its
-// limits leave.
-static void narrow(const pz_retarget_work *w, poise_solver *solver, const double *before, bool narrows)
+// What is within reach of `before` in a frame, as an interval of each coordinate that is a degree of freedom of its own.
+static poise_status narrow(const pz_retarget_work *w, poise_solver *solver, const double *before, poise_error *error)
 {
     const poise_model *model = w->to.model;
-    for (int i = 0; i < model->nv; ++i) {
-        pz_box *box = &solver->box[i];
-        if (box->q >= 0 && w->velocity[i] < INFINITY) {
-            double reach = narrows ? (1.0 - ROUNDING) * w->velocity[i] * w->ground.frame_time : INFINITY;
-            box->lower = max2(w->task->use_limits ? model->lower[box->q] : -INFINITY, before[box->q] - reach);
-            box->upper = min2(w->task->use_limits ? model->upper[box->q] : INFINITY, before[box->q] + reach);
+    for (int i = 0; i < poise_model_info(model).nq; ++i) {
+        w->lower[i] = -INFINITY;
+        w->upper[i] = INFINITY;
+    }
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
+        pz_piece piece[PZ_MOST_PIECES];
+        for (int p = pz_pieces_of(model, k, piece) - 1; p >= 0; --p) {
+            for (int i = 0; i < piece[p].nv && piece[p].kind != PZ_PIECE_QUATERNION; ++i) {
+                double reach = (1.0 - ROUNDING) * w->velocity[piece[p].v + i] * w->ground.frame_time;
+                w->lower[piece[p].q + i] = before[piece[p].q + i] - reach;
+                w->upper[piece[p].q + i] = before[piece[p].q + i] + reach;
+            }
         }
     }
+    return poise_solver_narrow(solver, w->lower, w->upper, error);
 }
 
 // A frame that is too fast, with hinges and slides kept within what they may go: the others make up for it.
@@ -298,9 +304,9 @@ static poise_status keep_back(pz_retarget_work *w, poise_solver *solver, int cou
                               poise_error *error)
 {
     memcpy(q, before, (size_t)poise_model_info(w->to.model).nq * sizeof *q);
-    narrow(w, solver, before, true);
-    poise_status status = poise_solve(solver, w->goals, count, q, NULL, error);
-    narrow(w, solver, before, false);
+    poise_status status = narrow(w, solver, before, error);
+    status = status == POISE_OK ? poise_solve(solver, w->goals, count, q, NULL, error) : status;
+    poise_solver_narrow(solver, NULL, NULL, NULL);
     return status;
 }
 
@@ -381,8 +387,9 @@ static bool is_known(pz_retarget_work *w, int f, const double *before, size_t nq
     return w->old && !w->changed[f] && most <= KNOWN && (f == 0 || speed_share(w, before, w->old + (size_t)f * nq) <= 1.0);
 }
 
-static poise_status solve_frame(pz_retarget_work *w, poise_solver *solver, int f, poise_clip *clip, bool copies,
-                                poise_retarget_outcome *outcome, poise_error *error)
+// `first`: a solver for the first frame; NULL: the same one.
+static poise_status solve_frame(pz_retarget_work *w, poise_solver *solver, poise_solver *first, int f, poise_clip *clip,
+                                bool copies, poise_retarget_outcome *outcome, poise_error *error)
 {
     size_t nq = (size_t)clip->nq;
     double *q = clip->q + (size_t)f * nq;
@@ -404,9 +411,7 @@ static poise_status solve_frame(pz_retarget_work *w, poise_solver *solver, int f
         status = status == POISE_OK ? come_near(w, solver, q, error) : status;
     }
     count = make_goals(w, f, before);
-    // every pose of the same skeleton can be met, but not from everywhere by other coordinates
-    solver->options.restarts = f == 0 && w->followed.same && !copies ? FIRST_RESTARTS : 0;
-    status = status == POISE_OK ? poise_solve(solver, w->goals, count, q, &report, error) : status;
+    status = status == POISE_OK ? poise_solve(f == 0 && first ? first : solver, w->goals, count, q, &report, error) : status;
     if (status == POISE_OK && f > 0 && speed_share(w, before, q) > 1.0) {
         w->late[f] = is_late(w, outcome);
         status = keep_back(w, solver, count, before, q, error);
@@ -429,7 +434,7 @@ poise_status pz_retarget_solve(pz_retarget_work *w, const poise_allocator *alloc
                                poise_retarget_outcome *outcome, poise_error *error)
 {
     poise_solver_options options = poise_solver_options_default();
-    poise_solver *solver;
+    poise_solver *solver = NULL, *first = NULL;
     bool copies = w->followed.same && has_same_numbers(w->from.model, w->to.model);
     find_posture(w);
     w->stumbles = 0;
@@ -446,8 +451,9 @@ poise_status pz_retarget_solve(pz_retarget_work *w, const poise_allocator *alloc
     options.gradient_tolerance = w->loose ? 1e-3 : w->planted ? 1e-6 : 1e-8;
     options.max_iterations = MOST_STEPS;
     poise_status status = poise_solver_create(w->to.model, &options, allocator, &solver, error);
-    if (status != POISE_OK) {
-        return status;
+    if (status == POISE_OK && w->followed.same && !copies) {
+        options.restarts = FIRST_RESTARTS; // every pose of the same skeleton can be met, but not from everywhere
+        status = poise_solver_create(w->to.model, &options, allocator, &first, error);
     }
     for (int f = 0; f < clip->frames && status == POISE_OK; ++f) {
         const poise_clip *source = w->task->clip;
@@ -456,7 +462,7 @@ poise_status pz_retarget_solve(pz_retarget_work *w, const poise_allocator *alloc
             w->turn[w->followed.count + i] = w->turn[i];
             w->turn[i] = pz_followed_turn(&w->followed, &w->followed.pair[i], w->from.kin);
         }
-        status = status == POISE_OK ? solve_frame(w, solver, f, clip, copies, outcome, error) : status;
+        status = status == POISE_OK ? solve_frame(w, solver, first, f, clip, copies, outcome, error) : status;
         if (status == POISE_OK) {
             status = poise_kinematics_update(w->to.kin, clip->q + (size_t)f * (size_t)clip->nq, error);
             measure_limits(w, f, clip, outcome);
@@ -466,7 +472,10 @@ poise_status pz_retarget_solve(pz_retarget_work *w, const poise_allocator *alloc
             w->foot[side].path[f] = w->foot[side].last;
         }
     }
-    pz_retarget_measured(w, outcome);
+    if (status == POISE_OK) {
+        pz_retarget_measured(w, outcome);
+    }
+    poise_solver_destroy(first);
     poise_solver_destroy(solver);
     return status;
 }

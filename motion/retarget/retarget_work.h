@@ -21,20 +21,21 @@ typedef struct pz_retarget_work {
     bool *locked;            // nv: slides that stay
     const poise_hull *hulls; // of the target, or of its shapes
     int hull_count;
-    double *reach;     // by hull: of its surface from its first corner
-    poise_goal *goals; // of a frame
-    quat *turn;        // by pair: what it is to have, of this frame and the one before
-    quat *turned;      // by pair: what it had in the frame before
-    double *v;         // nv: from the last frame to this one
-    double *held;      // nv: weights of joints that are as fast as they may be,
-    double *slow;      // and nq: where they are held
-    double *velocity;  // nv: limits for a step; NULL: none
-    bool *strained;    // by frame: planted feet take the hips far from their path
-    int stumbles;      // frames in which trunk or legs jump; arms jump for reasons of their own
-    double led[2];     // largest turns that the source asks for, into the second frame and the third
-    bool *late;        // by frame: velocity limits leave a joint behind
-    const double *old; // an answer for the same frames with other feet; NULL: none
-    bool *changed;     // by frame: with that, where the feet are to go elsewhere
+    double *reach;         // by hull: of its surface from its first corner
+    poise_goal *goals;     // of a frame
+    quat *turn;            // by pair: what it is to have, of this frame and the one before
+    quat *turned;          // by pair: what it had in the frame before
+    double *v;             // nv: from the last frame to this one
+    double *held;          // nv: weights of joints that are as fast as they may be,
+    double *slow;          // and nq: where they are held
+    double *lower, *upper; // nq: how far coordinates go in a frame
+    double *velocity;      // nv: limits for a step; NULL: none
+    bool *strained;        // by frame: planted feet take the hips far from their path
+    int stumbles;          // frames in which trunk or legs jump; arms jump for reasons of their own
+    double led[2];         // largest turns that the source asks for, into the second frame and the third
+    bool *late;            // by frame: velocity limits leave a joint behind
+    const double *old;     // an answer for the same frames with other feet; NULL: none
+    bool *changed;         // by frame: with that, where the feet are to go elsewhere
 } pz_retarget_work;
 
 // Solve all frames into `clip`, and measure.

@@ -6,11 +6,18 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "model/model.h"
 #include "motion/clinical.h"
+#include "motion/pieces.h"
 #include "num/real.h"
 
 #define HAIR 1e-6 // of the range: at the limit
+
+// Is the coordinate one of a swing at the edge of its ellipse?
+static bool is_at_edge(const poise_model *model, const double *q, int coordinate)
+{
+    poise_joint_info joint = poise_model_joint_info(model, poise_model_coordinate(model, coordinate).joint);
+    return coordinate < joint.q + 2 && pz_beyond_ellipse(joint.given, q + joint.q) >= 1.0 - 8.0 * PZ_EPSILON;
+}
 
 bool pz_is_at_limit(const poise_model *model, const double *q, int coordinate)
 {
@@ -18,7 +25,7 @@ bool pz_is_at_limit(const poise_model *model, const double *q, int coordinate)
     double low = size.lower[coordinate], high = size.upper[coordinate], range = high - low;
     double hair = HAIR * (is_finite(range) ? range : 1.0);
     return (low < high && (fabs(q[coordinate] - low) <= hair || fabs(high - q[coordinate]) <= hair)) ||
-           pz_model_at_swing_edge(model, q, coordinate);
+           is_at_edge(model, q, coordinate);
 }
 
 typedef struct limiting {

@@ -11,7 +11,6 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "model/model.h"
 #include "motion/anatomy.h"
 #include "motion/marker_table.h"
 #include "num/vector.h"
@@ -80,7 +79,7 @@ static poise_status least_cost(swapper *s, int frame, double *least)
     for (int start = 0; start < 2; ++start) {
         poise_report report;
         memcpy(s->q, start == 0 ? tracked : s->neutral, (size_t)clip->nq * sizeof *s->q);
-        for (int k = 0; k < s->model->joint_count; ++k) {
+        for (int k = 0; k < poise_model_info(s->model).joints; ++k) {
             poise_joint_info info = poise_model_joint_info(s->model, k);
             if (info.parent == POISE_WORLD) {
                 memcpy(s->q + info.q, tracked + info.q, (size_t)info.nq * sizeof *s->q);
@@ -161,7 +160,8 @@ poise_status pz_weigh_swaps(const poise_verdict_problem *problem, const poise_al
                             poise_error *error)
 {
     const poise_model *model = problem->track->model;
-    size_t n = (size_t)problem->track->placement_count + 1, nq = (size_t)model->nq, nv = (size_t)model->nv;
+    size_t n = (size_t)problem->track->placement_count + 1, nq = (size_t)poise_model_info(model).nq,
+           nv = (size_t)poise_model_info(model).nv;
     swapper s = {
         .problem = problem, .model = model, .size = problem->calibration ? problem->calibration->size : 1.0, .error = error};
     poise_solver_options options = poise_solver_options_default();

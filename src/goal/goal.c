@@ -110,6 +110,12 @@ static poise_status check_geometry(const poise_goal *goal, int needs, poise_erro
     return POISE_OK;
 }
 
+int poise_goal_residuals(const poise_kinematics *kinematics, const poise_goal *goal, double *r, double *J)
+{
+    const pz_goal_row *row = kinematics && goal ? pz_goal_row_of(goal->kind) : NULL;
+    return row && row->rows ? row->rows(kinematics, goal, r, J) : 0;
+}
+
 poise_status poise_goal_check(const poise_goal *goal, const poise_model *model, poise_error *error)
 {
     if (!goal || !model) {

@@ -106,7 +106,7 @@ void pz_add_direction_force(pz_evaluation *evaluation, int body, vec3 d, vec3 fo
 double *pz_add_row(pz_evaluation *evaluation, double weight);
 
 // Most rows that one goal may add.
-#define PZ_ROWS_PER_GOAL 12
+#define PZ_ROWS_PER_GOAL POISE_GOAL_RESIDUALS
 
 // ---- Residuals at a point ------------------------------------------------------------------------------------------------
 

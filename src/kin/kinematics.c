@@ -4,6 +4,8 @@
 #include "kin/kin.h"
 #include "num/trig.h"
 
+#include <string.h>
+
 // ---- The forward sweep ---------------------------------------------------------------------------------------------------
 
 void pz_kin_layout(poise_kinematics *kin, const poise_model *model, pz_arena *arena)
@@ -174,6 +176,25 @@ poise_status poise_kinematics_update(poise_kinematics *kinematics, const double 
     return POISE_OK;
 }
 
+void poise_kinematics_copy(poise_kinematics *kinematics, const poise_kinematics *from)
+{
+    poise_kinematics *to = kinematics;
+    if (!to || !from || to == from || to->model != from->model) {
+        return;
+    }
+    const poise_model *model = from->model;
+    to->origin = from->origin;
+    memcpy(to->q, from->q, (size_t)model->nq * sizeof *to->q);
+    memcpy(to->R, from->R, (size_t)model->joint_count * sizeof *to->R);
+    memcpy(to->p, from->p, (size_t)model->joint_count * sizeof *to->p);
+    memcpy(to->S, from->S, (size_t)model->axis_count * sizeof *to->S);
+    memcpy(to->blocks, from->blocks, (size_t)model->block_count * sizeof *to->blocks);
+    memcpy(to->D, from->D, (size_t)model->curve_count * sizeof *to->D);
+    memcpy(to->value, from->value, (size_t)model->value_count * sizeof *to->value);
+    memcpy(to->sine, from->sine, (size_t)model->turn_count * sizeof *to->sine);
+    memcpy(to->cosine, from->cosine, (size_t)model->turn_count * sizeof *to->cosine);
+}
+
 // ---- Where things are ----------------------------------------------------------------------------------------------------
 
 static bool has_body(const poise_kinematics *kin, int body)
@@ -234,6 +255,28 @@ poise_vec3 poise_kinematics_point(const poise_kinematics *kinematics, int body, 
 poise_vec3 poise_kinematics_direction(const poise_kinematics *kinematics, int body, poise_vec3 local)
 {
     return has_body(kinematics, body) ? pz_kin_direction(kinematics, body, local) : local;
+}
+
+poise_vec3 poise_kinematics_apart(const poise_kinematics *kinematics, int from_body, poise_vec3 from_local, int to_body,
+                                  poise_vec3 to_local)
+{
+    if (!kinematics) {
+        return v3_sub(to_local, from_local);
+    }
+    vec3 from = pz_kin_point(kinematics, has_body(kinematics, from_body) ? from_body : POISE_WORLD, from_local);
+    return v3_sub(pz_kin_point(kinematics, has_body(kinematics, to_body) ? to_body : POISE_WORLD, to_local), from);
+}
+
+double poise_kinematics_turn(const poise_kinematics *from, const poise_kinematics *to)
+{
+    double most = 0.0; // |R - R'|^2 = 8 sin^2(turn/2)
+    for (int k = 0; from && to && from->model == to->model && k < from->model->joint_count; ++k) {
+        const mat3 *a = &from->R[k], *b = &to->R[k];
+        vec3 x = v3_sub(b->x, a->x), y = v3_sub(b->y, a->y), z = v3_sub(b->z, a->z);
+        most = max2(most, v3_dot(x, x) + v3_dot(y, y) + v3_dot(z, z));
+    }
+    double sine = sqrt(min2(most / 8.0, 1.0));
+    return 2.0 * poise_atan2(sine, sqrt(1.0 - sine * sine));
 }
 
 vec3 pz_kin_mass_center(const poise_kinematics *kin)

@@ -287,8 +287,11 @@ bool pz_set_rotation_near(const poise_model *model, const pz_joint *joint, const
     return true;
 }
 
-bool pz_set_pose_near(const poise_model *model, int joint, const poise_pose *parent, const poise_pose *pose, double *q)
+bool poise_set_joint_pose(const poise_model *model, int joint, const poise_pose *parent, const poise_pose *pose, double *q)
 {
+    if (!model || joint < 0 || joint >= model->joint_count || !parent || !pose || !q) {
+        return false;
+    }
     const pz_joint *j = &model->joints[joint];
     mat3 P = quat_matrix(parent->rotation), R = quat_matrix(pose->rotation), B = m3_transpose(&j->B);
     if (j->parent >= 0) { // ours from the user's: user rotation = R B
@@ -346,9 +349,9 @@ static void turn_triple(const pz_step *turns, const double *near, double *q)
     }
 }
 
-void pz_same_pose_near(const poise_model *model, const double *near, double *q)
+void poise_set_same_pose_near(const poise_model *model, const double *near, double *q)
 {
-    for (int k = 0; k < model->joint_count; ++k) {
+    for (int k = 0; model && near && q && k < model->joint_count; ++k) {
         const pz_joint *joint = &model->joints[k];
         if (is_triple(model, joint)) {
             turn_triple(turns_of(model, joint), near, q);

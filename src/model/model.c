@@ -662,6 +662,54 @@ void poise_model_destroy(poise_model *model)
     }
 }
 
+static void limits_lay_out(poise_model *m, pz_arena *arena)
+{
+    m->lower = pz_arena_take(arena, (size_t)m->nq, sizeof *m->lower);
+    m->upper = pz_arena_take(arena, (size_t)m->nq, sizeof *m->upper);
+    m->given = pz_arena_take(arena, (size_t)m->joint_count, sizeof *m->given);
+}
+
+poise_status poise_model_with_limits(const poise_model *model, const double *lower, const double *upper, const double *swing,
+                                     const poise_allocator *allocator, poise_model **limited, poise_error *error)
+{
+    if (!model || !lower || !upper || !limited) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, lower, upper and limited must not be NULL");
+    }
+    for (int i = 0; i < model->nq; ++i) {
+        if (!(lower[i] <= upper[i])) {
+            return pz_error_set(error, POISE_ERROR_ARGUMENT, "lower[%d] is %g: it must not be above upper[%d], %g", i,
+                                lower[i], i, upper[i]);
+        }
+    }
+    poise_model same = *model;
+    pz_arena arena = pz_arena_counting();
+    pz_arena_take(&arena, 1, sizeof same);
+    limits_lay_out(&same, &arena);
+    size_t size = pz_arena_bytes(&arena);
+    poise_model *made = size ? pz_allocate(allocator, size) : NULL; // the struct comes first, where release finds it
+    if (!made) {
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory: limits need %g bytes", (double)size);
+    }
+    arena = pz_arena_over((unsigned char *)made + sizeof *made, size - sizeof *made);
+    *made = *model;
+    limits_lay_out(made, &arena);
+    made->has_allocator = allocator != NULL;
+    if (allocator) {
+        made->allocator = *allocator;
+    }
+    memcpy(made->lower, lower, (size_t)model->nq * sizeof *lower);
+    memcpy(made->upper, upper, (size_t)model->nq * sizeof *upper);
+    memcpy(made->given, model->given, (size_t)model->joint_count * sizeof *made->given);
+    for (int k = 0; swing && k < model->joint_count; ++k) {
+        bool has_ellipse = model->given[k].type == POISE_JOINT_SWING_TWIST && is_finite(model->given[k].swing[0]);
+        for (int i = 0; has_ellipse && i < 2; ++i) {
+            made->given[k].swing[i] = swing[2 * k + i];
+        }
+    }
+    *limited = made;
+    return POISE_OK;
+}
+
 // ---- Why a configuration is refused --------------------------------------------------------------------------------------
 
 // The joint that coordinate i belongs to.
@@ -694,6 +742,14 @@ poise_status pz_refuse_q(const poise_model *model, const double *q, const char *
         }
     }
     return pz_error_set(error, POISE_ERROR_ARGUMENT, "%s is not a configuration of this model", name);
+}
+
+poise_status poise_model_check(const poise_model *model, const double *q, const char *name, poise_error *error)
+{
+    if (!model || !name) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model and name must not be NULL");
+    }
+    return q && pz_model_accepts(model, q) ? POISE_OK : pz_refuse_q(model, q, name, error);
 }
 
 #define LISTED 128 // characters of names in an error

@@ -60,4 +60,19 @@ bool pz_symmetric_eigen(int n, double *A, double *w, bool vectors, double *work)
 // scaled to equal length. False when a number is not finite, or when it does not converge within its sweeps (never seen).
 bool pz_svd(int m, int n, double *A, double *s, double *V);
 
+// ---- Symmetric band matrices ---------------------------------------------------------------------------------------------
+
+// A symmetric matrix of which entries up to `half` off the diagonal are kept: row i holds (i, i - half) .. (i, i), half + 1
+// numbers; those left of column 0 are 0.
+typedef struct pz_band {
+    int n, half;
+    double *rows; // n (half + 1)
+} pz_band;
+
+// A = L L^T in place. False, with A spoilt, when a pivot is not > 0.
+bool pz_band_cholesky(pz_band *A);
+
+// x <- (L L^T)^-1 x.
+void pz_band_solve(const pz_band *L, double *x);
+
 #endif

@@ -167,6 +167,11 @@ poise_solver *pz_solver_init(const poise_model *model, const poise_solver_option
     return s;
 }
 
+poise_status poise_solver_options_check(const poise_model *model, const poise_solver_options *options, poise_error *error)
+{
+    return pz_solver_check_options(model, options, error);
+}
+
 poise_status poise_solver_create(const poise_model *model, const poise_solver_options *options,
                                  const poise_allocator *allocator, poise_solver **solver, poise_error *error)
 {
@@ -192,6 +197,30 @@ void poise_solver_destroy(poise_solver *solver)
     if (solver) {
         pz_owned_release(&solver->owned);
     }
+}
+
+poise_status poise_solver_narrow(poise_solver *solver, const double *lower, const double *upper, poise_error *error)
+{
+    if (!solver || !lower != !upper) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "solver must not be NULL, and lower and upper given both or not");
+    }
+    const poise_model *model = solver->model;
+    for (int i = 0; lower && i < model->nq; ++i) {
+        if (!(lower[i] <= upper[i])) {
+            return pz_error_set(error, POISE_ERROR_ARGUMENT, "lower[%d] is %g: it must not be above upper[%d], %g", i,
+                                lower[i], i, upper[i]);
+        }
+    }
+    for (int i = 0; i < model->nv; ++i) {
+        pz_box *box = &solver->box[i];
+        if (box->q >= 0) {
+            bool limited = solver->options.use_limits;
+            box->lower = max2(limited ? model->lower[box->q] : -INFINITY, lower ? lower[box->q] : -INFINITY);
+            box->upper = min2(limited ? model->upper[box->q] : INFINITY, upper ? upper[box->q] : INFINITY);
+            solver->has_bounds = solver->has_bounds || !box_is_open(box);
+        }
+    }
+    return POISE_OK;
 }
 
 // ---- Solving -------------------------------------------------------------------------------------------------------------
@@ -623,11 +652,17 @@ poise_status poise_solve_all(poise_solver *solver, const poise_goal *goal, const
 
 // ---- Answers -------------------------------------------------------------------------------------------------------------
 
-poise_goal_error poise_solver_goal_error(poise_solver *solver, int goal)
+const poise_kinematics *poise_solver_kinematics(poise_solver *solver)
 {
     if (solver && solver->is_measured) {
         pz_kin_sweep(&solver->at->kin, solver->q_best);
     }
+    return solver ? &solver->at->kin : NULL;
+}
+
+poise_goal_error poise_solver_goal_error(poise_solver *solver, int goal)
+{
+    poise_solver_kinematics(solver);
     return poise_objective_goal_error(solver ? solver->at : NULL, goal);
 }
 

@@ -1,4 +1,4 @@
-// Symmetric band matrices: the band of a Hessian, its Cholesky factor, and solving with it.
+// The band of a Hessian.
 #include "solve/classic/second_order.h"
 
 #include <string.h>
@@ -81,54 +81,5 @@ void pz_band_of_hessian(const poise_objective *o, poise_hessian kind, pz_band *b
     }
     for (int r = 0; r < o->row_count; ++r) {
         add_row(o, r, band);
-    }
-}
-
-// ---- Cholesky ------------------------------------------------------------------------------------------------------------
-//
-//   L_ij = (A_ij - sum_k L_ik L_jk) / L_jj,  j < i          L_ii = sqrt(A_ii - sum_k L_ik^2)
-//
-// with k from the later of the two rows' first columns. The factor fills the band and no more (Golub & Van Loan 2013,
-// section 4.3).
-
-bool pz_band_cholesky(pz_band *A)
-{
-    for (int i = 0; i < A->n; ++i) {
-        double *L_i = columns(A, i);
-        int first = first_column(A, i);
-        for (int j = first; j <= i; ++j) {
-            const double *L_j = columns(A, j);
-            int from = first_column(A, j);
-            double sum = L_i[j];
-            for (int k = first > from ? first : from; k < j; ++k) {
-                sum -= L_i[k] * L_j[k];
-            }
-            if (j < i) {
-                L_i[j] = sum / L_j[j];
-            } else if (sum > 0 && is_finite(sum)) {
-                L_i[i] = sqrt(sum);
-            } else {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-void pz_band_solve(const pz_band *L, double *x)
-{
-    for (int i = 0; i < L->n; ++i) {
-        const double *L_i = columns(L, i);
-        for (int j = first_column(L, i); j < i; ++j) {
-            x[i] -= L_i[j] * x[j];
-        }
-        x[i] /= L_i[i];
-    }
-    for (int i = L->n - 1; i >= 0; --i) {
-        const double *L_i = columns(L, i);
-        x[i] /= L_i[i];
-        for (int j = first_column(L, i); j < i; ++j) {
-            x[j] -= L_i[j] * x[i];
-        }
     }
 }

@@ -4,24 +4,12 @@
 #define PZ_SOLVE_SECOND_ORDER_H
 
 #include "goal/objective.h"
+#include "num/dense.h"
 
 // ---- Band matrices (banded.c) --------------------------------------------------------------------------------------------
 
-// A symmetric matrix of which entries up to `half` off the diagonal are kept: row i holds (i, i - half) .. (i, i), half + 1
-// numbers; those left of column 0 are 0.
-typedef struct pz_band {
-    int n, half;
-    double *rows; // n (half + 1)
-} pz_band;
-
 // The band of the Hessian of the last evaluation, in O(n half).
 void pz_band_of_hessian(const poise_objective *o, poise_hessian kind, pz_band *band);
-
-// A = L L^T in place. False, with A spoilt, when a pivot is not > 0.
-bool pz_band_cholesky(pz_band *A);
-
-// x <- (L L^T)^-1 x.
-void pz_band_solve(const pz_band *L, double *x);
 
 // ---- Trust region (steihaug.c) -------------------------------------------------------------------------------------------
 

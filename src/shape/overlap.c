@@ -14,7 +14,6 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "kin/kin.h"
-#include "motion/findings.h"
 #include "shape/hull.h"
 #include "shape/shape.h"
 
@@ -468,23 +467,4 @@ poise_status poise_overlap_measure(const poise_overlap_problem *problem, const p
         *overlap = made;
     }
     return status;
-}
-
-void poise_overlap_judge(const poise_overlap_problem *problem, const poise_overlap *overlap,
-                         const poise_thresholds *thresholds, poise_verdict *verdict, poise_finding *findings, int capacity)
-{
-    poise_thresholds usual = poise_thresholds_default();
-    double frames = problem->clip->frames > 0 ? problem->clip->frames : 1;
-    poise_finding self = {.kind = POISE_FINDING_SELF,
-                          .name = overlap->a >= 0 ? poise_model_joint_info(problem->model, overlap->a).body : "the world",
-                          .other = overlap->b >= 0 ? poise_model_joint_info(problem->model, overlap->b).body : "the world",
-                          .value = overlap->frames / frames,
-                          .first = overlap->frame,
-                          .last = overlap->frame,
-                          .distance = overlap->depth * problem->metres};
-    poise_finding pierced = self;
-    pierced.kind = POISE_FINDING_PIERCED;
-    pierced.value = overlap->pierced / frames;
-    poise_verdict_weigh(thresholds ? thresholds : &usual, self, false, verdict, findings, capacity);
-    poise_verdict_weigh(thresholds ? thresholds : &usual, pierced, false, verdict, findings, capacity);
 }
