@@ -58,8 +58,8 @@ if [ "${1-}" = "--update" ]; then
     hash=$("$work/golden" | awk '$1 == "all" { print $2 }')
     cat > test/golden/golden_value.h <<END
 // Written by tools/check_golden.sh --update.
-#ifndef POISE_TEST_GOLDEN_VALUE_H
-#define POISE_TEST_GOLDEN_VALUE_H
+#ifndef TEST_GOLDEN_VALUE_H
+#define TEST_GOLDEN_VALUE_H
 
 #define GOLDEN_VALUE UINT64_C(0x$hash)
 
