@@ -207,6 +207,9 @@ json_node *verdict_as_json(const poise_verdict *verdict, const poise_finding *fi
         }
         json_set(values, poise_finding_name((poise_finding_kind)i), json_from_number(verdict->worst[i]));
     }
+    if (subject == VERDICT_OF_PATH && verdict->worst[POISE_FINDING_FAST] > 0) { // how long a step takes was said
+        json_set(values, poise_finding_name(POISE_FINDING_FAST), json_from_number(verdict->worst[POISE_FINDING_FAST]));
+    }
     bool is_bare = subject == VERDICT_OF_BARE_RETARGETING, is_retargeting = subject == VERDICT_OF_RETARGETING || is_bare;
     for (int i = POISE_FINDING_SELF; is_retargeting && i <= POISE_FINDING_UNCLOSED; ++i) {
         bool is_known = i >= POISE_FINDING_UNCHECKED || !is_bare; // without shapes nothing was measured, and that is no 0

@@ -454,7 +454,7 @@ static bool check_words(const arguments *args, load_options how)
 // One answer, all of them, or those of a path.
 static bool find_answer(solve_job *job, const arguments *args)
 {
-    return job->path.name              ? solve_follow_path(job, option_number(args, "rate", 100))
+    return job->path.name              ? solve_follow_path(job)
            : option_given(args, "all") ? find_all(job, option_count(args, "all", 1))
                                        : solve_run(job);
 }
@@ -525,7 +525,9 @@ static const app_option options[] = {
     {"body", 'b', OPTION_TEXT, "NAME", .alias = "tip",
      .help = "body or tool that follows --path; the default is the only tool"},
     {"rate", 0, OPTION_NUMBER, "HZ", .lowest = 1e-3, .highest = 1e6,
-     .help = "poses of --path per second in what -o writes; the default is 100"},
+     .help =
+         "poses of --path per second: joints that are then faster than their limits (20 rad/s where the file has none) are "
+         "told; -o writes 100 by default"},
     {"step", 0, OPTION_TEXT, "DEG[,M]",
      .help = "how far a joint may turn, in degrees, and slide, in metres, from a pose of --path to the next; the default is "
              "7,0.02. Poses far apart may take longer steps if the arm can follow the straight line between them in such"},

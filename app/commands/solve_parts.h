@@ -35,9 +35,10 @@ typedef struct solve_path {
     double nearest;   // of its points, from the origin
     int turned;       // rows in which a hinge turns by more than half a turn
     poise_clip *clip; // the answers
+    double rate;      // poses a second, as --rate says; 0: it does not, and speeds are not judged
     double step[2];   // of --step: how far a joint may turn, radians, and slide, metres, from pose to pose
     poise_verdict verdict;
-    poise_finding *findings; // a pose has one at most
+    poise_finding *findings; // a pose has one at most, the path one more
 } solve_path;
 
 typedef struct solve_job {
@@ -76,7 +77,7 @@ bool solve_run(solve_job *job);
 
 // --path: read it, solve its poses one after the other, print how it went. False after one line on standard error.
 bool solve_read_path(solve_job *job, const arguments *args);
-bool solve_follow_path(solve_job *job, double rate);
+bool solve_follow_path(solve_job *job);
 void solve_release_path(solve_path *path);
 poise_joint_info solve_joint_of_dof(const poise_model *model, int dof);
 void solve_print_path(const solve_job *job);

@@ -12,6 +12,8 @@
 
 // ---- Reading -------------------------------------------------------------------------------------------------------------
 
+#define USUAL_RATE 100.0 // poses a second of what is written
+
 enum { MOST_COLUMNS = 7 };
 
 static const char *const columns[] = {"x", "y", "z", "qx", "qy", "qz", "qw", "roll", "pitch", "yaw"};
@@ -235,6 +237,7 @@ bool solve_read_path(solve_job *job, const arguments *args)
     if (!tip || !read_step(args, path->step) || !read_unit(job, args, &path->factor) || !file_read(name, &bytes)) {
         return false;
     }
+    path->rate = option_number(args, "rate", 0);
     path->name = strcmp(name, "-") == 0 ? "standard input" : name;
     path_layout layout = {0};
     const char *at = bytes.bytes, *end = at + bytes.size;
@@ -325,6 +328,7 @@ static bool judge_path(solve_job *job)
     poise_path_problem problem = poise_path_problem_default();
     problem.model = job->model, problem.q = path->clip->q, problem.poses = path->count;
     problem.body = goal->body, problem.local = goal->local;
+    problem.frame_time = path->rate > 0 ? 1 / path->rate : 0;
     problem.metres = job->file->scale.metres > 0 ? job->file->scale.metres : 1;
     static const poise_finding_kind kinds[] = {POISE_FINDING_LEAPT, POISE_FINDING_SLID};
     for (int i = 0; i < 2; ++i) {
@@ -332,18 +336,19 @@ static bool judge_path(solve_job *job)
         problem.thresholds.failed[kinds[i]] = fmax(path->step[i], problem.thresholds.failed[kinds[i]]);
     }
     poise_error error;
-    path->findings = needed(calloc((size_t)path->count + 1, sizeof *path->findings));
-    if (poise_path_judge(&problem, NULL, &path->verdict, path->findings, path->count, &error) != POISE_OK) {
+    path->findings = needed(calloc((size_t)path->count + 2, sizeof *path->findings));
+    if (poise_path_judge(&problem, NULL, &path->verdict, path->findings, path->count + 1, &error) != POISE_OK) {
         complain("solve: %s", error.text);
         return false;
     }
     return true;
 }
 
-bool solve_follow_path(solve_job *job, double rate)
+bool solve_follow_path(solve_job *job)
 {
     solve_path *path = &job->path;
     size_t nq = (size_t)poise_model_info(job->model).nq;
+    double rate = path->rate > 0 ? path->rate : USUAL_RATE;
     need(poise_clip_create(path->count, (int)nq, 1 / rate, NULL, &path->clip, NULL) == POISE_OK);
     progress_start("solving", "poses", path->count);
     bool works = true, all_met = true;

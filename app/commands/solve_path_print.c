@@ -63,7 +63,8 @@ void solve_print_path(const solve_job *job)
     }
     putchar('\n');
     verdict_print(&path->verdict, path->findings, stdout);
-    if (path->verdict.count > 0) {
+    if (path->verdict.worst[POISE_FINDING_LEAPT] > path->step[0] ||
+        path->verdict.worst[POISE_FINDING_SLID] > path->step[1]) {
         print_fact(stdout, "",
                    "the arm takes another of its answers, or a joint has come to its limit: try another --posture, "
                    "or poses that lie closer together",

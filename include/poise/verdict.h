@@ -156,7 +156,7 @@ typedef enum poise_finding_kind {
     POISE_FINDING_FLOOR,     // retargeting: share of frames in which a body is more than 5 mm below the ground
     POISE_FINDING_UNCHECKED, // collision shapes of the model were not read, or bodies of a robot have none, so that overlaps
                              // are not known: how many
-    POISE_FINDING_FAST,    // retargeting: a joint is faster than its limit, or than 20 rad/s if it has none: how many times
+    POISE_FINDING_FAST, // retargeting, edits, tool paths: a joint is faster than its limit, or than 20 rad/s: how many times
     POISE_FINDING_ABRUPT,  // retargeting: share of frames in which a joint accelerates by more than 1000 rad/s^2
     POISE_FINDING_LOOSE,   // retargeting: of the frames in which a foot of the actor rests, the share in which the target's,
                            // which is not planted, slides
@@ -286,6 +286,7 @@ typedef struct poise_path_problem {
                                  // counts
     poise_pose local;            // the tool in the body's frame
     double metres;               // 1: per unit of length
+    double frame_time;           // 0: seconds from pose to pose; 0: not known, so that speeds are not judged
     poise_thresholds thresholds; // poise_thresholds_default
 } poise_path_problem;
 
@@ -294,8 +295,9 @@ POISE_API poise_path_problem poise_path_problem_default(void);
 
 // Judge a tool path: does a joint leap from one pose to the next (LEAPT, SLID), as where the arm takes another of its
 // answers or a hinge has come to its limit? Steps within the threshold do not count, nor do those of poses that lie far
-// apart, if the arm can follow the tool along the straight line between them in steps within the threshold. Nothing else is
-// judged: not whether poses are reached, not what lies in the way.
+// apart, if the arm can follow the tool along the straight line between them in steps within the threshold. With a frame
+// time also: is a joint faster than its limit (FAST)? Nothing else is judged: not whether poses are reached, not what lies in
+// the way.
 POISE_API poise_status poise_path_judge(const poise_path_problem *problem, const poise_allocator *allocator,
                                         poise_verdict *verdict, poise_finding *findings, int capacity, poise_error *error);
 

@@ -7,6 +7,8 @@
 // A step within its threshold is none, and one beyond FARTHER s is a leap. What lies between is halved: the tool goes to the
 // middle of the straight line, and the joints follow it there from the middle of their way. Each half is looked at in the
 // same way, and has half the s. Along one answer the steps become small; between two, one half keeps the leap.
+//
+// Where the time of a step is known, its speed is judged as well, against the joint's limit.
 #include <poise/verdict.h>
 
 #include "base/arena.h"
@@ -18,6 +20,8 @@
 
 #define FARTHER  10.0 // times the tool's motion: joints that turn near the tool, or near a singularity
 #define OPPOSITE 0.1  // cos(angle / 2), about 170 degrees: a tool that turns by half a turn may do so either way
+
+#define USUAL_SPEED 20.0 // rad/s: the limit of a hinge without one
 
 enum { HALVINGS = 10 };
 
@@ -166,6 +170,9 @@ static poise_status check(const poise_path_problem *p, const poise_verdict *verd
     if (!(p->metres > 0.0 && is_finite(p->metres))) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "metres per unit must be a finite number > 0");
     }
+    if (!(p->frame_time >= 0.0 && is_finite(p->frame_time))) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "the frame time must be a finite number >= 0");
+    }
     return POISE_OK;
 }
 
@@ -182,14 +189,40 @@ static poise_status judge_step(const leaping *s, const double *from, const doubl
     return status;
 }
 
+// The joint that is the most times as fast as it may be, over the steps so far; s->v is the one that ends in pose `to`.
+static void note_speed(const leaping *s, int to, poise_finding *fastest)
+{
+    const poise_path_problem *p = s->problem;
+    for (int k = 0; k < poise_model_info(p->model).joints && p->frame_time > 0.0; ++k) {
+        poise_joint_info joint = poise_model_joint_info(p->model, k);
+        for (int i = 0; i < joint.nv; ++i) {
+            double own = joint.given->velocity, speed = fabs(s->v[joint.v + i]) / p->frame_time;
+            double limit = own > 0.0 ? own : is_slide(p->model, &joint, i) ? INFINITY : USUAL_SPEED;
+            if (speed > fastest->value * limit) {
+                *fastest = (poise_finding){.kind = POISE_FINDING_FAST,
+                                           .name = joint.name,
+                                           .value = speed / limit,
+                                           .first = to,
+                                           .last = to,
+                                           .distance = speed};
+            }
+        }
+    }
+}
+
 static poise_status judge(const leaping *s, pz_findings *found, poise_error *error)
 {
     const poise_path_problem *p = s->problem;
+    poise_finding fastest = {.kind = POISE_FINDING_FAST};
     size_t nq = (size_t)poise_model_info(p->model).nq;
     for (int i = 1; i < p->poses; ++i) {
         leap longest = {0};
         const double *to = p->q + (size_t)i * nq;
-        poise_status status = judge_step(s, to - nq, to, &longest, error);
+        poise_status status = poise_difference(p->model, to - nq, to, s->v, error);
+        if (status == POISE_OK) {
+            note_speed(s, i, &fastest);
+            status = judge_step(s, to - nq, to, &longest, error);
+        }
         if (status != POISE_OK) {
             return status;
         }
@@ -200,6 +233,7 @@ static poise_status judge(const leaping *s, pz_findings *found, poise_error *err
                            .last = i + 1};
         poise_verdict_weigh(found->thresholds, f, false, &found->verdict, found->list, found->capacity);
     }
+    poise_verdict_weigh(found->thresholds, fastest, false, &found->verdict, found->list, found->capacity);
     return POISE_OK;
 }
 

@@ -206,6 +206,36 @@ TEST(slides_are_measured_in_metres)
     poise_model_destroy(w.model);
 }
 
+// Steps that are short, in too short a time: against 20 rad/s, and against the limit of a joint of the file.
+TEST(joints_that_are_faster_than_their_limits_are_told)
+{
+    for (int has_limit = 0; has_limit < 2; ++has_limit) {
+        poise_joint turn = poise_joint_default();
+        poise_builder *b;
+        walk w = {.nq = 1, .poses = 3, .q = {0, 0.1, 0.15}};
+        turn.name = "turn", turn.type = POISE_JOINT_REVOLUTE, turn.velocity = has_limit ? 2 : 0;
+        ck_assert_int_eq(poise_builder_create(NULL, &b, NULL), POISE_OK);
+        ck_assert_int_eq(poise_builder_add_joint(b, &turn, NULL), POISE_OK);
+        ck_assert_int_eq(poise_model_create(b, NULL, &w.model, NULL), POISE_OK);
+        poise_builder_destroy(b);
+        double usual = has_limit ? 2 : 20;
+        for (int i = 0; i < 3; ++i) {
+            poise_path_problem problem = poise_path_problem_default();
+            problem.model = w.model, problem.q = w.q, problem.poses = w.poses;
+            problem.frame_time = i == 0 ? 0 : (i == 1 ? 0.999 : 1.001) * 0.1 / usual;
+            ck_assert_int_eq(poise_path_judge(&problem, NULL, &w.verdict, w.findings, FINDINGS, NULL), POISE_OK);
+            ck_assert_int_eq(w.verdict.count, i == 1);
+            ck_assert_double_eq_tol(w.verdict.worst[POISE_FINDING_FAST], i == 0 ? 0 : i == 1 ? 1 / 0.999 : 1 / 1.001, 1e-12);
+        }
+        poise_path_problem problem = poise_path_problem_default();
+        problem.model = w.model, problem.q = w.q, problem.poses = w.poses, problem.frame_time = 0.001;
+        ck_assert_int_eq(poise_path_judge(&problem, NULL, &w.verdict, w.findings, FINDINGS, NULL), POISE_OK);
+        ck_assert(w.findings[0].kind == POISE_FINDING_FAST && w.findings[0].level == POISE_VERDICT_DOUBTFUL);
+        ck_assert(w.findings[0].first == 1 && strcmp(w.findings[0].name, "turn") == 0);
+        poise_model_destroy(w.model);
+    }
+}
+
 TEST(a_path_that_cannot_be_judged_is_refused)
 {
     walk w = walk_of("arm6", 0, 2, 1);
@@ -218,6 +248,8 @@ TEST(a_path_that_cannot_be_judged_is_refused)
     bad = good, bad.body = 99;
     ck_assert_int_eq(poise_path_judge(&bad, NULL, &w.verdict, w.findings, FINDINGS, &error), POISE_ERROR_ARGUMENT);
     bad = good, bad.metres = 0;
+    ck_assert_int_eq(poise_path_judge(&bad, NULL, &w.verdict, w.findings, FINDINGS, &error), POISE_ERROR_ARGUMENT);
+    bad = good, bad.frame_time = NAN;
     ck_assert_int_eq(poise_path_judge(&bad, NULL, &w.verdict, w.findings, FINDINGS, &error), POISE_ERROR_ARGUMENT);
     w.q[w.nq] = NAN;
     ck_assert_int_eq(poise_path_judge(&good, NULL, &w.verdict, w.findings, FINDINGS, &error), POISE_ERROR_ARGUMENT);

@@ -137,7 +137,7 @@ STRUCT(poise_overlap_problem, M(hulls), M(hull_count), M(shapes), M(shape_count)
 STRUCT(poise_edit_problem, M(model), M(before), M(after), M(pins), M(pin_count), M(results), M(report), M(overlap),
        M(unread), M(metres))
 STRUCT(poise_kept_problem, M(model), M(clip), M(constraints), M(constraint_count), M(closure_tolerance))
-STRUCT(poise_path_problem, M(model), M(q), M(poses), M(body), M(local), M(metres), M(thresholds))
+STRUCT(poise_path_problem, M(model), M(q), M(poses), M(body), M(local), M(metres), M(frame_time), M(thresholds))
 STRUCT(poise_recording_problem, M(only_placements), M(labels), M(from_scale), M(pairs), M(pair_count), M(keep_size),
        M(subject), M(first), M(last), M(rate), M(fit), M(calibration_frames), M(track.solver), M(track.restarts),
        M(track.least_markers), M(track.robust), M(track.outlier), M(track.smoothness), M(track.max_turn), M(track.chunk),

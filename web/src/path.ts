@@ -17,6 +17,8 @@ export interface PathOptions {
     slide?: number;
     /** Per unit of the model's lengths; default: 1. */
     metres?: number;
+    /** Seconds from pose to pose: with it joints that are faster than their limits are told, too. */
+    frameTime?: number;
 }
 
 export interface PathVerdict {
@@ -27,10 +29,10 @@ export interface PathVerdict {
 
 /**
  * Does a joint leap from one row of q to the next, as where an arm takes another of its answers? Rows in which the tool lies
- * far apart may differ by more, if the arm can follow it along the straight line between them in such steps. Nothing else is
- * judged.
+ * far apart may differ by more, if the arm can follow it along the straight line between them in such steps. With `frameTime`
+ * also: is a joint faster than its limit? Nothing else is judged.
  */
-export function judgePath(model: Model, q: Numbers, { tool, step, slide, metres = 1 }: PathOptions = {}): PathVerdict {
+export function judgePath(model: Model, q: Numbers, { tool, step, slide, metres = 1, frameTime = 0 }: PathOptions = {}): PathVerdict {
     const { module, nq } = model;
     const poses = nq > 0 ? q.length / nq : 0;
     if (!Number.isInteger(poses)) {
@@ -39,7 +41,7 @@ export function judgePath(model: Model, q: Numbers, { tool, step, slide, metres 
     const carried = tool === undefined ? null : model.tools[model.tool(tool)]!;
     const place = carried ? { body: carried.body, local: carried.pose } : {};
     return module.withNumbers(q, q.length, (at) => module.scoped((keep) => {
-        const problem = keep(newStruct(module, 'poise_path_problem', 'poise_path_problem_default', { metres, poses, ...place }, {
+        const problem = keep(newStruct(module, 'poise_path_problem', 'poise_path_problem_default', { metres, frameTime, poses, ...place }, {
             model: model.address, q: at,
         }));
         const thresholds = memberAt(module, 'poise_path_problem', problem, 'thresholds');
