@@ -664,6 +664,19 @@ void poise_filter_state(const poise_filter *filter, double *x, double *velocity,
     }
 }
 
+void poise_filter_limits(const poise_filter *filter, double *velocity, double *acceleration)
+{
+    for (int i = 0; filter && i < filter->count; ++i) { // a number is a degree of freedom, in the same order
+        const poise_filter_joint *l = &filter->joints[i].limits;
+        if (velocity) {
+            velocity[i] = l->mode == POISE_FILTER_OFF ? INFINITY : l->velocity;
+        }
+        if (acceleration) {
+            acceleration[i] = l->mode == POISE_FILTER_OFF ? INFINITY : l->acceleration;
+        }
+    }
+}
+
 // ---- Life ----------------------------------------------------------------------------------------------------------------
 
 poise_filter_joint poise_filter_joint_default(void)

@@ -349,6 +349,22 @@ void poise_verdict_weigh(const poise_thresholds *thresholds, poise_finding findi
     *verdict = found.verdict;
 }
 
+void poise_verdict_join(poise_verdict *verdict, poise_finding *findings, int capacity, const poise_verdict *other,
+                        const poise_finding *others, int other_capacity)
+{
+    pz_findings found = {.list = findings, .capacity = capacity, .verdict = *verdict};
+    for (int i = 0; i < other->count && i < other_capacity; ++i) {
+        if (others[i].level > POISE_VERDICT_GOOD || others[i].kind == POISE_FINDING_JOINT) {
+            keep(&found, others[i]);
+        }
+    }
+    for (int kind = 0; kind < POISE_FINDING_KIND_COUNT; ++kind) {
+        found.verdict.worst[kind] = max2(found.verdict.worst[kind], other->worst[kind]);
+    }
+    found.verdict.level = other->level > found.verdict.level ? other->level : found.verdict.level;
+    *verdict = found.verdict;
+}
+
 void pz_weigh(pz_findings *found, poise_finding_kind kind, const char *name, double value, bool always)
 {
     weigh(found, (poise_finding){.kind = kind, .name = name, .value = value}, always);

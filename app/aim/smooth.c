@@ -10,8 +10,7 @@
 
 struct smoother {
     const poise_model *model;
-    poise_filter *filter;       // NULL: off
-    poise_filter_joint *joints; // what it was made from; NULL likewise
+    poise_filter *filter; // NULL: off
 };
 
 // ---- Reading -------------------------------------------------------------------------------------------------------------
@@ -120,7 +119,7 @@ static bool read_text(const poise_model *model, const char *text, poise_filter_j
 static bool make_filter(smoother *s, double metres, const char *text)
 {
     int count = poise_model_info(s->model).joints;
-    poise_filter_joint *joints = s->joints = calloc((size_t)count, sizeof *joints);
+    poise_filter_joint *joints = calloc((size_t)count, sizeof *joints);
     poise_error error = {.text = "no memory left"};
     for (int k = 0; joints && k < count; ++k) {
         joints[k] = poise_filter_joint_default();
@@ -132,6 +131,7 @@ static bool make_filter(smoother *s, double metres, const char *text)
         complain("--filter \"%s\": %s", text ? text : "", error.text);
         works = false;
     }
+    free(joints);
     return works;
 }
 
@@ -154,38 +154,16 @@ void smoother_destroy(smoother *s)
 {
     if (s) {
         poise_filter_destroy(s->filter);
-        free(s->joints);
         free(s);
     }
 }
 
-// The longest way from the root to a joint: what stands for a metre where the unit of length is not known.
-static double size_of(const poise_model *model)
-{
-    double longest = 0;
-    for (int k = 0; k < poise_model_info(model).joints; ++k) {
-        double way = 0;
-        for (int i = k; i != POISE_WORLD; i = poise_model_joint_info(model, i).parent) {
-            poise_vec3 p = poise_model_joint_info(model, i).given->offset.position;
-            way += sqrt(p.x * p.x + p.y * p.y + p.z * p.z);
-        }
-        longest = fmax(longest, way);
-    }
-    return longest > 0 ? longest : 1;
-}
-
 void smoother_limits(const smoother *s, double *velocity, double *acceleration)
 {
-    for (int k = 0; k < poise_model_info(s->model).joints; ++k) {
-        poise_joint_info joint = poise_model_joint_info(s->model, k);
-        const poise_filter_joint *limits = s->filter && s->joints[k].mode != POISE_FILTER_OFF ? &s->joints[k] : NULL;
-        for (int i = 0; i < joint.nv; ++i) {
-            bool is_length = poise_model_coordinate(s->model, joint.q + i).unit == POISE_UNIT_LENGTH;
-            double unit = !is_length || !limits ? 1 : limits->length_unit > 0 ? limits->length_unit : size_of(s->model);
-            velocity[joint.v + i] = limits ? limits->velocity * unit : INFINITY;
-            acceleration[joint.v + i] = limits ? limits->acceleration * unit : INFINITY;
-        }
+    for (int i = 0; i < poise_model_info(s->model).nv; ++i) {
+        velocity[i] = acceleration[i] = INFINITY;
     }
+    poise_filter_limits(s->filter, velocity, acceleration);
 }
 
 void smoother_reset(smoother *s, const double *q)

@@ -35,19 +35,12 @@ bool retarget_track_markers(retarget_job *j, const char *model_name)
     return true;
 }
 
-// Worse than good is what either says, and what speaks against the track stands behind what speaks against the retargeting.
-// Joints that no marker determines are listed: what follows them follows nobody.
 void retarget_judge_track(retarget_job *j)
 {
     const poise_recording_result *r = j->tracked;
-    for (int i = 0; r && i < r->verdict.count; ++i) {
-        bool tells = r->findings[i].level > POISE_VERDICT_GOOD || r->findings[i].kind == POISE_FINDING_JOINT;
-        if (tells && j->verdict.count < RETARGET_FINDINGS) {
-            j->findings[j->verdict.count++] = r->findings[i];
-        }
-    }
-    if (r && r->verdict.level > j->verdict.level) {
-        j->verdict.level = r->verdict.level;
+    if (r) {
+        poise_verdict_join(&j->verdict, j->findings, RETARGET_FINDINGS, &r->verdict, r->findings, r->verdict.count);
+        j->verdict.count = j->verdict.count < RETARGET_FINDINGS ? j->verdict.count : RETARGET_FINDINGS;
     }
 }
 

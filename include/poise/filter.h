@@ -91,6 +91,10 @@ POISE_API bool poise_filter_rests(const poise_filter *filter);
 POISE_API void poise_filter_state(const poise_filter *filter, double *x, double *velocity, double *acceleration,
                                   double *time_left);
 
+// The limits of velocity and acceleration that a filter keeps, by degree of freedom of its model (nv numbers each), as
+// poise_step takes them; without a model by number. Infinity where it lets set-points through. Each array may be NULL.
+POISE_API void poise_filter_limits(const poise_filter *filter, double *velocity, double *acceleration);
+
 #ifdef __cplusplus
 }
 #endif

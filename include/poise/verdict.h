@@ -356,6 +356,11 @@ POISE_API void poise_kept_judge(const poise_kept_problem *problem, const poise_k
 POISE_API void poise_verdict_weigh(const poise_thresholds *thresholds, poise_finding finding, bool always,
                                    poise_verdict *verdict, poise_finding *findings, int capacity);
 
+// Add what another verdict found, `others` with room for other_capacity, to one: of a motion that was made of a track, what
+// speaks against the track. What is there for information alone is left out, but for joints that nothing tells (JOINT).
+POISE_API void poise_verdict_join(poise_verdict *verdict, poise_finding *findings, int capacity, const poise_verdict *other,
+                                  const poise_finding *others, int other_capacity);
+
 // Describe a finding in words, such as "RFIN was moved to 3.1 deviations from where anatomy has it". Truncated to `size`
 // bytes, terminating zero included.
 POISE_API void poise_finding_describe(const poise_finding *finding, char *text, size_t size);

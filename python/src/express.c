@@ -387,6 +387,27 @@ static PyObject *filter_step(PyObject *self, PyObject *arguments)
     return answer;
 }
 
+static PyObject *filter_limits(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    worker_object *w = (worker_object *)self;
+    int nv = ((const model_object *)w->model)->info.nv;
+    numbers velocity, acceleration;
+    PyObject *v = numbers_make_vector(&velocity, nv);
+    PyObject *a = v ? numbers_make_vector(&acceleration, nv) : NULL;
+    if (a) {
+        poise_filter_limits(w->filter, velocity.at, acceleration.at);
+        numbers_release(&acceleration);
+    }
+    if (v) {
+        numbers_release(&velocity);
+    }
+    PyObject *both = a ? PyTuple_Pack(2, v, a) : NULL;
+    Py_DecRef(a);
+    Py_DecRef(v);
+    return both;
+}
+
 static PyObject *filter_rests(PyObject *self, void *closure)
 {
     (void)closure;
@@ -439,6 +460,9 @@ static PyMethodDef filter_methods[] = {
     {"reset", filter_reset, METH_O, "reset($self, q)\n--\n\nCome to rest at q."},
     {"step", filter_step, METH_VARARGS,
      "step($self, q, dt)\n--\n\nGo on by dt seconds towards q; the configuration that is reached."},
+    {"limits", filter_limits, METH_NOARGS,
+     "limits($self)\n--\n\nThe velocities and accelerations that are kept, nv numbers each, as Control takes them; "
+     "infinity: none."},
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef filter_attributes[] = {

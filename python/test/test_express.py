@@ -37,6 +37,8 @@ def test_filter_keeps_its_limits_and_arrives():
     model = poise.scene("arm7")
     smooth = poise.Filter(model, velocity=1, acceleration=4, jerk=50)
     q = np.zeros(model.nq)
+    velocity, acceleration = smooth.limits()
+    assert (velocity == np.full(model.nv, 1.0)).all() and (acceleration == np.full(model.nv, 4.0)).all()
     smooth.reset(q)
     goal = model.clamp(np.full(model.nq, 0.8))
     rows, dt = [q], 0.01

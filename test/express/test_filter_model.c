@@ -129,6 +129,38 @@ TEST(what_is_no_configuration_is_refused_or_leaves_the_last_set_point)
     poise_model_destroy(model);
 }
 
+// Hinge, ball and free root: a number for each degree of freedom; lengths in the model's unit, none where a joint is off.
+TEST(limits_are_told_by_degree_of_freedom)
+{
+    static const poise_joint_type types[] = {POISE_JOINT_FREE, POISE_JOINT_REVOLUTE, POISE_JOINT_BALL_QUATERNION};
+    poise_builder *builder;
+    poise_filter_joint limits[3];
+    ck_assert_int_eq(poise_builder_create(NULL, &builder, NULL), POISE_OK);
+    for (int k = 0; k < 3; ++k) {
+        poise_joint joint = poise_joint_default();
+        static const char *const names[] = {"root", "hinge", "ball"};
+        joint.name = names[k], joint.parent = k == 0 ? NULL : names[k - 1], joint.type = types[k];
+        ck_assert_int_eq(poise_builder_add_joint(builder, &joint, NULL), POISE_OK);
+        limits[k] = poise_filter_joint_default();
+        limits[k].velocity = k + 1, limits[k].acceleration = 10 * (k + 1), limits[k].length_unit = 100;
+    }
+    limits[1].mode = POISE_FILTER_OFF;
+    poise_model *model;
+    poise_filter *filter;
+    ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
+    ck_assert_int_eq(poise_filter_create(model, limits, 3, NULL, &filter, NULL), POISE_OK);
+    static const double expected[10] = {100, 100, 100, 1, 1, 1, INFINITY, 3, 3, 3};
+    double velocity[10] = {0}, acceleration[10] = {0};
+    poise_filter_limits(filter, velocity, acceleration);
+    poise_filter_limits(filter, NULL, NULL);
+    for (int i = 0; i < 10; ++i) {
+        ck_assert(velocity[i] == expected[i] && acceleration[i] == 10 * expected[i]);
+    }
+    poise_filter_destroy(filter);
+    poise_model_destroy(model);
+    poise_builder_destroy(builder);
+}
+
 TEST(switched_off_it_gives_setpoints_back_to_the_bit)
 {
     poise_model *model = single_joint(POISE_JOINT_BALL_QUATERNION);

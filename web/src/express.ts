@@ -291,6 +291,7 @@ function createFilter(module: Module, joints: readonly FilterJoint[], model?: Mo
 /** Set-points in, at any rate and with any jumps; smooth motion out, within limits of velocity, acceleration and jerk. */
 export class MotionFilter extends Handle {
     readonly count: number;
+    readonly #dofs: number;
     readonly #setpoints: Address;
     readonly #x: Address;
 
@@ -313,6 +314,7 @@ export class MotionFilter extends Handle {
             module.release(x);
         }, model ? [model] : []);
         this.count = count;
+        this.#dofs = model ? model.nv : count;
         this.#setpoints = setpoints;
         this.#x = x;
     }
@@ -344,6 +346,13 @@ export class MotionFilter extends Handle {
     /** Has every joint come to rest at its set-point, or nearly so? */
     get rests(): boolean {
         return this.module.call('poise_filter_rests', this.address) !== 0;
+    }
+
+    /** The velocities and accelerations that it keeps, by degree of freedom; infinity: none. */
+    limits(): { velocity: Float64Array; acceleration: Float64Array } {
+        const dofs = this.#dofs;
+        const all = this.module.filled(2 * dofs, (at) => this.module.call('poise_filter_limits', this.address, at, at + 8 * dofs));
+        return { velocity: all.slice(0, dofs), acceleration: all.slice(dofs) };
     }
 
     /** Seconds until a joint comes to rest at its set-point. */

@@ -408,6 +408,8 @@ test('whole configurations are filtered', () => {
     const q = filter.step(pose, 0.01).slice();
     assert.ok(filter.rests && model.isWithinLimits(q));
     assert.ok(model.difference(q, pose).every((step) => Math.abs(step) < 1e-3));
+    const { velocity, acceleration } = filter.limits();
+    assert.ok(velocity.length === model.nv && velocity.at(-1) === 2 && acceleration.at(-1) === 10);
     assert.throws(() => new ik.MotionFilter(model, [{}], model), /1 joints for a model/);
 });
 
