@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "motion/anatomy.h"
-#include "motion/findings.h"
+#include "motion/verdict.h"
 #include "num/real.h"
 
 // ---- Rescale -------------------------------------------------------------------------------------------------------------

@@ -143,29 +143,14 @@ set(poise_sources
     motion/calibrate.c
     motion/clinical.c
     motion/uncertainty.c
-    motion/findings.c
     motion/kept.c
     motion/scaling.c
-    motion/verdict/astray.c
-    motion/verdict/at_limit.c
-    motion/verdict/blocked.c
-    motion/verdict/carriage.c
-    motion/verdict/footage.c
-    motion/verdict/hidden_limbs.c
-    motion/verdict/leapt.c
-    motion/verdict/limb_turns.c
-    motion/verdict/lost.c
-    motion/verdict/rigid.c
-    motion/verdict/snapped.c
-    motion/verdict/swaps.c
-    motion/verdict/traded.c
-    motion/verdict/unsure.c
+    motion/verdict_markers.c
+    motion/verdict_recording.c
+    motion/path_verdict.c
+    motion/verdict_limbs.c
     motion/verdict.c
-    motion/recording/recording_result.c
-    motion/recording/recording_match.c
-    motion/recording/recording_places.c
-    motion/recording/recording_follow.c
-    motion/recording/recording_angles.c
+    motion/recording.c
     src/batch/lanes_2.c
     src/batch/lanes_4.c
     src/batch/lanes_8.c

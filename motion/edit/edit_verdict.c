@@ -20,8 +20,8 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "motion/findings.h"
 #include "motion/retarget/roles.h"
+#include "motion/verdict.h"
 #include "num/real.h"
 #include "num/rotation.h"
 

@@ -2,8 +2,8 @@
 #include <poise/retarget.h>
 
 #include "base/error.h"
-#include "motion/findings.h"
 #include "motion/retarget/roles.h"
+#include "motion/verdict.h"
 #include "num/real.h"
 
 #define TRAVELS       2.0 // leg lengths: farther is no walk on the spot

@@ -13,7 +13,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "motion/findings.h"
+#include "motion/verdict.h"
 #include "num/real.h"
 #include "num/trig.h"
 #include "num/vector.h"
