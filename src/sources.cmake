@@ -128,13 +128,11 @@ set(poise_sources
     motion/retarget/retarget.c
     motion/retarget/retarget_solve.c
     motion/retarget/retarget_measure.c
-    motion/retarget/retarget_check.c
     motion/retarget/retarget_verdict.c
     motion/anatomy.c
     motion/edit/edit_verdict.c
     motion/edit/goal_mix.c
     motion/edit/editor.c
-    motion/edit/edit_measure.c
     motion/edit/pins.c
     motion/edit/clip_edits.c
     motion/edit/mirror.c
