@@ -17,6 +17,7 @@
 #include "hdm05_suites.h"
 
 #include <math.h>
+#include <poise/papers.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,6 +151,7 @@ static void run_entry(contest *c, size_t e, bool warm)
     size_t bytes = (size_t)task->nq * sizeof *c->q;
     poise_solver_options options = paper_options(task);
     options.method = entries[e].method;
+    options.engine = poise_papers_engine(options.method);
     options.max_iterations = entries[e].iterations;
     options.restarts = entries[e].restarts;
     poise_solver *solver = make_solver(task, &options);
@@ -274,6 +276,7 @@ static void run_limits(contest *c)
     for (size_t m = 0; m < sizeof methods / sizeof methods[0]; ++m) {
         poise_solver_options options = poise_solver_options_default();
         options.method = methods[m];
+        options.engine = poise_papers_engine(options.method);
         options.max_iterations = 500;
         options.gradient_tolerance = 1e-6;
         options.coupled_goals = 0;
@@ -317,6 +320,7 @@ static result run_fixed_method(contest *c, poise_method method, double *cost)
     const hdm05_task *task = c->task;
     poise_solver_options options = paper_options(task);
     options.method = method;
+    options.engine = poise_papers_engine(options.method);
     options.max_iterations = 200;
     options.cost_tolerance = poise_solver_options_default().cost_tolerance;
     options.gradient_tolerance = 1e-10;

@@ -14,6 +14,7 @@
 #endif
 
 #include <math.h>
+#include <poise/papers.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,7 @@ static void *poise_create(const contender *self, const marker_task *task)
     p->past = self->predicts ? bench_take(PAST * (size_t)task->nq, sizeof *p->past) : NULL;
     poise_solver_options options = poise_solver_options_default();
     options.method = self->method;
+    options.engine = poise_papers_engine(options.method);
     options.position_tolerance = POSITION_TOLERANCE;
     options.gradient_tolerance = GRADIENT_TOLERANCE;
     options.coupled_goals = 0;

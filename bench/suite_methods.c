@@ -154,6 +154,7 @@ static outcome *run_method(const bench *b, const problem *p, poise_method method
 {
     poise_solver_options options = poise_solver_options_default();
     options.method = method;
+    options.engine = poise_papers_engine(options.method);
     options.start = p->is_cold ? POISE_START_COLD : POISE_START_WARM;
     options.max_iterations = ITERATIONS;
     options.position_tolerance = 0.0;

@@ -1,7 +1,13 @@
-# Gives Poise::poise (static) and Poise::poise_shared; where poise_io was installed, Poise::poise_io and
-# Poise::poise_io_shared; where poise_cuda was installed and CUDA's runtime is found, Poise::poise_cuda. Ask for these with find_package(Poise COMPONENTS io cuda).
+# Gives Poise::poise (static) and Poise::poise_shared; Poise::poise_papers and
+# Poise::poise_papers_shared; where poise_io was installed, Poise::poise_io and
+# Poise::poise_io_shared; where poise_cuda was installed and CUDA's runtime is found, Poise::poise_cuda. Ask for these with find_package(Poise COMPONENTS papers io cuda).
 include(${CMAKE_CURRENT_LIST_DIR}/PoiseTargets.cmake)
 
+set(Poise_papers_FOUND FALSE)
+if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/PoisePapersTargets.cmake)
+    include(${CMAKE_CURRENT_LIST_DIR}/PoisePapersTargets.cmake)
+    set(Poise_papers_FOUND TRUE)
+endif()
 set(Poise_io_FOUND FALSE)
 if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/PoiseIoTargets.cmake)
     include(${CMAKE_CURRENT_LIST_DIR}/PoiseIoTargets.cmake)

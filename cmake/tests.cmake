@@ -66,12 +66,12 @@ if(NOT POISE_SANITIZE AND NOT POISE_COVERAGE) # those bring symbols, libraries a
         poise_check(bench bench ${Python3_EXECUTABLE} ${tools}/check_bench.py $<TARGET_FILE:poise-bench>)
         set_tests_properties(bench PROPERTIES WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     endif()
-    set(io_libraries)
+    set(libraries_beside $<TARGET_FILE:poise_papers_shared> $<TARGET_FILE:poise_papers_static>)
     if(POISE_BUILD_IO)
-        set(io_libraries $<TARGET_FILE:poise_io_shared> $<TARGET_FILE:poise_io_static>)
+        list(APPEND libraries_beside $<TARGET_FILE:poise_io_shared> $<TARGET_FILE:poise_io_static>)
     endif()
     poise_check(structure structure_symbols ${tools}/check_symbols.sh $<TARGET_FILE:poise_shared> $<TARGET_FILE:poise_static>
-        ${io_libraries})
+        ${libraries_beside})
     poise_check(structure structure_install ${CMAKE_COMMAND} -E env CC=${CMAKE_C_COMPILER} ${tools}/check_install.sh
         ${PROJECT_BINARY_DIR})
     if(TARGET poise)

@@ -4,6 +4,7 @@
 #include "structured.h"
 
 #include <math.h>
+#include <poise/papers.h>
 #include <string.h>
 
 typedef struct task {
@@ -22,6 +23,7 @@ static void take_options(fuzz_bytes *bytes, task *t)
     poise_solver_options *o = &t->options;
     *o = poise_solver_options_default();
     o->method = (poise_method)fuzz_index(bytes, POISE_METHOD_COUNT);
+    o->engine = poise_papers_engine(o->method);
     int features = fuzz_byte(bytes);
     o->max_iterations = 1 + fuzz_index(bytes, 24);
     o->start = (poise_start)(features & 1);

@@ -9,6 +9,7 @@ set(poise_sources
     src/num/trig.c
     src/num/rotation.c
     src/num/dense.c
+    src/num/davenport.c
     src/model/curve.c
     src/model/joints.c
     src/model/builder.c
@@ -48,7 +49,7 @@ set(poise_sources
     src/solve/sensitivity_pose.c
     src/solve/sensitivity_open.c
     src/solve/sensitivity.c
-    src/solve/method_table.c
+    src/solve/method.c
     src/solve/report.c
     src/solve/stepping.c
     src/solve/second_look.c
@@ -66,29 +67,10 @@ set(poise_sources
     src/solve/tips_search.c
     src/solve/tips.c
     src/solve/auto.c
-    src/solve/classic/levenberg_marquardt.c
-    src/solve/classic/line_search.c
-    src/solve/classic/gradient_descent.c
-    src/solve/rows/jacobian_transpose.c
+    src/solve/levenberg_marquardt.c
     src/solve/rows/residual_rows.c
     src/solve/rows/priority_rows.c
-    src/solve/rows/pseudo_inverse.c
-    src/solve/rows/damped_least_squares.c
-    src/solve/rows/selectively_damped.c
     src/solve/rows/priority.c
-    src/solve/classic/bfgs.c
-    src/solve/classic/lbfgs.c
-    src/solve/classic/band_matrix.c
-    src/solve/classic/steihaug.c
-    src/solve/classic/trust_region.c
-    src/solve/classic/newton_projected.c
-    src/solve/classic/conjugate_gradient.c
-    src/solve/geometric/rigid_fit.c
-    src/solve/geometric/best_move.c
-    src/solve/geometric/geometric.c
-    src/solve/geometric/ccd.c
-    src/solve/geometric/bwcd.c
-    src/solve/geometric/fabrik.c
     src/solve/constraint.c
     src/solve/dual.c
     src/solve/constrained.c
@@ -193,4 +175,24 @@ set(poise_io_sources
     io/poise_json.c
     io/goal_text.c
     io/pin_text.c
+)
+
+# The methods of the literature, a library beside the core as well (cmake/papers.cmake).
+set(poise_papers_sources
+    papers/methods/line_search.c
+    papers/methods/gradient_descent.c
+    papers/methods/jacobian_transpose.c
+    papers/methods/conjugate_gradient.c
+    papers/methods/bfgs.c
+    papers/methods/lbfgs.c
+    papers/methods/newton.c
+    papers/methods/trust_region.c
+    papers/methods/pseudo_inverse.c
+    papers/methods/damped_least_squares.c
+    papers/methods/selectively_damped.c
+    papers/methods/pull.c
+    papers/methods/best_move.c
+    papers/methods/ccd.c
+    papers/methods/fabrik.c
+    papers/methods/papers.c
 )

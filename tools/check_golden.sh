@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 
 # the layers that the computation goes through
 layers='base|num|model|shape|kin|goal|solve'
-sources="$(cmake -DLISTS=poise_sources -P cmake/list_sources.cmake | grep -E "^src/($layers)/") scenes/random.c
+sources="$(cmake -DLISTS="poise_sources poise_papers_sources" -P cmake/list_sources.cmake | grep -E "^(src/($layers)|papers/methods)/") scenes/random.c
     test/support/random_model.c test/support/random_goals.c test/support/goal_facts.c test/support/problems.c test/golden/golden.c test/golden/golden_solve.c test/golden/golden_main.c"
 flags="-std=c17 -ffp-contract=off -fno-math-errno -fno-trapping-math -Iinclude -Isrc -Itest -I."
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# check_install.sh BUILD: install into an empty folder, then build and run test/install/main.c and io.c, and samples/cuda/cuda_poses.c
+# check_install.sh BUILD: install into an empty folder, then build and run test/install/main.c, papers.c and io.c, and samples/cuda/cuda_poses.c
 # where there is CUDA, against it, by the CMake package and by pkg-config, static and shared; and the first two once more with
 # Poise as a subfolder of a project.
 set -eu
@@ -33,6 +33,8 @@ cmake -S "$source/test/install" -B "$place/build" -DCMAKE_PREFIX_PATH="$place/pr
 cmake --build "$place/build" >/dev/null
 "$place/build/with_static"
 "$place/build/with_shared"
+"$place/build/papers_with_static"
+"$place/build/papers_with_shared"
 if [ $with_io = ON ]; then
     "$place/build/io_with_static"
     "$place/build/io_with_shared"
@@ -52,6 +54,7 @@ cmake -S "$source/test/install" -B "$place/inside" -DPOISE_FOLDER="$source" -DCM
 cmake --build "$place/inside" >/dev/null
 "$place/inside/with_static"
 "$place/inside/with_shared"
+"$place/inside/papers_with_static"
 if [ $with_io = ON ]; then
     "$place/inside/io_with_static"
     "$place/inside/io_with_shared"
@@ -66,6 +69,11 @@ strict="-std=c11 -Wall -Wextra -Wpedantic -Werror"
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir poise) "$place/with_shared"
 "$cc" $strict -static "$source/test/install/main.c" $(pkg-config --static --cflags --libs poise) -o "$place/with_static"
 "$place/with_static"
+
+"$cc" $strict "$source/test/install/papers.c" $(pkg-config --cflags --libs poise_papers) -lm -o "$place/papers_with_shared"
+LD_LIBRARY_PATH=$(pkg-config --variable=libdir poise) "$place/papers_with_shared"
+"$cc" $strict -static "$source/test/install/papers.c" $(pkg-config --static --cflags --libs poise_papers) -o "$place/papers_with_static"
+"$place/papers_with_static"
 
 # the programs are what they claim to be
 objdump -p "$place/with_shared" | grep -q 'NEEDED *libpoise\.so'

@@ -26,6 +26,7 @@ LAYERS = {
 LIBRARIES = {
     "motion": ["src/base", "src/num"],
     "io": ["src/base", "src/num", "motion/markers.h"],
+    "papers/methods": ["src/base", "src/num"],
 }
 
 # Folders beside src/ know the library by its public headers, and each other, or parts of each other, as named here.
@@ -112,10 +113,15 @@ def check_system(name, more=()):
     return "not a header that a library may use"
 
 
+def library_of(source):
+    """The library that a file belongs to; None when it is none's."""
+    return next((name for name in LIBRARIES if source.startswith(name + "/")), None)
+
+
 def check_library(root, source, quoted, name):
     if not quoted:
         return check_system(name)
-    library = source.split("/")[0]
+    library = library_of(source)
     target = owner(root, source, name)
     allowed = [library] + LIBRARIES[library]
     if target and any(target == other or target.startswith(other + "/") for other in allowed):
@@ -162,7 +168,7 @@ def check_file(root, source, included):
             reason = check_public(source, quoted, name)
         elif source.startswith("src/"):
             reason = check_layer(root, source, quoted, name)
-        elif source.split("/")[0] in LIBRARIES:
+        elif library_of(source):
             reason = check_library(root, source, quoted, name)
         else:
             reason = check_client(root, source, quoted, name)

@@ -1,9 +1,9 @@
 #!/bin/sh
-# check_symbols.sh libpoise.so libpoise.a [libpoise_io.so libpoise_io.a]: what the libraries define and what they ask for.
+# check_symbols.sh libpoise.so libpoise.a [lib.so lib.a]...: what the libraries define and what they ask for.
 #
-#   shared   exports every function that its public headers declare, and nothing else: io.h and opensim.h belong to libpoise_io.so,
-#            cuda.h to poise_cuda, all the others to libpoise.so; libpoise_io.so asks libpoise.so for nothing but what that
-#            exports
+#   shared   exports every function that its public headers declare, and nothing else: headers_of has the headers of each library,
+#            cuda.h belongs to poise_cuda, all others to libpoise.so; the libraries beside libpoise.so ask for nothing but what
+#            that, or one another, exports
 #   static   global names begin with poise_ or pz_, or are shared maths (so3_, quat_)
 #            finds in itself (io: or in libpoise.a) whatever it uses of Poise
 #            asks for nothing else but a few memory and string functions and sqrt; malloc and free in base/arena.c only;
@@ -67,14 +67,30 @@ check_static() {
         "$work/symbols")" "$name: data that can be written to"
 }
 
-check_shared "$1" $(ls include/poise/*.h | grep -v -E '/(io|opensim|cuda)\.h$')
+# headers_of NAME: what a library beside the core declares
+headers_of() {
+    case $1 in
+    libpoise_papers.*) echo include/poise/papers.h ;;
+    libpoise_io.*) echo include/poise/io.h include/poise/opensim.h ;;
+    esac
+}
+
+check_shared "$1" $(ls include/poise/*.h | grep -v -E '/(papers|io|opensim|cuda)\.h$')
 check_static "$2" '^$' /dev/null
-if [ $# -ge 4 ]; then
-    check_shared "$3" include/poise/io.h include/poise/opensim.h
-    nm -D --defined-only "$1" | awk '{ print $NF }' | sort > "$work/core"
-    nm -D --undefined-only "$3" | awk '{ print $NF }' | grep -E "$ours" | sort > "$work/asked"
-    complain "$(comm -13 "$work/core" "$work/asked")" "$(basename "$3"): asks for what $(basename "$1") does not export"
-    symbols "$2" > "$work/base"
-    check_static "$4" '^$' "$work/base"
-fi
+symbols "$2" > "$work/base"
+nm -D --defined-only "$1" | awk '{ print $NF }' > "$work/offered"
+shift 2
+for library in "$@"; do
+    case $library in
+    *.so*) nm -D --defined-only "$library" | awk '{ print $NF }' >> "$work/offered" ;;
+    esac
+done
+sort -u -o "$work/offered" "$work/offered"
+while [ $# -ge 2 ]; do
+    check_shared "$1" $(headers_of "$(basename "$1")")
+    nm -D --undefined-only "$1" | awk '{ print $NF }' | grep -E "$ours" | sort > "$work/asked"
+    complain "$(comm -13 "$work/offered" "$work/asked")" "$(basename "$1"): asks for what no library exports"
+    check_static "$2" '^$' "$work/base"
+    shift 2
+done
 exit $failed

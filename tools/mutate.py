@@ -134,7 +134,7 @@ class Build:
     def __init__(self, folder):
         self.folder = os.path.abspath(folder)
         self.compiles = {}
-        for line in ninja(self.folder, "commands", "poise_static") + ninja(self.folder, "commands", "poise_io_static"):
+        for line in ninja(self.folder, "commands", "poise_static") + ninja(self.folder, "commands", "poise_papers_static") + ninja(self.folder, "commands", "poise_io_static"):
             match = re.search(r" -o (\S+) -c (\S+)$", line)
             if match:
                 self.compiles[match.group(1)] = (os.path.relpath(match.group(2), ROOT), line)

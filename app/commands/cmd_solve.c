@@ -82,6 +82,7 @@ static bool set_options(solve_job *job, const arguments *args)
     if (!choose_method(job, args, &o->method) || !avoid_collect(&job->avoided, &asked, args)) {
         return false;
     }
+    o->engine = poise_papers_engine(o->method);
     bool has_loops_alone = job->avoided.count > 0 && !job->avoided.has_shapes && !job->avoided.polygon;
     if (has_loops_alone && o->method != POISE_METHOD_AUTO) {
         warn("solve: the %d loops of %s are held by the method auto alone, and left open", job->avoided.count, job->name);

@@ -430,6 +430,7 @@ static app_exit run(const arguments *args)
         !verdict_read_thresholds(args, &j.request.problem.thresholds)) {
         return APP_BAD;
     }
+    j.request.problem.track.solver.engine = poise_papers_engine(j.request.problem.track.solver.method);
     if (option_given(args, "jobs-from")) {
         return run_list(&j, args);
     }

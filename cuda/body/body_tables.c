@@ -66,10 +66,11 @@ bool pz_body_serves(const poise_model *model, const poise_goal *goals, int goal_
 {
     int pulls[2] = {0, 0};
     const poise_goal *last[2] = {NULL, NULL};
-    *why = model->has_mimic || model->curve_count > 0                       ? "mimic and curve joints"
-           : model->nq > INT16_MAX / 4 || goal_count > INT16_MAX / 16       ? "models of this size"
-           : options->step_limit < INFINITY || options->damping > 0         ? "a step limit or a damping to begin with"
-           : options->prior > 0 || options->method != POISE_METHOD_AUTO     ? "other methods than AUTO, or a prior"
+    *why = model->has_mimic || model->curve_count > 0                 ? "mimic and curve joints"
+           : model->nq > INT16_MAX / 4 || goal_count > INT16_MAX / 16 ? "models of this size"
+           : options->step_limit < INFINITY || options->damping > 0   ? "a step limit or a damping to begin with"
+           : options->prior > 0 || options->method != POISE_METHOD_AUTO || options->engine
+               ? "other methods than AUTO, or a prior"
            : options->max_iterations < 1 || options->max_iterations > 60000 ? "this number of iterations"
                                                                             : NULL;
     for (int i = 0; i < goal_count && !*why; ++i) {

@@ -53,12 +53,6 @@ __device__ void pz_arm_record(pz_arm_run *run, double f, double damping, bool ex
     (void)run, (void)f, (void)damping, (void)exact;
 }
 
-__device__ double pz_largest(const double *x, int n)
-{
-    (void)x, (void)n;
-    return 0.0;
-}
-
 // ---- Search and descent --------------------------------------------------------------------------------------------------
 
 // The library's search and descent with a constant number of joints; N = 0: any chain.

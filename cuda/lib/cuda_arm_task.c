@@ -76,7 +76,8 @@ poise_status pz_cuda_task_make(const poise_model *model, const poise_goal *goal,
     const pz_arm_chain *chain = status == POISE_OK ? pz_arm_prepare(solver, call) : NULL;
     if (status != POISE_OK) {
         status = q ? status : pz_error_set(error, status, "out of memory");
-    } else if (!chain || call->target.has_band || options->method != POISE_METHOD_AUTO || options->trace) {
+    } else if (!chain || call->target.has_band || options->method != POISE_METHOD_AUTO || options->engine ||
+               options->trace) {
         status = pz_error_set(
             error, POISE_ERROR_UNSUPPORTED,
             "the device supports only AUTO for a POSE goal without bands on a chain of revolute and prismatic joints");

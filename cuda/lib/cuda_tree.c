@@ -59,7 +59,7 @@ static poise_status check_options(const poise_model *model, const poise_solver_o
     if (pz_solver_check_options(model, o, NULL) != POISE_OK) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "a solver with these options could not be made");
     }
-    if (o->method != POISE_METHOD_AUTO || o->prior > 0 || o->trace) {
+    if (o->method != POISE_METHOD_AUTO || o->engine || o->prior > 0 || o->trace) {
         return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "the device supports only AUTO, without prior and trace");
     }
     if (model->has_mimic || model->curve_count > 0 || model->nv == 0) {

@@ -25,7 +25,8 @@ extern "C" {
 #define POISE_VERSION_PATCH 0
 
 // Marks what the shared library exports; everything else stays hidden.
-#if defined(_WIN32)
+#if defined(POISE_API) // a library with a copy of its own says that it exports nothing
+#elif defined(_WIN32)
 #define POISE_API
 #else
 #define POISE_API __attribute__((visibility("default")))

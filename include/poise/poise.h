@@ -1,5 +1,6 @@
 // Poise: inverse kinematics with exact second derivatives. This header includes all the others except cuda.h, whose library
-// is built only if there is a CUDA compiler. io.h and opensim.h belong to a separate library, poise_io.
+// is built only if there is a CUDA compiler. io.h and opensim.h belong to a separate library, poise_io,
+// papers.h to another, poise_papers.
 #ifndef POISE_POISE_H
 #define POISE_POISE_H
 
@@ -15,10 +16,12 @@
 #include <poise/io.h>
 #include <poise/kinematics.h>
 #include <poise/math.h>
+#include <poise/method.h>
 #include <poise/model.h>
 #include <poise/motion.h>
 #include <poise/objective.h>
 #include <poise/opensim.h>
+#include <poise/papers.h>
 #include <poise/recordings.h>
 #include <poise/retarget.h>
 #include <poise/rotation.h>

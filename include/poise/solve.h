@@ -37,7 +37,8 @@
 // said where no posture meets the goals, as far as was looked; STALLED (LIMITS) where only limits are in the way.
 //
 // AUTO is the method to use. The others are those of the literature, with the same goals, limits and report, for
-// comparison; docs/methods.md names their sources.
+// comparison; docs/methods.md names their sources. Those but LEVENBERG_MARQUARDT and PRIORITY come from a library beside this
+// one: options.engine = poise_papers_engine(options.method), <poise/papers.h>. <poise/method.h> tells how to write your own.
 //
 // | method                | needs              | how it deals with limits                          |
 // |-----------------------|--------------------|---------------------------------------------------|
@@ -183,30 +184,35 @@ typedef struct poise_trust_region_options {
     bool nearest;        // false; true: replace the scaled Hessian by the nearest positive semidefinite matrix, O(nv^3)
 } poise_trust_region_options;
 
+// What solves, a method as a row of functions: <poise/method.h>, <poise/papers.h>.
+typedef struct poise_method_engine poise_method_engine;
+
 // Fill with poise_solver_options_default(), change what you like.
 typedef struct poise_solver_options {
-    poise_method method;                     // AUTO
-    poise_start start;                       // WARM
-    bool use_limits;                         // true; false: limits are ignored, and may be exceeded
-    int max_iterations;                      // 100; for each start
-    int restarts;                            // 0: most restarts from elsewhere while goals are missed
-    uint64_t seed;                           // 1: seed of the restarts
-    double cost_tolerance;                   // 0: stop when the cost is at or below this
-    double gradient_tolerance;               // 1e-9: stop when the projected gradient is below this, relative to its scale
-                                             // (1)
-    double position_tolerance;               // 1e-6: a length error below this counts as met
-    double rotation_tolerance;               // 1e-6: an angle below this counts as met
-    double prior;                            // 0: weight of a pull towards the start, as a POSTURE goal of that weight
-    double step_limit;                       // infinity: longest step of any coordinate in one iteration
-    double damping;                          // 0: initial lambda, step length or trust radius (3); 0 lets the method choose
-    int coupled_goals;                       // 2: RELATIVE and CENTER_OF_MASS goals that a call may have
-    const bool *locked;                      // NULL: nv flags; a locked coordinate keeps its value, a quaternion as a whole.
-                                             // Must stay valid.
-    poise_trace *trace;                      // NULL: where to record iterations; must stay valid
-    int trace_capacity;                      // records that fit; later iterations are not recorded
-    poise_arm_options arm;                   // AUTO on robot arms
-    poise_row_options rows;                  // the methods marked "rows" above
-    poise_lbfgs_options lbfgs;               // LBFGS
+    poise_method method;               // AUTO
+    const poise_method_engine *engine; // NULL: that of `method`, which AUTO, LEVENBERG_MARQUARDT and PRIORITY have; those
+                                       // of the others are poise_papers_engine(method). It must stay valid.
+    poise_start start;                 // WARM
+    bool use_limits;                   // true; false: limits are ignored, and may be exceeded
+    int max_iterations;                // 100; for each start
+    int restarts;                      // 0: most restarts from elsewhere while goals are missed
+    uint64_t seed;                     // 1: seed of the restarts
+    double cost_tolerance;             // 0: stop when the cost is at or below this
+    double gradient_tolerance;         // 1e-9: stop when the projected gradient is below this, relative to its scale
+                                       // (1)
+    double position_tolerance;         // 1e-6: a length error below this counts as met
+    double rotation_tolerance;         // 1e-6: an angle below this counts as met
+    double prior;                      // 0: weight of a pull towards the start, as a POSTURE goal of that weight
+    double step_limit;                 // infinity: longest step of any coordinate in one iteration
+    double damping;                    // 0: initial lambda, step length or trust radius (3); 0 lets the method choose
+    int coupled_goals;                 // 2: RELATIVE and CENTER_OF_MASS goals that a call may have
+    const bool *locked;                // NULL: nv flags; a locked coordinate keeps its value, a quaternion as a whole.
+                                       // Must stay valid.
+    poise_trace *trace;                // NULL: where to record iterations; must stay valid
+    int trace_capacity;                // records that fit; later iterations are not recorded
+    poise_arm_options arm;             // AUTO on robot arms
+    poise_row_options rows;            // the methods marked "rows" above
+    poise_lbfgs_options lbfgs;         // LBFGS
     poise_trust_region_options trust_region; // TRUST_REGION
     poise_constraint_options constraints;    // memory to reserve for poise_solve_within
 } poise_solver_options;

@@ -2,6 +2,7 @@
 
 #include "paper_solvers.h"
 
+#include <poise/papers.h>
 #include <scenes/random.h>
 
 #include <math.h>
@@ -299,6 +300,7 @@ bool definiteness_of_path(const hessian_study *study, bool has_limits, int every
         poise_solver_options options = poise_solver_options_default();
         poise_solver *solver = NULL;
         options.method = POISE_METHOD_TRUST_REGION;
+        options.engine = poise_papers_engine(options.method);
         options.use_limits = has_limits;
         options.max_iterations = i % (iterations + 1);
         options.damping = 0.1;

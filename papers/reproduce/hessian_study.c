@@ -1,6 +1,7 @@
 #include "hessian_study.h"
 
 #include <poise/io.h>
+#include <poise/papers.h>
 #include <scenes/scenes.h>
 
 #include <math.h>
@@ -461,6 +462,7 @@ static poise_solver_options make_options(const desk *d)
 {
     poise_solver_options options = poise_solver_options_default();
     options.method = d->run->method;
+    options.engine = poise_papers_engine(options.method);
     options.max_iterations = d->run->max_iterations;
     options.use_limits = d->run->has_limits;
     options.start = d->run->is_cold ? POISE_START_COLD : POISE_START_WARM;

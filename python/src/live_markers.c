@@ -124,6 +124,7 @@ static PyObject *control_new(PyTypeObject *type, PyObject *arguments, PyObject *
     while (ok && keywords && PyDict_Next(keywords, &at, &name, &value)) {
         ok = take_keyword(w, &solver, name, value);
     }
+    solver.engine = poise_papers_engine(solver.method);
     if (ok && poise_solver_create(model->model, &solver, NULL, &w->solver, &error) != POISE_OK) {
         raise_refusal(&error);
         ok = false;

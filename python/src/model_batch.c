@@ -377,6 +377,7 @@ static bool run(work *w, batch_call *c)
     c->options.user = &threads;
     c->options.solver.constraints.closure_tolerance = POISE_CLOSURE_OF_FILES;
     poise_constraints_size(w->within.list, w->within.count, &c->options.solver.constraints);
+    c->options.solver.engine = poise_papers_engine(c->options.solver.method);
     poise_batch *batch;
     poise_error error;
     if (poise_batch_create(w->model->model, &c->options, NULL, &batch, &error) != POISE_OK) {

@@ -72,6 +72,7 @@ static idle_solver *solver_take(model_object *m, const poise_solver_options *opt
     }
     *node = (idle_solver){.options = *options};
     node->options.locked = locked ? memcpy(locked, options->locked, flags) : NULL;
+    node->options.engine = poise_papers_engine(node->options.method);
     if (poise_solver_create(m->model, &node->options, NULL, &node->solver, &error) != POISE_OK) {
         idle_destroy(node);
         raise_refusal(&error);

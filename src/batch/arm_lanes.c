@@ -64,8 +64,8 @@ static int arm_lane_count(const poise_model *model, const poise_batch_options *o
 {
     int wanted = options->lanes == 0 ? PZ_ARM_LANES_MOST : options->lanes;
     int lanes = pz_cpu_lanes(wanted);
-    bool fits = options->solver.method == POISE_METHOD_AUTO && pz_arm_options_fit(&options->solver) &&
-                !options->solver.arm.seed_table && has_chain(model);
+    bool fits = options->solver.method == POISE_METHOD_AUTO && !options->solver.engine &&
+                pz_arm_options_fit(&options->solver) && !options->solver.arm.seed_table && has_chain(model);
     return fits ? lanes : 1;
 }
 

@@ -46,9 +46,9 @@ typedef struct pz_tree_lane {
 static int tree_lane_count(const poise_model *model, const poise_batch_options *options)
 {
     const poise_solver_options *o = &options->solver;
-    bool serves = o->method == POISE_METHOD_AUTO && o->max_iterations > 0 && o->prior == 0 && o->step_limit == INFINITY &&
-                  o->gradient_tolerance >= PZ_BY_COST && !model->has_mimic && model->curve_count == 0 && model->nv > 0 &&
-                  options->max_goals > 0;
+    bool serves = o->method == POISE_METHOD_AUTO && !o->engine && o->max_iterations > 0 && o->prior == 0 &&
+                  o->step_limit == INFINITY && o->gradient_tolerance >= PZ_BY_COST && !model->has_mimic &&
+                  model->curve_count == 0 && model->nv > 0 && options->max_goals > 0;
     int best = model->nv <= EIGHT_LANES_DOFS ? 8 : 4, wanted = !serves ? 1 : options->lanes == 0 ? best : options->lanes;
     return pz_cpu_lanes(wanted);
 }

@@ -511,3 +511,73 @@ poise_status poise_objective_inverse_diagonal(poise_objective *objective, poise_
     }
     return status;
 }
+
+// ---- The band ------------------------------------------------------------------------------------------------------------
+
+static void add_in_band(const pz_band *band, int i, int j, double value)
+{
+    int low = i < j ? i : j, high = i < j ? j : i;
+    if (high - low <= band->half) {
+        band_row(band, high)[low] += value;
+    }
+}
+
+// Entries of axis i with itself and the axes h above it, H_hi = S_h . c_i (objective.c). Numbers of axes fall along the
+// path, so that it can be left where the band ends; not with mimics, whose axes belong to dofs elsewhere.
+static void add_axis_to_band(const poise_objective *o, poise_hessian kind, int i, pz_band *band)
+{
+    const poise_model *model = o->kin.model;
+    const pz_axis *axis = &model->axes[i];
+    wrench c = o->c[kind][i];
+    for (int h = i; h >= 0; h = model->axes[h].parent) {
+        const pz_axis *above = &model->axes[h];
+        if (!model->has_mimic && axis->dof - above->dof > band->half) {
+            break;
+        }
+        double value = above->factor * axis->factor * spatial_dot(o->kin.S[h], c);
+        add_in_band(band, axis->dof, above->dof, h != i && above->dof == axis->dof ? 2.0 * value : value);
+    }
+}
+
+// Rotation blocks.
+static void add_block_to_band(const poise_objective *o, poise_hessian kind, const pz_step *step, pz_band *band)
+{
+    int dof = o->kin.model->axes[step->axis].dof;
+    for (int i = 0; i < pz_step_nv(step->kind); ++i) {
+        for (int j = 0; j <= i; ++j) {
+            add_in_band(band, dof + i, dof + j, pz_block_entry(&o->block[kind][step->block], i, j));
+        }
+    }
+}
+
+// w j j^T of goals that tie bodies together.
+static void add_row_to_band(const poise_objective *o, int r, pz_band *band)
+{
+    const double *j = o->rows + (size_t)r * (size_t)band->n;
+    for (int a = 0; a < band->n; ++a) {
+        for (int b = band_first(band, a); b <= a; ++b) {
+            band_row(band, a)[b] += o->row_weights[r] * j[a] * j[b];
+        }
+    }
+}
+
+void pz_objective_band(const poise_objective *o, poise_hessian kind, pz_band *band)
+{
+    const poise_model *model = o->kin.model;
+    pz_forces(o, kind);
+    memset(band->rows, 0, (size_t)band->n * (size_t)(band->half + 1) * sizeof *band->rows);
+    for (int i = 0; i < model->axis_count; ++i) {
+        add_axis_to_band(o, kind, i, band);
+    }
+    for (int i = 0; i < model->nv; ++i) {
+        band_row(band, i)[i] += o->diagonal[i];
+    }
+    for (int s = 0; s < model->step_count; ++s) {
+        if (pz_step_is_block(model->steps[s].kind)) {
+            add_block_to_band(o, kind, &model->steps[s], band);
+        }
+    }
+    for (int r = 0; r < o->row_count; ++r) {
+        add_row_to_band(o, r, band);
+    }
+}

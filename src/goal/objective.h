@@ -10,6 +10,7 @@
 #define PZ_GOAL_OBJECTIVE_H
 
 #include "goal/goal.h"
+#include "num/dense.h"
 
 // ---- Markers by the dozen (position.c) -----------------------------------------------------------------------------------
 
@@ -146,6 +147,9 @@ static inline bool pz_is_beside_tree(const poise_objective *o)
 // Add to the exact Hessian of the last evaluation what the wrench g on a body does to second order, K beside it as in
 // pz_sum; cost and gradient stay. For constraints, whose forces do no work.
 void pz_objective_bend(poise_objective *o, int body, wrench g, sym3 K);
+
+// The band of a Hessian of the last evaluation, in O(n half).
+void pz_objective_band(const poise_objective *o, poise_hessian kind, pz_band *band);
 
 // poise_objective_hessian without its checks.
 void pz_objective_hessian(const poise_objective *o, poise_hessian kind, double *H);

@@ -615,32 +615,23 @@ bool pz_svd(int m, int n, double *A, double *s, double *V)
     return true;
 }
 
-// ---- Symmetric band matrices ---------------------------------------------------------------------------------------------
+// ---- Bands ---------------------------------------------------------------------------------------------------------------
+//
+// Cholesky of a band:
 //
 //   L_ij = (A_ij - sum_k L_ik L_jk) / L_jj,  j < i          L_ii = sqrt(A_ii - sum_k L_ik^2)
 //
 // with k from the later of the two rows' first columns. The factor fills the band and no more (Golub & Van Loan 2013,
 // section 4.3).
 
-// Row i, indexed by column: (i, j) for i - half <= j <= i.
-static inline double *band_row(const pz_band *band, int i)
-{
-    return band->rows + (size_t)(i + 1) * (size_t)band->half;
-}
-
-static inline int first_of_band(const pz_band *band, int i)
-{
-    return i > band->half ? i - band->half : 0;
-}
-
 bool pz_band_cholesky(pz_band *A)
 {
     for (int i = 0; i < A->n; ++i) {
         double *L_i = band_row(A, i);
-        int first = first_of_band(A, i);
+        int first = band_first(A, i);
         for (int j = first; j <= i; ++j) {
             const double *L_j = band_row(A, j);
-            int from = first_of_band(A, j);
+            int from = band_first(A, j);
             double sum = L_i[j];
             for (int k = first > from ? first : from; k < j; ++k) {
                 sum -= L_i[k] * L_j[k];
@@ -661,7 +652,7 @@ void pz_band_solve(const pz_band *L, double *x)
 {
     for (int i = 0; i < L->n; ++i) {
         const double *L_i = band_row(L, i);
-        for (int j = first_of_band(L, i); j < i; ++j) {
+        for (int j = band_first(L, i); j < i; ++j) {
             x[i] -= L_i[j] * x[j];
         }
         x[i] /= L_i[i];
@@ -669,7 +660,7 @@ void pz_band_solve(const pz_band *L, double *x)
     for (int i = L->n - 1; i >= 0; --i) {
         const double *L_i = band_row(L, i);
         x[i] /= L_i[i];
-        for (int j = first_of_band(L, i); j < i; ++j) {
+        for (int j = band_first(L, i); j < i; ++j) {
             x[j] -= L_i[j] * x[i];
         }
     }

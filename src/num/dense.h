@@ -3,6 +3,8 @@
 #ifndef PZ_NUM_DENSE_H
 #define PZ_NUM_DENSE_H
 
+#include "num/real.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -21,6 +23,26 @@ static inline double dense_dot(int n, const double *a, const double *b)
         s0 += a[k] * b[k];
     }
     return (s0 + s1) + (s2 + s3);
+}
+
+// Sum of a_k b_k, one after the other.
+static inline double pz_dot(const double *a, const double *b, int n)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; ++i) {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
+// Largest |component|.
+static inline double pz_largest(const double *x, int n)
+{
+    double largest = 0.0;
+    for (int i = 0; i < n; ++i) {
+        largest = max2(largest, fabs(x[i]));
+    }
+    return largest;
 }
 
 // y <- y + f x.
@@ -60,7 +82,7 @@ bool pz_symmetric_eigen(int n, double *A, double *w, bool vectors, double *work)
 // scaled to equal length. False when a number is not finite, or when it does not converge within its sweeps (never seen).
 bool pz_svd(int m, int n, double *A, double *s, double *V);
 
-// ---- Symmetric band matrices ---------------------------------------------------------------------------------------------
+// ---- Bands ---------------------------------------------------------------------------------------------------------------
 
 // A symmetric matrix of which entries up to `half` off the diagonal are kept: row i holds (i, i - half) .. (i, i), half + 1
 // numbers; those left of column 0 are 0.
@@ -68,6 +90,17 @@ typedef struct pz_band {
     int n, half;
     double *rows; // n (half + 1)
 } pz_band;
+
+// Row i, indexed by column: (i, j) for i - half <= j <= i; and the first such j that is a column.
+static inline double *band_row(const pz_band *band, int i)
+{
+    return band->rows + (size_t)(i + 1) * (size_t)band->half;
+}
+
+static inline int band_first(const pz_band *band, int i)
+{
+    return i > band->half ? i - band->half : 0;
+}
 
 // A = L L^T in place. False, with A spoilt, when a pivot is not > 0.
 bool pz_band_cholesky(pz_band *A);

@@ -40,6 +40,10 @@ PZ_DEVICE void so3_left_jacobian_derivative(vec3 v, mat3 dJ[3]);
 // v shortened by whole turns to |v| <= pi; returns whether it changed. The rotation is the same.
 PZ_DEVICE bool so3_reparameterise(vec3 *v);
 
+// The rotation r with the largest tr(R M), as a unit quaternion over the first `count` (3 or 4) of w x y z, M = sum x t^T: it
+// brings the x nearest to the t. False when the numbers do not allow it (davenport.c).
+bool pz_best_quat(const mat3 *M, int count, quat *r);
+
 // ---- Matrices ------------------------------------------------------------------------------------------------------------
 
 // d I + p W + r W^2, the form that all matrices here share; W^2 = v v^T - |v|^2 I. The six products do not depend on the

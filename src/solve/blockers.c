@@ -140,7 +140,7 @@ poise_status poise_solve_blockers(const poise_solver *solver, const poise_goal *
     }
     if (solver->options.method != POISE_METHOD_AUTO) {
         return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "method %s does not know constraints: use auto",
-                            poise_method_name(solver->options.method));
+                            pz_method_name(solver));
     }
     trial t = {.asked = solver,
                .goals = goals,

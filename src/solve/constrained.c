@@ -1109,8 +1109,7 @@ static void solve(poise_solver *s, pz_constrained *w)
 static poise_status refuse(const poise_solver *s, const poise_constraint *constraints, int count, poise_error *error)
 {
     if (s->options.method != POISE_METHOD_AUTO) {
-        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "only AUTO supports constraints, not %s",
-                            poise_method_name(s->options.method));
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "only AUTO supports constraints, not %s", pz_method_name(s));
     }
     if (!s->constrained) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT,

@@ -381,7 +381,7 @@ static poise_status check(const poise_solver *s, double dt, const poise_step_opt
     if (s->options.method != POISE_METHOD_AUTO && s->options.method != POISE_METHOD_LEVENBERG_MARQUARDT) {
         return pz_error_set(error, POISE_ERROR_UNSUPPORTED,
                             "a control step needs a solver of the method auto or levenberg_marquardt, not %s",
-                            poise_method_name(s->options.method));
+                            pz_method_name(s));
     }
     const struct {
         bool is_sound;

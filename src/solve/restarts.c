@@ -1,12 +1,12 @@
 // Cold starts: the root laid onto the markers, and configurations for restarts.
 #include "num/rotation.h"
-#include "solve/geometric/geometric.h"
+#include "solve/solver_state.h"
 
 // ---- Alignment -----------------------------------------------------------------------------------------------------------
 //
 // The rotation R and shift that bring points x nearest to t, sum w |R (x - xm) + tm - t|^2 least: R has the largest tr(R M),
 // M = sum w (x - xm) (t - tm)^T (B. K. P. Horn, "Closed-form solution of absolute orientation using unit quaternions", 1987;
-// best_move.c).
+// num/davenport.c).
 
 typedef struct cloud {
     double weight;

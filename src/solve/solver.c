@@ -38,7 +38,9 @@ poise_status pz_solver_check_options(const poise_model *model, const poise_solve
         bool is_sound;
         const char *rule;
     } checks[] = {
-        {pz_method_row_of(o->method) != NULL, "method must be one of poise_method"},
+        {(unsigned)o->method < POISE_METHOD_COUNT, "method must be one of poise_method"},
+        {!o->engine || o->engine->name, "engine must have a name"},
+        {!o->engine || o->engine->run || o->engine->rows, "engine must have a run, or rows"},
         {(unsigned)o->start <= POISE_START_COLD, "start must be WARM or COLD"},
         {o->max_iterations >= 0, "max_iterations must be >= 0"},
         {o->restarts >= 0, "restarts must be >= 0"},
@@ -66,6 +68,13 @@ poise_status pz_solver_check_options(const poise_model *model, const poise_solve
             return pz_error_set(error, POISE_ERROR_ARGUMENT, "solver options: %s", checks[i].rule);
         }
     }
+    if (!pz_method_row_of(o)) {
+        return pz_error_set(
+            error, POISE_ERROR_UNSUPPORTED,
+            "solver options: the method %s is in another library: set engine = poise_papers_engine(method), of "
+            "<poise/papers.h>, and link poise_papers",
+            poise_method_name(o->method));
+    }
     return POISE_OK;
 }
 
@@ -92,8 +101,11 @@ static void lay_out(poise_solver *s, const poise_model *model, const poise_solve
     s->gradient = pz_arena_take(arena, nv, sizeof *s->gradient);
     s->diagonal = pz_arena_take(arena, nv, sizeof *s->diagonal);
     s->step = pz_arena_take(arena, nv, sizeof *s->step);
-    const pz_method_row *row = pz_method_row_of(options->method);
-    s->method = row->lay_out ? row->lay_out(s, arena) : NULL;
+    s->row = pz_method_row_of(options);
+    if (options->engine && pz_method_row_of(&(poise_solver_options){.method = options->method})) {
+        s->options.method = POISE_METHOD_COUNT; // an engine has no share in what the solver's own methods do
+    }
+    s->method = s->row->lay_out(s, arena);
     s->constrained = pz_constrained_lay_out(s, arena);
 }
 
@@ -249,8 +261,7 @@ static poise_status take_goals(poise_solver *s, const poise_goal *goals, int cou
     for (int i = 0; i < count; ++i) {
         s->has_callbacks = s->has_callbacks || goals[i].kind == POISE_GOAL_CALLBACK;
     }
-    const pz_method_row *row = pz_method_row_of(s->options.method);
-    return row->check ? row->check(s) : POISE_OK;
+    return s->row->check ? s->row->check(s) : POISE_OK;
 }
 
 bool pz_solver_arrive(poise_solver *s, double cost, poise_outcome *outcome)
@@ -278,7 +289,7 @@ poise_outcome pz_solver_run_from(poise_solver *s, const double *q)
 {
     poise_outcome outcome;
     double cost = pz_try(s, q, POISE_LEVEL_HESSIAN);
-    return pz_solver_arrive(s, cost, &outcome) ? pz_method_row_of(s->options.method)->run(s) : outcome;
+    return pz_solver_arrive(s, cost, &outcome) ? s->row->run(s) : outcome;
 }
 
 // A cold start: q_try, or q_try with the root aligned if that is better.
@@ -312,8 +323,7 @@ void pz_solve_start(poise_solver *s, int run, bool is_anywhere)
 // Is the current point better than the best one before, by its cost or as the method has it?
 static bool improves(poise_solver *s, double *best, bool first)
 {
-    const pz_method_row *row = pz_method_row_of(s->options.method);
-    bool is_better = row->improves ? row->improves(s, first) : first || s->at->cost < *best;
+    bool is_better = s->row->improves ? s->row->improves(s, first) : first || s->at->cost < *best;
     *best = is_better ? s->at->cost : *best;
     return is_better;
 }
@@ -442,7 +452,7 @@ static void explain(poise_solver *s)
 static void keep_start(poise_solver *s)
 {
     poise_report *r = &s->report;
-    bool has_risen = r->cost > r->start_cost && s->may_keep_start && !pz_method_row_of(s->options.method)->improves;
+    bool has_risen = r->cost > r->start_cost && s->may_keep_start && !s->row->improves;
     if (!has_risen || pz_objective_evaluate(s->trial, s->q_start, POISE_LEVEL_HESSIAN) != POISE_OK) {
         return;
     }

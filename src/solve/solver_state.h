@@ -1,14 +1,16 @@
 // What every method works with: a problem at a point, steps within limits, when to stop, what to report.
 //
-// A method is one file with one row in the table (method_table.c): how much scratch memory it wants and a function that
-// improves solver->at until it is done. It uses the functions below for everything that methods share, so that all of them
-// stop, count and respect limits alike.
+// A method is a row: how much scratch memory it wants and a function that improves solver->at until it is done. Those of this
+// library are in method.c, which also serves engines from outside. All use the functions below for what methods share, so that
+// they stop, count and respect limits alike.
 #ifndef PZ_SOLVE_SOLVER_STATE_H
 #define PZ_SOLVE_SOLVER_STATE_H
 
-#include <poise/solve.h>
+#include <poise/method.h>
 
 #include "goal/objective.h"
+
+#include "num/dense.h"
 
 #include <float.h>
 
@@ -27,13 +29,7 @@ static inline poise_why pz_why_closest(const poise_goal *goals, int count)
     return POISE_WHY_CLOSEST;
 }
 
-// What a step may do with one dof.
-typedef struct pz_box {
-    double lower, upper; // of the coordinate behind the dof; infinite for quaternions, and when limits are not used
-    int q;               // that coordinate; -1 for quaternions
-    bool locked;
-    bool keeps_form; // part of a rotation vector of which another part is locked: its other form has other values there
-} pz_box;
+typedef poise_method_bound pz_box; // what a step may do with one dof
 
 struct poise_solver {
     const poise_model *model;
@@ -58,10 +54,12 @@ struct poise_solver {
     double *diagonal;            // nv: of the Gauss-Newton Hessian at `at`, or at a point before
     bool diagonal_is_fresh;      // it is that of `at`
     double *step;                // nv
-    void *method;                // the method's own scratch
-    struct pz_arm *arm;          // AUTO's scratch for a pose goal on an arm (arm.h), NULL for other methods
-    struct pz_tips *tips;        // AUTO's scratch for goals at several tips (tips.h), likewise
-    struct pz_constrained *constrained;                            // room for constraints (constrained.c), NULL without
+    const struct pz_method_row *row;    // the method
+    void *method;                       // its own scratch
+    poise_method_run run;               // what an engine from outside sees of this (method.c)
+    struct pz_arm *arm;                 // AUTO's scratch for a pose goal on an arm (arm.h), NULL for other methods
+    struct pz_tips *tips;               // AUTO's scratch for goals at several tips (tips.h), likewise
+    struct pz_constrained *constrained; // room for constraints (constrained.c), NULL without
     bool (*accepts)(struct poise_solver *solver, const double *q); // may an arm's answer be kept? NULL: any
     poise_report report;
     bool may_keep_start; // where the answer costs more; not with constraints, which the start may break
@@ -71,7 +69,6 @@ struct poise_solver {
 };
 
 typedef struct pz_method_row {
-    const char *name;
     // Take scratch from the arena into *scratch's struct (see arena.h); NULL when there is none.
     void *(*lay_out)(poise_solver *solver, pz_arena *arena);
     // Improve solver->at, which has been evaluated at POISE_LEVEL_HESSIAN. Returns how it ended; report->why may be set.
@@ -83,7 +80,11 @@ typedef struct pz_method_row {
     bool (*improves)(poise_solver *solver, bool first);
 } pz_method_row;
 
-const pz_method_row *pz_method_row_of(poise_method method); // NULL outside the enumeration
+// The row that serves these options (method.c); NULL: another library has it, or there is none.
+const pz_method_row *pz_method_row_of(const poise_solver_options *options);
+
+// What messages call the method.
+const char *pz_method_name(const poise_solver *solver);
 
 // POISE_OK when a solver of this model can be made with these options; otherwise `error` names the option (solver.c).
 poise_status pz_solver_check_options(const poise_model *model, const poise_solver_options *options, poise_error *error);
@@ -177,9 +178,6 @@ static inline double pz_finite(double x)
 {
     return is_finite(x) ? x : x < 0 ? -DBL_MAX : DBL_MAX;
 }
-
-// Largest |component|.
-PZ_DEVICE double pz_largest(const double *x, int n);
 
 // Is the point of a DISTANCE goal on its target, at the tip of a cone of energy, where the gradient is any (auto.c)?
 bool pz_is_at_tip(const poise_solver *solver);

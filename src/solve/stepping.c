@@ -2,15 +2,6 @@
 #include "solve/auto_policy.h"
 #include "solve/step_kernel.h"
 
-double pz_largest(const double *x, int n)
-{
-    double largest = 0.0;
-    for (int i = 0; i < n; ++i) {
-        largest = max2(largest, fabs(x[i]));
-    }
-    return largest;
-}
-
 double pz_try(poise_solver *solver, const double *q, poise_level level)
 {
     solver->report.evaluations += 1;

@@ -1,7 +1,7 @@
 // Goals at several tips, from start to answer: which goals hang together, what moves them, and part by part one report.
 #include "solve/tips.h"
+#include "num/rotation.h"
 #include "num/trig.h"
-#include "solve/geometric/geometric.h"
 
 #define UNIT_SHARE 0.3 // L over the length of a chain, as for arms
 

@@ -6,9 +6,9 @@
 // L = part.unit; everything is relative to one reference: the root's body frame, where that is free, else the first joint's
 // place in the world.
 #include "num/dense.h"
+#include "num/rotation.h"
 #include "num/trig.h"
 #include "solve/arm_kernel.h"
-#include "solve/geometric/geometric.h"
 #include "solve/tips.h"
 
 #define ROOT_DAMPING  0.01

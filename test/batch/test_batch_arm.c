@@ -1,6 +1,7 @@
 // Batches of pose goals on arms: the bits of single solves, whatever the lanes, the order, the sizes and the workers.
 #include "support/allocations.h"
 #include <math.h>
+#include <poise/papers.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -259,6 +260,7 @@ TEST(options_make_no_difference_between_batch_and_single)
         options.prior = k == 5 ? 1e-3 : 0.0;
         options.rotation_tolerance = k == 6 ? 4.0 : 1e-5;
         options.method = k == 7 ? POISE_METHOD_LEVENBERG_MARQUARDT : POISE_METHOD_AUTO;
+        options.engine = poise_papers_engine(options.method);
         check_arm(&arm, &random, 60, &options);
     }
 }

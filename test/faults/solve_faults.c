@@ -1,6 +1,7 @@
 // Models, kinematics, objectives, solvers, batches and expressive motion: the calls that take memory.
 #include "faults.h"
 
+#include <poise/papers.h>
 #include <stdio.h>
 
 static poise_status batch_create(const poise_allocator *a, poise_error *e)
@@ -57,6 +58,7 @@ static poise_status solver_create(const poise_allocator *a, poise_error *e)
     for (int m = 0; m < POISE_METHOD_COUNT; ++m) { // each has scratch memory of its own
         poise_solver *made = UNTOUCHED;
         options.method = (poise_method)m;
+        options.engine = poise_papers_engine(options.method);
         poise_status status = poise_solver_create(stage.model, &options, a, &made, e);
         if (status != POISE_OK) {
             ck_assert_ptr_eq(made, UNTOUCHED);

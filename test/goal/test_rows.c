@@ -10,6 +10,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <poise/papers.h>
 
 #define MOST_NV   40
 #define MOST_ROWS 40
@@ -244,6 +245,7 @@ TEST(a_level_is_met_within_the_rounding_of_the_figures_size)
         poise_builder_destroy(builder);
         poise_solver_options options = poise_solver_options_default();
         options.method = POISE_METHOD_DAMPED_LEAST_SQUARES;
+        options.engine = poise_papers_engine(options.method);
         options.max_iterations = 1;
         poise_solver *solver;
         poise_report report;

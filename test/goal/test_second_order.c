@@ -6,6 +6,7 @@
 #include "scenes/scenes.h"
 
 #include <math.h>
+#include <poise/papers.h>
 
 #define MARKERS    64
 #define ITERATIONS 4000 // LBFGS needs about 1500 to the last digits
@@ -35,6 +36,7 @@ static poise_solver_options options_for(poise_method method, bool use_limits)
 {
     poise_solver_options options = poise_solver_options_default();
     options.method = method;
+    options.engine = poise_papers_engine(options.method);
     options.use_limits = use_limits;
     options.max_iterations = ITERATIONS;
     options.trace = trace;
@@ -203,6 +205,7 @@ TEST(answers_within_tight_limits_are_minima)
             ck_assert_msg(report.outcome == POISE_OUTCOME_CLOSEST, "%s on %s at %g: %s", poise_method_name(options.method),
                           humanoids[scene], t, poise_outcome_name(report.outcome));
             options.method = round % METHODS < 2 ? POISE_METHOD_NEWTON_PROJECTED : POISE_METHOD_AUTO;
+            options.engine = poise_papers_engine(options.method);
             poise_report again = solve(&tight, &options, goals, count, q);
             ck_assert_msg(again.cost >= report.cost * (1.0 - 1e-9), "%s on %s at %g: %.12g, and then %.12g",
                           poise_method_name(methods[round % METHODS]), humanoids[scene], t, report.cost, again.cost);

@@ -252,6 +252,7 @@ static uint64_t run_batch(const poise_model *model, bool is_arm, poise_method me
     int nq = poise_model_info(model).nq;
     poise_batch_options options = poise_batch_options_default();
     options.solver.method = method;
+    options.solver.engine = poise_papers_engine(options.solver.method);
     options.solver.max_iterations = 20;
     options.solver.restarts = is_arm ? 10 : 0;
     options.workers = spread->workers;

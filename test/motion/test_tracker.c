@@ -2,6 +2,7 @@
 #include "motion/tracked_take.h"
 #include "support/skeleton.h"
 
+#include <poise/papers.h>
 #include <scenes/random.h>
 
 #include <string.h>
@@ -450,6 +451,7 @@ TEST(a_method_that_does_not_serve_the_model_is_refused)
     problem.placements = &place;
     problem.placement_count = problem.least_markers = 1;
     problem.solver.method = POISE_METHOD_CCD;
+    problem.solver.engine = poise_papers_engine(problem.solver.method);
     poise_tracker *tracker;
     poise_markers *markers;
     poise_clip *clip = NULL;

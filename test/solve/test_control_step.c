@@ -6,6 +6,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <poise/papers.h>
 #include <string.h>
 
 #define DT   0.01
@@ -520,6 +521,7 @@ TEST(it_refuses_what_is_not_sound)
     poise_solver_options options = poise_solver_options_default();
     poise_solver *solver = solver_for(model, &options);
     options.method = POISE_METHOD_CCD;
+    options.engine = poise_papers_engine(options.method);
     poise_solver *other = solver_for(model, &options);
     double q = 0.3, v = 0.0, bad = 0.0, still = 0.0, none = NAN;
     poise_goal goal = poise_goal_posture(&still, 1.0);

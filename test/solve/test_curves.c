@@ -3,6 +3,7 @@
 #include "support/skeleton.h"
 
 #include <math.h>
+#include <poise/papers.h>
 
 static const double slope[] = {1, 0}, knee_x[] = {-2.1, -1.2, -0.6, -0.1, 0.4}, knee_y[] = {-0.03, 0.02, 0.01, -0.02, -0.05};
 static const double cap_x[] = {-2, -1, 0, 1}, cap_y[] = {0.02, -0.01, 0.03, 0.05};
@@ -70,6 +71,7 @@ TEST_ROWS(every_method_solves_or_refuses_a_leg_with_curves, POISE_METHOD_COUNT)
         int count = place_markers(model, there, seen, 4 + with_cap, goals);
         poise_solver_options options = poise_solver_options_default();
         options.method = method;
+        options.engine = poise_papers_engine(options.method);
         options.max_iterations = 3000;
         poise_solver *solver;
         poise_error error = {0};

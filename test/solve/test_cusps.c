@@ -9,6 +9,7 @@
 #include "support/test_main.h"
 
 #include <math.h>
+#include <poise/papers.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,6 +157,7 @@ static void check_cusp(const limb *from, const figure *f, poise_objective *objec
     memcpy(p.start, f->q, sizeof *f->q * (size_t)f->nq);
     p.options = poise_solver_options_default();
     p.options.method = (poise_method)method;
+    p.options.engine = poise_papers_engine(p.options.method);
     p.options.max_iterations = 300;
     p.options.rows.max_rows = count * (6 + f->nv);
     if (from->locked >= 0) {

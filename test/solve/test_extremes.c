@@ -5,6 +5,7 @@
 #include "support/test_main.h"
 
 #include <math.h>
+#include <poise/papers.h>
 #include <string.h>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -203,6 +204,7 @@ TEST(every_method_keeps_a_swing_in_its_ellipse)
     for (int m = 0; m < POISE_METHOD_COUNT; ++m) {
         poise_solver_options options = poise_solver_options_default();
         options.method = (poise_method)m;
+        options.engine = poise_papers_engine(options.method);
         poise_solver *solver = NULL;
         ck_assert_int_eq(poise_solver_create(model, &options, NULL, &solver, NULL), POISE_OK);
         for (int trial = 0; trial < 300; ++trial) {
@@ -285,6 +287,7 @@ static void check_skeleton(scene_random *random, const poise_model *model, poise
     poise_model_summary info = poise_model_info(model);
     poise_solver_options options = poise_solver_options_default();
     options.method = method;
+    options.engine = poise_papers_engine(options.method);
     options.max_iterations = 4;
     poise_solver *solver;
     ck_assert_int_eq(poise_solver_create(model, &options, NULL, &solver, NULL), POISE_OK);

@@ -1,7 +1,7 @@
 // CCD, BWCD and FABRIK: closed forms against brute force, what the methods promise, what they refuse.
 #include "support/test_main.h"
 
-#include "solve/geometric/geometric.h"
+#include "papers/methods/geometric.h"
 #include "support/geometric_bench.h"
 
 #include <scenes/scenes.h>
@@ -412,10 +412,11 @@ TEST(the_size_of_a_pull_bounds_its_moments)
                                   random_vector(&random, 0.01));
         }
         scene_random_configuration(&random, b.model, q);
-        ck_assert_int_eq(pz_solve_begin(solver, &goal, 1, q, NULL), POISE_OK);
-        ck_assert(isfinite(pz_try(solver, q, POISE_LEVEL_HESSIAN)));
-        pz_accept(solver);
-        pz_pull_goals(solver, 0.0, pulls);
+        poise_method_run *run;
+        ck_assert_int_eq(poise_method_begin(solver, &goal, 1, q, &run, NULL), POISE_OK);
+        ck_assert(isfinite(run->call->evaluate(run, q, POISE_LEVEL_HESSIAN)));
+        run->call->accept(run);
+        pz_pull_goals(run, 0.0, 2, pulls);
         for (int i = 0; i < 9; ++i) {
             double entry = ((const double *)&pulls[goal.body].M)[i];
             square += entry * entry;

@@ -8,6 +8,7 @@
 #include "support/test_main.h"
 
 #include <math.h>
+#include <poise/papers.h>
 #include <string.h>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -389,6 +390,7 @@ EACH_METHOD(a_saddle_is_not_called_closest)
     ck_assert_int_eq(poise_model_create(builder, NULL, &model, NULL), POISE_OK);
     poise_solver_options options = poise_solver_options_default();
     options.method = (poise_method)test_row;
+    options.engine = poise_papers_engine(options.method);
     options.rows.max_rows = 3;
     ck_assert_int_eq(poise_solver_create(model, &options, NULL, &solver, NULL), POISE_OK);
     poise_goal goal = poise_goal_position(1, (poise_vec3){1, 0, 0}, (poise_vec3){-0.5, 0, 0});

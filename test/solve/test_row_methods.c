@@ -1,4 +1,6 @@
 // The methods over gradients and residual rows: what one step is, where they end, limits.
+#include <poise/papers.h>
+
 #include "support/row_problems.h"
 
 static const poise_method methods[] = {
@@ -473,6 +475,7 @@ TEST(a_selectively_damped_step_that_needs_no_damping_is_that_of_the_pseudo_inver
         poise_solver_options options = options_for(POISE_METHOD_SELECTIVELY_DAMPED, 1);
         solve_once(model, &options, goals, 1, a);
         options.method = POISE_METHOD_PSEUDO_INVERSE;
+        options.engine = poise_papers_engine(options.method);
         solve_once(model, &options, goals, 1, b);
         for (int i = 0; i < 7; ++i) {
             ck_assert_double_eq_tol(a[i], b[i], 1e-14); // the same sums but for a factor of exactly 1

@@ -1,7 +1,7 @@
 // Parts of the second-order methods: band matrices, the trust-region step, the BFGS update, the nearest semidefinite matrix.
 #include "num/dense.h"
-#include "solve/classic/line_search.h"
-#include "solve/classic/second_order.h"
+#include "papers/methods/line_search.h"
+#include "papers/methods/second_order.h"
 #include "solve/damped_step.h"
 #include "solve/methods.h"
 #include "support/random_goals.h"
@@ -9,6 +9,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <poise/papers.h>
 
 #define MOST   40
 #define ROUNDS 40
@@ -103,7 +104,7 @@ static void check_band(poise_objective *objective, poise_hessian kind, int half)
     double *H = calloc((size_t)(n * n), sizeof *H), *rows = calloc((size_t)(n * n + n), sizeof *rows), largest = 0.0;
     pz_band band = {n, half, rows};
     ck_assert_int_eq(poise_objective_hessian(objective, kind, H, NULL), POISE_OK);
-    pz_band_of_hessian(objective, kind, &band);
+    pz_objective_band(objective, kind, &band);
     for (int i = 0; i < n * n; ++i) {
         largest = fmax(largest, fabs(H[i]));
     }
@@ -326,6 +327,16 @@ static bool parabola(void *user, const poise_pose *pose, poise_body_energy *out)
     return true;
 }
 
+// A run whose current point is q.
+static poise_method_run *begin_run(poise_solver *solver, const poise_goal *goal, const double *q)
+{
+    poise_method_run *run;
+    ck_assert_int_eq(poise_method_begin(solver, goal, 1, q, &run, NULL), POISE_OK);
+    ck_assert(isfinite(run->call->evaluate(run, q, POISE_LEVEL_HESSIAN)));
+    run->call->accept(run);
+    return run;
+}
+
 // The x where a search along -g/D from x = 1 ends. BFGS has the arrays that a line needs.
 static double searched(double stand_in, double lower, pz_wolfe conditions, double *evaluations)
 {
@@ -337,21 +348,20 @@ static double searched(double stand_in, double lower, pz_wolfe conditions, doubl
     poise_model *model = model_of(builder);
     poise_solver_options options = poise_solver_options_default();
     options.method = POISE_METHOD_BFGS;
+    options.engine = poise_papers_engine(options.method);
     poise_solver *solver;
     poise_goal goal = poise_goal_callback(0, parabola, &stand_in);
     double q[1] = {1.0};
     ck_assert_int_eq(poise_solver_create(model, &options, NULL, &solver, NULL), POISE_OK);
-    ck_assert_int_eq(poise_objective_set_goals(solver->at, &goal, 1, NULL), POISE_OK);
-    ck_assert_int_eq(poise_objective_set_goals(solver->trial, &goal, 1, NULL), POISE_OK);
-    ck_assert_int_eq(poise_objective_evaluate(solver->at, q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
-    pz_line *line = solver->method;
-    pz_make_metric(solver, line->D);
-    pz_line_hold(solver, line);
-    line->direction[0] = -solver->at->gradient[0] / line->D[0];
-    solver->report.evaluations = 0;
-    ck_assert(pz_line_search(solver, line, conditions));
-    *evaluations = solver->report.evaluations;
-    double x = solver->at->kin.q[0];
+    poise_method_run *run = begin_run(solver, &goal, q);
+    pz_line *line = run->scratch;
+    run->call->metric(run, line->D);
+    pz_line_hold(run, line);
+    line->direction[0] = -run->at.gradient[0] / line->D[0];
+    run->report->evaluations = 0;
+    ck_assert(pz_line_search(run, line, conditions));
+    *evaluations = run->report->evaluations;
+    double x = run->at.q[0];
     ck_assert_double_eq_tol(line->taken[0], x - 1.0, 1e-15);
     poise_solver_destroy(solver);
     return x;
@@ -370,16 +380,16 @@ TEST(a_dof_near_a_bound_that_it_would_cross_is_held)
         add(builder, &joint);
         poise_solver_options options = poise_solver_options_default();
         options.method = POISE_METHOD_BFGS;
+        options.engine = poise_papers_engine(options.method);
         poise_solver *solver;
         double target = is_upper == is_outwards ? 3.0 : -3.0;
         poise_goal goal = poise_goal_position(0, poise_vec3_make(0, 0, 0), poise_vec3_make(target, 0, 0));
         ck_assert_int_eq(poise_solver_create(model_of(builder), &options, NULL, &solver, NULL), POISE_OK);
-        ck_assert_int_eq(poise_objective_set_goals(solver->at, &goal, 1, NULL), POISE_OK);
-        ck_assert_int_eq(poise_objective_evaluate(solver->at, q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
-        pz_line *line = solver->method;
-        pz_make_metric(solver, line->D);
+        poise_method_run *run = begin_run(solver, &goal, q);
+        pz_line *line = run->scratch;
+        run->call->metric(run, line->D);
         // the way out is held if near; the way in crosses the other end, which is far
-        ck_assert_int_eq(pz_line_hold(solver, line), is_near && is_outwards);
+        ck_assert_int_eq(pz_line_hold(run, line), is_near && is_outwards);
         poise_solver_destroy(solver);
     }
 }

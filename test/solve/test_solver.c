@@ -4,6 +4,7 @@
 #include "support/skeleton.h"
 
 #include <math.h>
+#include <poise/papers.h>
 #include <string.h>
 
 static poise_solver *solver_for(const poise_model *model, const poise_solver_options *options)
@@ -27,6 +28,7 @@ static poise_solver_options options_for(poise_method method)
 {
     poise_solver_options options = poise_solver_options_default();
     options.method = method;
+    options.engine = poise_papers_engine(options.method);
     options.max_iterations = 1000;
     return options;
 }

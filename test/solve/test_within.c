@@ -5,6 +5,7 @@
 #include "support/test_arms.h"
 
 #include <math.h>
+#include <poise/papers.h>
 #include <string.h>
 
 static poise_solver *solver_for(const poise_model *model, const poise_constraint *constraints, int count,
@@ -283,6 +284,7 @@ TEST(what_is_not_sound_is_refused)
     ck_assert_ptr_nonnull(strstr(error.text, "shape 0"));
     w.shapes[0].radius = radius;
     options.method = POISE_METHOD_LBFGS;
+    options.engine = poise_papers_engine(options.method);
     poise_solver *other = solver_for(w.arm.model, &given, 1, options);
     ck_assert_int_eq(poise_solve_within(other, NULL, 0, &given, 1, q, &report, &error), POISE_ERROR_UNSUPPORTED);
     poise_constraint loop = poise_constraint_default(POISE_CONSTRAINT_DISTANCE);

@@ -2,6 +2,7 @@
 #include "allocations.h"
 #include "own.h"
 
+#include <poise/papers.h>
 #include <scenes/scenes.h>
 
 // ---- Bench ---------------------------------------------------------------------------------------------------------------
@@ -15,6 +16,7 @@ void bench_over(bench *b, poise_model *model, poise_method method)
     b->nv = poise_model_info(model).nv;
     ck_assert_int_lt(b->nq, LARGEST);
     b->options.method = method;
+    b->options.engine = poise_papers_engine(b->options.method);
     b->options.trace = b->trace;
     b->options.trace_capacity = LARGEST;
     b->options.locked = b->locked;

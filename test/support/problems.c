@@ -1,6 +1,7 @@
 #include "problems.h"
 
 #include <math.h>
+#include <poise/papers.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +128,7 @@ static problem *open_problem(poise_method method)
     if (p) {
         p->options = poise_solver_options_default();
         p->options.method = method;
+        p->options.engine = poise_papers_engine(p->options.method);
         p->options.max_iterations = 60;
         p->options.coupled_goals = PROBLEM_GOALS;
         p->options.trace = p->trace;

@@ -52,6 +52,7 @@ static inline poise_solver_options options_for(poise_method method, int iteratio
 {
     poise_solver_options options = poise_solver_options_default();
     options.method = method;
+    options.engine = poise_papers_engine(options.method);
     options.max_iterations = iterations;
     return options;
 }

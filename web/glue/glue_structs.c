@@ -78,10 +78,10 @@ STRUCT(poise_value, M(cost), M(gradient))
 STRUCT(poise_goal_error, M(error), M(unit), M(rotation_error))
 STRUCT(poise_goal_words, M(model), M(q_start))
 STRUCT(poise_goal_list, M(count), M(goals))
-STRUCT(poise_solver_options, M(method), M(start), M(use_limits), M(max_iterations), M(restarts), M(seed), M(cost_tolerance),
-       M(gradient_tolerance), M(position_tolerance), M(rotation_tolerance), M(prior), M(step_limit), M(damping),
-       M(coupled_goals), M(locked), M(trace), M(trace_capacity), M(arm.seed_table), M(rows.max_rows), M(rows.clamp),
-       M(lbfgs.memory), M(trust_region.band), M(trust_region.cg_tolerance), M(trust_region.cg_iterations),
+STRUCT(poise_solver_options, M(method), M(engine), M(start), M(use_limits), M(max_iterations), M(restarts), M(seed),
+       M(cost_tolerance), M(gradient_tolerance), M(position_tolerance), M(rotation_tolerance), M(prior), M(step_limit),
+       M(damping), M(coupled_goals), M(locked), M(trace), M(trace_capacity), M(arm.seed_table), M(rows.max_rows),
+       M(rows.clamp), M(lbfgs.memory), M(trust_region.band), M(trust_region.cg_tolerance), M(trust_region.cg_iterations),
        M(trust_region.nearest), M(constraints.rows), M(constraints.shapes), M(constraints.closure_tolerance))
 STRUCT(poise_report, M(holds), M(blocking), M(blocking_item), M(outcome), M(reason), M(iterations), M(evaluations),
        M(restarts), M(traced), M(active_limits), M(moved_joints), M(start_cost), M(cost), M(gradient), M(distance),

@@ -177,6 +177,10 @@ export function setStruct(module: Module, struct: string, address: Address, valu
     for (const [name, value] of [...Object.entries(values), ...Object.entries(own)]) {
         if (value !== undefined) {
             setMember(module, name, namesOf(struct, name), members.get(name)!, address, value);
+            if (struct === 'poise_solver_options' && name === 'method') {
+                const index = module.data.getInt32(address + members.get(name)!.offset, true);
+                setMember(module, 'engine', undefined, members.get('engine')!, address, module.call('poise_papers_engine', index));
+            }
         }
     }
 }

@@ -1,4 +1,6 @@
 // Objectives and solves of every method.
+#include <poise/papers.h>
+
 #include "reference.h"
 
 // A marker on every third body, at its place in another configuration; a pose on the last.
@@ -26,6 +28,7 @@ static void put_solve(const char *scene, const poise_model *model, const poise_g
     poise_solver_options options = poise_solver_options_default();
     static poise_trace trace[20];
     options.method = method;
+    options.engine = poise_papers_engine(options.method);
     options.max_iterations = 15;
     options.restarts = 1;
     options.trace = trace;

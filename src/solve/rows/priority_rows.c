@@ -30,7 +30,7 @@
 // So from step to step the costs of the levels fall in the order of the dictionary; with one level, the cost falls.
 #include "solve/rows/residual_rows.h"
 
-#include "solve/classic/line_search.h"
+#include "num/dense.h"
 #include "solve/methods.h"
 
 #include <string.h>

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "num/dense.h"
-#include "solve/classic/line_search.h"
 
 // Singular values below this share of the longest row are rounding: entries of J carry errors of some eps for each joint of
 // the path, and this leaves room for thousands.
@@ -51,7 +50,7 @@ void *pz_rows_lay_out(poise_solver *solver, pz_arena *arena, pz_level_rule rule)
     rows->factors.longer = pz_arena_take(arena, capacity, n * sizeof *rows->factors.longer);
     rows->factors.shorter = pz_arena_take(arena, least, least * sizeof *rows->factors.shorter);
     rows->alpha = pz_arena_take(arena, least, sizeof *rows->alpha);
-    rows->used = pz_arena_take(arena, rule == PZ_LEVELS_ONE ? swing_count(solver->model) : n, n * sizeof *rows->used);
+    rows->used = pz_arena_take(arena, rule == POISE_ROWS_ONE ? swing_count(solver->model) : n, n * sizeof *rows->used);
     rows->hold_level = pz_arena_take(arena, n, sizeof *rows->hold_level);
     rows->edge_level = pz_arena_take(arena, (size_t)solver->model->joint_count, sizeof *rows->edge_level);
     rows->hold = pz_arena_take(arena, n, sizeof *rows->hold);
@@ -87,7 +86,7 @@ poise_status pz_rows_check(poise_solver *solver)
         if (!row->rows) {
             return pz_error_set(solver->error, POISE_ERROR_UNSUPPORTED,
                                 "goal %d: a %s goal has no residual rows, which the method %s needs", i, row->name,
-                                poise_method_name(solver->options.method));
+                                pz_method_name(solver));
         }
         int more = row->rows(&solver->at->kin, goal_at(solver, i), NULL, NULL);
         if (more > rows->capacity - count) {
@@ -105,10 +104,10 @@ poise_status pz_rows_check(poise_solver *solver)
 static int64_t key_of(const poise_solver *s, pz_level_rule rule, int i)
 {
     const poise_goal *goal = goal_at(s, i);
-    if (rule == PZ_LEVELS_ONE) {
+    if (rule == POISE_ROWS_ONE) {
         return 0;
     }
-    if (rule == PZ_LEVELS_POSTURE) {
+    if (rule == POISE_ROWS_POSTURE) {
         return goal->kind == POISE_GOAL_POSTURE || goal->kind == POISE_GOAL_SMOOTHNESS;
     }
     return i < s->goal_count ? goal->priority : INT64_MAX;

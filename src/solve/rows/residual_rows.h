@@ -11,12 +11,7 @@
 
 #define PZ_NEVER INT_MAX
 
-// Which goals form a level.
-typedef enum pz_level_rule {
-    PZ_LEVELS_ONE = 0,  // all of them
-    PZ_LEVELS_POSTURE,  // POSTURE and SMOOTHNESS (and options.prior) below all others
-    PZ_LEVELS_PRIORITY, // by goal.priority, 0 first; options.prior below all others
-} pz_level_rule;
+typedef poise_row_levels pz_level_rule; // which goals form a level
 
 typedef struct pz_level {
     int first, count;  // its rows
@@ -76,7 +71,7 @@ typedef struct pz_row_method {
     bool (*step)(const poise_solver *solver, pz_rows *rows, pz_level *level, double *x);
 } pz_row_method;
 
-// ---- Rows (rows.c) -------------------------------------------------------------------------------------------------------
+// ---- Rows (residual_rows.c) ----------------------------------------------------------------------------------------------
 
 // Take memory for the rows that options.rows.max_rows allows (see base/arena.h).
 void *pz_rows_lay_out(poise_solver *solver, pz_arena *arena, pz_level_rule rule);
@@ -114,16 +109,12 @@ static inline double pz_right(const pz_factors *f, int column, int k)
     return from[(size_t)column * (size_t)f->count + (size_t)k];
 }
 
-// ---- Steps (levels.c) ----------------------------------------------------------------------------------------------------
+// ---- Steps (priority_rows.c) ---------------------------------------------------------------------------------------------
 
 // Run a method over rows.
 poise_outcome pz_rows_run(poise_solver *solver, const pz_row_method *method);
 
-// The length alpha at which the Gauss-Newton model is least along -alpha p, p the projected gradient at the current point
-// (jacobian_transpose.c); 0 when the model has no curvature there. p and Gp are scratch, nv numbers each.
-double pz_transpose_length(const poise_solver *solver, double *p, double *Gp);
-
-// x += J^+lambda e with the damping of Maciejewski & Klein (damped_least_squares.c); for pz_row_method.step.
+// x += J^+lambda e with the damping of Maciejewski & Klein (priority.c); for pz_row_method.step.
 bool pz_damped_rows_step(const poise_solver *solver, pz_rows *rows, pz_level *level, double *x);
 
 #endif

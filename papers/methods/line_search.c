@@ -9,9 +9,7 @@
 // Bracket and bisect (A. Lewis & M. Overton, "Nonsmooth optimization via quasi-Newton methods", 2013, algorithm 2.6): t too
 // long when the first fails, too short when only the second does. Inside the bracket the minimum of a parabola takes the
 // place of the midpoint, kept off the ends.
-#include "solve/classic/line_search.h"
-
-#include "solve/damped_step.h"
+#include "papers/methods/line_search.h"
 
 #include <string.h>
 
@@ -21,46 +19,37 @@
 #define MARGIN 0.1  // of the bracket, that the parabola keeps off its ends
 #define NEAR   1e-3 // a dof this near to its bound, in units of the coordinate or its range, may be held
 
-void pz_line_lay_out(pz_line *line, const poise_solver *solver, pz_arena *arena)
+void pz_line_lay_out(pz_line *line, const poise_method_run *run, poise_method_memory *memory)
 {
-    size_t n = (size_t)solver->model->nv;
-    line->direction = pz_arena_take(arena, n, sizeof *line->direction);
-    line->taken = pz_arena_take(arena, n, sizeof *line->taken);
-    line->velocity = pz_arena_take(arena, n, sizeof *line->velocity);
-    line->D = pz_arena_take(arena, n, sizeof *line->D);
-    line->hold = pz_arena_take(arena, n, sizeof *line->hold);
-    line->q_trial = pz_arena_take(arena, (size_t)solver->model->nq, sizeof *line->q_trial);
-}
-
-double pz_dot(const double *a, const double *b, int n)
-{
-    double sum = 0.0;
-    for (int i = 0; i < n; ++i) {
-        sum += a[i] * b[i];
-    }
-    return sum;
+    size_t n = (size_t)run->nv;
+    line->direction = run->call->take(memory, n, sizeof *line->direction);
+    line->taken = run->call->take(memory, n, sizeof *line->taken);
+    line->velocity = run->call->take(memory, n, sizeof *line->velocity);
+    line->D = run->call->take(memory, n, sizeof *line->D);
+    line->hold = run->call->take(memory, n, sizeof *line->hold);
+    line->q_trial = run->call->take(memory, (size_t)run->nq, sizeof *line->q_trial);
 }
 
 // A dof close to a bound that its own scaled descent -g/D crosses: Bertsekas's set I+ (1982), without which a
 // direction may point out of many bounds at once and be cut to nothing.
-static bool is_near_bound(const poise_solver *solver, const double *D, int i)
+static bool is_near_bound(const poise_method_run *run, const double *D, int i)
 {
-    const pz_box *box = &solver->box[i];
-    if (box->q < 0 || (solver->has_swings && pz_edge_leads_inwards(solver, i))) {
+    const poise_method_bound *box = &run->bounds[i];
+    if (box->q < 0 || (run->has_swings && run->call->edge_leads_inwards(run, i))) {
         return false;
     }
-    double q = solver->at->kin.q[box->q], next = q - solver->at->gradient[i] / D[i];
+    double q = run->at.q[box->q], next = q - run->at.gradient[i] / D[i];
     double near = NEAR * min2(1.0, box->upper - box->lower);
     return (next < box->lower && q - box->lower < near) || (next > box->upper && box->upper - q < near);
 }
 
-int pz_line_hold(const poise_solver *solver, pz_line *line)
+int pz_line_hold(const poise_method_run *run, pz_line *line)
 {
     int count = 0;
-    for (int i = 0; i < solver->model->nv; ++i) {
-        bool is_held = pz_is_held(solver, i);
-        line->hold[i] = is_held || is_near_bound(solver, line->D, i);
-        line->direction[i] = is_held || !line->hold[i] ? 0.0 : -solver->at->gradient[i] / line->D[i];
+    for (int i = 0; i < run->nv; ++i) {
+        bool is_held = run->call->is_held(run, i);
+        line->hold[i] = is_held || is_near_bound(run, line->D, i);
+        line->direction[i] = is_held || !line->hold[i] ? 0.0 : -run->at.gradient[i] / line->D[i];
         count += line->hold[i];
     }
     return count;
@@ -69,25 +58,25 @@ int pz_line_hold(const poise_solver *solver, pz_line *line)
 // ---- Path ----------------------------------------------------------------------------------------------------------------
 
 // The longest t that step_limit allows, and a direction without overflow.
-static double longest_step(const poise_solver *solver, const pz_line *line)
+static double longest_step(const poise_method_run *run, const pz_line *line)
 {
-    double longest = pz_largest(line->direction, solver->model->nv);
-    return longest > 0 && is_finite(longest) ? solver->options.step_limit / longest : 0.0;
+    double longest = pz_largest(line->direction, run->nv);
+    return longest > 0 && is_finite(longest) ? run->options->step_limit / longest : 0.0;
 }
 
 // q(t) into q_trial, s(t) into taken. A rotation vector that retract has brought back to the short form moved by 2 pi along
 // its axis, hence by at least 2 pi/sqrt(3) in some coordinate beside its step.
-static void walk(const poise_solver *solver, pz_line *line, double t)
+static void walk(const poise_method_run *run, pz_line *line, double t)
 {
-    const double *q = solver->at->kin.q;
+    const double *q = run->at.q;
     line->t = t;
     line->has_jumped = false;
-    for (int i = 0; i < solver->model->nv; ++i) {
+    for (int i = 0; i < run->nv; ++i) {
         line->taken[i] = t * line->direction[i];
     }
-    pz_step_within(solver, q, line->taken, line->q_trial);
-    for (int i = 0; i < solver->model->nv; ++i) {
-        int at = solver->box[i].q;
+    run->call->step_within(run, q, line->taken, line->q_trial);
+    for (int i = 0; i < run->nv; ++i) {
+        int at = run->bounds[i].q;
         if (at < 0 || line->q_trial[at] == q[at] + line->taken[i]) {
             continue;
         }
@@ -102,20 +91,20 @@ static void walk(const poise_solver *solver, pz_line *line, double t)
 
 // Slope of the path at the point tried: dofs that stand at the bound they walk into no longer move, and swings at an active
 // edge move along it.
-static double slope_at_trial(poise_solver *solver, pz_line *line)
+static double slope_at_trial(poise_method_run *run, pz_line *line)
 {
-    const double *g = solver->trial->gradient;
-    int n = solver->model->nv;
+    const double *g = run->trial.gradient;
+    int n = run->nv;
     memcpy(line->velocity, line->direction, (size_t)n * sizeof *line->velocity);
     for (int i = 0; i < n; ++i) {
-        const pz_box *box = &solver->box[i];
+        const poise_method_bound *box = &run->bounds[i];
         double q = box->q < 0 ? 0.0 : line->q_trial[box->q], *d = &line->velocity[i];
         *d = box->q >= 0 && ((q <= box->lower && *d < 0) || (q >= box->upper && *d > 0)) ? 0.0 : *d;
     }
-    if (solver->has_swings) {
-        pz_accept(solver); // edges are those of the current point
-        pz_project_on_swings(solver, line->velocity);
-        pz_accept(solver);
+    if (run->has_swings) {
+        run->call->accept(run); // edges are those of the current point
+        run->call->project_on_edges(run, line->velocity);
+        run->call->accept(run);
     }
     return pz_dot(g, line->velocity, n);
 }
@@ -139,18 +128,18 @@ static double next_length(const bracket *w)
 }
 
 // Evaluate at t and put it into the bracket. True when it meets the conditions.
-static bool try_length(poise_solver *solver, pz_line *line, pz_wolfe conditions, double t, double slope, bracket *w)
+static bool try_length(poise_method_run *run, pz_line *line, pz_wolfe conditions, double t, double slope, bracket *w)
 {
-    double before = solver->at->cost;
-    walk(solver, line, t);
-    double after = pz_try(solver, line->q_trial, POISE_LEVEL_HESSIAN);
-    double expected = pz_dot(solver->at->gradient, line->taken, solver->model->nv);
+    double before = run->at.cost;
+    walk(run, line, t);
+    double after = run->call->evaluate(run, line->q_trial, POISE_LEVEL_HESSIAN);
+    double expected = pz_dot(run->at.gradient, line->taken, run->nv);
     if (!(after < before && after <= before + C1 * expected)) {
         w->b = t;
         w->f_b = after;
         return false;
     }
-    double risen = slope_at_trial(solver, line);
+    double risen = slope_at_trial(run, line);
     if (conditions == PZ_LINE_WEAK_WOLFE && risen < C2 * slope) {
         w->a = t;
         w->f_a = after;
@@ -160,31 +149,31 @@ static bool try_length(poise_solver *solver, pz_line *line, pz_wolfe conditions,
     return true;
 }
 
-bool pz_line_search(poise_solver *solver, pz_line *line, pz_wolfe conditions)
+bool pz_line_search(poise_method_run *run, pz_line *line, pz_wolfe conditions)
 {
-    double slope = pz_dot(solver->at->gradient, line->direction, solver->model->nv);
-    double most = longest_step(solver, line), t = min2(1.0, most);
+    double slope = pz_dot(run->at.gradient, line->direction, run->nv);
+    double most = longest_step(run, line), t = min2(1.0, most);
     line->t = 0.0;
     if (!(slope < 0) || !(t > 0)) {
-        memset(line->taken, 0, (size_t)solver->model->nv * sizeof *line->taken);
+        memset(line->taken, 0, (size_t)run->nv * sizeof *line->taken);
         return false;
     }
-    bracket w = {.a = 0.0, .f_a = solver->at->cost, .slope_a = slope, .b = INFINITY};
+    bracket w = {.a = 0.0, .f_a = run->at.cost, .slope_a = slope, .b = INFINITY};
     for (int trial = 0; trial < TRIALS; ++trial) {
-        if (try_length(solver, line, conditions, t, slope, &w) || (w.a == most && t == most)) {
-            pz_accept(solver);
+        if (try_length(run, line, conditions, t, slope, &w) || (w.a == most && t == most)) {
+            run->call->accept(run);
             return true;
         }
         t = min2(next_length(&w), most);
-        bool is_flat = w.a == 0 && -slope * w.b <= PZ_FLAT * fabs(solver->at->cost);
+        bool is_flat = w.a == 0 && -slope * w.b <= PZ_FLAT * fabs(run->at.cost);
         if (!(t > w.a && t < w.b) || is_flat) {
             break;
         }
     }
     if (w.a > 0) { // lower, if not as flat as asked for
-        walk(solver, line, w.a);
-        if (pz_try(solver, line->q_trial, POISE_LEVEL_HESSIAN) < solver->at->cost) {
-            pz_accept(solver);
+        walk(run, line, w.a);
+        if (run->call->evaluate(run, line->q_trial, POISE_LEVEL_HESSIAN) < run->at.cost) {
+            run->call->accept(run);
             return true;
         }
     }

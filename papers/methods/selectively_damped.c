@@ -12,22 +12,23 @@
 //
 // ClampMaxAbs scales the whole vector. Where no clamp bites, x is the step of the pseudo-inverse. Each phi_k is a positive
 // multiple of alpha_k v_k, so x is a direction of descent: g . x = -sum_k (positive) alpha_k^2. The cost never rises: a step
-// that would raise it is shortened (levels.c).
-#include "solve/methods.h"
-#include "solve/rows/residual_rows.h"
+// that would raise it is shortened (the frame of all methods over rows).
+#include "papers/methods/engines.h"
+
+#include "num/real.h"
 
 // gamma_max, the authors' choice: no dof moves further in one step.
 #define LONGEST_STEP (0.25 * PZ_PI)
 
 // N_k.
-static double reach(const pz_rows *rows, const pz_level *level, int k)
+static double reach(const poise_method_rows *rows, int k)
 {
     double sum = 0.0;
-    for (int i = 0; i < level->count;) {
-        int block = rows->block[level->first + i];
+    for (int i = 0; i < rows->count;) {
+        int part = rows->part[i];
         double square = 0.0;
-        for (; i < level->count && rows->block[level->first + i] == block; ++i) {
-            double u = pz_left(&rows->factors, i, k);
+        for (; i < rows->count && rows->part[i] == part; ++i) {
+            double u = rows->left[(size_t)i * (size_t)rows->width + (size_t)k];
             square += u * u;
         }
         sum += sqrt(square);
@@ -36,13 +37,13 @@ static double reach(const pz_rows *rows, const pz_level *level, int k)
 }
 
 // sum_l rho_lj for one dof.
-static double speed(const pz_rows *rows, const pz_level *level, int dof)
+static double speed(const poise_method_rows *rows, int dof)
 {
     double sum = 0.0;
-    for (int i = level->first; i < level->first + level->count && !rows->hold[dof];) {
-        int block = rows->block[i];
+    for (int i = 0; i < rows->count && !rows->held[dof];) {
+        int part = rows->part[i];
         double square = 0.0;
-        for (; i < level->first + level->count && rows->block[i] == block; ++i) {
+        for (; i < rows->count && rows->part[i] == part; ++i) {
             double entry = rows->J[(size_t)i * (size_t)rows->nv + (size_t)dof];
             square += entry * entry;
         }
@@ -57,48 +58,38 @@ static double clamp_factor(double longest, double most)
     return longest > most ? most / longest : 1.0;
 }
 
-static bool step(const poise_solver *solver, pz_rows *rows, pz_level *level, double *x)
+static bool step(const poise_method_run *run, poise_method_rows *rows, double *x)
 {
-    (void)solver;
-    if (!pz_rows_factor(rows, level)) {
+    if (!run->call->factor(rows)) {
         return false;
     }
-    const pz_factors *f = &rows->factors;
-    double *speeds = rows->line, *sum = rows->x_level, longest = 0.0;
-    for (int j = 0; j < f->n; ++j) {
-        speeds[j] = speed(rows, level, j);
+    double *speeds = rows->work, *sum = rows->sum, longest = 0.0;
+    for (int j = 0; j < rows->nv; ++j) {
+        speeds[j] = speed(rows, j);
         sum[j] = 0.0;
     }
-    for (int k = 0; k < f->rank; ++k) {
-        double way = 0.0, largest = 0.0, part = rows->alpha[k] / f->s[k];
-        for (int j = 0; j < f->n; ++j) {
-            way += fabs(pz_right(f, j, k)) * speeds[j];
-            largest = max2(largest, fabs(pz_right(f, j, k)));
+    for (int k = 0; k < rows->rank; ++k) {
+        double way = 0.0, largest = 0.0, part = rows->alpha[k] / rows->s[k];
+        for (int j = 0; j < rows->nv; ++j) {
+            double v = rows->right[(size_t)j * (size_t)rows->width + (size_t)k];
+            way += fabs(v) * speeds[j];
+            largest = max2(largest, fabs(v));
         }
-        double gamma = min2(1.0, reach(rows, level, k) * f->s[k] / way) * LONGEST_STEP; // way/s_k = M_k
+        double gamma = min2(1.0, reach(rows, k) * rows->s[k] / way) * LONGEST_STEP; // way/s_k = M_k
         part *= clamp_factor(fabs(part) * largest, gamma);
-        for (int j = 0; j < f->n; ++j) {
-            sum[j] += part * pz_right(f, j, k);
+        for (int j = 0; j < rows->nv; ++j) {
+            sum[j] += part * rows->right[(size_t)j * (size_t)rows->width + (size_t)k];
         }
     }
-    for (int j = 0; j < f->n; ++j) {
+    for (int j = 0; j < rows->nv; ++j) {
         longest = max2(longest, fabs(sum[j]));
     }
     double factor = clamp_factor(longest, LONGEST_STEP);
-    for (int j = 0; j < f->n; ++j) {
+    for (int j = 0; j < rows->nv; ++j) {
         x[j] += factor * sum[j];
     }
-    level->damping = 0.0;
     return true;
 }
 
-void *pz_selectively_damped_lay_out(poise_solver *solver, pz_arena *arena)
-{
-    return pz_rows_lay_out(solver, arena, PZ_LEVELS_ONE);
-}
-
-poise_outcome pz_selectively_damped_run(poise_solver *solver)
-{
-    static const pz_row_method method = {PZ_LEVELS_ONE, step};
-    return pz_rows_run(solver, &method);
-}
+static const poise_row_method over_rows = {POISE_ROWS_ONE, step};
+const poise_method_engine pz_selectively_damped_engine = {.name = "selectively_damped", .rows = &over_rows};

@@ -17,9 +17,10 @@
 //
 // Limits: a sinusoid over an interval is largest at its peak or at an end, a parabola nearest to its vertex; both exact.
 // Rotation vectors in a box or an ellipse have no closed form: see bounded_block.
+#include "papers/methods/geometric.h"
+
 #include "num/dense.h"
 #include "num/trig.h"
-#include "solve/geometric/geometric.h"
 
 #define NOISE 32.0 // a moment below this many roundings of the pull's size is no reason to move
 
@@ -65,8 +66,8 @@ static inline mat3 turn_matrix(vec3 a, double sine, double cosine)
 
 // A joint on its way.
 typedef struct mover {
-    const poise_solver *solver;
-    const pz_joint *joint;
+    const poise_method_run *run;
+    int joint;
     vec3 p;        // where its turns pass through
     bool is_loose; // it slides freely in all directions, so that turns need not care where p goes
     pz_pull *pull;
@@ -109,6 +110,19 @@ static mat3 centred(const mover *m, double *noise)
                   v3_mad(v3_mad(M->z, -p.z, X), -U.z, p)};
 }
 
+// Numbers of a step that a motion takes.
+static int components(const poise_joint_motion *step)
+{
+    return step->kind == POISE_MOTION_SWING                                             ? 2
+           : step->kind == POISE_MOTION_VECTOR || step->kind == POISE_MOTION_QUATERNION ? 3
+                                                                                        : 1;
+}
+
+static mat3 matrix_of_rows(const double r[9])
+{
+    return (mat3){{r[0], r[3], r[6]}, {r[1], r[4], r[7]}, {r[2], r[5], r[8]}};
+}
+
 static double largest_entry(const mat3 *M)
 {
     const double *e = (const double *)M;
@@ -116,15 +130,15 @@ static double largest_entry(const mat3 *M)
 }
 
 // What a coordinate may still do: from its value to its limits, and no further than the step limit.
-static void room(const poise_solver *solver, const pz_box *box, double *lower, double *upper)
+static void room(const poise_method_run *run, const poise_method_bound *box, double *lower, double *upper)
 {
-    double q = box->q >= 0 ? solver->at->kin.q[box->q] : 0.0, limit = solver->options.step_limit;
+    double q = box->q >= 0 ? run->at.q[box->q] : 0.0, limit = run->options->step_limit;
     *lower = min2(max2(box->q >= 0 ? box->lower - q : -INFINITY, -limit), 0.0);
     *upper = max2(min2(box->q >= 0 ? box->upper - q : INFINITY, limit), 0.0);
 }
 
 // The coordinate after a step, exactly at a limit where the step goes that far.
-static double stepped(const pz_box *box, double q, double step)
+static double stepped(const poise_method_bound *box, double q, double step)
 {
     return step >= box->upper - q ? box->upper : step <= box->lower - q ? box->lower : q + step;
 }
@@ -153,12 +167,12 @@ static void turn_about(mover *m, vec3 a, double angle)
     m->longest = max2(m->longest, fabs(angle));
 }
 
-static void turn_step(mover *m, const pz_step *step)
+static void turn_step(mover *m, const poise_joint_motion *step)
 {
-    const pz_box *box = &m->solver->box[m->solver->model->axes[step->axis].dof];
-    vec3 a = m->solver->at->kin.S[step->axis].w;
+    const poise_method_bound *box = &m->run->bounds[step->v];
+    vec3 a = step->axis;
     double lower, upper, angle;
-    room(m->solver, box, &lower, &upper);
+    room(m->run, box, &lower, &upper);
     if (box->locked || !best_turn(m, a, lower, upper, &angle)) {
         return;
     }
@@ -166,12 +180,12 @@ static void turn_step(mover *m, const pz_step *step)
     turn_about(m, a, angle);
 }
 
-static void slide_step(mover *m, const pz_step *step)
+static void slide_step(mover *m, const poise_joint_motion *step)
 {
-    const pz_box *box = &m->solver->box[m->solver->model->axes[step->axis].dof];
-    vec3 a = m->solver->at->kin.S[step->axis].v;
+    const poise_method_bound *box = &m->run->bounds[step->v];
+    vec3 a = step->axis;
     double lower, upper;
-    room(m->solver, box, &lower, &upper);
+    room(m->run, box, &lower, &upper);
     double length = v3_dot(a, v3_sub(m->pull->T, m->pull->X)) / m->pull->n;
     if (box->locked || !is_finite(length)) { // 0/0 where nothing pulls
         return;
@@ -184,34 +198,6 @@ static void slide_step(mover *m, const pz_step *step)
 }
 
 // ---- Best rotations ------------------------------------------------------------------------------------------------------
-
-// N above, lower triangle, over the first `count` of w x y z.
-static void davenport(const mat3 *M, int count, double *N)
-{
-    vec3 a = moment(M);
-    double xx = M->x.x, yy = M->y.y, zz = M->z.z;
-    const double full[4][4] = {{xx + yy + zz, 0, 0, 0},
-                               {a.x, xx - yy - zz, 0, 0},
-                               {a.y, M->y.x + M->x.y, yy - xx - zz, 0},
-                               {a.z, M->z.x + M->x.z, M->z.y + M->y.z, zz - xx - yy}};
-    for (int i = 0; i < count; ++i) {
-        for (int j = 0; j < count; ++j) {
-            N[i * count + j] = full[i][j];
-        }
-    }
-}
-
-bool pz_best_quat(const mat3 *M, int count, quat *r)
-{
-    double N[16], value[4], work[4];
-    davenport(M, count, N);
-    if (!all_finite(N, (size_t)(count * count)) || !pz_symmetric_eigen(count, N, value, true, work)) {
-        return false;
-    }
-    const double *top = N + (count - 1) * count;
-    *r = quat_normalize((quat){top[1], top[2], count > 3 ? top[3] : 0.0, top[0]});
-    return true;
-}
 
 // The rotation vector of the best of all turns. For one point alone M = x t^T, all turns that bring x along t are best, and
 // the short way is the one that does not twist. The columns of such an M are parallel, to its rounding errors.
@@ -234,7 +220,7 @@ static bool best_rotation(const mat3 *M, double noise, vec3 *turn)
 
 // A ball without limits, R its rotation in the world: turn it by the best rotation of all, written in its own axes, so that
 // the quaternion, or the rotation vector's, is multiplied from the right.
-static void free_ball(mover *m, const pz_step *step, const mat3 *R)
+static void free_ball(mover *m, const poise_joint_motion *step, const mat3 *R)
 {
     double noise;
     vec3 turn;
@@ -243,14 +229,14 @@ static void free_ball(mover *m, const pz_step *step, const mat3 *R)
     if (!(largest_entry(&M) > noise) || !best_rotation(&M, noise, &turn)) {
         return;
     }
-    double angle = v3_norm(turn), limit = m->solver->options.step_limit;
+    double angle = v3_norm(turn), limit = m->run->options->step_limit;
     if (angle > limit) { // on the way to the best the energy falls all along
         turn = v3_scale(turn, limit / angle);
         angle = limit;
     }
     quat by = so3_exp_quat(turn);
     double *q = m->q + step->q;
-    if (step->kind == PZ_QUATERNION) {
+    if (step->kind == POISE_MOTION_QUATERNION) {
         quat now = quat_normalize(quat_mul(quat_normalize((quat){q[0], q[1], q[2], q[3]}), by));
         q[0] = now.x, q[1] = now.y, q[2] = now.z, q[3] = now.w;
     } else {
@@ -283,6 +269,13 @@ typedef struct bounded {
     double noise;
 } bounded;
 
+// (a/A)^2 + (b/B)^2 of a swing.
+static double swing_excess(const poise_joint *given, const double *q)
+{
+    double a = q[0] / given->swing[0], b = q[1] / given->swing[1];
+    return a * a + b * b;
+}
+
 static double gain(const bounded *b, const double *v)
 {
     mat3 R = so3_exp(v3(v[0], v[1], v[2])), A = m3_mul(&R, &b->M);
@@ -307,10 +300,10 @@ static bool bring_within(const bounded *b, int keep, double *v)
     for (int i = 0; i < b->count; ++i) {
         v[i] = clamp(v[i], b->lower[i], b->upper[i]);
     }
-    if (!b->ellipse || pz_swing_excess(b->ellipse, v) <= 1.0) {
+    if (!b->ellipse || swing_excess(b->ellipse, v) <= 1.0) {
         return true;
     }
-    double size = sqrt(pz_swing_excess(b->ellipse, v));
+    double size = sqrt(swing_excess(b->ellipse, v));
     if (keep >= 0) {
         double kept = v[keep] / b->ellipse->swing[keep], half = b->ellipse->swing[1 - keep];
         size = fabs(v[1 - keep]) / (half * sqrt(max2(1.0 - kept * kept, 0.0)));
@@ -318,7 +311,7 @@ static bool bring_within(const bounded *b, int keep, double *v)
     if (!is_finite(size)) {
         return false;
     }
-    for (; pz_swing_excess(b->ellipse, v) > 1.0; size = 1.0 + PZ_EPSILON) { // the first quotient may be a hair outside
+    for (; swing_excess(b->ellipse, v) > 1.0; size = 1.0 + PZ_EPSILON) { // the first quotient may be a hair outside
         v[0] /= keep == 0 ? 1.0 : size;
         v[1] /= keep == 1 ? 1.0 : size;
     }
@@ -395,18 +388,18 @@ static bool climb(const bounded *b, double *best, double *best_gain)
     return false;
 }
 
-static void bounded_block(mover *m, const pz_step *step, const mat3 *before)
+static void bounded_block(mover *m, const poise_joint_motion *step, const mat3 *before)
 {
-    const poise_solver *s = m->solver;
-    bounded b = {.count = pz_step_nv(step->kind)};
-    const poise_joint *given = &s->model->given[m->joint - s->model->joints];
-    b.ellipse = step->kind == PZ_SWING && s->options.use_limits && is_finite(given->swing[0]) ? given : NULL;
+    const poise_method_run *run = m->run;
+    bounded b = {.count = components(step)};
+    const poise_joint *given = poise_model_joint_info(run->model, m->joint).given;
+    b.ellipse = step->kind == POISE_MOTION_SWING && run->options->use_limits && is_finite(given->swing[0]) ? given : NULL;
     double v[3] = {0, 0, 0}, *q = m->q + step->q;
     for (int i = 0; i < b.count; ++i) {
-        const pz_box *box = &s->box[s->model->axes[step->axis + i].dof];
+        const poise_method_bound *box = &run->bounds[step->v + i];
         v[i] = q[i];
-        b.lower[i] = box->locked ? v[i] : max2(box->lower, v[i] - s->options.step_limit);
-        b.upper[i] = box->locked ? v[i] : min2(box->upper, v[i] + s->options.step_limit);
+        b.lower[i] = box->locked ? v[i] : max2(box->lower, v[i] - run->options->step_limit);
+        b.upper[i] = box->locked ? v[i] : min2(box->upper, v[i] + run->options->step_limit);
     }
     mat3 R = so3_exp(v3(v[0], v[1], v[2])), A = m3_mul(before, &R), At = m3_transpose(&A), M = centred(m, &b.noise);
     M = m3_mul(&M, before);
@@ -434,65 +427,68 @@ static void bounded_block(mover *m, const pz_step *step, const mat3 *before)
 
 // ---- Joints --------------------------------------------------------------------------------------------------------------
 
-static bool is_bounded(const poise_solver *s, const pz_step *step)
+static bool is_bounded(const poise_method_run *run, const poise_joint_motion *step)
 {
-    bool is_held = step->kind == PZ_SWING || is_finite(s->options.step_limit);
-    for (int i = 0; i < pz_step_nv(step->kind); ++i) {
-        const pz_box *box = &s->box[s->model->axes[step->axis + i].dof];
+    bool is_held = step->kind == POISE_MOTION_SWING || is_finite(run->options->step_limit);
+    for (int i = 0; i < components(step); ++i) {
+        const poise_method_bound *box = &run->bounds[step->v + i];
         is_held = is_held || box->locked || is_finite(box->lower) || is_finite(box->upper);
     }
     return is_held;
 }
 
-static void block_step(mover *m, const pz_step *step)
+static void block_step(mover *m, const poise_joint_motion *step)
 {
-    const poise_solver *s = m->solver;
-    const pz_block *block = &s->at->kin.blocks[step->block];
-    int first = s->model->axes[step->axis].dof, locked = 0;
-    for (int i = 0; i < pz_step_nv(step->kind); ++i) {
-        locked += s->box[first + i].locked;
+    const poise_method_run *run = m->run;
+    mat3 frame = matrix_of_rows(step->frame);
+    int first = step->v, locked = 0;
+    for (int i = 0; i < components(step); ++i) {
+        locked += run->bounds[first + i].locked;
     }
-    if (locked == pz_step_nv(step->kind)) {
+    if (locked == components(step)) {
         return;
     }
-    if (step->kind ==
-        PZ_QUATERNION) { // locked as a whole or not at all; its `before` is the frame after it (kin/kinematics.c)
-        free_ball(m, step, &block->before);
-    } else if (is_bounded(s, step)) {
-        bounded_block(m, step, &block->before);
+    if (step->kind == POISE_MOTION_QUATERNION) { // locked as a whole or not at all; its frame is the one after it
+        free_ball(m, step, &frame);
+    } else if (is_bounded(run, step)) {
+        bounded_block(m, step, &frame);
     } else {
-        mat3 R = so3_exp(block->v);
-        R = m3_mul(&block->before, &R);
+        mat3 R = so3_exp(step->vector);
+        R = m3_mul(&frame, &R);
         free_ball(m, step, &R);
     }
 }
 
-bool pz_slides_freely(const poise_solver *s, int k)
+bool pz_slides_freely(const poise_method_run *run, int k)
 {
-    const pz_joint *joint = &s->model->joints[k];
-    bool freely = joint->slide_count == 3;
-    for (int i = joint->axis_begin; freely && i < joint->axis_begin + 3; ++i) {
-        const pz_box *box = &s->box[s->model->axes[i].dof];
-        freely = !box->locked && !is_finite(box->lower) && !is_finite(box->upper);
+    poise_joint_motion step;
+    int slides = 0;
+    for (int i = 0; run->call->joint_motion(run, k, i, &step) && step.kind == POISE_MOTION_SLIDE; ++i) {
+        const poise_method_bound *box = &run->bounds[step.v];
+        slides += !box->locked && !is_finite(box->lower) && !is_finite(box->upper);
     }
-    return freely;
+    return slides == 3;
 }
 
-double pz_best_move(const poise_solver *solver, int k, pz_pull *pull, double *q, pz_move *made)
+double pz_best_move(const poise_method_run *run, int k, pz_pull *pull, double *q, pz_move *made)
 {
-    const pz_joint *joint = &solver->model->joints[k];
-    mover m = {.solver = solver,
-               .joint = joint,
-               .p = solver->at->kin.p[k],
-               .is_loose = pz_slides_freely(solver, k) && !is_finite(solver->options.step_limit),
+    poise_joint_motion motions[POISE_MOST_MOTIONS];
+    int count = 0;
+    while (count < POISE_MOST_MOTIONS && run->call->joint_motion(run, k, count, &motions[count])) {
+        count += 1;
+    }
+    mover m = {.run = run,
+               .joint = k,
+               .p = run->at.origins[k],
+               .is_loose = count >= 3 && pz_slides_freely(run, k) && !is_finite(run->options->step_limit),
                .pull = pull,
                .made = made,
                .q = q};
-    for (int i = joint->step_end - 1; i >= joint->step_begin && joint->mimic == POISE_WORLD; --i) {
-        const pz_step *step = &solver->model->steps[i];
-        if (pz_step_is_turn(step->kind)) {
+    for (int i = count - 1; i >= 0; --i) {
+        const poise_joint_motion *step = &motions[i];
+        if (step->kind == POISE_MOTION_TURN) {
             turn_step(&m, step);
-        } else if (pz_step_is_slide(step->kind)) {
+        } else if (step->kind == POISE_MOTION_SLIDE) {
             slide_step(&m, step);
         } else {
             block_step(&m, step);

@@ -1,17 +1,10 @@
-// Parts of the second-order methods that stand on their own: a trust-region step by conjugate gradients, band matrices, the
-// BFGS update, the nearest positive semidefinite matrix.
-#ifndef PZ_SOLVE_SECOND_ORDER_H
-#define PZ_SOLVE_SECOND_ORDER_H
+// Parts of the second-order methods that stand on their own: a trust-region step by conjugate gradients, the BFGS update, the nearest positive semidefinite matrix.
+#ifndef PZ_PAPERS_SECOND_ORDER_H
+#define PZ_PAPERS_SECOND_ORDER_H
 
-#include "goal/objective.h"
 #include "num/dense.h"
 
-// ---- Band matrices (banded.c) --------------------------------------------------------------------------------------------
-
-// The band of the Hessian of the last evaluation, in O(n half).
-void pz_band_of_hessian(const poise_objective *o, poise_hessian kind, pz_band *band);
-
-// ---- Trust region (steihaug.c) -------------------------------------------------------------------------------------------
+// ---- Trust region (trust_region.c) ---------------------------------------------------------------------------------------
 
 // m(s) = g . s + s . M s/2
 typedef struct pz_quadratic {
@@ -43,7 +36,7 @@ double pz_to_boundary(const double *s, const double *p, double radius, int n);
 // is too small beside s and y for B to stay positive definite.
 bool pz_bfgs_update(int n, const double *s, const double *y, double *B, double *work);
 
-// A <- the positive semidefinite matrix nearest to the symmetric A (n x n) in the Frobenius norm (newton_projected.c). V has
+// A <- the positive semidefinite matrix nearest to the symmetric A (n x n) in the Frobenius norm (newton.c). V has
 // n n numbers and receives the eigenvectors by rows, w their eigenvalues in A, ascending; work has n numbers. False when the
 // eigenvalues cannot be found.
 bool pz_nearest_semidefinite(int n, double *A, double *V, double *w, double *work);

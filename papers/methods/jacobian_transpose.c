@@ -12,10 +12,9 @@
 //
 // There is no line search. If the cost has risen nevertheless, the step is made shorter, by 2, 8, 64, .., until it falls;
 // the next iteration begins with alpha again. So the cost never rises from step to step.
-#include "solve/methods.h"
-#include "solve/rows/residual_rows.h"
+#include "papers/methods/engines.h"
 
-#include "solve/classic/line_search.h"
+#include "papers/methods/line_search.h"
 
 #define TRIALS 9 // lengths 1, 1/2, 1/8, .. 2^-36
 
@@ -24,43 +23,43 @@ typedef struct transpose_scratch {
     double *q_trial; // nq
 } transpose_scratch;
 
-void *pz_jacobian_transpose_lay_out(poise_solver *solver, pz_arena *arena)
+static void *lay_out(const poise_method_run *run, poise_method_memory *memory)
 {
-    transpose_scratch blank = {0}, *taken = pz_arena_take(arena, 1, sizeof *taken);
+    transpose_scratch blank = {0}, *taken = run->call->take(memory, 1, sizeof *taken);
     transpose_scratch *s = taken ? taken : &blank;
-    s->p = pz_arena_take(arena, (size_t)solver->model->nv, sizeof *s->p);
-    s->Gp = pz_arena_take(arena, (size_t)solver->model->nv, sizeof *s->Gp);
-    s->q_trial = pz_arena_take(arena, (size_t)solver->model->nq, sizeof *s->q_trial);
+    s->p = run->call->take(memory, (size_t)run->nv, sizeof *s->p);
+    s->Gp = run->call->take(memory, (size_t)run->nv, sizeof *s->Gp);
+    s->q_trial = run->call->take(memory, (size_t)run->nq, sizeof *s->q_trial);
     return taken;
 }
 
-double pz_transpose_length(const poise_solver *solver, double *p, double *Gp)
+double pz_transpose_length(const poise_method_run *run, double *p, double *Gp)
 {
-    int nv = solver->model->nv;
-    double largest = pz_largest(solver->gradient, nv);
+    int nv = run->nv;
+    double largest = pz_largest(run->projected, nv);
     for (int i = 0; i < nv; ++i) {
-        p[i] = largest > 0 ? solver->gradient[i] / largest
+        p[i] = largest > 0 ? run->projected[i] / largest
                            : 0.0; // alpha does not depend on the length of p, and nothing overflows
     }
-    poise_objective_multiply(solver->at, POISE_HESSIAN_GAUSS_NEWTON, p, Gp, NULL);
+    poise_objective_multiply(run->at.objective, POISE_HESSIAN_GAUSS_NEWTON, p, Gp, NULL);
     double curvature = pz_dot(p, Gp, nv), alpha = curvature > 0 ? pz_dot(p, p, nv) / curvature : 0.0;
     return is_finite(alpha) ? alpha : 0.0;
 }
 
 // Steps of length t alpha until one lowers the cost. Returns the length taken, or 0.
-static double descend(poise_solver *solver, transpose_scratch *s)
+static double descend(poise_method_run *run, transpose_scratch *s)
 {
-    int nv = solver->model->nv;
-    double before = solver->at->cost, halving = 0.5;
-    double alpha = pz_transpose_length(solver, s->p, s->Gp);
-    double t = min2(alpha > 0 ? alpha : 1.0, solver->options.step_limit / pz_largest(solver->gradient, nv));
+    int nv = run->nv;
+    double before = run->at.cost, halving = 0.5;
+    double alpha = pz_transpose_length(run, s->p, s->Gp);
+    double t = min2(alpha > 0 ? alpha : 1.0, run->options->step_limit / pz_largest(run->projected, nv));
     for (int trial = 0; trial < TRIALS && is_finite(t); ++trial) {
         for (int i = 0; i < nv; ++i) {
-            solver->step[i] = -t * solver->gradient[i];
+            run->step[i] = -t * run->projected[i];
         }
-        pz_step_within(solver, solver->at->kin.q, solver->step, s->q_trial);
-        if (pz_try(solver, s->q_trial, POISE_LEVEL_HESSIAN) < before) {
-            pz_accept(solver);
+        run->call->step_within(run, run->at.q, run->step, s->q_trial);
+        if (run->call->evaluate(run, s->q_trial, POISE_LEVEL_HESSIAN) < before) {
+            run->call->accept(run);
             return t;
         }
         t *= halving;
@@ -69,20 +68,22 @@ static double descend(poise_solver *solver, transpose_scratch *s)
     return 0.0;
 }
 
-poise_outcome pz_jacobian_transpose_run(poise_solver *solver)
+static poise_outcome solve(poise_method_run *run)
 {
     poise_outcome outcome;
     bool more = true;
-    while (!pz_is_done_afresh(solver, &outcome)) {
+    while (!run->call->is_done(run, true, &outcome)) {
         if (!more) {
-            solver->report.why = POISE_WHY_BUDGET;
+            run->report->why = POISE_WHY_BUDGET;
             return POISE_OUTCOME_BUDGET;
         }
-        double t = descend(solver, solver->method);
-        more = pz_count_iteration(solver, t, pz_largest(solver->step, solver->model->nv), t > 0, false);
+        double t = descend(run, run->scratch);
+        more = run->call->count(run, t, pz_largest(run->step, run->nv), t > 0, false);
         if (t == 0) {
-            return pz_stuck_outcome(solver, false);
+            return run->call->stuck(run, false);
         }
     }
     return outcome;
 }
+
+const poise_method_engine pz_jacobian_transpose_engine = {.name = "jacobian_transpose", .lay_out = lay_out, .run = solve};

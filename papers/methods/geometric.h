@@ -9,10 +9,12 @@
 //
 // Sixteen numbers stand for any number of goals: they add up along the tree and are carried along by the moves that joints
 // below have made. So a sweep over all joints costs O(joints + goals).
-#ifndef PZ_SOLVE_GEOMETRIC_H
-#define PZ_SOLVE_GEOMETRIC_H
+#ifndef PZ_PAPERS_GEOMETRIC_H
+#define PZ_PAPERS_GEOMETRIC_H
 
-#include "solve/solver_state.h"
+#include "papers/methods/line_search.h"
+
+#include "num/rotation.h"
 
 // How the goals of one body, or of a subtree, pull; points relative to the reference point.
 typedef struct pz_pull {
@@ -34,6 +36,8 @@ typedef struct pz_move {
 } pz_move;
 
 typedef struct pz_geometric {
+    int joint_count;
+    int *parent;    // by joint
     pz_pull *pulls; // by joint
     pz_move *moves; // by joint: what the sweep from the root has done to it
     double *q;      // nq: the configuration in the making
@@ -54,32 +58,28 @@ void pz_pull_carry_targets_back(pz_pull *pull, const pz_move *move);
 
 // What the goals of each body want at the current point. `caution` >= 0 holds AIM goals back (pull.c). False: an AIM goal is
 // among them, whose energy only resembles the pull; for all others the pull bounds it from above.
-bool pz_pull_goals(const poise_solver *solver, double caution, pz_pull *pulls);
+bool pz_pull_goals(const poise_method_run *run, double caution, int joint_count, pz_pull *pulls);
 
 // The target of a POSITION goal whose point is at x, and its weight there: bands and losses accounted for.
-vec3 pz_pull_target(const poise_solver *solver, const poise_goal *goal, vec3 x, double *weight);
+vec3 pz_pull_target(const poise_method_run *run, const poise_goal *goal, vec3 x, double *weight);
 
 // ---- Moves (best_move.c) -------------------------------------------------------------------------------------------------
 
 // The angle in [lower, upper] (lower <= 0 <= upper) where c cos(angle) + s sin(angle) is largest.
 double pz_best_angle(double c, double s, double lower, double upper);
 
-// The rotation r with the largest tr(R M), as a unit quaternion over the first `count` (3 or 4) of w x y z, M = sum x t^T:
-// it brings the x nearest to the t. False when the numbers do not allow it.
-bool pz_best_quat(const mat3 *M, int count, quat *r);
-
 // Move joint k to where its pull has the least energy, the last of its steps first, within limits, locked coordinates left
 // alone. Joints below may have moved (pull says so), those above are where they are at the current point. Writes the joint's
 // coordinates to q, carries the pull along, and appends what was done to *made unless it is NULL. Returns the longest step
 // of a coordinate.
-double pz_best_move(const poise_solver *solver, int k, pz_pull *pull, double *q, pz_move *made);
+double pz_best_move(const poise_method_run *run, int k, pz_pull *pull, double *q, pz_move *made);
 
 // Has joint k three slides that nothing holds?
-bool pz_slides_freely(const poise_solver *solver, int k);
+bool pz_slides_freely(const poise_method_run *run, int k);
 
-// Move the joints from the root to the ends, each for its pull, which holds what its whole subtree wants (bwcd.c). g->q
+// Move the joints from the root to the ends, each for its pull, which holds what its whole subtree wants (ccd.c). g->q
 // comes in as the current configuration. Returns the longest step of a coordinate.
-double pz_move_from_root(const poise_solver *solver, pz_geometric *g);
+double pz_move_from_root(const poise_method_run *run, pz_geometric *g);
 
 // a after b: x -> a(b(x))
 static inline pz_move pz_move_after(const pz_move *a, const pz_move *b)
@@ -92,16 +92,19 @@ static inline pz_move pz_move_identity(void)
     return (pz_move){m3_identity(), v3(0, 0, 0)};
 }
 
-// ---- Runs (geometric.c) --------------------------------------------------------------------------------------------------
+// ---- What CCD and FABRIK share (ccd.c) -----------------------------------------------------------------------------------
 
-// One sweep over the joints, from the current point to geometric->q. Returns the longest step of a coordinate; *bounds says
-// whether the pulls bounded the energy.
-typedef double (*pz_sweep)(poise_solver *solver, double caution, bool *bounds);
-
-// Sweep until done. The cost falls with every sweep that is kept.
-poise_outcome pz_descend(poise_solver *solver, pz_sweep sweep);
+// Scratch memory, and what of it is known before a run.
+void pz_geometric_lay_out(const poise_method_run *run, poise_method_memory *memory, pz_geometric *g);
+void pz_geometric_begin(const poise_method_run *run, pz_geometric *g);
 
 // Refuse what no geometric method can serve: a prior, and mimic joints above a goal, which move more than one joint at once.
-poise_status pz_geometric_check_model(poise_solver *solver);
+poise_status pz_geometric_check_model(const poise_method_run *run, const char *name, poise_error *error);
+
+// Is some component of a tolerance more than 0?
+static inline bool has_band(poise_vec3 tolerance)
+{
+    return fabs(tolerance.x) + fabs(tolerance.y) + fabs(tolerance.z) != 0;
+}
 
 #endif

@@ -1,8 +1,14 @@
-// Search along a direction within the limits: what BFGS, LBFGS, CONJUGATE_GRADIENT and NEWTON_PROJECTED share.
-#ifndef PZ_SOLVE_LINE_SEARCH_H
-#define PZ_SOLVE_LINE_SEARCH_H
+// Search along a direction within the limits: what BFGS, LBFGS, CONJUGATE_GRADIENT, NEWTON and GRADIENT_DESCENT
+// share.
+#ifndef PZ_PAPERS_LINE_SEARCH_H
+#define PZ_PAPERS_LINE_SEARCH_H
 
-#include "solve/solver_state.h"
+#include <poise/method.h>
+
+#include "num/dense.h"
+#include "num/real.h"
+
+#define PZ_FLAT 1e-15 // a share of the cost that its own rounding hides
 
 typedef struct pz_line {
     double *direction; // nv
@@ -20,18 +26,18 @@ typedef enum pz_wolfe {
     PZ_LINE_WEAK_WOLFE  // and a slope that has risen enough
 } pz_wolfe;
 
-// Take the arrays from an arena (see base/arena.h).
-void pz_line_lay_out(pz_line *line, const poise_solver *solver, pz_arena *arena);
+void pz_line_lay_out(pz_line *line, const poise_method_run *run, poise_method_memory *memory);
 
 // Choose the dofs that a direction treats one by one, and set their direction: 0 for locked dofs and those at a bound that
 // descent would leave; -g_i/D_i for those about to reach it. Returns how many are held.
-int pz_line_hold(const poise_solver *solver, pz_line *line);
+int pz_line_hold(const poise_method_run *run, pz_line *line);
 
 // Walk along line->direction from the current point. True: the current point is now one that meets the conditions. False:
 // none was found that lowers the cost; nothing has changed.
-bool pz_line_search(poise_solver *solver, pz_line *line, pz_wolfe conditions);
+bool pz_line_search(poise_method_run *run, pz_line *line, pz_wolfe conditions);
 
-// Sum of a_i b_i.
-double pz_dot(const double *a, const double *b, int n);
+// The length alpha at which the Gauss-Newton model is least along -alpha p, p the projected gradient at the current point
+// (jacobian_transpose.c); 0 when the model has no curvature there. p and Gp are scratch, nv numbers each.
+double pz_transpose_length(const poise_method_run *run, double *p, double *Gp);
 
 #endif

@@ -9,7 +9,7 @@
 //
 // A bound that touches the energy at the current point cannot be lowered without lowering the energy: descent on such pulls
 // is descent on the cost (Hunter & Lange, "A tutorial on MM algorithms", 2004).
-#include "solve/geometric/geometric.h"
+#include "papers/methods/geometric.h"
 
 #include <string.h>
 
@@ -76,32 +76,34 @@ void pz_pull_carry_targets_back(pz_pull *pull, const pz_move *move)
 
 // ---- Goals ---------------------------------------------------------------------------------------------------------------
 
-vec3 pz_pull_target(const poise_solver *solver, const poise_goal *goal, vec3 x, double *weight)
+vec3 pz_pull_target(const poise_method_run *run, const poise_goal *goal, vec3 x, double *weight)
 {
-    vec3 t = pz_goal_target(&solver->at->kin, goal);
-    if (pz_has_band(goal->tolerance)) { // the nearest point of the box
+    vec3 t = v3_sub(goal->target.position, run->at.reference);
+    if (has_band(goal->tolerance)) { // the nearest point of the box
         mat3 A = quat_matrix(goal->target.rotation);
         vec3 e = m3_apply_transposed(&A, v3_sub(x, t)), h = goal->tolerance;
         t = v3_add(t, m3_apply(&A, v3(clamp(e.x, -h.x, h.x), clamp(e.y, -h.y, h.y), clamp(e.z, -h.z, h.z))));
     }
     vec3 r = v3_sub(x, t);
-    *weight = goal->weight * pz_loss_at(goal->loss, goal->loss_scale, v3_dot(r, r)).d1;
+    *weight = goal->weight * run->call->loss_slope(goal, v3_dot(r, r));
     return t;
 }
 
-static void add_position(const poise_solver *solver, const poise_goal *goal, pz_pull *pull)
+static void add_position(const poise_method_run *run, const poise_goal *goal, pz_pull *pull)
 {
-    vec3 x = pz_kin_point(&solver->at->kin, goal->body, goal->local.position);
+    vec3 x = run->call->place(run, goal->body, goal->local.position);
     double w;
-    vec3 t = pz_pull_target(solver, goal, x, &w);
+    vec3 t = pz_pull_target(run, goal, x, &w);
     pz_pull_add_point(pull, w, x, t);
 }
 
 // Three directions of weight w/2 (goal/orientation.c).
-static void add_orientation(const poise_solver *solver, const poise_goal *goal, double w, pz_pull *pull)
+static void add_orientation(const poise_method_run *run, const poise_goal *goal, double w, pz_pull *pull)
 {
     mat3 L = quat_matrix(goal->local.rotation), u = quat_matrix(goal->target.rotation);
-    mat3 R = pz_kin_rotation(&solver->at->kin, goal->body), d = m3_mul(&R, &L);
+    double rows[9], place[3];
+    poise_kinematics_body_frame(run->at.kinematics, goal->body, rows, place);
+    mat3 R = {{rows[0], rows[3], rows[6]}, {rows[1], rows[4], rows[7]}, {rows[2], rows[5], rows[8]}}, d = m3_mul(&R, &L);
     add_direction(pull, 0.5 * w, d.x, u.x);
     add_direction(pull, 0.5 * w, d.y, u.y);
     add_direction(pull, 0.5 * w, d.z, u.z);
@@ -117,11 +119,11 @@ static void add_orientation(const poise_solver *solver, const poise_goal *goal, 
 // a point and a force. The point has the second derivatives that matter near the goal, |omega x d + P dx/l|^2 with P across
 // u, and some along u. Far from the goal this may not do; `caution` adds that many times more weight towards staying, which
 // in the end bounds E.
-static void add_aim(const poise_solver *solver, const poise_goal *goal, double caution, pz_pull *pull)
+static void add_aim(const poise_method_run *run, const poise_goal *goal, double caution, pz_pull *pull)
 {
-    const poise_kinematics *kin = &solver->at->kin;
-    vec3 x = pz_kin_point(kin, goal->body, goal->local.position), d = pz_kin_direction(kin, goal->body, goal->axis);
-    vec3 t = pz_goal_target(kin, goal), way = v3_sub(t, x);
+    vec3 x = run->call->place(run, goal->body, goal->local.position),
+         d = poise_kinematics_direction(run->at.kinematics, goal->body, goal->axis);
+    vec3 t = v3_sub(goal->target.position, run->at.reference), way = v3_sub(t, x);
     double l = v3_norm(way), w = goal->weight, k = w / l / l;
     if (!(l > NEAREST) || !is_finite(l) || !is_finite(k)) {
         return;
@@ -133,22 +135,23 @@ static void add_aim(const poise_solver *solver, const poise_goal *goal, double c
     pz_pull_add_point(pull, caution * k, x, x);
 }
 
-bool pz_pull_goals(const poise_solver *solver, double caution, pz_pull *pulls)
+bool pz_pull_goals(const poise_method_run *run, double caution, int joint_count, pz_pull *pulls)
 {
-    memset(pulls, 0, (size_t)solver->model->joint_count * sizeof *pulls);
+    memset(pulls, 0, (size_t)joint_count * sizeof *pulls);
     bool bounds = true;
-    for (int i = 0; i < solver->goal_count; ++i) {
-        const poise_goal *goal = &solver->goals[i];
+    for (int i = 0; i < run->goal_count; ++i) {
+        const poise_goal *goal = &run->goals[i];
         pz_pull *pull = &pulls[goal->body];
         if (goal->kind == POISE_GOAL_POSITION || goal->kind == POISE_GOAL_POSE) {
-            add_position(solver, goal, pull);
+            add_position(run, goal, pull);
         }
         if (goal->kind == POISE_GOAL_POSE || goal->kind == POISE_GOAL_ORIENTATION) {
-            add_orientation(solver, goal, goal->kind == POISE_GOAL_POSE ? goal->rotation_weight : goal->weight, pull);
+            add_orientation(run, goal, goal->kind == POISE_GOAL_POSE ? goal->rotation_weight : goal->weight, pull);
         } else if (goal->kind == POISE_GOAL_DIRECTION) {
-            add_direction(pull, goal->weight, pz_kin_direction(&solver->at->kin, goal->body, goal->axis), goal->direction);
+            add_direction(pull, goal->weight, poise_kinematics_direction(run->at.kinematics, goal->body, goal->axis),
+                          goal->direction);
         } else if (goal->kind == POISE_GOAL_AIM) {
-            add_aim(solver, goal, caution, pull);
+            add_aim(run, goal, caution, pull);
             bounds = false;
         }
     }

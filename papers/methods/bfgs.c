@@ -15,12 +15,11 @@
 // block of B^-1, so that what was learnt about held dofs is neither used nor lost. The path is projected onto the
 // limits. At edges of swings y is the change of the gradient along the edge, which holds the curvature of the edge
 // (swing_limits.c).
-#include "solve/classic/line_search.h"
-#include "solve/classic/second_order.h"
-#include "solve/methods.h"
+#include "papers/methods/engines.h"
+#include "papers/methods/line_search.h"
+#include "papers/methods/second_order.h"
 
 #include "num/dense.h"
-#include "solve/damped_step.h"
 
 #include <string.h>
 
@@ -38,18 +37,18 @@ typedef struct bfgs_scratch {
     int edges;      // active edges of swings at g_last
 } bfgs_scratch;
 
-void *pz_bfgs_lay_out(poise_solver *solver, pz_arena *arena)
+static void *lay_out(const poise_method_run *run, poise_method_memory *memory)
 {
-    size_t n = (size_t)solver->model->nv;
-    bfgs_scratch blank = {0}, *scratch = pz_arena_take(arena, 1, sizeof *scratch);
+    size_t n = (size_t)run->nv;
+    bfgs_scratch blank = {0}, *scratch = run->call->take(memory, 1, sizeof *scratch);
     bfgs_scratch *s = scratch ? scratch : &blank;
-    pz_line_lay_out(&s->line, solver, arena);
-    s->B = pz_arena_take(arena, n * n, sizeof *s->B);
-    s->held = pz_arena_take(arena, n * n, sizeof *s->held);
-    s->g_last = pz_arena_take(arena, n, sizeof *s->g_last);
-    s->y = pz_arena_take(arena, n, sizeof *s->y);
-    s->work = pz_arena_take(arena, n, sizeof *s->work);
-    s->held_dof = pz_arena_take(arena, n, sizeof *s->held_dof);
+    pz_line_lay_out(&s->line, run, memory);
+    s->B = run->call->take(memory, n * n, sizeof *s->B);
+    s->held = run->call->take(memory, n * n, sizeof *s->held);
+    s->g_last = run->call->take(memory, n, sizeof *s->g_last);
+    s->y = run->call->take(memory, n, sizeof *s->y);
+    s->work = run->call->take(memory, n, sizeof *s->work);
+    s->held_dof = run->call->take(memory, n, sizeof *s->held_dof);
     return scratch;
 }
 
@@ -83,9 +82,9 @@ bool pz_bfgs_update(int n, const double *s, const double *y, double *B, double *
     return true;
 }
 
-static void forget(const poise_solver *solver, bfgs_scratch *s)
+static void forget(const poise_method_run *run, bfgs_scratch *s)
 {
-    int n = solver->model->nv;
+    int n = run->nv;
     memset(s->B, 0, (size_t)n * (size_t)n * sizeof *s->B);
     for (int i = 0; i < n; ++i) {
         row(s->B, n, i)[i] = 1.0 / s->line.D[i];
@@ -94,20 +93,20 @@ static void forget(const poise_solver *solver, bfgs_scratch *s)
 }
 
 // B from the step just taken. Locked dofs learn nothing.
-static void learn(poise_solver *solver, bfgs_scratch *s)
+static void learn(poise_method_run *run, bfgs_scratch *s)
 {
-    int n = solver->model->nv;
+    int n = run->nv;
     if (s->line.has_jumped) {
-        pz_make_metric(solver, s->line.D);
-        forget(solver, s);
+        run->call->metric(run, s->line.D);
+        forget(run, s);
         return;
     }
-    memcpy(s->y, solver->at->gradient, (size_t)n * sizeof *s->y);
-    if (pz_project_on_swings(solver, s->y) != s->edges) {
+    memcpy(s->y, run->at.gradient, (size_t)n * sizeof *s->y);
+    if (run->call->project_on_edges(run, s->y) != s->edges) {
         return; // two gradients that have no more in common than a corner's
     }
     for (int i = 0; i < n; ++i) {
-        s->y[i] = solver->box[i].locked ? 0.0 : s->y[i] - s->g_last[i];
+        s->y[i] = run->bounds[i].locked ? 0.0 : s->y[i] - s->g_last[i];
     }
     double sy = pz_dot(s->line.taken, s->y, n), square = 0.0;
     for (int i = 0; s->is_first && i < n; ++i) {
@@ -125,9 +124,9 @@ static void learn(poise_solver *solver, bfgs_scratch *s)
 
 // B_hh mu = -(B g)_h, then d = -B (g + mu on the held dofs), which is zero on them: with K = B^-1 that is the solution of
 // K_ff d_f = -g_f. False when B_hh is no longer positive definite.
-static bool multipliers(poise_solver *solver, bfgs_scratch *s, double *g)
+static bool multipliers(poise_method_run *run, bfgs_scratch *s, double *g)
 {
-    int n = solver->model->nv, m = 0;
+    int n = run->nv, m = 0;
     for (int i = 0; i < n; ++i) {
         if (s->line.hold[i]) {
             s->held_dof[m++] = i;
@@ -150,14 +149,14 @@ static bool multipliers(poise_solver *solver, bfgs_scratch *s, double *g)
     return true;
 }
 
-static bool find_direction(poise_solver *solver, bfgs_scratch *s)
+static bool find_direction(poise_method_run *run, bfgs_scratch *s)
 {
-    int n = solver->model->nv, held = pz_line_hold(solver, &s->line);
+    int n = run->nv, held = pz_line_hold(run, &s->line);
     double *g = s->y, *d = s->line.direction;
     for (int i = 0; i < n; ++i) {
-        g[i] = s->line.hold[i] ? 0.0 : solver->gradient[i];
+        g[i] = s->line.hold[i] ? 0.0 : run->projected[i];
     }
-    if (held > 0 && !multipliers(solver, s, g)) {
+    if (held > 0 && !multipliers(run, s, g)) {
         return false;
     }
     for (int i = 0; i < n; ++i) {
@@ -165,38 +164,40 @@ static bool find_direction(poise_solver *solver, bfgs_scratch *s)
             d[i] = -pz_dot(row(s->B, n, i), g, n);
         }
     }
-    pz_project_on_swings(solver, d);
+    run->call->project_on_edges(run, d);
     return true;
 }
 
 // ---- Run -----------------------------------------------------------------------------------------------------------------
 
-poise_outcome pz_bfgs_run(poise_solver *solver)
+static poise_outcome solve(poise_method_run *run)
 {
-    bfgs_scratch *s = solver->method;
-    int n = solver->model->nv;
+    bfgs_scratch *s = run->scratch;
+    int n = run->nv;
     poise_outcome outcome;
-    pz_make_metric(solver, s->line.D);
-    forget(solver, s);
+    run->call->metric(run, s->line.D);
+    forget(run, s);
     for (;;) {
-        if (pz_is_done(solver, &outcome)) {
+        if (run->call->is_done(run, false, &outcome)) {
             return outcome;
         }
-        memcpy(s->g_last, solver->at->gradient, (size_t)n * sizeof *s->g_last);
-        s->edges = pz_project_on_swings(solver, s->g_last);
+        memcpy(s->g_last, run->at.gradient, (size_t)n * sizeof *s->g_last);
+        s->edges = run->call->project_on_edges(run, s->g_last);
         s->line.t = 0.0; // without a direction there is no search to say so
-        bool accepted = find_direction(solver, s) && pz_line_search(solver, &s->line, PZ_LINE_WEAK_WOLFE);
-        bool more = pz_count_iteration(solver, s->line.t, s->line.t * pz_largest(s->line.direction, n), accepted, false);
+        bool accepted = find_direction(run, s) && pz_line_search(run, &s->line, PZ_LINE_WEAK_WOLFE);
+        bool more = run->call->count(run, s->line.t, s->line.t * pz_largest(s->line.direction, n), accepted, false);
         if (accepted) {
-            learn(solver, s);
+            learn(run, s);
         } else if (s->is_first) {
-            return pz_stuck_outcome(solver, false);
+            return run->call->stuck(run, false);
         } else {
-            pz_make_metric(solver, s->line.D);
-            forget(solver, s);
+            run->call->metric(run, s->line.D);
+            forget(run, s);
         }
         if (!more) {
-            return pz_is_done(solver, &outcome) ? outcome : POISE_OUTCOME_BUDGET;
+            return run->call->is_done(run, false, &outcome) ? outcome : POISE_OUTCOME_BUDGET;
         }
     }
 }
+
+const poise_method_engine pz_bfgs_engine = {.name = "bfgs", .lay_out = lay_out, .run = solve};

@@ -16,12 +16,11 @@
 //
 // Then backtracking along the path projected onto the limits (line_search.c), with held dofs left out of H (Bertsekas 1982).
 // Dense: O(n^3).
-#include "solve/classic/line_search.h"
-#include "solve/classic/second_order.h"
-#include "solve/methods.h"
+#include "papers/methods/engines.h"
+#include "papers/methods/line_search.h"
+#include "papers/methods/second_order.h"
 
 #include "num/dense.h"
-#include "solve/damped_step.h"
 
 #include <string.h>
 
@@ -37,18 +36,18 @@ typedef struct projected_scratch {
     double *descent; // nv: -D^-1/2 g over the free dofs
 } projected_scratch;
 
-void *pz_newton_projected_lay_out(poise_solver *solver, pz_arena *arena)
+static void *lay_out(const poise_method_run *run, poise_method_memory *memory)
 {
-    size_t n = (size_t)solver->model->nv;
-    projected_scratch blank = {0}, *scratch = pz_arena_take(arena, 1, sizeof *scratch);
+    size_t n = (size_t)run->nv;
+    projected_scratch blank = {0}, *scratch = run->call->take(memory, 1, sizeof *scratch);
     projected_scratch *s = scratch ? scratch : &blank;
-    pz_line_lay_out(&s->line, solver, arena);
-    s->V = pz_arena_take(arena, n * n, sizeof *s->V);
-    s->w = pz_arena_take(arena, n, sizeof *s->w);
-    s->work = pz_arena_take(arena, n, sizeof *s->work);
-    s->free_dof = pz_arena_take(arena, n, sizeof *s->free_dof);
-    s->root = pz_arena_take(arena, n, sizeof *s->root);
-    s->descent = pz_arena_take(arena, n, sizeof *s->descent);
+    pz_line_lay_out(&s->line, run, memory);
+    s->V = run->call->take(memory, n * n, sizeof *s->V);
+    s->w = run->call->take(memory, n, sizeof *s->w);
+    s->work = run->call->take(memory, n, sizeof *s->work);
+    s->free_dof = run->call->take(memory, n, sizeof *s->free_dof);
+    s->root = run->call->take(memory, n, sizeof *s->root);
+    s->descent = run->call->take(memory, n, sizeof *s->descent);
     return scratch;
 }
 
@@ -76,12 +75,12 @@ bool pz_nearest_semidefinite(int n, double *A, double *V, double *w, double *wor
 }
 
 // P H P, P the projection onto active edges of swings: rows, then columns, which are the rows of the transpose.
-static void project_hessian(const poise_solver *solver, double *H)
+static void project_hessian(const poise_method_run *run, double *H)
 {
-    int n = solver->model->nv;
+    int n = run->nv;
     for (int side = 0; side < 2; ++side) {
         for (int i = 0; i < n; ++i) {
-            if (pz_project_on_swings(solver, row(H, n, i)) == 0) {
+            if (run->call->project_on_edges(run, row(H, n, i)) == 0) {
                 return;
             }
         }
@@ -96,17 +95,17 @@ static void project_hessian(const poise_solver *solver, double *H)
 }
 
 // H^ over the free dofs, at the front of V. Returns how many there are.
-static int free_hessian(poise_solver *solver, projected_scratch *s)
+static int free_hessian(poise_method_run *run, projected_scratch *s)
 {
-    int n = solver->model->nv, m = 0;
-    pz_stiffen_edges(solver, 0.0);
-    poise_objective_hessian(solver->at, POISE_HESSIAN_EXACT, s->V, NULL);
-    project_hessian(solver, s->V);
+    int n = run->nv, m = 0;
+    run->call->stiffen_edges(run, 0.0);
+    poise_objective_hessian(run->at.objective, POISE_HESSIAN_EXACT, s->V, NULL);
+    project_hessian(run, s->V);
     for (int i = 0; i < n; ++i) {
         // a row of zeros belongs to what no goal sees: left out, no eigenvector mixes it in by rounding
-        if (!s->line.hold[i] && (solver->gradient[i] != 0 || pz_largest(row(s->V, n, i), n) > 0)) {
+        if (!s->line.hold[i] && (run->projected[i] != 0 || pz_largest(row(s->V, n, i), n) > 0)) {
             s->root[m] = 1.0 / sqrt(s->line.D[i]);
-            s->descent[m] = -s->root[m] * solver->gradient[i];
+            s->descent[m] = -s->root[m] * run->projected[i];
             s->free_dof[m++] = i;
         }
     }
@@ -118,11 +117,11 @@ static int free_hessian(poise_solver *solver, projected_scratch *s)
     return m;
 }
 
-static bool find_direction(poise_solver *solver, projected_scratch *s)
+static bool find_direction(poise_method_run *run, projected_scratch *s)
 {
     double *d = s->line.direction;
-    pz_line_hold(solver, &s->line);
-    int m = free_hessian(solver, s);
+    pz_line_hold(run, &s->line);
+    int m = free_hessian(run, s);
     if (m == 0) {
         return true;
     }
@@ -137,41 +136,43 @@ static bool find_direction(poise_solver *solver, projected_scratch *s)
             d[s->free_dof[a]] += share * s->root[a] * v[a];
         }
     }
-    pz_project_on_swings(solver, d);
+    run->call->project_on_edges(run, d);
     return true;
 }
 
 // Descent in the metric, for where Newton's direction finds nothing lower.
-static void use_gradient(const poise_solver *solver, pz_line *line)
+static void use_gradient(const poise_method_run *run, pz_line *line)
 {
-    for (int i = 0; i < solver->model->nv; ++i) {
-        line->direction[i] = -solver->gradient[i] / line->D[i];
+    for (int i = 0; i < run->nv; ++i) {
+        line->direction[i] = -run->projected[i] / line->D[i];
     }
-    pz_project_on_swings(solver, line->direction);
+    run->call->project_on_edges(run, line->direction);
 }
 
-poise_outcome pz_newton_projected_run(poise_solver *solver)
+static poise_outcome solve(poise_method_run *run)
 {
-    projected_scratch *s = solver->method;
+    projected_scratch *s = run->scratch;
     poise_outcome outcome;
     for (;;) {
-        if (pz_is_done(solver, &outcome)) {
+        if (run->call->is_done(run, false, &outcome)) {
             return outcome;
         }
-        pz_make_metric(solver, s->line.D);
-        bool exact = find_direction(solver, s) && pz_line_search(solver, &s->line, PZ_LINE_ARMIJO);
+        run->call->metric(run, s->line.D);
+        bool exact = find_direction(run, s) && pz_line_search(run, &s->line, PZ_LINE_ARMIJO);
         bool accepted = exact;
         if (!exact) {
-            use_gradient(solver, &s->line);
-            accepted = pz_line_search(solver, &s->line, PZ_LINE_ARMIJO);
+            use_gradient(run, &s->line);
+            accepted = pz_line_search(run, &s->line, PZ_LINE_ARMIJO);
         }
-        double longest = s->line.t * pz_largest(s->line.direction, solver->model->nv);
-        bool more = pz_count_iteration(solver, s->line.t, longest, accepted, exact);
+        double longest = s->line.t * pz_largest(s->line.direction, run->nv);
+        bool more = run->call->count(run, s->line.t, longest, accepted, exact);
         if (!accepted) {
-            return pz_stuck_outcome(solver, false);
+            return run->call->stuck(run, false);
         }
         if (!more) {
-            return pz_is_done(solver, &outcome) ? outcome : POISE_OUTCOME_BUDGET;
+            return run->call->is_done(run, false, &outcome) ? outcome : POISE_OUTCOME_BUDGET;
         }
     }
 }
+
+const poise_method_engine pz_newton_engine = {.name = "newton", .lay_out = lay_out, .run = solve};
