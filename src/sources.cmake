@@ -50,14 +50,12 @@ set(poise_sources
     src/solve/sensitivity_open.c
     src/solve/sensitivity.c
     src/solve/method.c
-    src/solve/report.c
-    src/solve/stepping.c
-    src/solve/second_look.c
+    src/solve/step.c
+    src/solve/certify.c
     src/solve/beyond.c
     src/solve/restarts.c
     src/solve/tree_step.c
     src/solve/tree_wide.c
-    src/solve/swing_limits.c
     src/solve/damped_step.c
     src/solve/arm_chain.c
     src/solve/arm_beyond.c
@@ -67,14 +65,13 @@ set(poise_sources
     src/solve/tips_search.c
     src/solve/tips.c
     src/solve/auto.c
-    src/solve/levenberg_marquardt.c
-    src/solve/rows/residual_rows.c
-    src/solve/rows/priority_rows.c
-    src/solve/rows/priority.c
+    src/solve/residual_rows.c
+    src/solve/priority.c
     src/solve/constraint.c
     src/solve/dual.c
     src/solve/constrained.c
     src/solve/solver.c
+    src/solve/solve.c
     src/solve/blockers.c
     src/solve/control_step.c
     src/express/erik/chain.c

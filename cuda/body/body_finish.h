@@ -38,7 +38,7 @@
 #define FINISH_LONGEST    1000.0
 #define FINISH_SINGLE     1e-5         // a share of the cost that single precision may be wrong by
 #define FINISH_PROOF      1e-6         // damping that hides no direction in which the cost falls
-#define FINISH_STUCK      3.2e-7       // tolerance of the gradient where no step lowers the cost (solve/stepping.c)
+#define FINISH_STUCK      3.2e-7       // tolerance of the gradient where no step lowers the cost (solve/step.c)
 #define FINISH_MARGIN     (1.0 - 1e-6) // of the tolerance: more than the last rounding of q changes
 
 typedef enum finish_stage { FINISH_START, FINISH_ARRIVED, FINISH_RUNNING, FINISH_BACK, FINISH_ANSWERED } finish_stage;

@@ -20,7 +20,7 @@
 // A rotation vector has second derivatives of its own beside that; they vanish with the torque at the joint, that is where
 // none of its three coordinates is at a bound, and are left out.
 //
-// Swings at an active edge of their ellipse (solve/swing_limits.c) are taken along the edge: the pair of axes is turned to
+// Swings at an active edge of their ellipse (solve/step.c) are taken along the edge: the pair of axes is turned to
 // its normal, which is held, and its tangent, whose Delta has the curvature of the edge.
 #ifndef POISE_CUDA_BODY_PASS_H
 #define POISE_CUDA_BODY_PASS_H

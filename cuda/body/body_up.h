@@ -201,7 +201,7 @@ PZ_BOTH bool body_is_held(const body_task *t, const scalar *m, const body_joint 
 #define BODY_AT_EDGE 0.99999f
 #endif
 
-// A swing at the edge of its ellipse (solve/swing_limits.c): `normal` is 0 where the edge is not active.
+// A swing at the edge of its ellipse (solve/step.c): `normal` is 0 where the edge is not active.
 typedef struct body_edge {
     scalar normal[2], curvature;
     bool holds[2]; // dofs that are held at a bound

@@ -23,7 +23,7 @@
 // limits are then exact, not approached.
 //
 // Edges of swing ellipses are no boxes: a swing that reaches one stays on it while descent points out, and gradient and
-// Hessian are those along the edge (swing_limits.c).
+// Hessian are those along the edge (step.c).
 #include "papers/methods/engines.h"
 #include "papers/methods/line_search.h"
 #include "papers/methods/second_order.h"

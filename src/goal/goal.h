@@ -140,6 +140,16 @@ static inline bool pz_has_band(vec3 tolerance)
     return fabs(tolerance.x) + fabs(tolerance.y) + fabs(tolerance.z) != 0; // one question instead of three
 }
 
+// Have goals tolerances, at whose edges the cost has kinks?
+static inline bool pz_has_tolerances(const poise_goal *goals, int count)
+{
+    bool found = false;
+    for (int i = 0; i < count && !found; ++i) {
+        found = pz_has_band(goals[i].tolerance) || pz_has_band(goals[i].rotation_tolerance);
+    }
+    return found;
+}
+
 // An error beyond its tolerance: what is left of each component, and 1 for those that count, 0 for those within.
 typedef struct pz_beyond {
     vec3 e, active;

@@ -144,7 +144,7 @@ PZ_INLINE bool arm_move_or_clamp(const pz_arm_chain *chain, int n, bool slides, 
     return clamped;
 }
 
-// |g_i| <= tolerance sqrt(2 f) sqrt(G_ii), as every method has it (stepping.c), G the Gauss-Newton matrix.
+// |g_i| <= tolerance sqrt(2 f) sqrt(G_ii), as every method has it (step.c), G the Gauss-Newton matrix.
 PZ_INLINE bool arm_is_stationary(int n, const arm_model *m, double W, double f, double tolerance)
 {
     double scale = tolerance * tolerance * 2.0 * f;

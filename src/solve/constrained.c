@@ -501,7 +501,7 @@ static void weigh(pz_constrained *w, int nv)
     w->nu = w->dual.is_consistent ? max2(most, NU_FALL * w->nu) : max2(w->nu, min2(most, NU_MOST * mean_of(w, nv)));
 }
 
-// Does no direction lead down? The gradient of the Lagrangian against what each dof can do (stepping.c).
+// Does no direction lead down? The gradient of the Lagrangian against what each dof can do (step.c).
 static bool is_stationary(const poise_solver *solver, pz_constrained *w)
 {
     int nv = solver->model->nv;

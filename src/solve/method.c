@@ -1,12 +1,12 @@
 // Methods: the rows of the solver's own, and the door for engines from outside (<poise/method.h>).
 //
 // An engine sees a poise_method_run: the problem, two points (current and tried), and calls. Each call is one of the functions
-// that the solver's own methods use (stepping.c, swing_limits.c), on the solver behind the run.
+// that the solver's own methods use (step.c), on the solver behind the run.
 #include "base/error.h"
 #include "num/dense.h"
 #include "solve/damped_step.h"
 #include "solve/methods.h"
-#include "solve/rows/residual_rows.h"
+#include "solve/residual_rows.h"
 
 static const char *const names[POISE_METHOD_COUNT] = {
     [POISE_METHOD_AUTO] = "auto",

@@ -3,7 +3,7 @@
 // (sensitivity_pose.c); a factor with small pivots is done again by one that tells what goals leave open (sensitivity_open.c).
 //
 // **Swings** at an active edge of their ellipse move along it: with its normal n and the part kappa W that the curvature of
-// the edge adds (swing_limits.c) the block of the two coordinates becomes H + kappa W + sigma n n^T, sigma so large that
+// the edge adds (step.c) the block of the two coordinates becomes H + kappa W + sigma n n^T, sigma so large that
 // little is left along n.
 //
 // **Kinks.** A coordinate that touches a limit, and is not pushed against it, is free for changes that move it inside and

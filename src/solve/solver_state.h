@@ -48,7 +48,7 @@ struct poise_solver {
     pz_box *box;                 // by dof
     pz_box *limits;              // the same, while they are set aside (beyond.c)
     bool has_bounds;             // some box is limited or locked: else a step leaves none
-    bool has_swings;             // limited by an ellipse (swing_limits.c)
+    bool has_swings;             // limited by an ellipse (step.c)
     bool has_callbacks;          // among the goals at hand: the caller's energies, which may be below 0 against all rules
     double *gradient;            // nv: projected gradient at `at`
     double *diagonal;            // nv: of the Gauss-Newton Hessian at `at`, or at a point before
@@ -93,13 +93,13 @@ poise_status pz_solver_check_options(const poise_model *model, const poise_solve
 size_t pz_solver_size(const poise_model *model, const poise_solver_options *options);
 poise_solver *pz_solver_init(const poise_model *model, const poise_solver_options *options, void *memory, size_t size);
 
-// Run the method once from q (solver.c).
+// Run the method once from q (solve.c).
 poise_outcome pz_solver_run_from(poise_solver *solver, const double *q);
 
 // Its beginning, where the trial has been evaluated at q: that becomes the current point. False when the run is over there.
 bool pz_solver_arrive(poise_solver *solver, double cost, poise_outcome *outcome);
 
-// ---- The frame of a solve (solver.c) -------------------------------------------------------------------------------------
+// ---- The frame of a solve (solve.c) --------------------------------------------------------------------------------------
 
 // Take goals and start, or refuse them; the start stays where it is, limits or not.
 poise_status pz_solve_take(poise_solver *solver, const poise_goal *goals, int count, const double *q, poise_error *error);
@@ -118,7 +118,7 @@ void pz_solve_measure_goals(poise_solver *solver);
 void pz_solve_end(poise_solver *solver, double *q, poise_report *report);
 
 // Copy the report for the caller (NULL is allowed), with its reason in words. `pz_outcome_is_worse`: of parts solved apart the
-// worst outcome is that of the whole (report.c).
+// worst outcome is that of the whole (solve.c).
 void pz_report_hand_out(const poise_solver *solver, poise_report *report);
 bool pz_outcome_is_worse(poise_outcome a, poise_outcome b);
 
@@ -133,7 +133,7 @@ typedef struct pz_waiting {
 void pz_solve_leave(const poise_solver *solver, pz_waiting *waiting);
 void pz_solve_resume(poise_solver *solver, const pz_waiting *waiting);
 
-// ---- Shared by the methods (stepping.c) ----------------------------------------------------------------------------------
+// ---- Shared by the methods (step.c) --------------------------------------------------------------------------------------
 
 // Evaluate solver->trial at q, counting. An evaluation that fails (overflow) has infinite cost.
 double pz_try(poise_solver *solver, const double *q, poise_level level);
@@ -182,22 +182,22 @@ static inline double pz_finite(double x)
 // Is the point of a DISTANCE goal on its target, at the tip of a cone of energy, where the gradient is any (auto.c)?
 bool pz_is_at_tip(const poise_solver *solver);
 
-// ---- A second look (second_look.c) ---------------------------------------------------------------------------------------
+// ---- A second look (certify.c) -------------------------------------------------------------------------------------------
 
 // Does descent hardly push against a bound, or not at all? The cost may bend down a little way off it.
 bool pz_has_weak_bound(poise_solver *solver);
-
-// Have goals tolerances, at whose edges the cost has kinks?
-bool pz_has_tolerances(const poise_goal *goals, int count);
 
 // What AUTO calls closest needs a second look where goals have tolerances, or limits hardly push. Markers to be fitted are
 // not looked at: no pose of theirs is met, and what is to be gained is below their noise.
 #define PZ_LOOKED_AT 16 // goals, at most
 
+// An answer that is called the closest is looked at again; where a lower cost is found nearby it is called stalled.
+void pz_certify(poise_solver *solver);
+
 // Is there a lower cost nearby: along some dof, in a corner of limits, along negative curvature?
 bool pz_is_refuted(poise_solver *solver);
 
-// ---- Edges of swing ellipses (swing_limits.c) ----------------------------------------------------------------------------
+// ---- Edges of swing ellipses (step.c) ------------------------------------------------------------------------------------
 //
 // An edge is active when a swing stands at it and descent points out of it.
 

@@ -197,15 +197,6 @@ static bool is_saddle(poise_solver *solver)
     return found;
 }
 
-bool pz_has_tolerances(const poise_goal *goals, int count)
-{
-    bool found = false;
-    for (int i = 0; i < count && !found; ++i) {
-        found = pz_has_band(goals[i].tolerance) || pz_has_band(goals[i].rotation_tolerance);
-    }
-    return found;
-}
-
 bool pz_is_refuted(poise_solver *solver)
 {
     solver->diagonal_is_fresh = false;
@@ -213,4 +204,27 @@ bool pz_is_refuted(poise_solver *solver)
     make_metric(solver->model, solver->diagonal, true, solver->diagonal);
     solver->diagonal_is_fresh = false;
     return leads_down_along_dof(solver) || leads_down_in_corner(solver) || is_saddle(solver);
+}
+
+// ---- What is called the closest ------------------------------------------------------------------------------------------
+
+// AUTO looks for ways out of saddles on its way (auto.c): there is more to see only where it has no attempt left, goals have
+// tolerances or limits hardly push.
+static bool is_open_to_doubt(poise_solver *s)
+{
+    bool is_looked_at =
+        s->goal_count <= PZ_LOOKED_AT && (pz_has_tolerances(s->goals, s->goal_count) || pz_has_weak_bound(s));
+    return s->options.method != POISE_METHOD_AUTO || s->is_unproved || is_looked_at;
+}
+
+// By levels of priority an answer is closest in another sense, and another reason says so.
+void pz_certify(poise_solver *s)
+{
+    bool is_closest = s->report.outcome == POISE_OUTCOME_CLOSEST;
+    bool is_claimed =
+        is_closest && (s->report.why == pz_why_closest(s->goals, s->goal_count) || s->report.why == POISE_WHY_HELD);
+    if (is_claimed && is_open_to_doubt(s) && pz_is_refuted(s)) {
+        s->report.outcome = POISE_OUTCOME_STALLED;
+        s->report.why = POISE_WHY_REFUTED;
+    }
 }

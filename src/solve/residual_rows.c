@@ -1,5 +1,5 @@
 // Residual rows: gathering them by level, clamping, factoring.
-#include "solve/rows/residual_rows.h"
+#include "solve/residual_rows.h"
 
 #include "solve/methods.h"
 

@@ -1,0 +1,533 @@
+// poise_solve, from the call to the answer.
+//
+//   problem    goals and start are checked and taken: markers condensed, the start moved inside the limits
+//   search     by the first engine that serves the goals: an arm (arm.c), several tips (tips.c), or the method from one start
+//              after the other (restarts.c); the method is a row of functions (method.c), AUTO is in auto.c
+//   certify    is what is called the closest that, as far as can be seen (certify.c)?
+//   answer     the configuration within its limits, and the report, which is filled here
+//
+// The entries are at the end. poise_solve_within has a frame of its own around this one (constrained.c); a batch does the same
+// for many problems at once (batch/).
+#include "base/error.h"
+#include "model/model.h"
+#include "solve/arm.h"
+#include "solve/solver_state.h"
+#include "solve/tips.h"
+
+#include <float.h>
+#include <string.h>
+
+static void copy(double *to, const double *from, int count)
+{
+    memcpy(to, from, (size_t)count * sizeof *to);
+}
+
+// ---- Problem -------------------------------------------------------------------------------------------------------------
+
+// Refuse what is not sound, and hand the goals to both objectives.
+static poise_status take_goals(poise_solver *s, const poise_goal *goals, int count)
+{
+    poise_status status = poise_objective_set_goals(s->at, goals, count, s->error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    pz_objective_share_goals(s->at, s->trial);
+    double prior = s->options.prior;
+    if (prior > 0) {
+        s->prior = poise_goal_posture(s->q_start, prior);
+    }
+    s->at->prior = s->trial->prior = prior > 0 ? &s->prior : NULL;
+    s->goals = goals;
+    s->goal_count = count;
+    s->has_callbacks = false;
+    for (int i = 0; i < count; ++i) {
+        s->has_callbacks = s->has_callbacks || goals[i].kind == POISE_GOAL_CALLBACK;
+    }
+    return s->row->check ? s->row->check(s) : POISE_OK;
+}
+
+// Is the start within the limits, at a glance? Swings and quaternions need a closer look.
+static bool is_inside(const poise_solver *s)
+{
+    const poise_model *model = s->model;
+    bool inside = !s->has_swings && model->nq == model->nv;
+    for (int i = 0; i < model->nq && inside; ++i) {
+        inside = model->lower[i] <= s->q_start[i] && s->q_start[i] <= model->upper[i];
+    }
+    return inside;
+}
+
+poise_status pz_solve_take(poise_solver *s, const poise_goal *goals, int count, const double *q, poise_error *error)
+{
+    s->error = error;
+    s->report = (poise_report){.holds = true, .clearance = DBL_MAX, .blocking = POISE_NONE};
+    s->may_keep_start = true;
+    s->is_unproved = false;
+    if (!q || !pz_model_accepts(s->model, q)) {
+        return pz_refuse_q(s->model, q, "q", error);
+    }
+    copy(s->q_start, q, s->model->nq);
+    s->is_measured = false;
+    return take_goals(s, goals, count);
+}
+
+// Take start and goals, or refuse them.
+poise_status pz_solve_begin(poise_solver *s, const poise_goal *goals, int count, const double *q, poise_error *error)
+{
+    poise_status status = pz_solve_take(s, goals, count, q, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    if (s->options.use_limits && !is_inside(s)) {
+        poise_model_clamp(s->model, s->q_start, &s->report.moved_joints, NULL);
+    }
+    return POISE_OK;
+}
+
+// ---- Search, from one start after the other ------------------------------------------------------------------------------
+
+bool pz_solver_arrive(poise_solver *s, double cost, poise_outcome *outcome)
+{
+    s->iterations_left = s->options.max_iterations;
+    pz_accept(s);
+    if (!is_finite(cost)) {
+        s->report.why = POISE_WHY_OVERFLOW;
+        s->report.start_cost = s->report.start_cost != s->report.start_cost ? INFINITY : s->report.start_cost;
+        *outcome = POISE_OUTCOME_STALLED;
+        return false;
+    }
+    s->report.start_cost = s->report.start_cost != s->report.start_cost ? s->at->cost : s->report.start_cost;
+    pz_refresh_diagonal(s);
+    if (s->iterations_left == 0) {
+        s->report.why = POISE_WHY_NO_ITERATIONS;
+        *outcome = pz_is_done(s, outcome) ? *outcome : POISE_OUTCOME_BUDGET;
+        return false;
+    }
+    s->report.why = POISE_WHY_BUDGET;
+    return true;
+}
+
+poise_outcome pz_solver_run_from(poise_solver *s, const double *q)
+{
+    poise_outcome outcome;
+    double cost = pz_try(s, q, POISE_LEVEL_HESSIAN);
+    return pz_solver_arrive(s, cost, &outcome) ? s->row->run(s) : outcome;
+}
+
+// A cold start: q_try, or q_try with the root aligned if that is better.
+static void align_start(poise_solver *s)
+{
+    if (pz_objective_evaluate(s->trial, s->q_try, POISE_LEVEL_COST) != POISE_OK) {
+        return;
+    }
+    s->report.start_cost = s->trial->cost;
+    copy(s->q_best, s->q_try, s->model->nq);
+    if (pz_align_root(s, &s->trial->kin, s->q_best) && pz_try(s, s->q_best, POISE_LEVEL_COST) < s->report.start_cost) {
+        copy(s->q_try, s->q_best, s->model->nq);
+    }
+}
+
+void pz_solve_start(poise_solver *s, int run, bool is_anywhere)
+{
+    if (run > 0) {
+        pz_restart_configuration(s, run, is_anywhere, s->q_try);
+        pz_objective_evaluate(s->trial, s->q_try, POISE_LEVEL_COST);
+        pz_align_root(s, &s->trial->kin, s->q_try);
+        return;
+    }
+    copy(s->q_try, s->q_start, s->model->nq);
+    s->report.start_cost = NAN; // the first run will know it
+    if (s->options.start == POISE_START_COLD) {
+        align_start(s);
+    }
+}
+
+// Is the current point better than the best one before, by its cost or as the method has it?
+static bool improves(poise_solver *s, double *best, bool first)
+{
+    bool is_better = s->row->improves ? s->row->improves(s, first) : first || s->at->cost < *best;
+    *best = is_better ? s->at->cost : *best;
+    return is_better;
+}
+
+// Start again from elsewhere while goals are missed and starts are left; the best end is in q_best.
+static bool search_from_starts(poise_solver *s)
+{
+    pz_solve_start(s, 0, false);
+    s->report.outcome = pz_solver_run_from(s, s->q_try);
+    copy(s->q_best, s->at->kin.q, s->model->nq);
+    double best = INFINITY;
+    improves(s, &best, true);
+    for (int restart = 1; restart <= s->options.restarts && s->report.outcome != POISE_OUTCOME_REACHED; ++restart) {
+        poise_why why = s->report.why;
+        pz_solve_start(s, restart, false);
+        poise_outcome outcome = pz_solver_run_from(s, s->q_try);
+        s->report.restarts += 1;
+        if (improves(s, &best, false)) {
+            copy(s->q_best, s->at->kin.q, s->model->nq);
+            s->report.outcome = outcome;
+        } else {
+            s->report.why = why;
+        }
+    }
+    pz_look_beyond(s);
+    return true;
+}
+
+// ---- Answer --------------------------------------------------------------------------------------------------------------
+
+// Euclidean length of x, scaled where squares overflow.
+static double length_of(const double *x, int n)
+{
+    double square = 0.0, scale = 1.0;
+    for (int i = 0; i < n; ++i) {
+        square += x[i] * x[i];
+    }
+    if (!is_finite(square)) {
+        square = 0.0;
+        scale = pz_largest(x, n);
+        for (int i = 0; i < n; ++i) {
+            square += (x[i] / scale) * (x[i] / scale);
+        }
+    }
+    return scale * sqrt(square);
+}
+
+void pz_solve_measure_goals(poise_solver *s)
+{
+    poise_report *r = &s->report;
+    r->worst_length = r->worst_angle = 0.0;
+    for (int i = 0; i < s->goal_count; ++i) {
+        if (pz_is_marker(&s->goals[i])) {
+            double error = pz_marker_error(&s->at->kin, &s->goals[i]);
+            r->worst_length = max2(r->worst_length, error == error ? error : INFINITY);
+            continue;
+        }
+        poise_goal_error e = pz_counted_error(&s->goals[i], poise_objective_goal_error(s->at, i));
+        r->worst_length = e.unit == POISE_UNIT_LENGTH ? max2(r->worst_length, e.error) : r->worst_length;
+        r->worst_angle = max2(r->worst_angle, e.unit == POISE_UNIT_ANGLE ? e.error : e.rotation_error);
+    }
+}
+
+// Cost, gradient and errors at the answer, from an evaluation there.
+static void measure(poise_solver *s)
+{
+    poise_report *r = &s->report;
+    if (memcmp(s->at->kin.q, s->q_best, (size_t)s->model->nq * sizeof *s->q_best) != 0) { // the last run was not the best
+        pz_objective_evaluate(s->at, s->q_best, POISE_LEVEL_HESSIAN);
+    }
+    r->cost = s->at->cost;
+    r->gradient = pz_project_gradient(s);
+    pz_solve_measure_goals(s);
+}
+
+// The step from start to answer. Without quaternions and rotation vectors every dof has its number.
+static void find_way(poise_solver *s)
+{
+    if (s->model->block_count > 0) {
+        pz_kin_difference(s->model, s->q_start, s->q_best, s->step);
+        return;
+    }
+    for (int i = 0; i < s->model->nv; ++i) {
+        int q = s->box[i].q;
+        s->step[i] = s->q_best[q] - s->q_start[q];
+    }
+}
+
+// Coordinates of the answer at a limit.
+static int count_active_limits(const poise_solver *s)
+{
+    const poise_model *model = s->model;
+    const double *q = s->q_best, *lower = model->lower, *upper = model->upper;
+    int count = 0;
+    for (int i = 0; i < model->nq && s->options.use_limits; ++i) {
+        bool is_active = s->has_swings ? poise_solver_active_limit(s, i) != 0 : (q[i] <= lower[i]) | (q[i] >= upper[i]);
+        count += is_active;
+    }
+    return count;
+}
+
+// Has a goal of the caller's an energy below 0 at the answer?
+static bool is_below_zero(const poise_solver *s)
+{
+    for (int i = 0; s->has_callbacks && i < s->goal_count; ++i) {
+        if (s->goals[i].kind == POISE_GOAL_CALLBACK && s->goals[i].weight > 0 &&
+            !is_finite(poise_objective_goal_error(s->at, i).error)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A reason that says more, where the goals and errors tell it.
+static void explain(poise_solver *s)
+{
+    poise_report *r = &s->report;
+    if (is_below_zero(s)) {
+        r->outcome = r->outcome == POISE_OUTCOME_CLOSEST ? POISE_OUTCOME_STALLED : r->outcome;
+        r->why = POISE_WHY_BELOW_ZERO;
+    } else if (r->outcome == POISE_OUTCOME_CLOSEST && r->worst_length <= s->options.position_tolerance &&
+               r->worst_angle <= s->options.rotation_tolerance && r->why == POISE_WHY_PULLED) {
+        r->why = POISE_WHY_HELD;
+    }
+}
+
+// An answer that costs more than its start, by rounding or below the tolerances, is given up for it, unless the start misses
+// a goal that the answer meets. Methods that judge answers by more than the cost may raise it.
+static void keep_start(poise_solver *s)
+{
+    poise_report *r = &s->report;
+    bool has_risen = r->cost > r->start_cost && s->may_keep_start && !s->row->improves;
+    if (!has_risen || pz_objective_evaluate(s->trial, s->q_start, POISE_LEVEL_HESSIAN) != POISE_OK) {
+        return;
+    }
+    if (s->trial->cost >= r->cost) { // the start's cost was summed in another order
+        r->start_cost = s->trial->cost;
+        return;
+    }
+    poise_report answer = *r;
+    poise_outcome outcome = POISE_OUTCOME_STALLED;
+    pz_accept(s); // the start is the current point now
+    bool is_done = pz_is_done_afresh(s, &outcome);
+    if (answer.outcome == POISE_OUTCOME_REACHED && outcome != POISE_OUTCOME_REACHED) {
+        pz_accept(s);
+        *r = answer;
+        return;
+    }
+    copy(s->q_best, s->q_start, s->model->nq);
+    s->is_measured = false;
+    r->cost = r->start_cost = s->at->cost;
+    r->outcome = is_done || answer.outcome != POISE_OUTCOME_BUDGET ? outcome : answer.outcome;
+    r->why = is_done ? r->why : r->outcome == POISE_OUTCOME_BUDGET ? answer.why : POISE_WHY_STALLED;
+    pz_solve_measure_goals(s);
+}
+
+// What the report says about the answer.
+static void describe(poise_solver *s)
+{
+    poise_report *r = &s->report;
+    if (!s->is_measured) {
+        measure(s);
+    }
+    keep_start(s);
+    explain(s);
+    r->active_limits += count_active_limits(s);
+    find_way(s);
+    r->distance = length_of(s->step, s->model->nv);
+    double *numbers[] = {&r->start_cost, &r->cost, &r->gradient, &r->distance, &r->worst_length, &r->worst_angle};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i) {
+        *numbers[i] = pz_finite(*numbers[i]);
+    }
+}
+
+// Are all numbers of q finite and within the limits?
+static bool holds_limits(const poise_solver *s, const double *q)
+{
+    const poise_model *model = s->model;
+    const double *lower = model->lower, *upper = model->upper;
+    bool is_free = !s->options.use_limits;
+    int inside = 0;
+    for (int i = 0; i < model->nq; ++i) {
+        inside += (fabs(q[i]) <= DBL_MAX) & (is_free | ((lower[i] <= q[i]) & (q[i] <= upper[i])));
+    }
+    return inside == model->nq && (!s->has_swings || poise_model_within_limits(model, q));
+}
+
+// Limits hold in every answer, whatever a method did: what left them is moved back, or given up for the start where that is
+// not better.
+static void hold_limits(poise_solver *s)
+{
+    if (holds_limits(s, s->q_best)) {
+        return;
+    }
+    bool is_better = poise_model_clamp(s->model, s->q_best, NULL, NULL) == POISE_OK &&
+                     pz_try(s, s->q_best, POISE_LEVEL_COST) < s->report.start_cost;
+    if (!is_better) {
+        copy(s->q_best, s->q_start, s->model->nq);
+    }
+    s->is_measured = false;
+    s->report.outcome = POISE_OUTCOME_STALLED;
+    s->report.why = POISE_WHY_MOVED_INSIDE;
+}
+
+void pz_report_hand_out(const poise_solver *solver, poise_report *report)
+{
+    if (report) {
+        *report = solver->report;
+        report->reason = poise_why_text(report->why);
+    }
+}
+
+void pz_solve_end(poise_solver *s, double *q, poise_report *report)
+{
+    if (!s->is_measured) { // else it comes from the path for arms, whose every move ends within the limits
+        hold_limits(s);
+    }
+    describe(s);
+    copy(q, s->q_best, s->model->nq);
+    pz_report_hand_out(s, report);
+}
+
+// ---- How a solve ended, in words -----------------------------------------------------------------------------------------
+
+static const struct {
+    const char *name, *text;
+} whys[POISE_WHY_COUNT] = {
+
+    [POISE_WHY_NONE] = {"none", ""},
+    [POISE_WHY_REACHED] = {"reached", "every goal is met"},
+    [POISE_WHY_CLOSEST] = {"closest", "no direction within the limits comes closer"},
+    [POISE_WHY_PULLED] = {"pulled", "soft goals pull as well, and no direction within the limits lowers the sum"},
+    [POISE_WHY_HELD] = {"held", "every goal is met but the soft ones, which come as near as they can"},
+    [POISE_WHY_CONSTRAINED] = {"constrained", "no direction within limits and constraints comes closer"},
+    [POISE_WHY_CONSTRAINED_PULLED] = {"constrained_pulled",
+                                      "soft goals pull as well, and no direction within limits and constraints lowers the "
+                                      "sum"},
+    [POISE_WHY_LEVELS] = {"levels", "no level comes closer without disturbing one above"},
+    [POISE_WHY_STALLED] = {"stalled", "steps no longer change the cost"},
+    [POISE_WHY_LIMITS] = {"limits", "in reach but for the limits of joints, and no way within them was found"},
+    [POISE_WHY_BESIDE] = {"beside", "so near the goal that a way to it may have been missed"},
+    [POISE_WHY_REFUTED] = {"refuted", "no small step comes closer, but a longer one does"},
+    [POISE_WHY_REACHING] = {"reaching", "reaching no longer comes closer"},
+    [POISE_WHY_MOVED_INSIDE] = {"moved_inside", "the method left the limits; its answer was moved back inside"},
+    [POISE_WHY_OVERFLOW] = {"overflow", "the cost at the start is too large to represent"},
+    [POISE_WHY_BELOW_ZERO] = {"below_zero",
+                              "the energy of a CALLBACK goal is below 0, where nothing is met or closest: add a "
+                              "constant to it"},
+    [POISE_WHY_BUDGET] = {"budget", "the iterations were used up"},
+    [POISE_WHY_NO_ITERATIONS] = {"no_iterations", "no iterations were allowed"},
+    [POISE_WHY_STEP] = {"step", "one step on the way"},
+    [POISE_WHY_INFEASIBLE] = {"infeasible", "no configuration was found that holds every constraint"},
+};
+
+const char *poise_why_name(poise_why why)
+{
+    return (unsigned)why < POISE_WHY_COUNT ? whys[why].name : "unknown";
+}
+
+const char *poise_why_text(poise_why why)
+{
+    return (unsigned)why < POISE_WHY_COUNT ? whys[why].text : "";
+}
+
+const char *poise_outcome_name(poise_outcome outcome)
+{
+    static const char *const names[POISE_OUTCOME_COUNT] = {"reached", "closest", "stalled", "budget", "infeasible"};
+    return (unsigned)outcome < POISE_OUTCOME_COUNT ? names[outcome] : "unknown";
+}
+
+bool pz_outcome_is_worse(poise_outcome a, poise_outcome b)
+{
+    static const int rank[POISE_OUTCOME_COUNT] = {[POISE_OUTCOME_REACHED] = 0,
+                                                  [POISE_OUTCOME_CLOSEST] = 1,
+                                                  [POISE_OUTCOME_STALLED] = 2,
+                                                  [POISE_OUTCOME_BUDGET] = 3,
+                                                  [POISE_OUTCOME_INFEASIBLE] = 4};
+    return rank[a] > rank[b];
+}
+
+// ---- A call taken aside --------------------------------------------------------------------------------------------------
+
+void pz_solve_leave(const poise_solver *s, pz_waiting *waiting)
+{
+    *waiting = (pz_waiting){.goal = s->goals, .q_start = s->q_start, .report = s->report};
+}
+
+void pz_solve_resume(poise_solver *s, const pz_waiting *waiting)
+{
+    s->goals = s->at->goals = s->trial->goals = waiting->goal;
+    s->q_start = waiting->q_start;
+    s->report = waiting->report;
+    s->is_measured = false;
+}
+
+// ---- Entries -------------------------------------------------------------------------------------------------------------
+
+// Who searches: the first engine that serves the goals. False: it does not, and nothing was done.
+static const struct engine {
+    bool (*search)(poise_solver *solver);
+    bool is_certified; // its answers need no other look, but where tolerances put kinks into the cost
+} engines[] = {
+    {pz_arm_solve, true},
+    {pz_tips_solve, false},
+    {search_from_starts, false},
+};
+
+poise_status poise_solve(poise_solver *solver, const poise_goal *goals, int count, double *q, poise_report *report,
+                         poise_error *error)
+{
+    if (!solver) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "solver must not be NULL");
+    }
+    poise_status status = pz_solve_begin(solver, goals, count, q, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    const struct engine *engine = engines;
+    while (!engine->search(solver)) {
+        engine += 1;
+    }
+    pz_solve_end(solver, q, NULL);
+    if (!engine->is_certified || pz_has_tolerances(solver->goals, solver->goal_count)) {
+        pz_certify(solver);
+    }
+    pz_report_hand_out(solver, report);
+    return POISE_OK;
+}
+
+poise_status poise_solve_all(poise_solver *solver, const poise_goal *goal, const double *q_start, double *solutions,
+                             int capacity, int *count, poise_report *report, poise_error *error)
+{
+    if (!solver) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "solver must not be NULL");
+    }
+    poise_solver *s = solver;
+    if (!goal || !solutions || capacity < 1 || !count) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                            "goal, solutions and count must not be NULL, and capacity must be at least 1");
+    }
+    poise_status status = pz_solve_begin(s, goal, 1, q_start, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    s->may_keep_start = false; // the rows are the answers
+    if (!pz_arm_solve_all(s, solutions, capacity, count)) {
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED,
+                            "finding all solutions needs the method auto and a pose goal on a chain of revolute and "
+                            "prismatic joints; others "
+                            "must be locked");
+    }
+    describe(s);
+    if (*count == 0) {
+        copy(solutions, s->q_best, s->model->nq);
+    }
+    pz_report_hand_out(s, report);
+    return POISE_OK;
+}
+
+const poise_kinematics *poise_solver_kinematics(poise_solver *solver)
+{
+    if (solver && solver->is_measured) {
+        pz_kin_sweep(&solver->at->kin, solver->q_best);
+    }
+    return solver ? &solver->at->kin : NULL;
+}
+
+poise_goal_error poise_solver_goal_error(poise_solver *solver, int goal)
+{
+    poise_solver_kinematics(solver);
+    return poise_objective_goal_error(solver ? solver->at : NULL, goal);
+}
+
+int poise_solver_active_limit(const poise_solver *solver, int coordinate)
+{
+    if (!solver || !solver->options.use_limits || coordinate < 0 || coordinate >= solver->model->nq) {
+        return 0;
+    }
+    const poise_model *model = solver->model;
+    double q = solver->q_best[coordinate];
+    if (solver->has_swings && pz_model_at_swing_edge(model, solver->q_best, coordinate)) {
+        return 1;
+    }
+    return q <= model->lower[coordinate] ? -1 : q >= model->upper[coordinate] ? 1 : 0;
+}
