@@ -116,6 +116,17 @@ static poise_status model_rescale(const poise_allocator *a, poise_error *e)
     FINISH(status, made, poise_model_destroy);
 }
 
+static poise_status model_with_limits(const poise_allocator *a, poise_error *e)
+{
+    double lower[NUMBERS], upper[NUMBERS];
+    for (int i = 0; i < NUMBERS; ++i) {
+        lower[i] = -1.0, upper[i] = 1.0;
+    }
+    poise_model *made = UNTOUCHED;
+    poise_status status = poise_model_with_limits(stage.model, lower, upper, NULL, a, &made, e);
+    FINISH(status, made, poise_model_destroy);
+}
+
 static poise_status pairs_find(const poise_allocator *a, poise_error *e)
 {
     const poise_vec3 origin = {0, 0, 0};
@@ -132,6 +143,20 @@ static poise_status pairs_find(const poise_allocator *a, poise_error *e)
     return status;
 }
 
+static poise_status solve_blockers(const poise_allocator *a, poise_error *e)
+{
+    poise_solver *solver;
+    poise_solver_options options = poise_solver_options_default();
+    double q[NUMBERS] = {0};
+    ck_assert_int_eq(poise_solver_create(stage.arm, &options, NULL, &solver, NULL), POISE_OK);
+    poise_goal far = poise_goal_position(0, poise_vec3_make(0, 0, 0), poise_vec3_make(100, 0, 0));
+    unsigned blockers = 77;
+    poise_status status = poise_solve_blockers(solver, &far, 1, NULL, 0, q, POISE_BLOCKED_BY_LIMITS, a, &blockers, e);
+    ck_assert_uint_eq(blockers, status == POISE_OK ? 0 : 77);
+    poise_solver_destroy(solver);
+    return status;
+}
+
 const fault_row solve_faults[] = {
     {"poise_batch_create", batch_create, false},
     {"poise_builder_create", builder_create, false},
@@ -141,9 +166,11 @@ const fault_row solve_faults[] = {
     {"poise_kinematics_create", kinematics_create, false},
     {"poise_model_create", model_create, false},
     {"poise_model_rescale", model_rescale, false},
+    {"poise_model_with_limits", model_with_limits, false},
     {"poise_objective_create", objective_create, false},
     {"poise_pairs_find", pairs_find, false},
     {"poise_sensitivity_create", sensitivity_create, false},
+    {"poise_solve_blockers", solve_blockers, false},
     {"poise_solver_create", solver_create, false},
     {NULL, NULL, false},
 };
