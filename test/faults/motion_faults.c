@@ -361,6 +361,18 @@ static poise_status calibrate(const poise_allocator *a, poise_error *e)
     FINISH(status, made, poise_model_destroy);
 }
 
+static poise_status kept_measure(const poise_allocator *a, poise_error *e)
+{
+    poise_constraint pin = poise_constraint_default(POISE_CONSTRAINT_CONNECT);
+    poise_kept_problem problem = poise_kept_problem_default();
+    problem.model = stage.model, problem.clip = stage.clip;
+    problem.constraints = &pin, problem.constraint_count = 1;
+    poise_kept kept = {.broken = -7};
+    poise_status status = poise_kept_measure(&problem, a, &kept, NULL, e);
+    ck_assert((kept.broken == -7) == (status != POISE_OK));
+    return status;
+}
+
 const fault_row motion_faults[] = {
     {"poise_calibrate", calibrate, false},
     {"poise_clip_create", clip_create, false},
@@ -371,6 +383,7 @@ const fault_row motion_faults[] = {
     {"poise_joint_angles_hidden", joint_angles_hidden, false},
     {"poise_joint_angles_seen", joint_angles_seen, false},
     {"poise_joint_centres", joint_centres, true},
+    {"poise_kept_measure", kept_measure, false},
     {"poise_live_create", live_create, false},
     {"poise_markers_create", markers_create, false},
     {"poise_markers_from_clip", markers_from_clip, false},
