@@ -1,8 +1,13 @@
-# Gives Poise::poise (static) and Poise::poise_shared; Poise::poise_papers and
+# Gives Poise::poise (static) and Poise::poise_shared; Poise::poise_motion and Poise::poise_motion_shared; Poise::poise_papers and
 # Poise::poise_papers_shared; where poise_io was installed, Poise::poise_io and
-# Poise::poise_io_shared; where poise_cuda was installed and CUDA's runtime is found, Poise::poise_cuda. Ask for these with find_package(Poise COMPONENTS papers io cuda).
+# Poise::poise_io_shared; where poise_cuda was installed and CUDA's runtime is found, Poise::poise_cuda. Ask for these with find_package(Poise COMPONENTS motion papers io cuda).
 include(${CMAKE_CURRENT_LIST_DIR}/PoiseTargets.cmake)
 
+set(Poise_motion_FOUND FALSE)
+if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/PoiseMotionTargets.cmake)
+    include(${CMAKE_CURRENT_LIST_DIR}/PoiseMotionTargets.cmake)
+    set(Poise_motion_FOUND TRUE)
+endif()
 set(Poise_papers_FOUND FALSE)
 if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/PoisePapersTargets.cmake)
     include(${CMAKE_CURRENT_LIST_DIR}/PoisePapersTargets.cmake)

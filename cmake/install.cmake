@@ -1,4 +1,5 @@
-# Headers, the libraries, a CMake package (find_package(Poise)) and pkg-config files (poise.pc, poise_papers.pc, poise_io.pc). All of them find
+# Headers, the libraries, a CMake package (find_package(Poise)) and pkg-config files (poise.pc, poise_motion.pc, poise_papers.pc,
+# poise_io.pc). All of them find
 # the rest relative to themselves, so an installed tree can be moved. What belongs to CUDA is added by cuda/.
 include(CMakePackageConfigHelpers)
 
@@ -19,6 +20,14 @@ file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" pc_to_prefix ${pc_to_prefix})
 configure_file(cmake/poise.pc.in poise.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/poise.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(TARGETS poise_motion_static poise_motion_shared EXPORT PoiseMotionTargets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(EXPORT PoiseMotionTargets NAMESPACE Poise:: DESTINATION ${package_dir})
+configure_file(cmake/poise_motion.pc.in poise_motion.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/poise_motion.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 install(TARGETS poise_papers_static poise_papers_shared EXPORT PoisePapersTargets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}

@@ -36,7 +36,7 @@ set(CPACK_POISE_SOURCE ${PROJECT_SOURCE_DIR})
 # which package a program needs that links the libraries, and what the system does after it came or went
 set(debian ${PROJECT_BINARY_DIR}/debian)
 set(soversion ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
-file(WRITE ${debian}/shlibs "libpoise ${soversion} poise (>= ${PROJECT_VERSION})\nlibpoise_papers ${soversion} poise (>= ${PROJECT_VERSION})\nlibpoise_io ${soversion} poise (>= ${PROJECT_VERSION})\n")
+file(WRITE ${debian}/shlibs "libpoise ${soversion} poise (>= ${PROJECT_VERSION})\nlibpoise_motion ${soversion} poise (>= ${PROJECT_VERSION})\nlibpoise_papers ${soversion} poise (>= ${PROJECT_VERSION})\nlibpoise_io ${soversion} poise (>= ${PROJECT_VERSION})\n")
 file(WRITE ${debian}/triggers "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${debian}/shlibs ${debian}/triggers)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)

@@ -66,7 +66,7 @@ if(NOT POISE_SANITIZE AND NOT POISE_COVERAGE) # those bring symbols, libraries a
         poise_check(bench bench ${Python3_EXECUTABLE} ${tools}/check_bench.py $<TARGET_FILE:poise-bench>)
         set_tests_properties(bench PROPERTIES WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     endif()
-    set(libraries_beside $<TARGET_FILE:poise_papers_shared> $<TARGET_FILE:poise_papers_static>)
+    set(libraries_beside $<TARGET_FILE:poise_motion_shared> $<TARGET_FILE:poise_motion_static> $<TARGET_FILE:poise_papers_shared> $<TARGET_FILE:poise_papers_static>)
     if(POISE_BUILD_IO)
         list(APPEND libraries_beside $<TARGET_FILE:poise_io_shared> $<TARGET_FILE:poise_io_static>)
     endif()

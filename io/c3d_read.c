@@ -1,8 +1,6 @@
 // Reading C3D: header and parameters, the points, and what else the file holds, kept to be written again.
 #include "io/c3d.h"
 
-#include "motion/markers.h"
-
 #include <limits.h>
 #include <math.h>
 
@@ -836,7 +834,7 @@ poise_status pz_read_c3d(pz_input *input)
     input->file->markers = markers;
     markers->first_frame = c3d.first_frame;
     markers->scale = (poise_scale){c3d.metres, c3d.up};
-    markers->residual = pz_markers_room(markers);
+    poise_markers_add_residuals(markers);
     target to = {markers->position, markers->residual, 0};
     decode_all(&c3d, frames, &to);
     if (to.not_numbers > 0) {

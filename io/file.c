@@ -4,7 +4,6 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "motion/markers.h"
 #include "num/real.h"
 
 #include <math.h>
@@ -21,15 +20,6 @@ static const double *default_posture(const poise_file *skeleton)
         }
     }
     return NULL;
-}
-
-static bool covers_recording(const poise_recording_problem *problem)
-{
-    int seen = 0;
-    for (int i = 0; i < problem->placement_count && problem->markers; ++i) {
-        seen += poise_markers_find(problem->markers, problem->placements[i].label) >= 0;
-    }
-    return problem->markers && pz_places_cover(seen, problem->placement_count, problem->markers->count);
 }
 
 poise_recording_problem poise_recording_of_files(const poise_file *skeleton, const poise_file *recording)
@@ -50,7 +40,7 @@ poise_recording_problem poise_recording_of_files(const poise_file *skeleton, con
     }
     if (skeleton->format == POISE_FORMAT_OSIM) { // its marker places are part of the model
         problem.posture = default_posture(skeleton);
-        problem.only_placements = covers_recording(&problem);
+        problem.only_placements = poise_placements_cover(problem.placements, problem.placement_count, problem.markers);
     }
     return problem;
 }

@@ -19,7 +19,6 @@
 #include "io/json.h"
 
 #include "io/skeleton.h"
-#include "motion/markers.h"
 
 #include <float.h>
 #include <limits.h>
@@ -1219,7 +1218,7 @@ static poise_status read_points(const pz_item *row, poise_vec3 *points, int coun
 static poise_status read_residuals(const pz_item *residuals, poise_markers *markers)
 {
     poise_status status = pz_json_need_length(residuals, (size_t)markers->frames);
-    markers->residual = pz_markers_room(markers);
+    poise_markers_add_residuals(markers);
     for (int f = 0; f < markers->frames && status == POISE_OK; ++f) {
         pz_item row = pz_json_at(residuals, (size_t)f);
         status = pz_json_need_length(&row, (size_t)markers->count);

@@ -11,7 +11,6 @@
 // between tabs; an empty cell or a NaN is a gap. Dialects: blanks instead of tabs; one or two empty cells between the names;
 // no line of axes, no empty line; header and rows that disagree about the number of markers.
 #include "io/io_core.h"
-#include "motion/markers.h"
 #include "num/real.h"
 
 #define WARNINGS_MOST 4 // warnings of one kind

@@ -1,6 +1,7 @@
 // Marker sets: time series of labelled points. What a set is and how one is made; one of several people in it; its units and
 // axes, and those of the skeleton that is to follow it.
-#include "motion/markers.h"
+#include <poise/motion.h>
+#include <poise/track.h>
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -8,9 +9,6 @@
 #include "motion/anatomy.h"
 #include "motion/plain_name.h"
 #include "num/real.h"
-
-#include <poise/motion.h>
-#include <poise/track.h>
 
 #include <limits.h>
 #include <string.h>
@@ -61,7 +59,7 @@ static size_t rounded(size_t size)
     return (size + PZ_ALIGNMENT - 1) / PZ_ALIGNMENT * PZ_ALIGNMENT;
 }
 
-// The set without its positions filled in.
+// The set without its positions filled in. One block: the struct, label pointers, positions, room for residuals, label texts.
 static poise_status create(int frames, int count, double rate, const char *const *labels, const poise_allocator *allocator,
                            poise_markers **markers)
 {
@@ -114,6 +112,15 @@ poise_status poise_markers_create(int frames, int count, double rate, const char
     return status;
 }
 
+// Every set has room for residuals behind its positions, whether it uses it or not.
+float *poise_markers_add_residuals(poise_markers *markers)
+{
+    if (markers) {
+        markers->residual = (float *)(void *)(markers->position + (size_t)markers->frames * (size_t)markers->count);
+    }
+    return markers ? markers->residual : NULL;
+}
+
 void poise_markers_destroy(poise_markers *markers)
 {
     if (markers) {
@@ -152,7 +159,9 @@ static poise_status create_like(const poise_markers *markers, int frames, double
         (*made)->first_frame = markers->first_frame;
         (*made)->start_time = markers->start_time;
         (*made)->scale = markers->scale;
-        (*made)->residual = markers->residual ? pz_markers_room(*made) : NULL;
+        if (markers->residual) {
+            poise_markers_add_residuals(*made);
+        }
     }
     return status;
 }
@@ -405,7 +414,9 @@ static poise_status take(const poise_markers *markers, const char *name, const p
         made->first_frame = markers->first_frame;
         made->start_time = markers->start_time;
         made->scale = markers->scale;
-        made->residual = markers->residual ? pz_markers_room(made) : NULL;
+        if (markers->residual) {
+            poise_markers_add_residuals(made);
+        }
         for (int f = 0; f < markers->frames; ++f) {
             for (int i = 0; i < count; ++i) {
                 size_t to = (size_t)f * (size_t)count + (size_t)i, at = (size_t)f * (size_t)markers->count + (size_t)from[i];

@@ -5,7 +5,6 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "motion/anatomy.h"
-#include "motion/markers.h"
 #include "motion/uncertainty.h"
 #include "num/real.h"
 
@@ -108,6 +107,22 @@ static poise_status take_given(const poise_recording_problem *problem, poise_rec
 
 // ---- Places: by name -----------------------------------------------------------------------------------------------------
 
+// Was a recording of `markers` made with a set of `places`, of which it has `seen`? A few names in common, such as LASI and
+// RASI, do not make it so: most of the body would be without markers that other names can place.
+static bool places_cover(int seen, int places, int markers)
+{
+    return seen > 0 && (2 * seen >= places || 2 * seen >= markers);
+}
+
+bool poise_placements_cover(const poise_placement *placements, int count, const poise_markers *markers)
+{
+    int seen = 0;
+    for (int i = 0; i < count && placements && markers; ++i) {
+        seen += poise_markers_find(markers, placements[i].label) >= 0;
+    }
+    return markers && places_cover(seen, count, markers->count);
+}
+
 // Given places are held where they are where others, or bones, are calibrated.
 static void hold_given(poise_recording_result *r)
 {
@@ -163,7 +178,7 @@ static poise_status add_named(const poise_recording_problem *problem, poise_reco
     if (status != POISE_OK) {
         return status;
     }
-    if (!pz_places_cover(r->given_seen, r->given, r->markers->count)) {
+    if (!places_cover(r->given_seen, r->given, r->markers->count)) {
         drop_given(r, named, r->anatomy.placed);
     }
     r->placement_count = r->given_seen;

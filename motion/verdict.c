@@ -10,7 +10,6 @@
 #include "num/real.h"
 #include "num/vector.h"
 
-#include <poise/hull.h>
 #include <poise/verdict.h>
 
 #include <stdint.h>

@@ -83,11 +83,21 @@ set(poise_sources
     src/express/erik/positions.c
     src/express/erik/erik_run.c
     src/express/erik/erik.c
-    motion/filter.c
+    src/express/filter.c
     src/express/expressive.c
     src/express/expressive_search.c
     src/express/expressive_seeds.c
     src/express/expressive_terms.c
+    src/batch/lanes_2.c
+    src/batch/lanes_4.c
+    src/batch/lanes_8.c
+    src/batch/arm_lanes.c
+    src/batch/tree_lanes.c
+    src/batch/batch.c
+)
+
+# The library of motions, beside the core (cmake/motion.cmake).
+set(poise_motion_sources
     motion/clip.c
     motion/contacts.c
     motion/markers.c
@@ -128,12 +138,6 @@ set(poise_sources
     motion/verdict_limbs.c
     motion/verdict.c
     motion/recording.c
-    src/batch/lanes_2.c
-    src/batch/lanes_4.c
-    src/batch/lanes_8.c
-    src/batch/arm_lanes.c
-    src/batch/tree_lanes.c
-    src/batch/batch.c
 )
 
 # The library of file formats, beside the core (cmake/io.cmake): first what all formats share, then the formats.

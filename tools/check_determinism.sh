@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-sources="$(cmake -DLISTS="poise_sources poise_papers_sources poise_io_sources scene_sources" -P cmake/list_sources.cmake) scenes/recording.c papers/plain/two_task.c
+sources="$(cmake -DLISTS="poise_sources poise_motion_sources poise_papers_sources poise_io_sources scene_sources" -P cmake/list_sources.cmake) scenes/recording.c papers/plain/two_task.c
     test/golden/golden_suite.c test/golden/golden_suite_io.c test/golden/golden_suite_main.c test/golden/golden_threads.c test/support/problems.c test/support/random_goals.c test/support/goal_facts.c test/support/random_model.c"
 flags="-std=c17 -ffp-contract=off -fno-math-errno -fno-trapping-math -Iinclude -Isrc -Itest -I."
 

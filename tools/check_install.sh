@@ -1,5 +1,5 @@
 #!/bin/sh
-# check_install.sh BUILD: install into an empty folder, then build and run test/install/main.c, papers.c and io.c, and samples/cuda/cuda_poses.c
+# check_install.sh BUILD: install into an empty folder, then build and run test/install/main.c, motion.c, papers.c and io.c, and samples/cuda/cuda_poses.c
 # where there is CUDA, against it, by the CMake package and by pkg-config, static and shared; and the first two once more with
 # Poise as a subfolder of a project.
 set -eu
@@ -33,6 +33,8 @@ cmake -S "$source/test/install" -B "$place/build" -DCMAKE_PREFIX_PATH="$place/pr
 cmake --build "$place/build" >/dev/null
 "$place/build/with_static"
 "$place/build/with_shared"
+"$place/build/motion_with_static"
+"$place/build/motion_with_shared"
 "$place/build/papers_with_static"
 "$place/build/papers_with_shared"
 if [ $with_io = ON ]; then
@@ -54,6 +56,7 @@ cmake -S "$source/test/install" -B "$place/inside" -DPOISE_FOLDER="$source" -DCM
 cmake --build "$place/inside" >/dev/null
 "$place/inside/with_static"
 "$place/inside/with_shared"
+"$place/inside/motion_with_static"
 "$place/inside/papers_with_static"
 if [ $with_io = ON ]; then
     "$place/inside/io_with_static"
@@ -70,6 +73,10 @@ LD_LIBRARY_PATH=$(pkg-config --variable=libdir poise) "$place/with_shared"
 "$cc" $strict -static "$source/test/install/main.c" $(pkg-config --static --cflags --libs poise) -o "$place/with_static"
 "$place/with_static"
 
+"$cc" $strict "$source/test/install/motion.c" $(pkg-config --cflags --libs poise_motion) -lm -o "$place/motion_with_shared"
+LD_LIBRARY_PATH=$(pkg-config --variable=libdir poise) "$place/motion_with_shared"
+"$cc" $strict -static "$source/test/install/motion.c" $(pkg-config --static --cflags --libs poise_motion) -o "$place/motion_with_static"
+"$place/motion_with_static"
 "$cc" $strict "$source/test/install/papers.c" $(pkg-config --cflags --libs poise_papers) -lm -o "$place/papers_with_shared"
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir poise) "$place/papers_with_shared"
 "$cc" $strict -static "$source/test/install/papers.c" $(pkg-config --static --cflags --libs poise_papers) -o "$place/papers_with_static"

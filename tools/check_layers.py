@@ -25,7 +25,7 @@ LAYERS = {
 # here.
 LIBRARIES = {
     "motion": ["src/base", "src/num"],
-    "io": ["src/base", "src/num", "motion/markers.h"],
+    "io": ["src/base", "src/num"],
     "papers/methods": ["src/base", "src/num"],
 }
 

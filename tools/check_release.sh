@@ -100,7 +100,7 @@ musl_library() {
     local folder
     mkdir "$place/musl" && tar -C "$place/musl" -xzf "$release"/poise-*-linux-"$(uname -m)".tar.gz && folder=$(echo "$place"/musl/*) &&
         cc -I"$folder/include" test/install/main.c "$folder/lib/libpoise.a" -lm -o "$place/musl/static" && "$place/musl/static" &&
-        cc -I"$folder/include" test/install/io.c -L"$folder/lib" -lpoise_io -lpoise -lm -o "$place/musl/shared" &&
+        cc -I"$folder/include" test/install/io.c -L"$folder/lib" -lpoise_io -lpoise_motion -lpoise -lm -o "$place/musl/shared" &&
         LD_LIBRARY_PATH=$folder/lib "$place/musl/shared"
 }
 
@@ -109,7 +109,7 @@ windows_library() { # FOLDER
     local cc=x86_64-w64-mingw32-gcc-posix
     $cc -I"$1/include" test/install/main.c "$1/lib/libpoise.a" -o "$1/bin/with_static.exe" && wine "$1/bin/with_static.exe" &&
         $cc -I"$1/include" test/install/main.c "$1/lib/libpoise.dll.a" -o "$1/bin/with_dll.exe" && wine "$1/bin/with_dll.exe" &&
-        $cc -I"$1/include" test/install/io.c "$1/lib/libpoise_io.dll.a" "$1/lib/libpoise.dll.a" -o "$1/bin/io_with_dll.exe" &&
+        $cc -I"$1/include" test/install/io.c "$1/lib/libpoise_io.dll.a" "$1/lib/libpoise_motion.dll.a" "$1/lib/libpoise.dll.a" -o "$1/bin/io_with_dll.exe" &&
         wine "$1/bin/io_with_dll.exe"
 }
 

@@ -5,7 +5,7 @@
 #            cuda.h belongs to poise_cuda, all others to libpoise.so; the libraries beside libpoise.so ask for nothing but what
 #            that, or one another, exports
 #   static   global names begin with poise_ or pz_, or are shared maths (so3_, quat_)
-#            finds in itself (io: or in libpoise.a) whatever it uses of Poise
+#            finds in itself, or in those before it, whatever it uses of Poise
 #            asks for nothing else but a few memory and string functions and sqrt; malloc and free in base/arena.c only;
 #            holds no data that can be written to
 set -eu
@@ -67,15 +67,18 @@ check_static() {
         "$work/symbols")" "$name: data that can be written to"
 }
 
+motion="motion track sequence verdict recordings retarget edit"
+
 # headers_of NAME: what a library beside the core declares
 headers_of() {
     case $1 in
+    libpoise_motion.*) for header in $motion; do echo "include/poise/$header.h"; done ;;
     libpoise_papers.*) echo include/poise/papers.h ;;
     libpoise_io.*) echo include/poise/io.h include/poise/opensim.h ;;
     esac
 }
 
-check_shared "$1" $(ls include/poise/*.h | grep -v -E '/(papers|io|opensim|cuda)\.h$')
+check_shared "$1" $(ls include/poise/*.h | grep -v -E "/($(echo $motion | tr ' ' '|')|papers|io|opensim|cuda)\.h$")
 check_static "$2" '^$' /dev/null
 symbols "$2" > "$work/base"
 nm -D --defined-only "$1" | awk '{ print $NF }' > "$work/offered"
@@ -91,6 +94,7 @@ while [ $# -ge 2 ]; do
     nm -D --undefined-only "$1" | awk '{ print $NF }' | grep -E "$ours" | sort > "$work/asked"
     complain "$(comm -13 "$work/offered" "$work/asked")" "$(basename "$1"): asks for what no library exports"
     check_static "$2" '^$' "$work/base"
+    symbols "$2" >> "$work/base"
     shift 2
 done
 exit $failed

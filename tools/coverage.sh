@@ -3,7 +3,7 @@
 set -eu
 build=$1
 cd "$(dirname "$0")/.."
-find "$build" \( -path '*poise_objects.dir*' -o -path '*poise_papers_objects.dir*' -o -path '*poise_io_objects.dir*' \) -name '*.gcno' | sort | while read -r notes; do
+find "$build" \( -path '*poise_objects.dir*' -o -path '*poise_papers_objects.dir*' -o -path '*poise_motion_objects.dir*' -o -path '*poise_io_objects.dir*' \) -name '*.gcno' | sort | while read -r notes; do
     gcov --no-output --source-prefix "$PWD" --relative-only "$notes" 2>/dev/null
 done | awk -F"'" '
     /^File/ { file = $2 }

@@ -19,7 +19,6 @@
 #ifndef POISE_EDIT_H
 #define POISE_EDIT_H
 
-#include <poise/hull.h>
 #include <poise/verdict.h>
 
 #ifdef __cplusplus

@@ -6,7 +6,7 @@
 //   problem.excluded = file->excluded, problem.excluded_count = file->excluded_count;
 //   problem.metres = file->scale.metres;
 //   poise_overlap_measure(&problem, NULL, &overlap, &error);                  // overlap.frames, .depth, .a, .b, .frame
-//   poise_overlap_judge(&problem, &overlap, NULL, &verdict, findings, 64);    // SELF, PIERCED
+//   poise_overlap_judge(&problem, &overlap, NULL, &verdict, findings, 64);    // SELF, PIERCED (verdict.h)
 //
 // A hull is the convex hull of points with a radius around it: a sphere has one point, a capsule two, a box eight, a mesh its
 // outermost vertices. Simulators collide the same hulls. The shapes of constraint.h, which solvers keep apart, are covers
@@ -20,7 +20,8 @@
 #ifndef POISE_HULL_H
 #define POISE_HULL_H
 
-#include <poise/verdict.h>
+#include <poise/constraint.h>
+#include <poise/motion.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -102,12 +103,6 @@ typedef struct poise_overlap {
 // pairs: nothing was measured.
 POISE_API poise_status poise_overlap_measure(const poise_overlap_problem *problem, const poise_allocator *allocator,
                                              poise_overlap *overlap, poise_error *error);
-
-// Add to a verdict what speaks against the motion: SELF (share of frames with an overlap of more than 5 mm) and PIERCED (20
-// mm). Start with a verdict of {0}, or go on with one; `thresholds` NULL means the defaults.
-POISE_API void poise_overlap_judge(const poise_overlap_problem *problem, const poise_overlap *overlap,
-                                   const poise_thresholds *thresholds, poise_verdict *verdict, poise_finding *findings,
-                                   int capacity);
 
 #ifdef __cplusplus
 }

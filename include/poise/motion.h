@@ -80,6 +80,10 @@ POISE_API poise_status poise_markers_create(int frames, int count, double rate, 
                                             const poise_allocator *allocator, poise_markers **markers, poise_error *error);
 POISE_API void poise_markers_destroy(poise_markers *markers); // NULL is allowed
 
+// An array for how far off each point may be, as many floats as positions: it becomes markers->residual, and is not filled. For
+// sets that poise_markers_create made.
+POISE_API float *poise_markers_add_residuals(poise_markers *markers);
+
 // Was this point seen?
 static inline bool poise_markers_seen(const poise_markers *markers, int frame, int marker)
 {

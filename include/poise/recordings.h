@@ -167,6 +167,10 @@ POISE_API poise_status poise_recording_centres(const poise_recording_result *res
 
 POISE_API void poise_recording_destroy(poise_recording_result *result); // NULL is allowed
 
+// Was a recording made with these placements? So it was where it has half of them, or where they have half of its markers: a few
+// names in common, such as LASI and RASI, do not make it so.
+POISE_API bool poise_placements_cover(const poise_placement *placements, int count, const poise_markers *markers);
+
 #ifdef __cplusplus
 }
 #endif

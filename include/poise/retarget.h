@@ -29,7 +29,7 @@
 #define POISE_RETARGET_H
 
 #include <poise/constraint.h>
-#include <poise/hull.h>
+#include <poise/verdict.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -13,6 +13,7 @@
 #ifndef POISE_VERDICT_H
 #define POISE_VERDICT_H
 
+#include <poise/hull.h>
 #include <poise/track.h>
 
 #ifdef __cplusplus
@@ -364,6 +365,12 @@ POISE_API void poise_verdict_join(poise_verdict *verdict, poise_finding *finding
 // Describe a finding in words, such as "RFIN was moved to 3.1 deviations from where anatomy has it". Truncated to `size`
 // bytes, terminating zero included.
 POISE_API void poise_finding_describe(const poise_finding *finding, char *text, size_t size);
+
+// Add to a verdict what speaks against the motion: SELF (share of frames with an overlap of more than 5 mm) and PIERCED (20
+// mm). Start with a verdict of {0}, or go on with one; `thresholds` NULL means the defaults.
+POISE_API void poise_overlap_judge(const poise_overlap_problem *problem, const poise_overlap *overlap,
+                                   const poise_thresholds *thresholds, poise_verdict *verdict, poise_finding *findings,
+                                   int capacity);
 
 #ifdef __cplusplus
 }
