@@ -10,29 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What has no weight does not count.
 static bool has_rotation(const poise_goal *goal)
 {
     return (goal->kind == POISE_GOAL_POSE || goal->kind == POISE_GOAL_RELATIVE) && goal->rotation_weight > 0;
 }
 
-static poise_goal_error counted_error(const solve_job *job, int goal)
-{
-    poise_goal_error e = poise_solver_goal_error(job->solver, goal);
-    e.error = job->list->goals[goal].weight > 0 ? e.error : 0;
-    e.rotation_error = has_rotation(&job->list->goals[goal]) ? e.rotation_error : 0;
-    return e;
-}
-
 bool solve_goal_is_met(const solve_job *job, int goal)
 {
-    if (goal_is_soft(&job->list->goals[goal])) {
-        return true;
-    }
-    poise_goal_error e = counted_error(job, goal);
-    const poise_solver_options *o = &job->options;
-    double tolerance = e.unit == POISE_UNIT_ANGLE ? o->rotation_tolerance : o->position_tolerance;
-    return e.error <= tolerance && e.rotation_error <= o->rotation_tolerance;
+    return poise_solver_goal_is_met(job->solver, goal);
 }
 
 // ---- For people ----------------------------------------------------------------------------------------------------------

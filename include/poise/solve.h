@@ -379,6 +379,10 @@ POISE_API poise_goal_error poise_solver_goal_error(poise_solver *solver, int goa
 // World poses of all bodies at that answer, valid until the next call; NULL without a solver.
 POISE_API const poise_kinematics *poise_solver_kinematics(poise_solver *solver);
 
+// Does the answer of the last call meet goal i to the tolerances of the solver? What has no weight does not count, and
+// POSTURE and SMOOTHNESS goals, which only ever pull, are always met. False for a goal that is not there.
+POISE_API bool poise_solver_goal_is_met(poise_solver *solver, int goal);
+
 // Is coordinate i of the last answer at a limit? -1 at the lower, 1 at the upper or at the edge of a swing ellipse, 0
 // inside.
 POISE_API int poise_solver_active_limit(const poise_solver *solver, int coordinate);

@@ -251,19 +251,15 @@ static PyObject *make_start(const model_object *m, PyObject *start, numbers *q)
 // ---- Solving -------------------------------------------------------------------------------------------------------------
 
 // Is everything met but postures and smoothness, which only ever pull?
-static bool hard_goals_are_met(const goal_array *goals, const poise_goal_error *errors, const poise_solver_options *options)
+static bool hard_goals_are_met(poise_solver *solver, const goal_array *goals)
 {
     int hard = 0;
     for (int i = 0; i < goals->count; ++i) {
         poise_goal_kind kind = goals->goals[i].kind;
-        if (kind == POISE_GOAL_POSTURE || kind == POISE_GOAL_SMOOTHNESS) {
-            continue;
-        }
-        double most = errors[i].unit == POISE_UNIT_ANGLE ? options->rotation_tolerance : options->position_tolerance;
-        if (errors[i].error > most || errors[i].rotation_error > options->rotation_tolerance) {
+        hard += kind != POISE_GOAL_POSTURE && kind != POISE_GOAL_SMOOTHNESS;
+        if (!poise_solver_goal_is_met(solver, i)) {
             return false;
         }
-        ++hard;
     }
     return hard > 0;
 }
@@ -280,8 +276,7 @@ static PyObject *make_report(poise_solver *solver, const goal_array *goals, cons
     for (int i = 0; i < goals->count; ++i) {
         all[i] = poise_solver_goal_error(solver, i);
     }
-    bool reached =
-        report->holds && (report->outcome == POISE_OUTCOME_REACHED || hard_goals_are_met(goals, all, &c->options));
+    bool reached = report->holds && (report->outcome == POISE_OUTCOME_REACHED || hard_goals_are_met(solver, goals));
     PyObject *wrapped = report_wrap(report, reached, c->errors ? all : NULL, goals->count);
     if (all != few) {
         PyMem_Free(all);

@@ -32,15 +32,18 @@ static bool is_soft(const poise_goal *goal)
     return goal->kind == POISE_GOAL_POSTURE || goal->kind == POISE_GOAL_SMOOTHNESS;
 }
 
-// Is a goal met? What has no weight does not count, and a soft one only ever pulls.
-static bool is_met(poise_solver *solver, const poise_goal *goals, int i)
+bool poise_solver_goal_is_met(poise_solver *solver, int goal)
 {
+    if (!solver || goal < 0 || goal >= solver->goal_count) {
+        return false;
+    }
+    const poise_goal *g = &solver->goals[goal];
     const poise_solver_options *o = &solver->options;
-    poise_goal_error e = poise_solver_goal_error(solver, i);
-    bool has_rotation = goals[i].kind == POISE_GOAL_POSE || goals[i].kind == POISE_GOAL_RELATIVE;
+    poise_goal_error e = poise_solver_goal_error(solver, goal);
+    bool has_rotation = g->kind == POISE_GOAL_POSE || g->kind == POISE_GOAL_RELATIVE;
     double tolerance = e.unit == POISE_UNIT_ANGLE ? o->rotation_tolerance : o->position_tolerance;
-    bool turned = has_rotation && goals[i].rotation_weight > 0 && e.rotation_error > o->rotation_tolerance;
-    return is_soft(&goals[i]) || (!(goals[i].weight > 0 && e.error > tolerance) && !turned);
+    bool turned = has_rotation && g->rotation_weight > 0 && e.rotation_error > o->rotation_tolerance;
+    return is_soft(g) || (!(g->weight > 0 && e.error > tolerance) && !turned);
 }
 
 // What a trial works on.
@@ -86,7 +89,7 @@ static poise_status try_without(const trial *t, unsigned left_out, bool *met, po
     status = poise_solve_within(solver, t->some_goals, goals, t->some, count, t->q, &report, error);
     *met = status == POISE_OK && report.holds && goals > 0;
     for (int i = 0; i < goals && *met; ++i) {
-        *met = is_met(solver, t->some_goals, i);
+        *met = poise_solver_goal_is_met(solver, i);
     }
     poise_solver_destroy(solver);
     return status;

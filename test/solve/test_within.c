@@ -242,6 +242,15 @@ TEST(what_is_in_the_way_is_named)
     ck_assert_uint_eq(found, 0); // out of reach in any case
     ck_assert_int_eq(poise_solve_blockers(solver, pulled, 2, &apart, 1, start, all, NULL, &found, NULL), POISE_OK);
     ck_assert_uint_eq(found, POISE_BLOCKED_BY_SOFT_GOALS);
+    double q[2] = {start[0], start[1]};
+    ck_assert_int_eq(poise_solve(solver, pulled, 2, q, NULL, NULL), POISE_OK);
+    ck_assert(!poise_solver_goal_is_met(solver, 0) && poise_solver_goal_is_met(solver, 1)); // a posture only pulls
+    pulled[0].weight = 0;
+    ck_assert(poise_solver_goal_is_met(solver, 0) && !poise_solver_goal_is_met(solver, 2));
+    ck_assert(!poise_solver_goal_is_met(NULL, 0));
+    pulled[0].weight = 1, pulled[1].weight = 0;
+    ck_assert_int_eq(poise_solve(solver, pulled, 2, q, NULL, NULL), POISE_OK);
+    ck_assert(poise_solver_goal_is_met(solver, 0));
     shapes[1].pose.position = poise_vec3_make(-1.2, 0.9, 0); // both there
     ck_assert_int_eq(poise_solve_blockers(solver, &behind, 1, &apart, 1, start, all, NULL, &found, NULL), POISE_OK);
     ck_assert_uint_eq(found, POISE_BLOCKED_TOGETHER);
@@ -251,7 +260,7 @@ TEST(what_is_in_the_way_is_named)
     ck_assert_str_eq(poise_blocker_name((poise_blocker)3), "unknown");
     found = 99;
     ck_assert_int_eq(poise_solve_blockers(solver, &far, 0, NULL, 0, start, all, NULL, &found, NULL), POISE_ERROR_ARGUMENT);
-    options.method = POISE_METHOD_LBFGS;
+    options.method = POISE_METHOD_LEVENBERG_MARQUARDT;
     poise_solver *other = solver_for(model, NULL, 0, options);
     ck_assert_int_eq(poise_solve_blockers(other, &far, 1, NULL, 0, start, all, NULL, &found, NULL), POISE_ERROR_UNSUPPORTED);
     ck_assert_uint_eq(found, 99);

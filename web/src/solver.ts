@@ -276,6 +276,11 @@ export class Solver extends Handle {
         return goalErrors(this, 'poise_solver_goal_error', this.#count);
     }
 
+    /** Does that answer meet each goal, to the tolerances? Posture and smoothness, which only pull, are always met. */
+    goalsMet(): boolean[] {
+        return Array.from({ length: this.#count }, (_, i) => this.module.call('poise_solver_goal_is_met', this.address, i) !== 0);
+    }
+
     /** For each coordinate of the last answer: -1 at its lower limit, 1 at its upper or at the edge of a swing, 0 inside. */
     activeLimits(): Int8Array {
         const { address, model, module } = this;

@@ -56,6 +56,7 @@ test('loops of a file are read, held by a solver, measured, and written again', 
     assert.equal(ik.judgeConstraints(model, model.neutral(), { loops }).verdict, 'good');
     const away = goals.position(1, [0.4, 0, 0], [0.35, 0, 0.35]); // of the coupler alone
     assert.notEqual(holds.solve([away], model.neutral()).outcome, 'reached');
+    assert.deepEqual(holds.goalsMet(), [false]);
     assert.deepEqual(holds.blockers([away], model.neutral()), ['loops']);
     assert.deepEqual(holds.blockers([goals.position(1, [0, 0, 0], [9, 0, 0])], model.neutral()), []);
     const { bytes } = poise.write({ model, loops: file.loops }, 'json');
