@@ -464,7 +464,7 @@ static const app_option options[] = {
              "size (1.25,1.6), stretched (1.15,1.35), unseen (0.55,0.75), bare (0.6,0.9), held (0,0.5), let_go (0.2), lost "
              "(0.2 s), hidden (0.5 s), blocked (0.045 of the stature), snapped (0.8 rad), traded (0), astray (0.12), "
              "unplaced (0.02), at_limit (0.02 of the frames), unsure (0.0873 rad), vague (never), blurred (never), foreign "
-             "(0.75), lying "
+             "(0.75), ambiguous (0.02), lying "
              "(0), turned (0.2,0.5 rad), absent (0), frozen (3 frames), doubled (1.1), filled (0.5 s), cut (0.004), pushed "
              "(0.0125), knocked (0.0165), hasty (100,300 m/s2), slow (2.5 s), backwards (0.7), mirrored (0.5), falling "
              "(0.3), tilted (0.1745 rad), skewed (0.012) or shifted (0.014); if a motion is followed, also bones "

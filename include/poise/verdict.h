@@ -101,23 +101,24 @@ typedef enum poise_finding_kind {
     POISE_FINDING_BLURRED, // a joint centre: the standard deviation that a tenth of the frames exceed, relative to stature;
                            // by itself no fault
     POISE_FINDING_FOREIGN, // share of the markers with common names whose part of the body the skeleton lacks
-    POISE_FINDING_LYING,   // x points up by how the person stands, and nothing else says so: they may lie: value 1.
-                           // Nothing says what points up, nor does how they stand: 2, named by the axis that is taken
-    POISE_FINDING_TURNED,  // error of sensors against the orientations of their bodies: root mean square, radians
-    POISE_FINDING_ABSENT,  // a marker or body required by a setup is missing: value 1
-    POISE_FINDING_FROZEN,  // frames of all markers, or of one, that repeat the one before to the last digit while the
-                           // person moves: the longest row of them
-    POISE_FINDING_DOUBLED, // how often each frame comes, to the last digit, where the person moves: on average
-    POISE_FINDING_FILLED,  // a marker follows a straight line at an even pace, as far as the digits tell: the longest time
-                           // in seconds
-    POISE_FINDING_CUT,     // all markers leap from one frame to the next, against the frames around it: middle distance
-                           // relative to stature
-    POISE_FINDING_PUSHED,  // markers of one body leap together and stay there: distance relative to stature
-    POISE_FINDING_KNOCKED, // one marker leaps by itself and sits elsewhere from then on: distance relative to stature, the
-                           // geometric mean of its leap and of what its place on the body changes by
-    POISE_FINDING_HASTY,   // markers accelerate more than people's do: middle of their means, m/s^2; 1.75 m tall where
-                           // the unit is not known
-    POISE_FINDING_SLOW,    // steps that take too long: the middle one, seconds
+    POISE_FINDING_AMBIGUOUS, // two markers of one name that are not at one place: share of frames
+    POISE_FINDING_LYING,     // x points up by how the person stands, and nothing else says so: they may lie: value 1.
+                             // Nothing says what points up, nor does how they stand: 2, named by the axis that is taken
+    POISE_FINDING_TURNED,    // error of sensors against the orientations of their bodies: root mean square, radians
+    POISE_FINDING_ABSENT,    // a marker or body required by a setup is missing: value 1
+    POISE_FINDING_FROZEN,    // frames of all markers, or of one, that repeat the one before to the last digit while the
+                             // person moves: the longest row of them
+    POISE_FINDING_DOUBLED,   // how often each frame comes, to the last digit, where the person moves: on average
+    POISE_FINDING_FILLED,    // a marker follows a straight line at an even pace, as far as the digits tell: the longest time
+                             // in seconds
+    POISE_FINDING_CUT,       // all markers leap from one frame to the next, against the frames around it: middle distance
+                             // relative to stature
+    POISE_FINDING_PUSHED,    // markers of one body leap together and stay there: distance relative to stature
+    POISE_FINDING_KNOCKED,   // one marker leaps by itself and sits elsewhere from then on: distance relative to stature, the
+                             // geometric mean of its leap and of what its place on the body changes by
+    POISE_FINDING_HASTY,     // markers accelerate more than people's do: middle of their means, m/s^2; 1.75 m tall where
+                             // the unit is not known
+    POISE_FINDING_SLOW,      // steps that take too long: the middle one, seconds
     POISE_FINDING_BACKWARDS, // share of the moving frames of a walk in which the foot that carries goes forwards
     POISE_FINDING_MIRRORED,  // share of the frames in which the markers are the mirror image of a person
     POISE_FINDING_FALLING,   // share of frames in which hips fall at more than twice the acceleration of gravity
@@ -193,7 +194,7 @@ typedef struct poise_thresholds {
 // miss 0.010, 0.015; given 0.012, 0.024; far 0.024; places 0.7, 1; moved 1.2, 2.5; unequal 0.027, 0.048; swapped 9; size
 // 1.25, 1.6; stretched 1.15, 1.35; sides 1.1, 1.25; unseen 0.55, 0.75; bare 0.6, 0.9; held 0, 0.5; let_go 0.2; lost 0.2;
 // hidden 0.5; blocked 0.045; snapped 0.8; traded 0; astray 0.12; unplaced 0.02; at_limit 0.02; unsure 0.0873 (5 degrees);
-// vague never; blurred never; foreign 0.75; lying 0; turned 0.2, 0.5; absent 0; frozen 3; doubled 1.1; filled 0.5; cut 0.004; pushed 0.0125; knocked 0.0165; hasty 100, 300; slow 2.5;
+// vague never; blurred never; foreign 0.75; ambiguous 0.02; lying 0; turned 0.2, 0.5; absent 0; frozen 3; doubled 1.1; filled 0.5; cut 0.004; pushed 0.0125; knocked 0.0165; hasty 100, 300; slow 2.5;
 // backwards 0.7; mirrored 0.5; falling 0.3; tilted 0.1745 (10 degrees); skewed 0.012; shifted 0.014; misplaced 0.03;
 // unmatched 0, 1; pose 0; bones 0.2, 0.6; hips 0.08, 0.3; skate 0.02, 0.3; sunk 0.0025, 0.06; jumped 0, 0.1; late 0.05,
 // 0.5; limb 0.5, 1.2; reversed 0; slipped 0.3, 3; released 0.1; apart never; tipped 0.05; buried 0.03, 0.25; fixed 0; unplanted

@@ -693,6 +693,33 @@ static bool exchanged_axes_of_one(damage *d)
     return true;
 }
 
+// The first column of this name is off, the second one is not.
+static void add_twin(damage *d, double by)
+{
+    poise_markers *made;
+    int i = any_marker(d);
+    add_marker(d, d->m->label[i], &made);
+    displace(d, i, by, 0);
+    for (int f = 0; f < FRAMES; ++f) {
+        poise_vec3 *truth = made->position + f * made->count, off = *at(d, f, i);
+        truth[made->count - 1] = truth[i];
+        truth[i] = off;
+    }
+    replace(d, made);
+}
+
+static bool name_twice(damage *d)
+{
+    add_twin(d, 0.06);
+    return true;
+}
+
+static bool name_twice_alike(damage *d)
+{
+    add_twin(d, 0.0);
+    return true;
+}
+
 // -- units and axes
 
 static poise_vec3 scaled(poise_vec3 p, double by)
@@ -1060,6 +1087,8 @@ static const damage_kind kinds[] = {
     {"straight lines", straight_lines, false, false},
     {"zeros of some", zeros, false, false},
     {"zeros of all", zeros_everywhere, false, false},
+    {"name twice", name_twice, false, false},
+    {"name twice, alike", name_twice_alike, true, false},
 };
 
 enum { KINDS = sizeof kinds / sizeof kinds[0] };

@@ -41,6 +41,7 @@ static const struct {
     {"cluster slips 60 mm", "pushed", 23004},
     {"half drift", "shifted", 24002},
     {"inches as cm", "size", 30002},
+    {"name twice", "ambiguous", 59002},
     {"left is right", "", 12001},
     {"names rotated", "", 16001},
     {"two people", "", 17001},
@@ -84,6 +85,15 @@ TEST(a_thing_that_stands_in_the_room_is_no_fault)
 {
     int kind = kind_named("props");
     broken_take *take = broken_take_make(kind, 7601); // a kick, beside a box
+    broken_answer a = broken_take_judge(take, kind);
+    ck_assert_msg(a.status == POISE_OK && a.level == POISE_VERDICT_GOOD, "%s", a.reasons);
+    broken_take_free(take);
+}
+
+TEST(a_marker_that_comes_twice_at_one_place_is_no_fault)
+{
+    int kind = kind_named("name twice, alike");
+    broken_take *take = broken_take_make(kind, 60004);
     broken_answer a = broken_take_judge(take, kind);
     ck_assert_msg(a.status == POISE_OK && a.level == POISE_VERDICT_GOOD, "%s", a.reasons);
     broken_take_free(take);
