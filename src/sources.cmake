@@ -74,20 +74,7 @@ set(poise_sources
     src/solve/solve.c
     src/solve/blockers.c
     src/solve/control_step.c
-    src/express/erik/chain.c
-    src/express/erik/joint_model.c
-    src/express/erik/erik_measure.c
-    src/express/erik/descent.c
-    src/express/erik/phases.c
-    src/express/erik/exact_orientation.c
-    src/express/erik/positions.c
-    src/express/erik/erik_run.c
-    src/express/erik/erik.c
     src/express/filter.c
-    src/express/expressive.c
-    src/express/expressive_search.c
-    src/express/expressive_seeds.c
-    src/express/expressive_terms.c
     src/batch/lanes_2.c
     src/batch/lanes_4.c
     src/batch/lanes_8.c
@@ -196,4 +183,9 @@ set(poise_papers_sources
     papers/methods/ccd.c
     papers/methods/fabrik.c
     papers/methods/papers.c
+    papers/erik/chain.c
+    papers/erik/phases.c
+    papers/erik/erik.c
+    papers/erik/expressive_posture.c
+    papers/erik/expressive.c
 )

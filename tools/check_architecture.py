@@ -17,7 +17,7 @@ import sys
 
 PAGE = "docs/architecture.md"
 PAPERS = "docs/papers.md"
-FOLDERS = ["include", "src", "motion", "io", "papers/methods", "app", "web/glue", "web/src", "web/studio/src"]
+FOLDERS = ["include", "src", "motion", "io", "papers/methods", "papers/erik", "app", "web/glue", "web/src", "web/studio/src"]
 TABLED = ["A goal", "A joint type", "A method", "A file format"]
 PATH = re.compile(r"`((?:include|src|motion|io|app|web|papers|scenes|samples|bench|cuda|mpi|test|fuzz|tools|docs|cmake)/"
                   r"[\w./-]*)`")

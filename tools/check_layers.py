@@ -27,6 +27,7 @@ LIBRARIES = {
     "motion": ["src/base", "src/num"],
     "io": ["src/base", "src/num"],
     "papers/methods": ["src/base", "src/num"],
+    "papers/erik": ["src/base", "src/num"],
 }
 
 # Folders beside src/ know the library by its public headers, and each other, or parts of each other, as named here.
@@ -46,7 +47,7 @@ CLIENTS = {
 # Single files that need private headers.
 PRIVATE = {
     "app/cli/json.c": ["io"],  # reads JSON with the parser of the library
-    "papers/plain/two_task.c": ["src/express/erik", "src/num"],  # runs over the chain and the measures of ERIK
+    "papers/plain/two_task.c": ["papers/erik", "src/num"],  # runs over the chain and the measures of ERIK
 }
 
 # The library asks the C library for these only; memory comes from base.

@@ -12,11 +12,11 @@ listed() {
     fi
 }
 
-for file in $(find src motion io papers/methods -name '*.c' | sort); do
+for file in $(find src motion io papers/methods papers/erik -name '*.c' | sort); do
     listed "$file" "$file" src/sources.cmake
 done
 for folder in app scenes papers test bench samples fuzz cuda mpi; do
-    for file in $(find $folder -name '*.c' -o -name '*.cpp' -o -name '*.cu' | grep -v '^papers/methods/' | sort); do
+    for file in $(find $folder -name '*.c' -o -name '*.cpp' -o -name '*.cu' | grep -v '^papers/[me]' | sort); do
         case $file in
         test/golden/*_wasm.c) continue ;;      # web/CMakeLists.txt builds them
         esac

@@ -73,12 +73,12 @@ motion="motion track sequence verdict recordings retarget edit"
 headers_of() {
     case $1 in
     libpoise_motion.*) for header in $motion; do echo "include/poise/$header.h"; done ;;
-    libpoise_papers.*) echo include/poise/papers.h ;;
+    libpoise_papers.*) echo include/poise/papers.h include/poise/express.h include/poise/expressive.h ;;
     libpoise_io.*) echo include/poise/io.h include/poise/opensim.h ;;
     esac
 }
 
-check_shared "$1" $(ls include/poise/*.h | grep -v -E "/($(echo $motion | tr ' ' '|')|papers|io|opensim|cuda)\.h$")
+check_shared "$1" $(ls include/poise/*.h | grep -v -E "/($(echo $motion | tr ' ' '|')|papers|express|expressive|io|opensim|cuda)\.h$")
 check_static "$2" '^$' /dev/null
 symbols "$2" > "$work/base"
 nm -D --defined-only "$1" | awk '{ print $NF }' > "$work/offered"

@@ -4,6 +4,8 @@
 //   poise_erik_create(model, &options, NULL, &erik, &error);
 //   poise_erik_solve(erik, posture, target, q, &report, &error);    // as often as you like
 //
+// Link with Poise::poise_papers, as for <poise/papers.h>.
+//
 // **ERIK** (T. Ribeiro & A. Paiva, "Expressive Inverse Kinematics Solving in Real-time for Virtual and Robotic Interactive
 // Characters", 2019). The posture is warped until its end points at the target, ignoring limits (BWCD). A forward phase,
 // end to root, and a backward phase, root to end, fit the candidate's frames to the warped shape and convert that to angles

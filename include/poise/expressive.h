@@ -4,6 +4,8 @@
 //   poise_expressive_create(model, &options, NULL, &expressive, &error);
 //   poise_expressive_solve(expressive, goals, count, posture, q, &report, &error); // q: last answer in, next one out
 //
+// Link with Poise::poise_papers, as for <poise/papers.h>.
+//
 // Finds the q within the limits that meets the goals (an orientation, a gaze, a reach, several of them on several bodies)
 // with the least change of shape. The model may be a tree and have joints of any type. There are two measures of shape:
 //
@@ -101,7 +103,7 @@ typedef struct poise_expressive_report {
 // A model prepared for expressive solves, with scratch memory and the last answer: opaque.
 typedef struct poise_expressive poise_expressive;
 
-// Create one for `model`, which must outlive it; the options are copied. One allocation from `allocator` (NULL: malloc).
+// Create one for `model`, which must outlive it; the options are copied. Memory comes from `allocator` (NULL: malloc).
 // `error` names the invalid option.
 POISE_API poise_status poise_expressive_create(const poise_model *model, const poise_expressive_options *options,
                                                const poise_allocator *allocator, poise_expressive **expressive,

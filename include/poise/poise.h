@@ -1,6 +1,6 @@
 // Poise: inverse kinematics with exact second derivatives. This header includes all the others except cuda.h, whose library
 // is built only if there is a CUDA compiler. io.h and opensim.h belong to a separate library, poise_io,
-// papers.h to another, poise_papers.
+// papers.h, express.h and expressive.h to another, poise_papers.
 #ifndef POISE_POISE_H
 #define POISE_POISE_H
 

@@ -459,13 +459,18 @@ static void block_step(mover *m, const poise_joint_motion *step)
     }
 }
 
+static bool is_open_slide(const poise_method_run *run, const poise_joint_motion *motion)
+{
+    const poise_method_bound *box = &run->bounds[motion->v];
+    return motion->kind == POISE_MOTION_SLIDE && !box->locked && !is_finite(box->lower) && !is_finite(box->upper);
+}
+
 bool pz_slides_freely(const poise_method_run *run, int k)
 {
-    poise_joint_motion step;
+    poise_joint_motion motion;
     int slides = 0;
-    for (int i = 0; run->call->joint_motion(run, k, i, &step) && step.kind == POISE_MOTION_SLIDE; ++i) {
-        const poise_method_bound *box = &run->bounds[step.v];
-        slides += !box->locked && !is_finite(box->lower) && !is_finite(box->upper);
+    for (int i = 0; run->call->joint_motion(run, k, i, &motion); ++i) {
+        slides += is_open_slide(run, &motion);
     }
     return slides == 3;
 }
@@ -473,14 +478,14 @@ bool pz_slides_freely(const poise_method_run *run, int k)
 double pz_best_move(const poise_method_run *run, int k, pz_pull *pull, double *q, pz_move *made)
 {
     poise_joint_motion motions[POISE_MOST_MOTIONS];
-    int count = 0;
-    while (count < POISE_MOST_MOTIONS && run->call->joint_motion(run, k, count, &motions[count])) {
-        count += 1;
+    int count = 0, slides = 0;
+    for (; count < POISE_MOST_MOTIONS && run->call->joint_motion(run, k, count, &motions[count]); ++count) {
+        slides += is_open_slide(run, &motions[count]);
     }
     mover m = {.run = run,
                .joint = k,
                .p = run->at.origins[k],
-               .is_loose = count >= 3 && pz_slides_freely(run, k) && !is_finite(run->options->step_limit),
+               .is_loose = slides == 3 && !is_finite(run->options->step_limit),
                .pull = pull,
                .made = made,
                .q = q};

@@ -9,7 +9,7 @@
 // number of levels; here the point is to be what was compared.
 #include "two_task.h"
 
-#include "express/erik/erik_state.h"
+#include "papers/erik/erik.h"
 
 #include "num/dense.h"
 #include "num/rotation.h"
@@ -223,7 +223,8 @@ poise_status two_task_solve(poise_erik *erik, const two_task_options *options, c
     two_task_options o = options ? *options : two_task_options_default();
     bool is_sound = o.max_iterations >= 1 && is_finite(o.longest_step) && o.longest_step > 0.0 && is_finite(o.error_clamp) &&
                     o.error_clamp > 0.0;
-    if (!is_sound || !erik || !posture || !q || !pz_model_accepts(erik->model, q) || !pz_erik_take(erik, posture, target)) {
+    if (!is_sound || !erik || !posture || poise_model_check(erik->model, q, "q", NULL) != POISE_OK ||
+        !pz_erik_take(erik, posture, target)) {
         return POISE_ERROR_ARGUMENT;
     }
     two_task w = scratch(erik->chain.count);

@@ -1,5 +1,5 @@
 // What ERIK refuses, and what it promises about memory and bits.
-#include "express/erik/erik_state.h"
+#include "papers/erik/erik.h"
 #include "papers/plain/two_task.h"
 #include "support/allocations.h"
 #include "support/erik_chains.h"

@@ -2,7 +2,7 @@
 #include "support/erik_chains.h"
 #include "support/test_main.h"
 
-#include "express/erik/erik_state.h"
+#include "papers/erik/erik.h"
 #include "scenes/scenes.h"
 
 #define DEGREE (PZ_PI / 180.0)

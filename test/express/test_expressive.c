@@ -1,5 +1,5 @@
 // The successor of ERIK: limits, errors against ERIK's, continuity, models of every kind, and what it promises as a call.
-#include "express/expressive_state.h"
+#include "papers/erik/expressive_state.h"
 #include "support/allocations.h"
 #include "support/own.h"
 
@@ -635,12 +635,6 @@ TEST(options_that_make_no_sense_are_named)
     o.gain = -1.0;
     ck_assert_int_eq(poise_expressive_create(model, &o, NULL, &made, &error), POISE_ERROR_ARGUMENT);
     ck_assert_ptr_nonnull(strstr(error.text, "gain"));
-    o = poise_expressive_options_default();
-    size_t size = pz_expressive_size(model, &o);
-    unsigned char *memory = malloc(size);
-    ck_assert_ptr_null(pz_expressive_init(model, &o, memory, size / 2));
-    ck_assert_ptr_nonnull(pz_expressive_init(model, &o, memory, size));
-    free(memory);
     poise_model_destroy(model);
 }
 

@@ -144,10 +144,10 @@ static inline void pz_chain_forward(const pz_chain *chain, int from, pz_chain_po
     }
 }
 
-// All of a pose from angles by link (erik_run.c).
+// All of a pose from angles by link (erik.c).
 void pz_chain_set(const pz_chain *chain, const double *theta, pz_chain_pose *pose);
 
-// ---- The joint model (joint_model.c) -------------------------------------------------------------------------------------
+// ---- The joint model (chain.c) -------------------------------------------------------------------------------------
 
 // rot(axis, ..) of v with sine s and cosine c.
 static inline vec3 pz_rotate_about(vec3 axis, double s, double c, vec3 v)

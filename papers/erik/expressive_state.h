@@ -4,8 +4,9 @@
 
 #include <poise/expressive.h>
 
-#include "express/erik/erik_state.h"
-#include "solve/solver_state.h"
+#include "num/dense.h"
+#include "papers/erik/erik.h"
+#include <poise/method.h>
 
 #define PZ_MOST_SEARCHES 16
 
@@ -41,12 +42,16 @@ typedef struct pz_candidate {
 
 struct poise_expressive {
     const poise_model *model;
+    int nq, nv;
     poise_expressive_options options;
     pz_owned owned;
-    poise_solver *solver; // objectives, limits, steps within them
-    poise_erik *erik;     // NULL where there is no chain
-    int end;              // body of the chain's end
-    vec3 roll;            // the last segment, in the frame of that body
+    poise_solver *solver;         // its run has objectives, limits, steps within them
+    poise_method_run *run;        // of the call at hand
+    poise_kinematics *kinematics; // to look where the end faces
+    double *q_start;              // nq: where the search begins, and what a pull holds it near
+    poise_erik *erik;             // NULL where there is no chain
+    int end;                      // body of the chain's end
+    vec3 roll;                    // the last segment, in the frame of that body
 
     poise_goal *goals; // the caller's, with the twin of an orientation where that is nearer
     int goal_count;
@@ -75,10 +80,9 @@ struct poise_expressive {
     poise_expressive_report report;
 };
 
-// ---- Posture (expressive_terms.c) ----------------------------------------------------------------------------------------
+// ---- Posture (expressive_posture.c) --------------------------------------------------------------------------------------
 
-// Describe the model's joints, once; how many terms there are.
-int pz_terms_count(const poise_model *model);
+// Describe the model's joints, once: nv terms at most.
 void pz_terms_make(poise_expressive *e);
 
 // Take the posture of a call.
@@ -102,25 +106,20 @@ double pz_terms_error(poise_expressive *e, const double *q);
 // Hessian, added to g and to H's diagonal.
 double pz_terms_cost(poise_expressive *e, const double *q, double eps, double factor, double *g, double *H);
 
-// ---- Refinement (expressive_search.c) ------------------------------------------------------------------------------------
+// ---- Refinement (expressive.c) ------------------------------------------------------------------------------------
 
-// From the current point, solver->at: goals and posture, smoothed by eps at first, and a pull towards solver->q_start.
+// From the current point, run->at: goals and posture, smoothed by eps at first, and a pull towards q_start.
 void pz_expressive_refine(poise_expressive *e, double eps, double pull);
 
 // From the current point: the goals alone.
 void pz_expressive_finish(poise_expressive *e);
 
-// ---- Candidates (expressive_seeds.c) -------------------------------------------------------------------------------------
+// ---- Candidates (expressive_posture.c) -----------------------------------------------------------------------------------
 
 // Fill e->found, best first.
 void pz_expressive_find(poise_expressive *e);
 
 // The configuration of a candidate into q, which has the values of joints beside the chain.
 void pz_expressive_place(const poise_expressive *e, const pz_candidate *candidate, double *q);
-
-// The same for poise_expressive; NULL when it does not fit. The options have been checked.
-size_t pz_expressive_size(const poise_model *model, const poise_expressive_options *options);
-poise_expressive *pz_expressive_init(const poise_model *model, const poise_expressive_options *options, void *memory,
-                                     size_t size);
 
 #endif

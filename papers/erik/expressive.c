@@ -1,9 +1,9 @@
 // The successor of ERIK: making one, and the solve.
-#include "express/expressive_state.h"
-
 #include "base/error.h"
-#include "model/model.h"
+#include "num/dense.h"
+#include "papers/erik/expressive_state.h"
 
+#include <float.h>
 #include <string.h>
 
 #define COARSE   0.3  // eps of a refinement from a pose that meets nothing yet
@@ -54,7 +54,7 @@ static poise_status check_options(const poise_model *model, const poise_expressi
         bool is_sound;
     } checks[] = {
         {"there is no such mode", (unsigned)o->mode < POISE_EXPRESSIVE_MODE_COUNT},
-        {"there is no such body", o->body == POISE_NONE || (o->body >= 0 && o->body < model->joint_count)},
+        {"there is no such body", o->body == POISE_NONE || (o->body >= 0 && o->body < poise_model_info(model).joints)},
         {"tip must be finite, its rotation not zero",
          v3_is_finite(o->tip.position) && quat_is_finite(r) && fabs(r.x) + fabs(r.y) + fabs(r.z) + fabs(r.w) > 0.0},
         {"goal_weight must be > 0", pz_is_amount(o->goal_weight) && o->goal_weight > 0.0},
@@ -101,15 +101,15 @@ static poise_solver_options solver_options(const poise_expressive_options *o)
     return made;
 }
 
-// Where everything lies; a counting arena gives the size. The solver and ERIK make themselves at home in theirs.
+// Where everything lies; a counting arena gives the size. ERIK makes itself at home in its part.
 static poise_expressive *lay_out(const poise_model *model, const poise_expressive_options *options, pz_arena *arena)
 {
-    poise_expressive made = {.model = model, .options = *options, .facing = -1}, *e = pz_arena_take(arena, 1, sizeof *e);
-    poise_solver_options solving = solver_options(options);
+    poise_model_summary info = poise_model_info(model);
+    poise_expressive made = {.model = model, .nq = info.nq, .nv = info.nv, .options = *options, .facing = -1};
+    poise_expressive *e = pz_arena_take(arena, 1, sizeof *e);
     poise_erik_options chain = erik_options(options);
-    size_t nv = (size_t)model->nv, nq = (size_t)model->nq, terms = (size_t)pz_terms_count(model);
-    size_t solver_size = pz_solver_size(model, &solving), erik_size = pz_erik_size(model, &chain);
-    void *solver = pz_arena_take(arena, solver_size, 1), *erik = pz_arena_take(arena, erik_size, 1);
+    size_t nv = (size_t)info.nv, nq = (size_t)info.nq, terms = nv, erik_size = pz_erik_size(model, &chain);
+    void *erik = pz_arena_take(arena, erik_size, 1);
     made.goals = pz_arena_take(arena, (size_t)options->max_goals, sizeof *made.goals);
     made.terms = pz_arena_take(arena, terms, sizeof *made.terms);
     made.term_of = pz_arena_take(arena, terms, sizeof *made.term_of);
@@ -123,6 +123,7 @@ static poise_expressive *lay_out(const poise_model *model, const poise_expressiv
     made.D = pz_arena_take(arena, nv, sizeof *made.D);
     made.difference = pz_arena_take(arena, nv, sizeof *made.difference);
     made.held = pz_arena_take(arena, 2 * nv, sizeof *made.held);
+    made.q_start = pz_arena_take(arena, nq, sizeof *made.q_start);
     made.q_trial = pz_arena_take(arena, nq, sizeof *made.q_trial);
     made.q_seed = pz_arena_take(arena, nq, sizeof *made.q_seed);
     made.q_refined = pz_arena_take(arena, nq, sizeof *made.q_refined);
@@ -131,28 +132,28 @@ static poise_expressive *lay_out(const poise_model *model, const poise_expressiv
         return NULL;
     }
     *e = made;
-    e->solver = pz_solver_init(model, &solving, solver, solver_size);
     if (erik_size > 0) {
         e->erik = pz_erik_init(model, &chain, erik, erik_size);
-        e->end = options->body == POISE_NONE ? model->joint_count - 1 : options->body;
+        e->end = options->body == POISE_NONE ? info.joints - 1 : options->body;
         e->roll = quat_rotate(quat_normalize(options->tip.rotation), m3_apply_transposed(&e->erik->chain.E, v3(0, 1, 0)));
     }
-    pz_terms_make(e);
     return e;
 }
 
-size_t pz_expressive_size(const poise_model *model, const poise_expressive_options *options)
+// The solver, and what its run tells of the joints.
+static poise_status open_solver(poise_expressive *e, const poise_allocator *allocator, poise_error *error)
 {
-    pz_arena arena = pz_arena_counting();
-    lay_out(model, options, &arena);
-    return pz_arena_bytes(&arena);
-}
-
-poise_expressive *pz_expressive_init(const poise_model *model, const poise_expressive_options *options, void *memory,
-                                     size_t size)
-{
-    pz_arena arena = pz_arena_over(memory, size);
-    return lay_out(model, options, &arena);
+    poise_solver_options solving = solver_options(&e->options);
+    poise_status status = poise_solver_create(e->model, &solving, allocator, &e->solver, error);
+    status = status == POISE_OK ? poise_kinematics_create(e->model, allocator, &e->kinematics, error) : status;
+    if (status == POISE_OK) {
+        poise_model_neutral(e->model, e->q_seed);
+        status = poise_method_begin(e->solver, NULL, 0, e->q_seed, &e->run, error);
+    }
+    if (status == POISE_OK) {
+        pz_terms_make(e);
+    }
+    return status;
 }
 
 poise_status poise_expressive_create(const poise_model *model, const poise_expressive_options *options,
@@ -165,19 +166,30 @@ poise_status poise_expressive_create(const poise_model *model, const poise_expre
     if (!expressive) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "expressive must not be NULL");
     }
+    pz_arena arena = pz_arena_counting();
+    lay_out(model, options, &arena);
     pz_owned owned;
-    size_t size = pz_expressive_size(model, options);
+    size_t size = pz_arena_bytes(&arena);
     if (!pz_owned_take(&owned, allocator, size)) {
         return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory: expressive solving needs %g bytes", (double)size);
     }
-    *expressive = pz_expressive_init(model, options, owned.memory, size);
-    (*expressive)->owned = owned;
+    arena = pz_arena_over(owned.memory, size);
+    poise_expressive *e = lay_out(model, options, &arena);
+    e->owned = owned;
+    status = open_solver(e, allocator, error);
+    if (status != POISE_OK) {
+        poise_expressive_destroy(e);
+        return status;
+    }
+    *expressive = e;
     return POISE_OK;
 }
 
 void poise_expressive_destroy(poise_expressive *expressive)
 {
     if (expressive) {
+        poise_solver_destroy(expressive->solver);
+        poise_kinematics_destroy(expressive->kinematics);
         pz_owned_release(&expressive->owned);
     }
 }
@@ -212,19 +224,27 @@ static bool find_facing(poise_expressive *e)
 // Of the two orientations take the one that is nearer at q, for both objectives.
 static void choose_twin(poise_expressive *e, const double *q)
 {
-    poise_solver *s = e->solver;
+    poise_method_run *s = e->run;
     if (e->facing < 0 || !e->options.symmetric_endpoint) {
         return;
     }
     poise_goal *goal = &e->goals[e->facing];
-    pz_kin_sweep(&s->trial->kin, q);
-    mat3 R = pz_kin_rotation(&s->trial->kin, e->end);
+    double rows[9], place[3];
+    poise_kinematics_update(e->kinematics, q, NULL);
+    poise_kinematics_body_frame(e->kinematics, e->end, rows, place);
+    mat3 R = {{rows[0], rows[3], rows[6]}, {rows[1], rows[4], rows[7]}, {rows[2], rows[5], rows[8]}};
     quat at = quat_mul(quat_from_matrix(&R), quat_normalize(goal->local.rotation)), a = e->target, b = e->twin;
     double to_target = fabs(at.x * a.x + at.y * a.y + at.z * a.z + at.w * a.w);
     double to_twin = fabs(at.x * b.x + at.y * b.y + at.z * b.z + at.w * b.w);
     goal->target.rotation = to_twin > to_target ? b : a;
-    poise_objective_set_goals(s->at, e->goals, e->goal_count, NULL);
-    pz_objective_share_goals(s->at, s->trial);
+    poise_objective_set_goals(s->at.objective, e->goals, e->goal_count, NULL);
+    poise_objective_set_goals(s->trial.objective, e->goals, e->goal_count, NULL);
+}
+
+// x, or the largest number where x overflowed: what reports say.
+static double finite(double x)
+{
+    return is_finite(x) ? x : x < 0 ? -DBL_MAX : DBL_MAX;
 }
 
 // ---- Judging -------------------------------------------------------------------------------------------------------------
@@ -241,17 +261,19 @@ static double angle_error(double phi)
 static poise_expressive_report judge(poise_expressive *e)
 {
     poise_expressive_report r = {.error = 0.0};
-    const poise_objective *at = e->solver->at;
+    const poise_method_point *at = &e->run->at;
     for (int i = 0; i < e->goal_count; ++i) {
-        poise_goal_error left = pz_counted_error(&e->goals[i], poise_objective_goal_error(at, i));
+        poise_goal_error left = poise_objective_goal_error(at->objective, i);
+        left.error = e->goals[i].weight > 0 ? left.error : 0.0; // without weight it does not count
+        left.rotation_error = e->goals[i].rotation_weight > 0 ? left.rotation_error : 0.0;
         double angle = left.unit == POISE_UNIT_LENGTH ? left.rotation_error : max2(left.error, left.rotation_error);
         double length = left.unit == POISE_UNIT_LENGTH ? left.error : 0.0;
         r.goal += angle_error(angle) + length / e->options.length_scale;
         r.worst_angle = max2(r.worst_angle, angle);
         r.worst_length = max2(r.worst_length, length);
     }
-    pz_terms_choose_signs(e, at->kin.q);
-    r.posture = pz_terms_error(e, at->kin.q);
+    pz_terms_choose_signs(e, at->q);
+    r.posture = pz_terms_error(e, at->q);
     r.error = e->options.goal_weight * r.goal + e->options.posture_weight * r.posture;
     return r;
 }
@@ -264,14 +286,14 @@ static bool is_met(const poise_expressive *e, const poise_expressive_report *r)
 // Refine a candidate and bring its goals to rounding, unless that costs more than it should.
 static poise_expressive_report improve(poise_expressive *e, double eps, double pull)
 {
-    size_t bytes = (size_t)e->model->nq * sizeof *e->q_seed;
+    size_t bytes = (size_t)e->nq * sizeof *e->q_seed;
     pz_expressive_refine(e, eps, pull);
     poise_expressive_report refined = judge(e);
-    memcpy(e->q_refined, e->solver->at->kin.q, bytes);
+    memcpy(e->q_refined, e->run->at.q, bytes);
     pz_expressive_finish(e);
     poise_expressive_report finished = judge(e);
     if (is_met(e, &finished) || finished.error <= refined.error + EXACT) {
-        memcpy(e->q_refined, e->solver->at->kin.q, bytes);
+        memcpy(e->q_refined, e->run->at.q, bytes);
         return finished;
     }
     return refined;
@@ -280,14 +302,14 @@ static poise_expressive_report improve(poise_expressive *e, double eps, double p
 // Improve a candidate; it becomes the answer if its rank is below `bar`.
 static bool consider(poise_expressive *e, const double *q, double eps, double pull, double bar)
 {
-    poise_solver *s = e->solver;
+    poise_method_run *s = e->run;
     choose_twin(e, q);
     pz_terms_choose_signs(e, q);
     e->candidates += 1;
-    if (!is_finite(pz_try(s, q, POISE_LEVEL_HESSIAN))) {
+    if (!is_finite(s->call->evaluate(s, q, POISE_LEVEL_HESSIAN))) {
         return false;
     }
-    pz_accept(s);
+    s->call->accept(s);
     poise_expressive_report r = improve(e, eps, pull);
     double rank = r.error + (e->options.exact && !is_met(e, &r) ? UNMET : 0.0);
     if (!(rank < bar)) {
@@ -295,7 +317,7 @@ static bool consider(poise_expressive *e, const double *q, double eps, double pu
     }
     e->report = r;
     e->best = rank;
-    memcpy(e->q_best, e->q_refined, (size_t)e->model->nq * sizeof *e->q_best);
+    memcpy(e->q_best, e->q_refined, (size_t)e->nq * sizeof *e->q_best);
     return true;
 }
 
@@ -306,11 +328,11 @@ static void draw_start(poise_expressive *e, int number)
 {
     double least = INFINITY;
     for (int i = 0; i < DRAWS; ++i) {
-        pz_restart_configuration(e->solver, number * DRAWS + i + 1, false, e->q_trial);
-        double cost = pz_try(e->solver, e->q_trial, POISE_LEVEL_COST);
+        poise_method_restart(e->run, number * DRAWS + i + 1, e->q_trial);
+        double cost = e->run->call->evaluate(e->run, e->q_trial, POISE_LEVEL_COST);
         if (i == 0 || cost < least) {
             least = cost;
-            memcpy(e->q_seed, e->q_trial, (size_t)e->model->nq * sizeof *e->q_seed);
+            memcpy(e->q_seed, e->q_trial, (size_t)e->nq * sizeof *e->q_seed);
         }
     }
 }
@@ -330,11 +352,11 @@ static bool consider_starts(poise_expressive *e, double bar)
 // All candidates but the last answer, each of which has to be better than `bar` and than those before.
 static bool consider_others(poise_expressive *e, double bar)
 {
-    size_t bytes = (size_t)e->model->nq * sizeof(double);
+    size_t bytes = (size_t)e->nq * sizeof(double);
     bool left = false;
     pz_expressive_find(e);
     for (int i = 0; i < e->found_count && !(left && e->best < GOOD * e->options.gain); ++i) {
-        memcpy(e->q_seed, e->solver->q_start, bytes);
+        memcpy(e->q_seed, e->q_start, bytes);
         pz_expressive_place(e, &e->found[i], e->q_seed);
         left |= consider(e, e->q_seed, e->facing >= 0 ? FINE : COARSE, 0.0, left ? e->best : bar);
     }
@@ -347,7 +369,7 @@ static bool consider_others(poise_expressive *e, double bar)
         left |= consider_starts(e, left ? e->best : bar);
     }
     if ((e->options.use_erik || !is_met(e, &e->report)) && e->facing >= 0) {
-        memcpy(e->q_seed, e->solver->q_start, bytes);
+        memcpy(e->q_seed, e->q_start, bytes);
         const poise_goal *goal = &e->goals[e->facing];
         quat tip = quat_mul(quat_mul(e->target, quat_conj(quat_normalize(goal->local.rotation))),
                             quat_normalize(e->options.tip.rotation));
@@ -360,24 +382,24 @@ static bool consider_others(poise_expressive *e, double bar)
 // The longest move of a dof from one configuration to another, and the moves, into e->difference.
 static double longest_move(poise_expressive *e, const double *from, const double *to)
 {
-    pz_kin_difference(e->model, from, to, e->difference);
-    return pz_largest(e->difference, e->model->nv);
+    poise_difference(e->model, from, to, e->difference, NULL);
+    return pz_largest(e->difference, e->nv);
 }
 
 // Meet the goals again a share of the way from the last answer to e->q_best.
 static poise_expressive_report go(poise_expressive *e, double share)
 {
-    poise_solver *s = e->solver;
-    longest_move(e, s->q_start, e->q_best);
-    for (int i = 0; i < e->model->nv; ++i) {
+    poise_method_run *s = e->run;
+    longest_move(e, e->q_start, e->q_best);
+    for (int i = 0; i < e->nv; ++i) {
         s->step[i] = share * e->difference[i];
     }
-    pz_step_within(s, s->q_start, s->step, e->q_seed);
+    s->call->step_within(s, e->q_start, s->step, e->q_seed);
     choose_twin(e, e->q_seed);
-    if (!is_finite(pz_try(s, e->q_seed, POISE_LEVEL_HESSIAN))) {
+    if (!is_finite(s->call->evaluate(s, e->q_seed, POISE_LEVEL_HESSIAN))) {
         return (poise_expressive_report){.worst_angle = INFINITY};
     }
-    pz_accept(s);
+    s->call->accept(s);
     pz_expressive_finish(e);
     return judge(e);
 }
@@ -385,15 +407,15 @@ static poise_expressive_report go(poise_expressive *e, double share)
 // Where e->q_best is further from the last answer than a stride and twice what the goals ask for: a stride on the way there.
 static bool take_stride(poise_expressive *e)
 {
-    poise_solver *s = e->solver;
-    double far = longest_move(e, s->q_start, e->q_best), share = SHARE * e->options.stride / far;
+    poise_method_run *s = e->run;
+    double far = longest_move(e, e->q_start, e->q_best), share = SHARE * e->options.stride / far;
     poise_expressive_report r = go(e, 0.0);
-    double most = e->options.stride + 2.0 * longest_move(e, s->q_start, s->at->kin.q);
+    double most = e->options.stride + 2.0 * longest_move(e, e->q_start, s->at.q);
     for (int i = 0; i < SHORTER && is_met(e, &r) && far > most; ++i, share *= 0.5) {
         r = go(e, share);
-        double moved = longest_move(e, s->q_start, s->at->kin.q), left = longest_move(e, s->at->kin.q, e->q_best);
+        double moved = longest_move(e, e->q_start, s->at.q), left = longest_move(e, s->at.q, e->q_best);
         if (is_met(e, &r) && moved <= most && left <= (1.0 - ADVANCE * share) * far) {
-            memcpy(e->q_best, s->at->kin.q, (size_t)e->model->nq * sizeof *e->q_best);
+            memcpy(e->q_best, s->at.q, (size_t)e->nq * sizeof *e->q_best);
             e->report = r;
             return true;
         }
@@ -411,17 +433,20 @@ static poise_status begin(poise_expressive *e, const poise_goal *goals, int coun
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "%d goals, but options.max_goals is %d: raise it", count,
                             e->options.max_goals);
     }
-    if (!posture || !pz_model_accepts(e->model, posture)) {
-        return pz_refuse_q(e->model, posture, "posture", error);
+    poise_status status = poise_model_check(e->model, posture, "posture", error);
+    status = status == POISE_OK ? poise_model_check(e->model, q, "q", error) : status;
+    if (status != POISE_OK) {
+        return status;
     }
     for (int i = 0; i < count; ++i) {
         e->goals[i] = goals[i];
     }
     e->goal_count = count;
-    poise_status status = pz_solve_begin(e->solver, e->goals, count, q, error);
+    status = poise_method_begin(e->solver, e->goals, count, e->options.warm ? q : posture, &e->run, error);
     if (status != POISE_OK) {
         return status;
     }
+    memcpy(e->q_start, e->run->q_start, (size_t)e->nq * sizeof *e->q_start);
     pz_terms_take(e, posture);
     return find_facing(e)
                ? POISE_OK
@@ -437,16 +462,12 @@ poise_status poise_expressive_solve(poise_expressive *expressive, const poise_go
     if (status != POISE_OK) {
         return status;
     }
-    size_t bytes = (size_t)e->model->nq * sizeof *q;
+    size_t bytes = (size_t)e->nq * sizeof *q;
     e->report = (poise_expressive_report){.error = INFINITY};
     e->best = INFINITY;
-    if (!e->options.warm) {
-        memcpy(e->solver->q_start, posture, bytes);
-        poise_model_clamp(e->model, e->solver->q_start, NULL, NULL);
-    }
-    memcpy(e->q_best, e->solver->q_start, bytes);
+    memcpy(e->q_best, e->q_start, bytes);
     e->candidates = 0;
-    bool kept = e->options.warm && consider(e, e->solver->q_start, FINE, e->options.inertia, INFINITY);
+    bool kept = e->options.warm && consider(e, e->q_start, FINE, e->options.inertia, INFINITY);
     double bar = kept ? e->best - e->options.gain : INFINITY;
     if (bar > 0.0) {
         kept = !consider_others(e, bar) && kept;
@@ -454,10 +475,10 @@ poise_status poise_expressive_solve(poise_expressive *expressive, const poise_go
     e->report.is_on_the_way = e->options.warm && e->options.stride > 0.0 && take_stride(e);
     e->report.kept_branch = kept;
     e->report.candidates = e->candidates;
-    e->report.error = pz_finite(e->report.error);
-    e->report.goal = pz_finite(e->report.goal);
+    e->report.error = finite(e->report.error);
+    e->report.goal = finite(e->report.goal);
     e->report.outcome = e->report.error <= e->options.threshold ? POISE_OUTCOME_REACHED : POISE_OUTCOME_CLOSEST;
-    e->report.evaluations = e->solver->report.evaluations;
+    e->report.evaluations = e->run->report->evaluations;
     memcpy(q, e->q_best, bytes);
     if (report) {
         *report = e->report;
@@ -474,4 +495,197 @@ poise_status poise_expressive_warp(poise_expressive *expressive, const poise_goa
     }
     poise_status status = poise_expressive_solve(expressive, goals, count, posture, answer, report, error);
     return status == POISE_OK ? poise_filter_step(filter, answer, dt, q, error) : status;
+}
+
+// ---- Refinement ----------------------------------------------------------------------------------------------------------
+//
+// Refinement: damped Gauss-Newton on goals and posture, within limits by an active set.
+//
+//   F(q) = W f(q) + posture_weight sum_i w_i (sqrt(r_i^2 + eps^2) - eps)
+//
+// f is the objective of the goals. W makes what is left of the goals small beside the posture's pull; `finish` removes the
+// rest. eps falls with every accepted step: far away all joints share the change, in the end few joints pay for it, as a
+// sum of absolute values has it. (K. Levenberg 1944, D. Marquardt 1963 for the damping.)
+
+#define GOAL_WEIGHT  100.0 // W: an orientation gives way by less than 0.1/W rad, the slope of the posture error being 0.1
+#define SHARPEST     1e-3  // least eps: an error of 1e-3 posture_weight at most
+#define SHARPEN      0.4   // eps from step to step
+#define FIRST_LAMBDA 1e-3
+#define LEAST_LAMBDA 1e-9
+#define MOST_LAMBDA  1e6
+#define PASSES       4    // of the active set in one step
+#define STILL        1e-7 // radians or lengths: a step below this is the last
+#define FLOOR        1e-3 // share of the mean in the metric of the damping
+
+// What is minimised: weights of its parts, and the smoothing.
+typedef struct blend {
+    double goals, posture, pull, eps;
+} blend;
+
+// pull/2 |step from q_start to q|^2 and, unless they are NULL, its derivatives, added to g and to H's diagonal.
+static double pull_cost(poise_expressive *e, const double *q, double pull, double *g, double *H)
+{
+    double sum = 0.0;
+    size_t n = (size_t)e->nv;
+    poise_difference(e->model, e->q_start, q, e->difference, NULL);
+    for (size_t i = 0; i < n; ++i) {
+        double d = e->difference[i];
+        sum += 0.5 * pull * d * d;
+        if (g) {
+            g[i] += pull * d;
+            H[i * n + i] += pull;
+        }
+    }
+    return sum;
+}
+
+static double cost_at(poise_expressive *e, const poise_method_point *o, const blend *b)
+{
+    double posture = b->posture > 0.0 ? pz_terms_cost(e, o->q, b->eps, 0.0, NULL, NULL) : 0.0;
+    double pull = b->pull > 0.0 ? pull_cost(e, o->q, b->pull, NULL, NULL) : 0.0;
+    return b->goals * o->cost + b->posture * posture + pull;
+}
+
+// Gradient, Hessian, metric of the damping, and dofs at a limit that descent would leave, at the current point.
+static void linearise(poise_expressive *e, const blend *b)
+{
+    const poise_method_run *s = e->run;
+    size_t n = (size_t)e->nv;
+    double mean = 0.0;
+    poise_objective_hessian(s->at.objective, POISE_HESSIAN_GAUSS_NEWTON, e->H, NULL);
+    for (size_t i = 0; i < n * n; ++i) {
+        e->H[i] *= b->goals;
+    }
+    for (size_t i = 0; i < n; ++i) {
+        e->g[i] = b->goals * s->at.gradient[i];
+    }
+    if (b->posture > 0.0) {
+        pz_terms_cost(e, s->at.q, b->eps, b->posture, e->g, e->H);
+    }
+    if (b->pull > 0.0) {
+        pull_cost(e, s->at.q, b->pull, e->g, e->H);
+    }
+    for (size_t i = 0; i < n; ++i) {
+        mean += e->H[i * n + i] / (double)n;
+    }
+    for (size_t i = 0; i < n; ++i) {
+        const poise_method_bound *box = &s->bounds[i];
+        e->D[i] = e->H[i * n + i] + FLOOR * mean + 1e-30;
+        double q = box->q >= 0 ? s->at.q[box->q] : 0.0;
+        e->held[i] = (q <= box->lower && e->g[i] >= 0.0) || (q >= box->upper && e->g[i] <= 0.0);
+    }
+}
+
+// (H + lambda D) x = -g over the dofs that are not held, x = 0 or what leads to the limit for the others. Their number in
+// A's order is the order of dofs.
+static bool solve_free(poise_expressive *e, double lambda, const bool *held, double *x)
+{
+    size_t n = (size_t)e->nv, m = 0, row = 0;
+    double *rhs = e->run->projected;
+    for (size_t i = 0; i < n; ++i) {
+        m += !held[i];
+    }
+    for (size_t i = 0; i < n; ++i) {
+        if (held[i]) {
+            continue;
+        }
+        double sum = -e->g[i], *A_row = e->A + row * m;
+        size_t column = 0;
+        for (size_t j = 0; j < n; ++j) {
+            if (held[j]) {
+                sum -= e->H[i * n + j] * x[j];
+            } else if (j <= i) {
+                A_row[column++] = e->H[i * n + j];
+            }
+        }
+        A_row[row] += lambda * e->D[i];
+        rhs[row++] = sum;
+    }
+    if (!pz_cholesky((int)m, e->A)) {
+        return false;
+    }
+    pz_cholesky_solve((int)m, e->A, rhs);
+    for (size_t i = 0, k = 0; i < n; ++i) {
+        x[i] = held[i] ? x[i] : rhs[k++];
+    }
+    return true;
+}
+
+// A step: dofs that would leave their limits stop there, and the others are solved for again.
+static bool find_step(poise_expressive *e, double lambda)
+{
+    const poise_method_run *s = e->run;
+    int n = e->nv;
+    double *x = s->step;
+    bool *held = e->held + n; // those of this step
+    memcpy(held, e->held, (size_t)n * sizeof *held);
+    memset(x, 0, (size_t)n * sizeof *x);
+    for (int pass = 0; pass < PASSES; ++pass) {
+        bool is_inside = true;
+        if (!solve_free(e, lambda, held, x)) {
+            return false;
+        }
+        for (int i = 0; i < n; ++i) {
+            const poise_method_bound *box = &s->bounds[i];
+            double q = box->q >= 0 ? s->at.q[box->q] : 0.0, to = clamp(q + x[i], box->lower, box->upper);
+            if (!held[i] && to != q + x[i]) {
+                x[i] = to - q;
+                held[i] = true;
+                is_inside = false;
+            }
+        }
+        if (is_inside) {
+            return true;
+        }
+    }
+    return true;
+}
+
+// Steps until they stand still.
+static void descend(poise_expressive *e, blend b, double sharpest)
+{
+    poise_method_run *s = e->run;
+    int n = e->nv;
+    double lambda = FIRST_LAMBDA;
+    bool is_fresh = true;
+    double cost = cost_at(e, &s->at, &b);
+    for (int i = 0; i < e->options.max_iterations && lambda < MOST_LAMBDA; ++i) {
+        if (is_fresh) {
+            linearise(e, &b);
+        }
+        double next = INFINITY;
+        if (find_step(e, lambda)) {
+            s->call->step_within(s, s->at.q, s->step, e->q_trial);
+            bool is_sound = is_finite(s->call->evaluate(s, e->q_trial, POISE_LEVEL_HESSIAN));
+            next = is_sound ? cost_at(e, &s->trial, &b) : INFINITY;
+        }
+        double length = pz_largest(s->step, n);
+        is_fresh = next < cost;
+        if (!is_fresh) {
+            if (length < STILL && b.eps <= sharpest) {
+                return;
+            }
+            lambda *= 8.0;
+            continue;
+        }
+        bool is_last = b.eps <= sharpest && length < STILL;
+        s->call->accept(s);
+        if (is_last) {
+            return;
+        }
+        b.eps = max2(b.eps * SHARPEN, sharpest);
+        cost = cost_at(e, &s->at, &b);
+        lambda = max2(lambda * 0.1, LEAST_LAMBDA);
+    }
+}
+
+void pz_expressive_refine(poise_expressive *e, double eps, double pull)
+{
+    blend b = {GOAL_WEIGHT * e->options.goal_weight, e->options.posture_weight, pull, max2(eps, SHARPEST)};
+    descend(e, b, SHARPEST);
+}
+
+void pz_expressive_finish(poise_expressive *e)
+{
+    descend(e, (blend){.goals = 1.0}, 0.0);
 }

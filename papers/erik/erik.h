@@ -2,9 +2,7 @@
 #ifndef PZ_EXPRESS_ERIK_STATE_H
 #define PZ_EXPRESS_ERIK_STATE_H
 
-#include "express/erik/chain.h"
-
-#include "model/model.h"
+#include "papers/erik/chain.h"
 
 #define PZ_LARGEST_WINDOW 64
 
@@ -36,7 +34,7 @@ struct poise_erik {
     poise_erik_report report;
 };
 
-// ---- Measures (measure.c) ------------------------------------------------------------------------------------------------
+// ---- Measures (erik.c) ------------------------------------------------------------------------------------------------
 
 // cos of the angle between the segments before and after a joint.
 double pz_bend(const pz_link *link, double sine, double cosine);
@@ -47,7 +45,7 @@ bool pz_erik_take(poise_erik *erik, const double *posture, poise_quat target);
 // Errors of a pose whose frames are there, against the caller's posture and target.
 pz_measure pz_erik_measure(const poise_erik *erik, const pz_chain_pose *pose);
 
-// ---- Descents (descent.c) ------------------------------------------------------------------------------------------------
+// ---- Descents (phases.c) ------------------------------------------------------------------------------------------------
 
 // BWCD from the root to the end: on the posture, without limits, or on the candidate, within. `near`: angles to stay near,
 // so that no twister takes half a turn but the end's, where that is nearer; NULL: none.
@@ -62,7 +60,7 @@ void pz_ccd_solution(const poise_erik *erik, pz_chain_pose *pose);
 void pz_forward_phase(poise_erik *erik);
 void pz_backward_phase(poise_erik *erik);
 
-// ---- Exact orientation (exact.c) -----------------------------------------------------------------------------------------
+// ---- Exact orientation (phases.c) ----------------------------------------------------------------------------------------
 
 // Improve erik->best until its orientation is exact, if that can be.
 void pz_erik_finish(poise_erik *erik);
@@ -73,7 +71,7 @@ static inline double pz_zero_angle(const pz_link *link)
     return clamp(0.0, link->lower, link->upper);
 }
 
-// ---- The solve (erik_run.c) ----------------------------------------------------------------------------------------------
+// ---- The solve (erik.c) ----------------------------------------------------------------------------------------------
 
 // From the first candidate to the end, for the posture and the target that were taken.
 poise_outcome pz_erik_run(poise_erik *erik);

@@ -1,8 +1,7 @@
 // From a model to a chain.
-#include "express/erik/chain.h"
+#include "papers/erik/chain.h"
 
 #include "base/error.h"
-#include "model/model.h"
 
 #define SNAP     1e-12 // a direction this near to an axis of its frame is meant to be that axis
 #define ALONG    1e-6  // sine of the angle up to which two directions count as one
@@ -10,34 +9,41 @@
 
 // ---- Which joints --------------------------------------------------------------------------------------------------------
 
+// quat_normalize, but for quaternions that are unit to rounding, which stay as they are, as those of a model do.
+static quat unit_quat(quat q)
+{
+    double square = q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
+    return fabs(square - 1.0) <= 8.0 * PZ_EPSILON ? q : quat_normalize(q);
+}
+
 static int end_body(const poise_model *model, const poise_erik_options *options)
 {
-    return options->body == POISE_NONE ? model->joint_count - 1 : options->body;
+    return options->body == POISE_NONE ? poise_model_info(model).joints - 1 : options->body;
 }
 
 static bool is_hinge(const poise_model *model, int k)
 {
-    return model->given[k].type == POISE_JOINT_REVOLUTE;
+    return poise_model_joint_info(model, k).type == POISE_JOINT_REVOLUTE;
 }
 
 int pz_chain_measure(const poise_model *model, const poise_erik_options *options, poise_error *error)
 {
-    if (options->body != POISE_NONE && (options->body < 0 || options->body >= model->joint_count)) {
+    if (options->body != POISE_NONE && (options->body < 0 || options->body >= poise_model_info(model).joints)) {
         pz_error_set(error, POISE_ERROR_ARGUMENT, "there is no body %d", options->body);
         return 0;
     }
     int count = 0;
-    for (int k = end_body(model, options); k != POISE_WORLD; k = model->joints[k].parent) {
-        const poise_joint *joint = &model->given[k];
-        if (model->joints[k].mimic != POISE_WORLD) {
+    for (int k = end_body(model, options); k != POISE_WORLD; k = poise_model_joint_info(model, k).parent) {
+        poise_joint_info joint = poise_model_joint_info(model, k);
+        if (joint.mimic != POISE_NONE) {
             pz_error_set(error, POISE_ERROR_UNSUPPORTED,
-                         "joint \"%s\": is a mimic joint, but ERIK sets each joint independently", joint->name);
+                         "joint \"%s\": is a mimic joint, but ERIK sets each joint independently", joint.name);
             return 0;
         }
-        if (joint->type != POISE_JOINT_REVOLUTE && joint->type != POISE_JOINT_FIXED) {
+        if (joint.type != POISE_JOINT_REVOLUTE && joint.type != POISE_JOINT_FIXED) {
             pz_error_set(error, POISE_ERROR_UNSUPPORTED,
-                         "joint \"%s\": is %s, but ERIK supports only chains of revolute joints", joint->name,
-                         poise_joint_type_name(joint->type));
+                         "joint \"%s\": is %s, but ERIK supports only chains of revolute joints", joint.name,
+                         poise_joint_type_name(joint.type));
             return 0;
         }
         count += is_hinge(model, k);
@@ -78,11 +84,12 @@ static void read_model(const poise_model *model, const poise_erik_options *optio
     mat3 turn = m3_identity();
     vec3 way = v3(0, 0, 0);
     for (int k = 0; k <= end + 1; ++k) {
-        if (k <= end && !pz_model_is_ancestor(model, k, end)) {
+        poise_joint_info joint = poise_model_joint_info(model, k);
+        if (k <= end && end >= k + joint.subtree) { // not above the end
             continue;
         }
-        poise_pose offset = k <= end ? model->given[k].offset : options->tip;
-        mat3 own = quat_matrix(pz_unit_quat(offset.rotation));
+        poise_pose offset = k <= end ? joint.given->offset : options->tip;
+        mat3 own = quat_matrix(unit_quat(offset.rotation));
         way = v3_add(way, m3_apply(&turn, offset.position));
         turn = m3_mul(&turn, &own);
         if (k <= end && !is_hinge(model, k)) {
@@ -94,8 +101,7 @@ static void read_model(const poise_model *model, const poise_erik_options *optio
         if (k > end) {
             break;
         }
-        chain->links[n++] =
-            (pz_link){.R = v3_normalize(model->given[k].axis), .C = turn, .joint = k, .q = model->joints[k].q_begin};
+        chain->links[n++] = (pz_link){.R = v3_normalize(joint.given->axis), .C = turn, .joint = k, .q = joint.q};
         turn = m3_identity();
         way = v3(0, 0, 0);
     }
@@ -138,7 +144,7 @@ static void set_directions(pz_chain *chain)
 
 static void set_limits(const poise_model *model, pz_link *link)
 {
-    double lower = model->lower[link->q], upper = model->upper[link->q];
+    double lower = poise_model_info(model).lower[link->q], upper = poise_model_info(model).upper[link->q];
     link->lower = lower;
     link->upper = upper;
     if (is_finite(lower) && is_finite(upper)) {
@@ -236,4 +242,117 @@ pz_chain_pose pz_chain_pose_lay_out(int count, pz_arena *arena)
     pose.cosine = pz_arena_take(arena, n, sizeof *pose.cosine);
     pose.Q = pz_arena_take(arena, n + 1, sizeof *pose.Q);
     return pose;
+}
+
+// ---- The model of one joint ----------------------------------------------------------------------------------------------
+//
+// The model of one joint: which angle points its segment where, and which angle it may take instead.
+
+#define AT_LIMIT 1e-9 // radians: nearer than this is at the limit; rounding of a few turns is far below
+
+// Latitude (Ribeiro & Paiva 2019, section 3.4). A target t has the latitude lambda = (t . P + 1)/2 and lies in the
+// hemisphere sigma = sign(t . (R x P)), 0 counting as +. The paper tabulates lambda over the joint's angle. There is a
+// closed form: with u(a) = rot(R, a) S, theta0 = atan2((R x S) . P, S . P - A), A = (R . S)(R . P),
+//
+//   u . P       = A + h cos(a - theta0)                h^2 = (S . P - A)^2 + ((R x S) . P)^2
+//   u . (R x P) =     h sin(a - theta0)                since (R x S) . (R x P) = S . P - A
+//
+// so that the angle in the hemisphere sigma with the latitude of t is
+//
+//   a = theta0 + sigma beta,    beta = acos((t . P - A)/h)
+//     = theta0 + sigma atan2(sqrt((h + A - t . P)(h - A + t . P)), t . P - A)
+//
+// The two factors are built from 1 - t . P = |t - P|^2/2 and 1 + t . P = |t + P|^2/2, which keep their digits at the poles;
+// a latitude beyond the joint's gives the nearest.
+void pz_latitude_angles(const pz_link *link, vec3 t, double angle[2])
+{
+    if (link->kind != PZ_LINK_SWING) {
+        // one latitude only: aim as near as it gets
+        double a;
+        bool has_angle = pz_angle_about(link->R, link->S, t, &a);
+        angle[0] = angle[1] = has_angle ? a : 0.0;
+        return;
+    }
+    double across = t.x * t.x + t.z * t.z, low = 1.0 - t.y, high = 1.0 + t.y;
+    double from_top = link->top + 0.5 * (across + low * low), from_bottom = 0.5 * (across + high * high) - link->bottom;
+    double beta = pz_atan2(sqrt(max2(from_top, 0.0) * max2(from_bottom, 0.0)), t.y - link->A);
+    double hemisphere = t.x * -link->R.z + t.z * link->R.x; // t . (R x y)
+    beta = hemisphere < 0.0 ? -beta : beta;
+    angle[0] = link->theta0 + beta;
+    angle[1] = link->theta0 - beta;
+}
+
+// ---- Limits --------------------------------------------------------------------------------------------------------------
+
+double pz_near_center(const pz_link *link, double angle)
+{
+    double turns = (angle - link->center) / PZ_TWO_PI;
+    if (fabs(turns) < 0.5) {
+        return angle;
+    }
+    if (fabs(turns) > 1e15) {
+        return link->center; // what is left of such an angle is not an angle
+    }
+    double whole = (double)(int64_t)(turns < 0.0 ? turns - 0.5 : turns + 0.5);
+    return angle - PZ_TWO_PI * whole;
+}
+
+double pz_limit_angle(const pz_link *link, double angle)
+{
+    return clamp(pz_near_center(link, angle), link->lower, link->upper);
+}
+
+static bool is_within(const pz_link *link, double angle)
+{
+    return angle >= link->lower && angle <= link->upper;
+}
+
+double pz_limit_twist(const pz_link *link, double angle, bool half_turns)
+{
+    double a = pz_near_center(link, angle);
+    if (is_within(link, a)) {
+        return a;
+    }
+    double b = pz_near_center(link, a < link->center ? a + PZ_PI : a - PZ_PI);
+    return half_turns && is_within(link, b) ? b : clamp(a, link->lower, link->upper);
+}
+
+double pz_limit_end_twist(const pz_link *link, double angle, bool half_turns)
+{
+    double a = pz_near_center(link, angle);
+    if (half_turns) {
+        double b = a < link->center ? a + PZ_PI : a - PZ_PI;
+        a = fabs(b - link->center) < fabs(a - link->center) ? b : a;
+    }
+    return pz_limit_twist(link, a, half_turns);
+}
+
+double pz_avoid_edge(const pz_link *link, double angle, double disturbance)
+{
+    double inwards = min2(disturbance, 0.5 * (link->upper - link->lower));
+    if (angle <= link->lower + AT_LIMIT) {
+        return min2(link->lower + inwards, link->upper);
+    }
+    if (angle >= link->upper - AT_LIMIT) {
+        return max2(link->upper - inwards, link->lower);
+    }
+    return angle;
+}
+
+// ---- Twists --------------------------------------------------------------------------------------------------------------
+
+double pz_twist_to(const mat3 *from, const mat3 *to)
+{
+    bool by_x = fabs(v3_dot(to->x, from->y)) < fabs(v3_dot(to->z, from->y));
+    double angle;
+    bool has_angle = pz_angle_about(from->y, by_x ? from->x : from->z, by_x ? to->x : to->z, &angle);
+    return has_angle ? angle : 0.0;
+}
+
+// With q the quaternion of M = from^T to:  tan(twist) = 2 w y/(w^2 - y^2) = (M_xz - M_zx)/(M_xx + M_zz), which is yaw +
+// roll of M = R_y(yaw) R_x(pitch) R_y(roll).
+double pz_twist_between(const mat3 *from, const mat3 *to)
+{
+    double s = v3_dot(from->x, to->z) - v3_dot(from->z, to->x), c = v3_dot(from->x, to->x) + v3_dot(from->z, to->z);
+    return s * s + c * c < PZ_NO_DIRECTION ? 0.0 : pz_atan2(s, c);
 }
