@@ -923,3 +923,30 @@ poise_status poise_recording_centres(const poise_recording_result *result, const
     }
     return status;
 }
+
+// ---- A static trial first ------------------------------------------------------------------------------------------------
+
+poise_recording_problem poise_recording_trial(const poise_recording_problem *problem, const poise_markers *markers,
+                                              poise_scale scale)
+{
+    poise_recording_problem trial = *problem;
+    trial.markers = markers;
+    trial.from_scale = scale;
+    trial.first = 0;
+    trial.last = -1;
+    trial.rate = 0;
+    trial.whole = trial.deviations = false;
+    return trial;
+}
+
+void poise_recording_stand(poise_recording_problem *problem, const poise_recording_result *stood)
+{
+    problem->standing = stood;
+    problem->model = stood->model;
+    problem->scale = stood->scale;
+    problem->placements = stood->placements;
+    problem->placement_count = stood->placement_count;
+    problem->placements_from = NULL;
+    problem->only_placements = true;
+    problem->fit = POISE_FIT_NONE;
+}

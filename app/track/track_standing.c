@@ -3,19 +3,6 @@
 
 #include "cli/terminal.h"
 
-// The trial as a recording of its own: all of its frames, with what the problem says of the skeleton.
-static poise_recording_problem trial_of(const track_result *r, poise_scale said)
-{
-    poise_recording_problem trial = r->problem;
-    trial.markers = r->standing->markers;
-    trial.from_scale = said;
-    trial.first = 0;
-    trial.last = -1;
-    trial.rate = 0;
-    trial.whole = trial.deviations = false;
-    return trial;
-}
-
 static void note_standing(track_result *r)
 {
     const poise_recording_result *stood = r->stood;
@@ -40,19 +27,12 @@ bool track_take_standing(const char *name, poise_scale scale, track_result *r)
                  r->standing->markers ? r->source_name : name);
         return false;
     }
-    poise_recording_problem trial = trial_of(r, scale);
+    poise_recording_problem trial = poise_recording_trial(&r->problem, r->standing->markers, scale);
     if (poise_track_recording(&trial, NULL, &r->stood, &error) != POISE_OK) {
         complain("%s: %s", name, error.text);
         return false;
     }
-    r->problem.standing = r->stood;
-    r->problem.model = r->stood->model;
-    r->problem.scale = r->stood->scale;
-    r->problem.placements = r->stood->placements;
-    r->problem.placement_count = r->stood->placement_count;
-    r->problem.placements_from = NULL;
-    r->problem.only_placements = true;
-    r->problem.fit = POISE_FIT_NONE;
+    poise_recording_stand(&r->problem, r->stood);
     note_standing(r);
     return true;
 }

@@ -90,6 +90,15 @@ typedef struct poise_recording_problem {
 // The defaults given beside the members, without a skeleton or anything to follow.
 POISE_API poise_recording_problem poise_recording_problem_default(void);
 
+// A static trial of what `problem` follows: all frames of these markers, whose file says `scale` of them, with what the
+// problem says of the skeleton. Follow it first (poise_track_recording); then poise_recording_stand.
+POISE_API poise_recording_problem poise_recording_trial(const poise_recording_problem *problem, const poise_markers *markers,
+                                                        poise_scale scale);
+
+// Hold a problem to what its trial told: bones and marker places are those of the trial's result, which must outlive this
+// and its own result, and nothing is scaled or placed anew.
+POISE_API void poise_recording_stand(poise_recording_problem *problem, const struct poise_recording_result *stood);
+
 // The result. It owns its memory, except for `model` if that is the problem's, and names in findings that point into it.
 // Release with poise_recording_destroy.
 typedef struct poise_recording_result {

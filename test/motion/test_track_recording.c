@@ -204,6 +204,32 @@ TEST(what_speaks_against_a_static_trial_speaks_against_what_rests_on_it)
     forget(t);
 }
 
+// All frames of the trial tell where markers sit; what follows has them there, to the bit, whatever its own frames would say.
+TEST(a_recording_stands_on_its_static_trial)
+{
+    take *t = record();
+    poise_recording_problem problem = problem_of(t);
+    problem.placements = NULL, problem.placement_count = 0; // by name
+    problem.first = 3, problem.last = 9, problem.rate = 30, problem.whole = problem.deviations = true;
+    poise_recording_problem trial = poise_recording_trial(&problem, t->markers, (poise_scale){1.0, POISE_UP_Y});
+    ck_assert(trial.first == 0 && trial.last == -1 && trial.rate == 0 && !trial.whole && !trial.deviations);
+    ck_assert(trial.markers == t->markers && trial.from_scale.up == POISE_UP_Y && trial.model == problem.model);
+    poise_recording_result *stood = follow(&trial);
+    ck_assert_int_eq(stood->clip->frames, FRAMES);
+    poise_recording_stand(&problem, stood);
+    ck_assert(problem.standing == stood && problem.model == stood->model && problem.fit == POISE_FIT_NONE);
+    problem.whole = problem.deviations = false, problem.rate = 0;
+    poise_recording_result *r = follow(&problem);
+    ck_assert(r->clip->frames == 7 && !r->calibrated && !r->fitted && r->placement_count == stood->placement_count);
+    for (int i = 0; i < r->placement_count; ++i) {
+        const poise_placement *is = &r->placements[i], *was = &stood->placements[i];
+        ck_assert(is->body == was->body && memcmp(&is->local, &was->local, sizeof is->local) == 0);
+    }
+    poise_recording_destroy(r);
+    poise_recording_destroy(stood);
+    forget(t);
+}
+
 // Millimetres, z up, and nothing said of either.
 TEST(units_and_axes_are_found_and_said_and_the_recording_stays_as_it_was)
 {
