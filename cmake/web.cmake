@@ -5,7 +5,7 @@
 # what the tests of the package hold its numbers and its speed against
 add_executable(web_reference web/test/reference.c web/test/reference_motion.c web/test/reference_solve.c)
 target_include_directories(web_reference PRIVATE web/test)
-target_link_libraries(web_reference PRIVATE poise_flags poise_scenes poise_io_static)
+target_link_libraries(web_reference PRIVATE poise_flags poise_scenes poise_papers_static poise_io_static)
 add_executable(web_speed web/test/speed.c web/test/speed_native.c)
 target_include_directories(web_speed PRIVATE web/test)
 target_link_libraries(web_speed PRIVATE poise_flags poise_scenes)
