@@ -82,6 +82,10 @@ const char *const pz_marker_sets[PZ_MARKER_SETS] = {
     ROW("LEPI",                            "thigh 0.98",    "0 -2 40",     "13 12")
     ROW("MEPI",                            "thigh 0.99",    "0 -4 -29",    "13 12")
     "\n"
+    "set epicondyles of the knee beside an elbow if REpiLat RELB\n"
+    ROW("EpiLat",                          "thigh 0.98",    "0 -2 40",     "13 12")
+    ROW("EpiMed",                          "thigh 0.99",    "0 -4 -29",    "13 12")
+    "\n"
     // arms that hang: lateral is where the little finger is, which anatomy calls medial
     "set markers of OpenSim's gait models if R.Thigh.Upper R.Shank.Upper\n"
     ROW("WristLat",                        "wrist 0.98",    "0 -22 10",    "13 13")
@@ -148,10 +152,11 @@ const char *const pz_marker_sets[PZ_MARKER_SETS] = {
     "# arm\n"
     ROW("UPA UA Bicep Biceps UpperArm UArm UArmHigh PRO ProcDelt DELT Triceps ARM Humerus",
                                            "upperarm 0.45", "0 4 22",      "60 30")
-    ROW("UA# AR# ARM# UPA# UARM# UAOL",    "upperarm 0.5",  "0 0 18",      "100 45")
-    ROW("ELB Elbow ElbowLat ElbowOut LatElbow ELBLat LElbow LEL LatEpi LateralEpicondyle COU COUD EL HLE CUBL",
+    ROW("UA# AR# ARM# UPA# UARM# UAOL UUPA MUPA DUPA",
+                                           "upperarm 0.5",  "0 0 18",      "100 45")
+    ROW("ELB Elbow ElbowLat ElbowOut LatElbow ELBLat LElbow LEL LatEpi EpiLat LateralEpicondyle COU COUD EL HLE CUBL",
                                            "upperarm 0.97", "0 -4 24",     "14 13")
-    ROW("MElbow MELB ElbowMed ElbowIn MedElbow MEL ELBM ELBMed COUDInt MedialEpicondyle HME EM IEL CUBM",
+    ROW("MElbow MELB ElbowMed ElbowIn MedElbow MEL ELBM ELBMed COUDInt EpiMed MedialEpicondyle HME EM IEL CUBM",
                                            "upperarm 0.98", "0 2 -22",     "14 13")
     ROW("Olecrane Olecranon OLE UOA",      "upperarm 1",    "6 -20 0",     "14 14")
     ROW("EJC ElbowCenter",                 "upperarm 1",    "0 0 0",       "9 9")
@@ -239,7 +244,7 @@ const char *const pz_marker_sets[PZ_MARKER_SETS] = {
     ROW("NAV Navicular",                   "foot 0",        "34 -24 -20",  "20 15")
     ROW("MidfootSup MidFoot FOOTS D2MT FootS MFS CUN",
                                            "foot 0",        "50 -8 -10",   "28 20")
-    ROW("MidfootLat CUB MFL LateralFoot LatFoot",
+    ROW("MidfootLat CUB MFL LateralFoot LatFoot FootLateral FootLat",
                                            "foot 0",        "42 -22 38",   "28 22")
     ROW("TOE MT2 2MT SM2 2Meta MT23 ToeBase FM2 Forefoot",
                                            "foot 1",        "2 12 2",      "20 15")
@@ -250,7 +255,7 @@ const char *const pz_marker_sets[PZ_MARKER_SETS] = {
     ROW("HAL ToeTip Toe1 BigToe HLX HX TTIP HALL Hallux",
                                            "foot 1",        "40 6 -4",     "24 18")
     ROW("SmallToe LittleToe",              "foot 1",        "15 0 30",     "24 18")
-    ROW("FT# FO# FOOT# FTC#",              "foot 0",        "45 -18 10",   "80 45")
+    ROW("FT# FO# FOOT# FTC# FOO",          "foot 0",        "45 -18 10",   "80 45")
     "\n",
     // marker pairs that keep their distance while the body moves: they tell how large it is
     "stiff KNE ANK\n"

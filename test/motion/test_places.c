@@ -78,6 +78,12 @@ static const struct {
     {"Top.Head", "head"},
     {"V.Sacral", "pelvis"},
     {"LateralEpicondyleL", "left_upper_arm"},
+    {"R_EpiLat", "right_upper_arm"},
+    {"EpiMed_L", "left_upper_arm"},
+    {"RUUPA", "right_upper_arm"}, // a cluster
+    {"LDUPA", "left_upper_arm"},
+    {"LFOO", "left_foot"},
+    {"R_FootLateral", "right_foot"},
     {"RFAradius", "right_radius"},
     {"L_wrist_radius", "left_radius"}, // OpenCap's laboratory
     {"R_wrist_ulna", "right_radius"},
@@ -178,10 +184,9 @@ TEST(epicondyles_are_the_knee_s_where_the_elbow_has_another_name)
 static const struct {
     const char *labels[3], *body; // that of the first
 } of_sets[] = {
-    {{"RTH", "RIN", "RPN"}, "right_hand"},
+    {{"RTH", "RIN", "RPN"}, "right_hand"},   {{"LEpiMed", "REpiLat", "RELB"}, "left_thigh"},
     {{"LHIP", "ARIEL", "LFSH"}, "pelvis"}, // not all of them
-    {{"RM3", "RLEP", "RRSP"}, "right_hand"},
-    {{"RLEP", "RM3", "RRSP"}, "right_upper_arm"},
+    {{"RM3", "RLEP", "RRSP"}, "right_hand"}, {{"RLEP", "RM3", "RRSP"}, "right_upper_arm"},
 };
 
 TEST_ROWS(names_of_a_set_mean_what_they_mean_there, TEST_COUNT(of_sets))
