@@ -41,7 +41,7 @@ static const struct {
     {"cluster slips 60 mm", "pushed", 23004},
     {"half drift", "shifted", 24002},
     {"inches as cm", "size", 30002},
-    {"name twice", "ambiguous", 59002},
+    {"name twice", "ambiguous", 59005},
     {"left is right", "", 12001},
     {"names rotated", "", 16001},
     {"two people", "", 17001},
