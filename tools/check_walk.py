@@ -18,7 +18,7 @@ import textwrap
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 PAGE = os.path.join(ROOT, "docs", "architecture.md")
-WALK = re.compile(r"^Walk of `([^`]+)`(?: from `([^`]+)`)? through ([^:]+):((?:\s*(?:→ )?`[^`]+`)+)", re.M)
+WALK = re.compile(r"^Walk of `([^`]+)`(?: from `([^`]+)`)? through ([^:]+):(.*?)\n\n", re.M | re.S)
 
 
 def run(*words, **more):
@@ -75,7 +75,8 @@ def main():
         taken = entered(program, listener, command, function, [folder.strip(" `") for folder in folders.split(",")])
         if given.write:
             path = " → ".join(f"`{file}`" for file in taken)
-            page = page.replace(text, "\n" + textwrap.fill(path, 128, break_on_hyphens=False, break_long_words=False))
+            at = page.index(text, page.index(f"Walk of `{command}`"))
+            page = page[:at] + "\n" + textwrap.fill(path, 128, break_on_hyphens=False, break_long_words=False) + page[at + len(text):]
             print(f"{command}: {len(taken)} files")
         elif taken != listed:
             wrong += 1
