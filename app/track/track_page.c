@@ -1,5 +1,4 @@
 // A page about a recording that was followed: the template track_page.html with data put into it.
-
 #include "cli/command.h"
 #include "cli/files.h"
 #include "cli/json.h"

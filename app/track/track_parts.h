@@ -35,7 +35,7 @@ track_request track_request_default(void);
 
 enum { TRACK_NOTES = 20, TRACK_NOTE_SIZE = 240 };
 
-// What every frame keeps to (track_clearance.c). Lengths in the skeleton's unit.
+// What every frame keeps to (track_run.c). Lengths in the skeleton's unit.
 typedef struct track_clearance {
     bool asked[POISE_KEPT_SORTS]; // what is kept
     bool has_floor;               // the last shape
@@ -91,7 +91,7 @@ bool track_can_write(const track_result *r, const char *name);
 
 void track_release(track_result *r);
 
-// What was decided for the user (track_notes.c): one line, and all that matching and following came to.
+// What was decided for the user (track_print.c): one line, and all that matching and following came to.
 void track_note(track_result *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void track_note_matched(track_result *r);
 void track_note_followed(track_result *r);
@@ -112,20 +112,20 @@ static inline bool track_is_away(const track_result *r, int frame)
 // Lengths as people read them: a number to multiply by, and its unit.
 double track_unit(const track_result *r, const char **unit);
 
-// OpenSim's tasks (track_tasks.c): its times become frames of the problem; weights and values onto the skeleton; errors as
+// OpenSim's tasks (track_opensim.c): its times become frames of the problem; weights and values onto the skeleton; errors as
 // its .sto has them. False after one line on standard error.
 bool track_take_times(const char *tasks, const poise_markers *markers, poise_recording_problem *problem);
 bool track_take_tasks(const char *tasks, track_result *r);
 bool track_write_errors(const track_result *r, const char *name);
 
-// Marker places and bones from a static trial (track_standing.c), which the problem then holds to. False after one line on
+// Marker places and bones from a static trial (track_run.c), which the problem then holds to. False after one line on
 // standard error.
 bool track_take_standing(const char *name, poise_scale scale, track_result *r);
 
 // The skeleton's default posture; NULL: it has none.
 const double *track_default_posture(const track_result *r);
 
-// No collisions, nothing below the ground, balance and closed loops (track_clearance.c): make them part of the problem, and
+// No collisions, nothing below the ground, balance and closed loops (track_run.c): make them part of the problem, and
 // look at the answer. False after one line on standard error.
 bool track_take_clearance(const track_request *request, track_result *r);
 bool track_check_clearance(track_result *r);
@@ -146,7 +146,7 @@ void track_describe_kept(const track_result *r, poise_kept_sort which, char *tex
 // Are loops of the skeleton held? Frame by frame they are.
 bool track_holds_loops(const track_request *request);
 
-// Follow sensors of orientation (track_sensors.c), placed by `setup`; writes `out` (may be NULL), prints and judges.
+// Follow sensors of orientation (track_opensim.c), placed by `setup`; writes `out` (may be NULL), prints and judges.
 bool track_sensors(const track_request *request, const char *setup, const char *out, poise_verdict_level *level);
 
 // What was special about a frame, in words. "" for nothing.

@@ -21,7 +21,7 @@ json_node *track_as_json(const track_result *r, const char *out, const char *rep
 // line is shown as the arguments say.
 bool report_write(const track_result *r, const char *name, const arguments *args);
 
-// Was this kept in every frame? Only where it was asked for (track_clearance.c).
+// Was this kept in every frame? Only where it was asked for (track_run.c).
 json_node *track_kept_as_json(const track_result *r, poise_kept_sort which);
 
 #endif
