@@ -27,6 +27,10 @@ set_target_properties(poise_io_shared PROPERTIES
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 target_link_libraries(poise_io_static PUBLIC poise_motion_static)
 target_link_libraries(poise_io_shared PUBLIC poise_motion_shared)
+# a program that asks for io alone finds motion beside it
+if(NOT APPLE AND NOT WIN32)
+    set_target_properties(poise_io_shared PROPERTIES INSTALL_RPATH "$ORIGIN")
+endif()
 foreach(library poise_io_static poise_io_shared)
     set_target_properties(${library} PROPERTIES OUTPUT_NAME poise_io LINKER_LANGUAGE C)
 endforeach()
