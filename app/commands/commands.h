@@ -1,4 +1,4 @@
-// The commands, one file cmd_<name>.c each, and the topics of help.
+// The commands, one file <name>.c each, and the topics of help.
 #ifndef APP_COMMANDS_H
 #define APP_COMMANDS_H
 

@@ -69,7 +69,9 @@ export function cText(problem: Problem): string {
   const file = fileOf(problem);
   const made = 'scene' in problem.source ? `// ${file} comes from: poise convert scene:${sceneOf(problem)} ${file}\n` : '';
   const locked = lockedFreedoms.length > 0 ? `    const bool locked[${nv}] = {${lockedFreedoms.map((i) => `[${i}] = true`).join(', ')}};\n    options.locked = locked;\n` : '';
-  const chosen = method === 'auto' ? '' : `    options.method = POISE_METHOD_${method.toUpperCase()};\n`;
+  const ofPapers = !['auto', 'levenberg_marquardt', 'priority'].includes(method); // else the solver's own
+  const engine = ofPapers ? '    options.engine = poise_papers_engine(options.method);\n' : '';
+  const chosen = method === 'auto' ? '' : `    options.method = POISE_METHOD_${method.toUpperCase()};\n${engine}`;
   const solve = loops === 'held'
     ? 'poise_solve_within(solver, goals->goals, goals->count, file->loops, file->loop_count, q, &report, &error)'
     : 'poise_solve(solver, goals->goals, goals->count, q, &report, &error)';
@@ -78,9 +80,9 @@ export function cText(problem: Problem): string {
         poise_constraints_size(file->loops, file->loop_count, &options.constraints);
     }
 ` : '';
-  return `// cc solve.c $(pkg-config --cflags --libs poise_io) -lm -o solve
+  return `// cc solve.c $(pkg-config --cflags --libs ${ofPapers ? 'poise_papers poise_io' : 'poise_io'}) -lm -o solve
 ${made}#include <poise/io.h>
-#include <poise/poise.h>
+${ofPapers ? '#include <poise/papers.h>\n' : ''}#include <poise/poise.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // poise solve, in parts: collecting goals, printing, drawing.
-#ifndef APP_SOLVE_PARTS_H
-#define APP_SOLVE_PARTS_H
+#ifndef APP_SOLVE_H
+#define APP_SOLVE_H
 
 #include "avoid.h"
 #include "cli/command.h"
