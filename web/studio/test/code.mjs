@@ -19,7 +19,7 @@ const python = ['python3', '/usr/bin/python3'].find((name) => spawnSync(name, ['
 const runners = {
   C: (text, folder) => {
     writeFileSync(join(folder, 'solve.c'), text);
-    const libraries = ['libpoise_io.a', 'libpoise.a'].map((name) => join(build, name));
+    const libraries = ['libpoise_papers.a', 'libpoise_io.a', 'libpoise_motion.a', 'libpoise.a'].map((name) => join(build, name));
     execFileSync('cc', ['-std=c11', '-Wall', '-Wextra', '-Werror', `-I${root}include`, 'solve.c', ...libraries, '-lm', '-o', 'solve'], { cwd: folder });
     return execFileSync('./solve', { cwd: folder, encoding: 'utf8' });
   },
