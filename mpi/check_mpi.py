@@ -69,7 +69,7 @@ def evaluations(samples):
 
 def kill_one(samples, events):
     """What was finished when a rank was killed is used again. Rank 1 is killed when it has written its second part, and rank 0
-    waits at its own for the end that this brings."""
+    waits at its own for the end that this brings; mpirun may wake it before that, and it goes on for a while."""
     whole = parts("one")[0]
     command = [*MPIRUN]
     for rank, sent in ((0, signal.SIGSTOP), (1, signal.SIGKILL)):
@@ -78,7 +78,7 @@ def kill_one(samples, events):
         command += [":"] * rank + ["-n", "1", "env", *changed, poise_mpi, *EVALUATION, samples, "-o", "killed"]
     result = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, timeout=HANGS)
     kept = parts("killed")[0]
-    check(result.returncode != 0 and 2 <= kept <= 4 < whole, f"a rank was killed when {kept} of {whole} parts were finished")
+    check(result.returncode != 0 and 2 <= kept < whole, f"a rank was killed when {kept} of {whole} parts were finished")
     for folder in ("alone", "cut"):
         shutil.copytree("killed", folder)
     # as if the last whole line had been cut off while it was written

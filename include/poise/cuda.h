@@ -33,13 +33,14 @@
 // not settle in a few searches go to the device.
 //
 // **Markers on a body.** POSITION goals on any model without mimics: whole bodies with markers, thousands at a time, each
-// frame independently. Restarts are those of poise_solve; with few problems they run in parallel. Searches run in single
-// precision and finish in double, where tolerances and limits are checked: REACHED means met in double, CLOSEST is a minimum
-// by the criterion of poise_solve, anything else did not converge; limits hold exactly. The bits are not those of
-// poise_solve: if the goals are not reached, the minimum has the same cost to 1e-9 or is a different one. The answer depends
-// on the problem and the options, never on the batch. `iterations` counts passes in either precision, up to and including
-// the run that gave the answer; start_cost has seven digits. Tolerance bands, markers on the world, a step limit and an
-// initial damping are not supported: poise_batch_solve (batch.h) serves them, on the host.
+// frame independently. Restarts are those of poise_solve, without its searches beyond limits; with few problems they run in
+// parallel. Searches run in single precision and finish in double, where tolerances and limits are checked: REACHED means
+// met in double, CLOSEST is a minimum by the criterion of poise_solve, anything else did not converge; limits hold exactly.
+// The bits are not those of poise_solve: if the goals are not reached, the minimum has the same cost to 1e-9 or is a
+// different one. The answer depends on the problem and the options, never on the batch. `iterations` counts passes in
+// either precision, up to and including the run that gave the answer; start_cost has seven digits. Tolerance bands, markers
+// on the world, a step limit and an initial damping are not supported: poise_batch_solve (batch.h) serves them, on the
+// host.
 //
 // **Tips of a body.** POSE, ORIENTATION and DIRECTION goals, POSITION goals among them, on whole robots and figures, such
 // as four poses of the hands and feet of a humanoid. Each goal is treated as points and directions (an orientation is three)
