@@ -78,7 +78,7 @@ static void solve_on_host(fixture *f)
     poise_solver *solver;
     poise_solver_options options = f->options;
     options.step_limit = 1e3; // never met; with it the host takes few points for markers, too, not for tips (cuda.h)
-    options.prior = 1e-300;   // too small to be seen; with it the host makes no searches without limits, as a device does not
+    options.prior = 1e-300; // too small to be seen; with it the host makes no searches without limits, as a device does not
     ck_assert_int_eq(poise_solver_create(f->model, &options, NULL, &solver, NULL), POISE_OK);
     memcpy(f->expected, f->starts, (size_t)f->count * (size_t)f->nq * sizeof *f->expected);
     for (int i = 0; i < f->count; ++i) {
