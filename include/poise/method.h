@@ -27,8 +27,8 @@
 //   {
 //       return run->call->take(memory, (size_t)run->nq, sizeof(double));
 //   }
-//   static const poise_method_engine mine = {.name = "mine", .lay_out = lay_out, .run = run};
-//   options.engine = &mine;
+//   static const poise_method_engine mine[] = {{.name = "mine", .lay_out = lay_out, .run = run}};
+//   options.engine = mine;
 //
 // The methods of <poise/papers.h> are written so. A run belongs to the thread of its solver; its pointers are good until the
 // call that handed it out returns.
@@ -41,6 +41,7 @@
 extern "C" {
 #endif
 
+// A problem on its way to an answer; below.
 typedef struct poise_method_run poise_method_run;
 typedef struct poise_method_memory poise_method_memory; // where scratch memory comes from: opaque
 
@@ -59,8 +60,8 @@ typedef struct poise_method_point {
 typedef struct poise_method_bound {
     double lower, upper; // of the coordinate behind it; infinite for quaternions, and where limits are not used
     int q;               // that coordinate; -1 for quaternions
-    bool locked;
-    bool keeps_form; // part of a rotation vector of which another part is locked: it is not exchanged for its twin
+    bool locked;         // it does not move
+    bool keeps_form;     // part of a rotation vector of which another part is locked: it is not exchanged for its twin
 } poise_method_bound;
 
 // ---- Residual rows -------------------------------------------------------------------------------------------------------
@@ -68,12 +69,14 @@ typedef struct poise_method_bound {
 // Methods over rows step for J x = e, level by level, in the dofs and directions that limits and levels above leave. An
 // engine of that kind has no `run`: it says which goals form a level, and how to step for one.
 
+// Which goals form a level.
 typedef enum poise_row_levels {
     POISE_ROWS_ONE = 0,  // all goals are one level
     POISE_ROWS_POSTURE,  // POSTURE and SMOOTHNESS goals, and the prior, are a level below all others
     POISE_ROWS_PRIORITY, // by goal.priority, 0 first; the prior is the last
 } poise_row_levels;
 
+// The rows of one level, in a step.
 typedef struct poise_method_rows {
     int level;            // its number, from 0
     int count, nv;        // rows, columns
@@ -81,20 +84,25 @@ typedef struct poise_method_rows {
     const double *wanted; // count: what the goals ask for, -residual, each part clamped to options.rows.clamp
     const int *part;      // count: a number for the part of a goal (position, rotation, ..) that a row belongs to
     const bool *held;     // nv: columns that are left out
-    double *work, *sum;   // nv each: scratch
+    double *work;         // nv: scratch
+    double *sum;          // nv: scratch
 
     // After calls.factor: J without those columns and without directions that levels above use is sum of s_k u_k v_k^T.
-    int rank;                   // singular values above rounding
-    const double *s, *alpha;    // by k: s_k, descending; u_k . e, e what is still to be removed
-    const double *left, *right; // u_k and v_k: component i at [i width + k]
-    int width;
+    int rank;            // singular values above rounding
+    const double *s;     // by k: s_k, descending
+    const double *alpha; // by k: u_k . e, e what is still to be removed
+    const double *left;  // u_k: component i at [i width + k]
+    const double *right; // v_k, likewise
+    int width;           // of both
 
     double damping; // for the caller to set: what a trace shows
     void *engine;   // the library's
 } poise_method_rows;
 
+// What a method over rows is: its levels, and its step for one of them.
 typedef struct poise_row_method {
-    poise_row_levels levels;
+    poise_row_levels levels; // which goals form one
+
     // Add the step for one level to x (nv numbers). False: the numbers are not finite. NULL: the damped inverse, as PRIORITY
     // takes it.
     bool (*step)(const poise_method_run *run, poise_method_rows *rows, double *x);
@@ -102,6 +110,7 @@ typedef struct poise_row_method {
 
 // ---- Motions of a joint --------------------------------------------------------------------------------------------------
 
+// What one motion of a joint is.
 typedef enum poise_motion_kind {
     POISE_MOTION_TURN = 0,
     POISE_MOTION_SLIDE,
@@ -115,15 +124,16 @@ typedef enum poise_motion_kind {
 
 // What a joint does is a sequence of these; all of its turns pass through the origin of its body.
 typedef struct poise_joint_motion {
-    poise_motion_kind kind;
-    int q, v;          // first of its coordinates, and of its components of a step
-    poise_vec3 axis;   // TURN, SLIDE: in the world, at the current point
-    double frame[9];   // VECTOR, SWING: world rotation before it, row-major; QUATERNION: after it
-    poise_vec3 vector; // VECTOR, SWING: its value
+    poise_motion_kind kind; // which
+    int q, v;               // first of its coordinates, and of its components of a step
+    poise_vec3 axis;        // TURN, SLIDE: in the world, at the current point
+    double frame[9];        // VECTOR, SWING: world rotation before it, row-major; QUATERNION: after it
+    poise_vec3 vector;      // VECTOR, SWING: its value
 } poise_joint_motion;
 
 // ---- Calls ---------------------------------------------------------------------------------------------------------------
 
+// What the library does for all methods.
 typedef struct poise_method_calls {
     // Memory for an array, in engine.lay_out. NULL while it is only counted.
     void *(*take)(poise_method_memory *memory, size_t count, size_t element);
@@ -164,9 +174,9 @@ typedef struct poise_method_calls {
     // being 0.
     void (*hessian_band)(const poise_method_run *run, poise_hessian kind, int half, double *rows);
 
-    // In row_method.step: see poise_method_rows. False: numbers that are not finite. The second takes from x its parts along
-    // directions that levels above use.
+    // In row_method.step: see poise_method_rows. False: numbers that are not finite.
     bool (*factor)(poise_method_rows *rows);
+    // Take from x its parts along directions that levels above use.
     void (*project_rows)(const poise_method_rows *rows, double *x);
 
     // A point of a body at run->at, relative to run->at.reference: digits are not lost where a skeleton stands far off.
@@ -181,27 +191,30 @@ typedef struct poise_method_calls {
 
 // A problem on its way. In engine.lay_out only call, model, nq, nv and options are there.
 struct poise_method_run {
-    const poise_method_calls *call;
-    const poise_model *model;
-    int nq, nv;
-    const poise_solver_options *options;
-    const poise_goal *goals;
-    int goal_count;
-    const poise_method_bound *bounds; // nv
-    bool has_swings;                  // limited by ellipses
-    poise_method_point at, trial;     // the current point, evaluated at POISE_LEVEL_HESSIAN, and the last one tried
-    const double *q_start;            // where the solve begins
-    const double *q_begin;            // where this run began
-    double *projected;                // nv: see calls.project
-    const double *diagonal;           // nv: of the Gauss-Newton Hessian at the current point or one before
-    double *step;                     // nv: for the method's step
-    void *scratch;                    // what engine.lay_out gave
-    poise_report *report;             // of the solve; a method may set `why`
-    poise_solver *solver;
+    const poise_method_calls *call;      // what the library does for a method
+    const poise_model *model;            // the skeleton
+    int nq;                              // numbers of a configuration
+    int nv;                              // numbers of a step
+    const poise_solver_options *options; // of the solver
+    const poise_goal *goals;             // what is asked for
+    int goal_count;                      // how many
+    const poise_method_bound *bounds;    // nv
+    bool has_swings;                     // limited by ellipses
+    poise_method_point at, trial;        // the current point, evaluated at POISE_LEVEL_HESSIAN, and the last one tried
+    const double *q_start;               // where the solve begins
+    const double *q_begin;               // where this run began
+    double *projected;                   // nv: see calls.project
+    const double *diagonal;              // nv: of the Gauss-Newton Hessian at the current point or one before
+    double *step;                        // nv: for the method's step
+    void *scratch;                       // what engine.lay_out gave
+    poise_report *report;                // of the solve; a method may set `why`
+    poise_solver *solver;                // whose run it is
 };
 
+// A method.
 struct poise_method_engine {
-    const char *name;
+    const char *name; // for messages
+
     // Take memory and return it, as run->scratch; called twice, first to count. NULL: none is needed.
     void *(*lay_out)(const poise_method_run *run, poise_method_memory *memory);
     // Improve the current point. Returns how that ended; run->report->why is BUDGET unless it is set.
