@@ -27,11 +27,10 @@ def run(*words, **more):
 
 def build(folder):
     """The program and the library that listens."""
-    if not os.path.exists(os.path.join(folder, "CMakeCache.txt")):
-        launcher = ["-DCMAKE_C_COMPILER_LAUNCHER=ccache"] if subprocess.run(["which", "ccache"], capture_output=True).returncode == 0 else []
-        run("cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS=-O0 -g1 -finstrument-functions",
-            "-DBUILD_TESTING=OFF", "-DPOISE_BUILD_BENCH=OFF", "-DPOISE_BUILD_PYTHON=OFF", "-DPOISE_BUILD_CUDA=OFF",
-            "-DPOISE_BUILD_MPI=OFF", "-DPOISE_WERROR=OFF", *launcher, stdout=subprocess.DEVNULL)
+    launcher = ["-DCMAKE_C_COMPILER_LAUNCHER=ccache"] if subprocess.run(["which", "ccache"], capture_output=True).returncode == 0 else []
+    run("cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS=-O0 -g1 -finstrument-functions",
+        "-DBUILD_TESTING=OFF", "-DPOISE_BUILD_BENCH=OFF", "-DPOISE_BUILD_PYTHON=OFF", "-DPOISE_BUILD_CUDA=OFF",
+        "-DPOISE_BUILD_MPI=OFF", "-DPOISE_WERROR=OFF", *launcher, stdout=subprocess.DEVNULL)
     run("cmake", "--build", folder, "--target", "poise", stdout=sys.stderr)
     listener = os.path.join(folder, "walk_trace.so")
     run("cc", "-std=c11", "-O1", "-fPIC", "-shared", os.path.join(ROOT, "tools", "walk_trace.c"), "-o", listener, "-ldl", "-lpthread")
