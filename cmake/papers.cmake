@@ -1,8 +1,7 @@
-# poise_papers: the methods of the literature. A library beside the core and, like it, without dependencies.
+# poise_papers: the methods of the literature.
+include(cmake/beside.cmake)
 
-# The private parts of the core that papers uses. libpoise.so keeps them to itself, so libpoise_papers.so has its own copy, hidden
-# as well; the static library takes them from libpoise.a.
-set(poise_papers_base_sources
+poise_beside(papers
     src/base/arena.c
     src/base/error.c
     src/base/text.c
@@ -11,28 +10,5 @@ set(poise_papers_base_sources
     src/num/dense.c
     src/num/davenport.c
 )
-
-foreach(objects poise_papers_objects poise_papers_base_objects)
-    add_library(${objects} OBJECT)
-    target_link_libraries(${objects} PRIVATE poise_flags poise_harden)
-    target_include_directories(${objects} PRIVATE include src ${PROJECT_SOURCE_DIR})
-    target_compile_options(${objects} PRIVATE ${POISE_CALLS_OWN})
-    set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-endforeach()
-target_sources(poise_papers_objects PRIVATE ${poise_papers_sources})
-target_sources(poise_papers_base_objects PRIVATE ${poise_papers_base_sources})
-target_compile_definitions(poise_papers_base_objects PRIVATE POISE_API=) # what libpoise.so exports stays its own
-
-add_library(poise_papers_static STATIC $<TARGET_OBJECTS:poise_papers_objects>)
-add_library(poise_papers_shared SHARED $<TARGET_OBJECTS:poise_papers_objects> $<TARGET_OBJECTS:poise_papers_base_objects>)
-add_library(Poise::poise_papers ALIAS poise_papers_static)
-add_library(Poise::poise_papers_shared ALIAS poise_papers_shared)
-set_target_properties(poise_papers_static PROPERTIES EXPORT_NAME poise_papers)
-set_target_properties(poise_papers_shared PROPERTIES
-    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 target_link_libraries(poise_papers_static PUBLIC poise_static)
 target_link_libraries(poise_papers_shared PUBLIC poise_shared)
-foreach(library poise_papers_static poise_papers_shared)
-    set_target_properties(${library} PROPERTIES OUTPUT_NAME poise_papers LINKER_LANGUAGE C)
-endforeach()
-target_link_options(poise_papers_shared PRIVATE $<TARGET_PROPERTY:poise_harden,INTERFACE_LINK_OPTIONS>)
