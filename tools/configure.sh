@@ -17,6 +17,7 @@ if ! command -v cmake >/dev/null || ! { command -v "${CC:-cc}" || command -v gcc
 fi
 if command -v ccache >/dev/null; then # what was compiled before, here or in another clone, is not compiled again
     export CMAKE_C_COMPILER_LAUNCHER="${CMAKE_C_COMPILER_LAUNCHER-ccache}" CMAKE_CXX_COMPILER_LAUNCHER="${CMAKE_CXX_COMPILER_LAUNCHER-ccache}"
+    export CMAKE_CUDA_COMPILER_LAUNCHER="${CMAKE_CUDA_COMPILER_LAUNCHER-ccache}"
 fi
 rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"
 exec cmake -G "$(command -v ninja >/dev/null && echo Ninja || echo Unix Makefiles)" "$@"
