@@ -168,18 +168,14 @@ set(poise_io_sources
 # The methods of the literature, a library beside the core as well (cmake/papers.cmake).
 set(poise_papers_sources
     papers/methods/line_search.c
-    papers/methods/gradient_descent.c
-    papers/methods/jacobian_transpose.c
+    papers/methods/gradient.c
     papers/methods/conjugate_gradient.c
     papers/methods/bfgs.c
     papers/methods/lbfgs.c
     papers/methods/newton.c
     papers/methods/trust_region.c
-    papers/methods/pseudo_inverse.c
-    papers/methods/damped_least_squares.c
-    papers/methods/selectively_damped.c
-    papers/methods/pull.c
-    papers/methods/best_move.c
+    papers/methods/jacobian_inverse.c
+    papers/methods/geometric.c
     papers/methods/ccd.c
     papers/methods/fabrik.c
     papers/methods/papers.c

@@ -14,12 +14,8 @@
 // Limits: dofs held by pz_line_hold have steps of their own; for the free ones the matrix is the inverse of the free
 // block of B^-1, so that what was learnt about held dofs is neither used nor lost. The path is projected onto the
 // limits. At edges of swings y is the change of the gradient along the edge, which holds the curvature of the edge
-// (step.c).
-#include "papers/methods/engines.h"
-#include "papers/methods/line_search.h"
-#include "papers/methods/second_order.h"
-
-#include "num/dense.h"
+// (calls.project_on_edges of <poise/method.h>).
+#include "papers/methods/methods.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 //
 // A joint sees what the joints below have just done and those above as they were, so that one forward sweep of the
 // kinematics serves all of them: pulls are carried along by each move and handed to the parent. Each move is the exact
-// minimum over one step of the joint, or lower than before where there is no closed form (best_move.c): the cost cannot
+// minimum over one step of the joint, or lower than before where there is no closed form (geometric.c): the cost cannot
 // rise.
 //
 // BWCD, backward coordinate descent: CCD from the root to the ends, so that most of the change happens near the root and the
@@ -13,7 +13,6 @@
 //
 // A joint sees those above where they have just moved and those below as they were. Seen from the world as it was, the joint
 // and all below it have not moved yet, but the targets have, the opposite way: so again one forward sweep serves all.
-#include "papers/methods/engines.h"
 #include "papers/methods/geometric.h"
 
 #include "base/error.h"
@@ -29,23 +28,6 @@
 // whether the pulls bounded the energy.
 typedef double sweep(poise_method_run *run, double caution, bool *bounds);
 
-void pz_geometric_lay_out(const poise_method_run *run, poise_method_memory *memory, pz_geometric *g)
-{
-    size_t joints = (size_t)poise_model_info(run->model).joints;
-    g->parent = run->call->take(memory, joints, sizeof *g->parent);
-    g->pulls = run->call->take(memory, joints, sizeof *g->pulls);
-    g->moves = run->call->take(memory, joints, sizeof *g->moves);
-    g->q = run->call->take(memory, (size_t)run->nq, sizeof *g->q);
-}
-
-void pz_geometric_begin(const poise_method_run *run, pz_geometric *g)
-{
-    g->joint_count = poise_model_info(run->model).joints;
-    for (int k = 0; k < g->joint_count; ++k) {
-        g->parent[k] = poise_model_joint_info(run->model, k).parent;
-    }
-}
-
 static void *lay_out(const poise_method_run *run, poise_method_memory *memory)
 {
     pz_geometric blank = {0}, *scratch = run->call->take(memory, 1, sizeof *scratch);
@@ -54,30 +36,6 @@ static void *lay_out(const poise_method_run *run, poise_method_memory *memory)
 }
 
 // ---- What can be served --------------------------------------------------------------------------------------------------
-
-poise_status pz_geometric_check_model(const poise_method_run *run, const char *name, poise_error *error)
-{
-    if (run->options->prior > 0) {
-        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "%s does not support a prior: set options.prior to 0", name);
-    }
-    for (int i = 0; i < run->goal_count; ++i) {
-        for (int k = run->goals[i].body; k != POISE_WORLD; k = poise_model_joint_info(run->model, k).parent) {
-            poise_joint_info joint = poise_model_joint_info(run->model, k);
-            if (joint.type == POISE_JOINT_CURVE) {
-                return pz_error_set(
-                    error, POISE_ERROR_UNSUPPORTED,
-                    "goal %d: joint \"%s\" above it moves along curves, but %s supports only hinges and slides", i,
-                    joint.name, name);
-            }
-            if (joint.mimic != POISE_NONE) {
-                return pz_error_set(error, POISE_ERROR_UNSUPPORTED,
-                                    "goal %d: joint \"%s\" above it mimics another one, but %s moves one joint at a time", i,
-                                    joint.name, name);
-            }
-        }
-    }
-    return POISE_OK;
-}
 
 static poise_status check(const poise_method_run *run, poise_error *error)
 {
@@ -136,23 +94,6 @@ static double sweep_from_root(poise_method_run *run, double caution, bool *bound
         }
     }
     return pz_move_from_root(run, g);
-}
-
-double pz_move_from_root(const poise_method_run *run, pz_geometric *g)
-{
-    double longest = 0.0;
-    for (int k = 0; k < g->joint_count; ++k) {
-        pz_pull *pull = &g->pulls[k];
-        if (pz_pull_is_empty(pull)) {
-            continue;
-        }
-        int parent = g->parent[k];
-        pz_move above = parent == POISE_WORLD ? pz_move_identity() : g->moves[parent], own = pz_move_identity();
-        pz_pull_carry_targets_back(pull, &above);
-        longest = max2(longest, pz_best_move(run, k, pull, g->q, &own));
-        g->moves[k] = pz_move_after(&above, &own);
-    }
-    return longest;
 }
 
 // ---- Runs ----------------------------------------------------------------------------------------------------------------

@@ -10,8 +10,7 @@
 //
 // A new beginning, d = -D^-1 g, is made where d would not descend, where other dofs are held than before, where a swing
 // reaches or leaves its edge or a rotation vector changes its form, and after a search that found nothing lower.
-#include "papers/methods/engines.h"
-#include "papers/methods/line_search.h"
+#include "papers/methods/methods.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 //                   follower to where it was, a bone's length away. Where branches meet, the mean of what they ask for,
 //                   weighted by their goals.
 //   from the root   every joint turns so that the centres it carries come near to where the first pass put them, by the
-//                   closed forms of best_move.c, within limits. For a ball joint that puts the next centre on the line to
+//                   closed forms of geometric.c, within limits. For a ball joint that puts the next centre on the line to
 //                   its place, a bone's length away: the paper's second pass.
 //
 // Where all joints from here on are ball joints, each can reach the line to the next centre, so centres further on decide
@@ -16,7 +16,6 @@
 //
 // Without hinges and limits the passes are the paper's. With them the cost may rise for a while, so the best configuration
 // is kept, and the run ends when none better is met for some iterations.
-#include "papers/methods/engines.h"
 #include "papers/methods/geometric.h"
 
 #include "base/error.h"

@@ -12,7 +12,7 @@
 #ifndef PZ_PAPERS_GEOMETRIC_H
 #define PZ_PAPERS_GEOMETRIC_H
 
-#include "papers/methods/line_search.h"
+#include "papers/methods/methods.h"
 
 #include "num/rotation.h"
 
@@ -41,10 +41,9 @@ typedef struct pz_geometric {
     pz_pull *pulls; // by joint
     pz_move *moves; // by joint: what the sweep from the root has done to it
     double *q;      // nq: the configuration in the making
-    double *work;   // nv
 } pz_geometric;
 
-// ---- Pulls (pull.c) ------------------------------------------------------------------------------------------------------
+// ---- Pulls ---------------------------------------------------------------------------------------------------------------
 
 // Add a point x of weight w that wants to be at t.
 void pz_pull_add_point(pz_pull *pull, double w, vec3 x, vec3 t);
@@ -52,18 +51,14 @@ void pz_pull_add_point(pz_pull *pull, double w, vec3 x, vec3 t);
 // Add another pull, times a factor.
 void pz_pull_add(pz_pull *pull, double factor, const pz_pull *other);
 
-// Carry the points and directions along with a move; or the targets with its inverse.
-void pz_pull_carry(pz_pull *pull, const pz_move *move);
-void pz_pull_carry_targets_back(pz_pull *pull, const pz_move *move);
-
-// What the goals of each body want at the current point. `caution` >= 0 holds AIM goals back (pull.c). False: an AIM goal is
+// What the goals of each body want at the current point. `caution` >= 0 holds AIM goals back. False: an AIM goal is
 // among them, whose energy only resembles the pull; for all others the pull bounds it from above.
 bool pz_pull_goals(const poise_method_run *run, double caution, int joint_count, pz_pull *pulls);
 
 // The target of a POSITION goal whose point is at x, and its weight there: bands and losses accounted for.
 vec3 pz_pull_target(const poise_method_run *run, const poise_goal *goal, vec3 x, double *weight);
 
-// ---- Moves (best_move.c) -------------------------------------------------------------------------------------------------
+// ---- Moves ---------------------------------------------------------------------------------------------------------------
 
 // The angle in [lower, upper] (lower <= 0 <= upper) where c cos(angle) + s sin(angle) is largest.
 double pz_best_angle(double c, double s, double lower, double upper);
@@ -77,22 +72,11 @@ double pz_best_move(const poise_method_run *run, int k, pz_pull *pull, double *q
 // Has joint k three slides that nothing holds?
 bool pz_slides_freely(const poise_method_run *run, int k);
 
-// Move the joints from the root to the ends, each for its pull, which holds what its whole subtree wants (ccd.c). g->q
+// Move the joints from the root to the ends, each for its pull, which holds what its whole subtree wants. g->q
 // comes in as the current configuration. Returns the longest step of a coordinate.
 double pz_move_from_root(const poise_method_run *run, pz_geometric *g);
 
-// a after b: x -> a(b(x))
-static inline pz_move pz_move_after(const pz_move *a, const pz_move *b)
-{
-    return (pz_move){m3_mul(&a->R, &b->R), v3_add(m3_apply(&a->R, b->s), a->s)};
-}
-
-static inline pz_move pz_move_identity(void)
-{
-    return (pz_move){m3_identity(), v3(0, 0, 0)};
-}
-
-// ---- What CCD and FABRIK share (ccd.c) -----------------------------------------------------------------------------------
+// ---- Runs ----------------------------------------------------------------------------------------------------------------
 
 // Scratch memory, and what of it is known before a run.
 void pz_geometric_lay_out(const poise_method_run *run, poise_method_memory *memory, pz_geometric *g);

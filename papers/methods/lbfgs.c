@@ -9,8 +9,7 @@
 //
 // Limits: products run over the free dofs only, so that a pair says y_f = K_ff s_f about the free block K_ff of the Hessian,
 // exactly so when held dofs did not move. Pairs that lose their curvature by that are left out.
-#include "papers/methods/engines.h"
-#include "papers/methods/line_search.h"
+#include "papers/methods/methods.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 // Bracket and bisect (A. Lewis & M. Overton, "Nonsmooth optimization via quasi-Newton methods", 2013, algorithm 2.6): t too
 // long when the first fails, too short when only the second does. Inside the bracket the minimum of a parabola takes the
 // place of the midpoint, kept off the ends.
-#include "papers/methods/line_search.h"
+#include "papers/methods/methods.h"
 
 #include <string.h>
 

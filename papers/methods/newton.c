@@ -16,11 +16,7 @@
 //
 // Then backtracking along the path projected onto the limits (line_search.c), with held dofs left out of H (Bertsekas 1982).
 // Dense: O(n^3).
-#include "papers/methods/engines.h"
-#include "papers/methods/line_search.h"
-#include "papers/methods/second_order.h"
-
-#include "num/dense.h"
+#include "papers/methods/methods.h"
 
 #include <string.h>
 

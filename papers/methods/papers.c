@@ -1,5 +1,5 @@
 // Which engine serves which method.
-#include "papers/methods/engines.h"
+#include "papers/methods/methods.h"
 
 const poise_method_engine *poise_papers_engine(poise_method method)
 {

@@ -23,10 +23,8 @@
 // limits are then exact, not approached.
 //
 // Edges of swing ellipses are no boxes: a swing that reaches one stays on it while descent points out, and gradient and
-// Hessian are those along the edge (step.c).
-#include "papers/methods/engines.h"
-#include "papers/methods/line_search.h"
-#include "papers/methods/second_order.h"
+// Hessian are those along the edge (calls.stiffen_edges of <poise/method.h>).
+#include "papers/methods/methods.h"
 
 #include <string.h>
 

@@ -1,7 +1,6 @@
 // Parts of the second-order methods: band matrices, the trust-region step, the BFGS update, the nearest semidefinite matrix.
 #include "num/dense.h"
-#include "papers/methods/line_search.h"
-#include "papers/methods/second_order.h"
+#include "papers/methods/methods.h"
 #include "solve/damped_step.h"
 #include "solve/methods.h"
 #include "support/random_goals.h"
