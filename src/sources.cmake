@@ -180,8 +180,7 @@ set(poise_papers_sources
     papers/methods/fabrik.c
     papers/methods/papers.c
     papers/erik/chain.c
-    papers/erik/phases.c
     papers/erik/erik.c
-    papers/erik/expressive_posture.c
+    papers/erik/posture.c
     papers/erik/expressive.c
 )

@@ -1,14 +1,445 @@
-// ERIK: the solve (Ribeiro & Paiva 2019, Alg. 2, 3 and 7).
+// ERIK as printed: T. Ribeiro & A. Paiva, "Expressive inverse kinematics solving in real-time for virtual and robotic
+// interactive characters" (2019), Alg. 2, 3, 7 to 22 and eq. 19 to 22; and, beyond the paper, going on from the previous
+// solution and a last step to an exact orientation.
+//
+// A chain of hinges is to face an orientation, and to look like a posture while it does. Psi, the posture turned as a whole
+// towards the target, shows the shape; iterations bring the candidate Theta near to it, within the limits:
+//
+//   warp        turn the posture until its end faces the target, whatever the limits say      BWCD, Alg. 19 and 20
+//   forward     from the end to the root: angles that lead from each frame of Psi to the next           Alg. 8 to 14
+//   backward    from the root to the end: aim at where the forward phase had the next joint             Alg. 15 to 18
+//   descend     where that is not good enough, joint by joint towards the target                        Alg. 19 to 22
+//
+// The error of a candidate is measured against target and posture (eq. 19 to 22); at the threshold the solve ends. Where
+// errors stand still, tricks follow: a target a little beside, then CCD, also from the zero pose.
 #include "papers/erik/erik.h"
-#include "base/error.h"
 
-void pz_chain_set(const pz_chain *chain, const double *theta, pz_chain_pose *pose)
+#include "base/error.h"
+#include "num/dense.h"
+#include "num/rotation.h"
+
+#include <string.h>
+
+// ---- Errors of a pose (eq. 19 to 22) -------------------------------------------------------------------------------------
+
+// u(theta) . P, the cosine of the angle between the segments before and after the joint.
+double pz_bend(const pz_link *link, double sine, double cosine)
 {
-    for (int k = 0; k < chain->count; ++k) {
-        pz_set_angle(pose, k, theta[k]);
+    return link->A + link->B * cosine + link->C_sine * sine;
+}
+
+bool pz_erik_take(poise_erik *erik, const double *posture, poise_quat target)
+{
+    const pz_chain *chain = &erik->chain;
+    quat unit = quat_normalize(target);
+    if (!quat_is_finite(target) || !(fabs(unit.x) + fabs(unit.y) + fabs(unit.z) + fabs(unit.w) > 0.0)) {
+        return false;
     }
-    pose->Q[0] = chain->base;
+    for (int k = 0; k < chain->count; ++k) {
+        if (!is_finite(posture[chain->links[k].q])) {
+            return false;
+        }
+    }
+    for (int k = 0; k < chain->count; ++k) {
+        const pz_link *link = &chain->links[k];
+        double sine, cosine;
+        erik->psi[k] = posture[link->q];
+        pz_sincos(erik->psi[k], &sine, &cosine);
+        erik->psi_bend[k] = pz_bend(link, sine, cosine);
+    }
+    // the end is Q_N E
+    mat3 R = quat_matrix(unit), back = m3_transpose(&chain->E);
+    erik->tau = m3_mul(&R, &back);
+    erik->t = erik->tau;
+    return true;
+}
+
+// With q = (x, y, z, w) the rotation from the target to the end and phi its angle, |w| = cos(phi/2):
+//
+//   Z = min |tau -+ omega|/sqrt 2 = sqrt(1 - |w|) = sqrt((x^2 + y^2 + z^2)/(1 + |w|))
+//
+// the last form keeps its digits. Half a roll about the pointing axis y swaps w and y.
+static void measure_orientation(const poise_erik *erik, const mat3 *Q, pz_measure *m)
+{
+    mat3 back = m3_transpose(&erik->tau), M = m3_mul(&back, Q);
+    quat q = quat_from_matrix(&M);
+    double w = fabs(q.w), y = fabs(q.y);
+    if (erik->options.symmetric_endpoint && y > w) {
+        double other = w;
+        w = y;
+        y = other;
+    }
+    double rest = q.x * q.x + y * y + q.z * q.z;
+    m->orientation = sqrt(rest / (1.0 + w));
+    m->angle = 2.0 * pz_atan2(sqrt(rest), w);
+}
+
+pz_measure pz_erik_measure(const poise_erik *erik, const pz_chain_pose *pose)
+{
+    const pz_chain *chain = &erik->chain;
+    pz_measure m = {0};
+    measure_orientation(erik, &pose->Q[chain->count], &m);
+    for (int k = 0; k < chain->count; ++k) {
+        const pz_link *link = &chain->links[k];
+        if (link->weight > 0.0) {
+            double bend = pz_bend(link, pose->sine[k], pose->cosine[k]);
+            m.posture += link->weight * (0.5 * fabs(bend - erik->psi_bend[k]));
+        }
+    }
+    m.error = erik->options.orientation_weight * m.orientation + erik->options.posture_weight * m.posture;
+    return m;
+}
+
+// ---- The forward phase (Alg. 8 to 14) ------------------------------------------------------------------------------------
+//
+// From the end to the root, every joint turns its frame of the candidate into that of the warped posture, finds the angle that
+// would lead from there to the frame of the joint after it, and is moved to where that angle does lead there. The root comes
+// off its place.
+
+static double forward_angle(const poise_erik *erik, int k, const mat3 *Q, const mat3 *T)
+{
+    const pz_link *link = &erik->chain.links[k];
+    if (link->kind == PZ_LINK_TWISTER) {
+        bool is_end = k == erik->chain.count - 1;
+        mat3 rest = link->C_is_identity ? *Q : m3_mul(Q, &link->C);
+        double twist = link->sign * (is_end ? pz_twist_to(&rest, T) : pz_twist_between(&rest, T));
+        return is_end ? pz_limit_end_twist(link, twist, erik->options.symmetric_endpoint)
+                      : pz_limit_twist(link, twist, true);
+    }
+    double angle[2];
+    pz_latitude_angles(link, m3_apply_transposed(Q, T->y), angle);
+    return pz_limit_angle(link, angle[0]);
+}
+
+// PitchRA: the axis, in the frame of joint k > 0, by which a frame's roll is told. A twister goes by the joint before it.
+static vec3 pitch_axis(const pz_chain *chain, int k)
+{
+    const pz_link *link = &chain->links[k], *parent = &chain->links[k - 1];
+    return link->kind != PZ_LINK_TWISTER ? link->R
+           : parent->C_is_identity       ? parent->R
+                                         : m3_apply_transposed(&parent->C, parent->R);
+}
+
+// The angle that rolls the pitch axis `from` to `to`. It is measured about the direction that the candidate's segment has,
+// which is that of the frame only where the joint is straight: so iterations differ, until they agree. An empty solution
+// has no direction: the projections are then the axes themselves, and the angle has no sign.
+static double roll_angle(const poise_erik *erik, int k, vec3 from, vec3 to)
+{
+    double angle;
+    if (erik->is_empty) {
+        return pz_atan2(v3_norm(v3_cross(from, to)), v3_dot(from, to));
+    }
+    return pz_angle_about(erik->now.Q[k + 1].y, from, to, &angle) ? angle : 0.0;
+}
+
+// The frame that joint k > 0 starts from (Alg. 8, lines 4 to 9): the candidate's, turned the shortest way until its y is
+// that of the warped posture, then rolled about y.
+static mat3 start_frame(const poise_erik *erik, int k)
+{
+    const mat3 *P = &erik->warped.Q[k], *Q = &erik->now.Q[k];
+    vec3 n = v3_cross(Q->y, P->y), axis = pitch_axis(&erik->chain, k);
+    double s = v3_norm(n), c = v3_dot(Q->y, P->y);
+    mat3 F = c < 0.0 ? (mat3){Q->x, v3_scale(Q->y, -1.0), v3_scale(Q->z, -1.0)} : *Q; // half a turn about x
+    if (s > 1e-9) {
+        n = v3_scale(n, 1.0 / s);
+        F = (mat3){pz_rotate_about(n, s, c, Q->x), pz_rotate_about(n, s, c, Q->y), pz_rotate_about(n, s, c, Q->z)};
+    }
+    pz_sincos(roll_angle(erik, k, m3_apply(&F, axis), m3_apply(P, axis)), &s, &c);
+    return (mat3){pz_rotate_about(F.y, s, c, F.x), F.y, pz_rotate_about(F.y, s, c, F.z)};
+}
+
+void pz_forward_phase(poise_erik *erik)
+{
+    const pz_chain *chain = &erik->chain;
+    pz_chain_pose *now = &erik->now;
+    int n = chain->count;
+    mat3 T = erik->t;
+    for (int k = n - 1; k >= 0; --k) {
+        const pz_link *link = &chain->links[k];
+        mat3 Q = k > 0 ? start_frame(erik, k) : chain->base;
+        double angle = forward_angle(erik, k, &Q, &T);
+        pz_set_angle(now, k, erik->options.avoid_edges ? pz_avoid_edge(link, angle, erik->options.disturbance) : angle);
+        if (k == n - 1) {
+            erik->forward[n] = pz_turn(link, &Q, now->sine[k], now->cosine[k]);
+            T = Q;
+        } else {
+            T = pz_turn_back(link, &T, now->sine[k], now->cosine[k]);
+        }
+        erik->forward[k] = T;
+    }
+}
+
+// ---- The backward phase (Alg. 15 to 18) ----------------------------------------------------------------------------------
+//
+// From the root to the end, every joint is put where the one before ends, and aims at where the forward phase had the joint
+// after it. A swing below a twister may use it: what the swing cannot do in its own plane, the twister turns that plane to.
+
+// The frame of the child of twister k, rolled about the child's segment c until the child's y and the twister's own lie in
+// one plane with c (Alg. 16); by x or z where y has no direction across c.
+static mat3 roll_child(const poise_erik *erik, int k, const mat3 *own)
+{
+    const mat3 *child = &erik->forward[k + 1], *Q = &erik->now.Q[k];
+    vec3 axis = pz_link_axis(&erik->chain.links[k + 1], child), c = erik->forward[k + 2].y;
+    double angle;
+    if (fabs(v3_dot(axis, own->y)) <= 1e-9) {
+        return *child;
+    }
+    if (!pz_angle_about(c, child->y, own->y, &angle)) {
+        bool by_x = 1.0 - fabs(v3_dot(child->z, c)) < 1e-9 || fabs(v3_dot(child->x, own->y)) < 1e-9;
+        if (!pz_angle_about(c, by_x ? child->x : child->z, by_x ? Q->x : Q->z, &angle)) {
+            return *child;
+        }
+    }
+    double s, cosine;
+    pz_sincos(angle, &s, &cosine);
+    return (mat3){pz_rotate_about(c, s, cosine, child->x), pz_rotate_about(c, s, cosine, child->y),
+                  pz_rotate_about(c, s, cosine, child->z)};
+}
+
+static void backward_twister(poise_erik *erik, int k)
+{
+    pz_chain_pose *now = &erik->now;
+    const pz_link *link = &erik->chain.links[k];
+    mat3 own = pz_turn(link, &now->Q[k], now->sine[k], now->cosine[k]);
+    if (k == erik->chain.count - 1) {
+        double angle = now->theta[k] + link->sign * pz_twist_to(&own, &erik->t);
+        pz_set_angle(now, k, pz_limit_end_twist(link, angle, erik->options.symmetric_endpoint));
+        return;
+    }
+    mat3 T = roll_child(erik, k, &own);
+    pz_set_angle(now, k, pz_limit_twist(link, now->theta[k] + link->sign * pz_twist_to(&own, &T), true));
+}
+
+// Of the two angles with the latitude of d the one that, within the limits, comes closer to d; where both are as near the
+// one closer to where the next segment goes.
+static void pick_swing(poise_erik *erik, int k, vec3 d)
+{
+    const pz_chain *chain = &erik->chain;
+    const pz_link *link = &chain->links[k];
+    pz_chain_pose *now = &erik->now;
+    double angle[2], near[2], s[2], c[2];
+    vec3 u[2], t = m3_apply_transposed(&now->Q[k], d);
+    pz_latitude_angles(link, t, angle);
+    for (int i = 0; i < 2; ++i) {
+        angle[i] = pz_limit_angle(link, angle[i]);
+        pz_sincos(angle[i], &s[i], &c[i]);
+        u[i] = pz_rotate_about(link->R, s[i], c[i], link->S);
+        near[i] = v3_dot(u[i], t);
+    }
+    if (fabs(near[1] - near[0]) <= 1e-12 && k < chain->count - 1) {
+        vec3 next = m3_apply_transposed(&now->Q[k], erik->forward[k + 2].y);
+        near[0] = v3_dot(u[0], next);
+        near[1] = v3_dot(u[1], next);
+    }
+    int i = near[1] > near[0] ? 1 : 0;
+    now->theta[k] = angle[i];
+    now->sine[k] = s[i];
+    now->cosine[k] = c[i];
+}
+
+// Turn the twister above swing k so that the plane in which k swings goes through d: by less than a quarter turn, since k
+// may swing to either side.
+static bool turn_parent(poise_erik *erik, int k, vec3 d)
+{
+    pz_chain_pose *now = &erik->now;
+    const pz_link *link = &erik->chain.links[k], *parent = &erik->chain.links[k - 1];
+    vec3 t = m3_apply_transposed(&now->Q[k], d), y = v3(0, 1, 0);
+    vec3 u = pz_rotate_about(link->R, now->sine[k], now->cosine[k], link->S);
+    double turn;
+    if (u.x * u.x + u.z * u.z < PZ_NO_DIRECTION) {
+        u = v3_normalize(v3_cross(link->R, y));
+    }
+    if (link->kind == PZ_LINK_PAN || !pz_angle_about(y, u, t, &turn)) {
+        return false;
+    }
+    turn = turn > PZ_HALF_PI ? turn - PZ_PI : turn <= -PZ_HALF_PI ? turn + PZ_PI : turn;
+    pz_set_angle(now, k - 1, pz_limit_twist(parent, now->theta[k - 1] + parent->sign * turn, true));
+    now->Q[k] = pz_turn(parent, &now->Q[k - 1], now->sine[k - 1], now->cosine[k - 1]);
+    return true;
+}
+
+void pz_backward_phase(poise_erik *erik)
+{
+    const pz_chain *chain = &erik->chain;
+    pz_chain_pose *now = &erik->now;
+    now->Q[0] = chain->base;
+    for (int k = 0; k < chain->count; ++k) {
+        const pz_link *link = &chain->links[k];
+        if (link->kind == PZ_LINK_TWISTER) {
+            backward_twister(erik, k);
+        } else {
+            vec3 d = k < chain->count - 1 ? erik->forward[k + 1].y : erik->t.y;
+            pick_swing(erik, k, d);
+            if (k > 0 && chain->links[k - 1].kind == PZ_LINK_TWISTER && turn_parent(erik, k, d)) {
+                pick_swing(erik, k, d);
+            }
+        }
+        now->Q[k + 1] = pz_turn(link, &now->Q[k], now->sine[k], now->cosine[k]);
+    }
+}
+
+// ---- Descents (Alg. 19 to 22) --------------------------------------------------------------------------------------------
+//
+// BWCD and CCD as ERIK uses them: one joint at a time turns the direction of the end towards that of the target.
+//
+// Joint k, with the world axis r, takes the angle from the end's direction e to the target's d, both seen along r. What a
+// turn does to e is known without the frames below: rot(r, turn) e.
+
+// How descents treat limits.
+typedef enum bounds {
+    BOUNDS_NONE,   // the posture has none
+    BOUNDS_CYCLE,  // within; twisters may be half a turn off
+    BOUNDS_NEAREST // within, at the nearer one where an angle is outside
+} bounds;
+
+// An angle less the whole steps in it: from -step/2 to step/2.
+static double angle_between_turns(double angle, double step)
+{
+    double steps = angle / step;
+    return fabs(steps) < 1e15 ? angle - step * (double)(int64_t)(steps < 0.0 ? steps - 0.5 : steps + 0.5) : 0.0;
+}
+
+// (1 - cos of the angle between them)/2
+static double miss(vec3 e, vec3 d)
+{
+    return 0.5 * (1.0 - v3_dot(e, d));
+}
+
+// Of the angles that do the same at the end, each `step` from the next: those within the limits before the others, and of
+// them the one nearest to `near`.
+static double twist_near(const pz_link *link, double angle, double step, double near)
+{
+    double nearest = near + angle_between_turns(angle - near, step), best = clamp(nearest, link->lower, link->upper);
+    double least = fabs(best - nearest);
+    for (int side = -1; side <= 1; side += 2) {
+        double other = nearest + side * step, held = clamp(other, link->lower, link->upper);
+        if (fabs(held - other) < least) {
+            least = fabs(held - other);
+            best = held;
+        }
+    }
+    return best;
+}
+
+// Twist of the last joint towards t; nothing where it is not a twister.
+static void twist_end(const poise_erik *erik, pz_chain_pose *pose, const double *near)
+{
+    int k = erik->chain.count - 1;
+    const pz_link *link = &erik->chain.links[k];
+    if (link->kind != PZ_LINK_TWISTER) {
+        return;
+    }
+    bool half_turns = erik->options.symmetric_endpoint;
+    double angle = pose->theta[k] + link->sign * pz_twist_to(&pose->Q[k + 1], &erik->t);
+    pz_set_angle(pose, k,
+                 near ? twist_near(link, angle, half_turns ? PZ_PI : PZ_TWO_PI, near[k])
+                      : pz_limit_end_twist(link, angle, half_turns));
+    pz_chain_forward(&erik->chain, k, pose);
+}
+
+static double limited(const poise_erik *erik, int k, double angle, bounds how)
+{
+    const pz_link *link = &erik->chain.links[k];
+    if (how == BOUNDS_NONE) {
+        return angle;
+    }
+    if (how == BOUNDS_NEAREST) {
+        return clamp(angle, link->lower, link->upper);
+    }
+    if (link->kind == PZ_LINK_TWISTER) {
+        return pz_limit_twist(link, angle, k < erik->chain.count - 1 || erik->options.symmetric_endpoint);
+    }
+    return pz_limit_angle(link, angle);
+}
+
+// Turn joint k to `angle` and take the end's direction along: the sine and cosine of the turn come from those of the
+// angles.
+static void move_joint(pz_chain_pose *pose, int k, double angle, vec3 r, vec3 *e)
+{
+    double s = pose->sine[k], c = pose->cosine[k];
+    pz_set_angle(pose, k, angle);
+    double turn_s = pose->sine[k] * c - pose->cosine[k] * s, turn_c = pose->cosine[k] * c + pose->sine[k] * s;
+    *e = pz_rotate_about(r, turn_s, turn_c, *e);
+}
+
+// One sweep from the root; true when the end points at the target. Frames are right afterwards.
+static bool sweep_from_root(const poise_erik *erik, pz_chain_pose *pose, bounds how)
+{
+    const pz_chain *chain = &erik->chain;
+    vec3 e = pose->Q[chain->count].y, d = erik->t.y;
+    int first = chain->count; // joint that moved
+    for (int k = 0; k < chain->count; ++k) {
+        if (miss(e, d) <= erik->options.precision) {
+            pz_chain_forward(chain, k, pose);
+            return true;
+        }
+        const pz_link *link = &chain->links[k];
+        vec3 r = pz_link_axis(link, &pose->Q[k]);
+        double turn;
+        if (pz_angle_about(r, e, d, &turn)) {
+            move_joint(pose, k, limited(erik, k, pose->theta[k] + turn, how), r, &e);
+            first = k < first ? k : first;
+        }
+        if (k >= first) {
+            pose->Q[k + 1] = pz_turn(link, &pose->Q[k], pose->sine[k], pose->cosine[k]);
+        }
+    }
+    return miss(pose->Q[chain->count].y, d) <= erik->options.precision;
+}
+
+// On the posture, without limits.
+void pz_bwcd_posture(const poise_erik *erik, pz_chain_pose *pose)
+{
+    for (int i = 0; i < erik->options.max_sweeps; ++i) {
+        if (sweep_from_root(erik, pose, BOUNDS_NONE)) {
+            return;
+        }
+    }
+}
+
+// On the candidate, within limits. `near`: angles to stay near, so that no twister takes half a turn but the end's.
+void pz_bwcd_solution(const poise_erik *erik, pz_chain_pose *pose, const double *near)
+{
+    for (int i = 0; i < erik->options.max_sweeps; ++i) {
+        if (sweep_from_root(erik, pose, near ? BOUNDS_NEAREST : BOUNDS_CYCLE)) {
+            break;
+        }
+    }
+    twist_end(erik, pose, near);
+}
+
+// One sweep from the end: the axes of the joints above are not changed by those below.
+static bool sweep_from_end(const poise_erik *erik, pz_chain_pose *pose, double *missed)
+{
+    const pz_chain *chain = &erik->chain;
+    const poise_erik_options *o = &erik->options;
+    vec3 e = pose->Q[chain->count].y, d = erik->t.y;
+    bool is_done = false;
+    for (int k = chain->count - 1; k >= 0 && !is_done; --k) {
+        const pz_link *link = &chain->links[k];
+        vec3 r = pz_link_axis(link, &pose->Q[k]);
+        double turn;
+        if (miss(e, d) > o->precision && pz_angle_about(r, e, d, &turn)) {
+            double angle = limited(erik, k, pose->theta[k] + turn, BOUNDS_CYCLE);
+            move_joint(pose, k, o->avoid_edges ? pz_avoid_edge(link, angle, o->disturbance) : angle, r, &e);
+        }
+        is_done = miss(e, d) <= o->precision;
+    }
     pz_chain_forward(chain, 0, pose);
+    *missed = miss(pose->Q[chain->count].y, d);
+    return is_done;
+}
+
+void pz_ccd_solution(const poise_erik *erik, pz_chain_pose *pose)
+{
+    double last = 2.0, missed = 2.0;
+    for (int i = 0; i < erik->options.max_sweeps; ++i) {
+        if (sweep_from_end(erik, pose, &missed) || fabs(last - missed) <= erik->options.stall) {
+            break;
+        }
+        last = missed;
+    }
+    twist_end(erik, pose, NULL);
 }
 
 // ---- Candidates ----------------------------------------------------------------------------------------------------------
@@ -25,10 +456,16 @@ static bool is_good_enough(poise_erik *erik)
     return m.error <= erik->options.threshold;
 }
 
+// Zero within the limits.
+static double zero_angle(const pz_link *link)
+{
+    return clamp(0.0, link->lower, link->upper);
+}
+
 static void take_zero_pose(poise_erik *erik)
 {
     for (int k = 0; k < erik->chain.count; ++k) {
-        pz_set_angle(&erik->now, k, pz_zero_angle(&erik->chain.links[k]));
+        pz_set_angle(&erik->now, k, zero_angle(&erik->chain.links[k]));
     }
     erik->now.Q[0] = erik->chain.base;
     pz_chain_forward(&erik->chain, 0, &erik->now);
@@ -156,7 +593,7 @@ static bool try_ccd(poise_erik *erik)
     return is_good_enough(erik);
 }
 
-// ---- The solve -----------------------------------------------------------------------------------------------------------
+// ---- Iterations (Alg. 2, 3 and 7) ----------------------------------------------------------------------------------------
 
 // One iteration: phases, then BWCD on what they left; true when either is good enough.
 static bool iterate(poise_erik *erik)
@@ -193,7 +630,7 @@ static poise_outcome run_iterations(poise_erik *erik)
 }
 
 // What follows the previous solution stands unless the iterations find something better by the gain.
-poise_outcome pz_erik_run(poise_erik *erik)
+static poise_outcome run(poise_erik *erik)
 {
     bool is_warm = erik->options.warm;
     if (is_warm && follow_previous(erik)) {
@@ -213,81 +650,165 @@ poise_outcome pz_erik_run(poise_erik *erik)
     return outcome;
 }
 
-// ---- Errors of a pose ----------------------------------------------------------------------------------------------------
+// ---- The orientation to rounding -----------------------------------------------------------------------------------------
 //
-// How far a pose is from its target and from its posture (Ribeiro & Paiva 2019, eq. 19 to 22).
+// Not in the paper: the orientation of the end to rounding, within the limits, from where ERIK left it.
+//
+// Damped Newton on the rotation left, e = log(target end^T). With J the world axes (3 x n) of the joints that are free to
+// go where the step takes them,
+//
+//   step = J^T (J J^T + mu I)^-1 e
+//
+// is the shortest one that removes e but for the damping mu, which grows where a step does not help and falls where it
+// does. A joint at a limit that the step would push beyond it takes no part (an active set, found joint by joint).
 
-// u(theta) . P, the cosine of the angle between the segments before and after the joint.
-double pz_bend(const pz_link *link, double sine, double cosine)
+#define REACHED    1e-9  // radians
+#define MU_FIRST   1e-6  // of |J J^T|, which is about the number of joints
+#define MU_LEAST   1e-14 // rounding of J J^T
+#define MU_MOST    1e6
+#define ITERATIONS 60
+#define FIRST_SEED 0x9e3779b97f4a7c15u
+
+// The rotation left, in the world: to the target, or to its twin by half a roll where that is allowed and nearer.
+static vec3 rotation_left(const poise_erik *erik)
 {
-    return link->A + link->B * cosine + link->C_sine * sine;
+    const mat3 *Q = &erik->now.Q[erik->chain.count];
+    mat3 t = erik->tau, back = m3_transpose(Q);
+    if (erik->options.symmetric_endpoint && v3_dot(Q->x, t.x) + v3_dot(Q->z, t.z) < 0.0) {
+        t.x = v3_neg(t.x);
+        t.z = v3_neg(t.z);
+    }
+    mat3 M = m3_mul(&t, &back);
+    return so3_log(quat_from_matrix(&M));
 }
 
-bool pz_erik_take(poise_erik *erik, const double *posture, poise_quat target)
+// The step for the free joints; false when the matrix is not positive definite.
+static bool solve_free(const poise_erik *erik, const double *is_free, vec3 e, double mu, double *step)
 {
     const pz_chain *chain = &erik->chain;
-    quat unit = quat_normalize(target);
-    if (!quat_is_finite(target) || !(fabs(unit.x) + fabs(unit.y) + fabs(unit.z) + fabs(unit.w) > 0.0)) {
+    double M[9] = {mu, 0, 0, 0, mu, 0, 0, 0, mu}, y[3] = {e.x, e.y, e.z};
+    for (int k = 0; k < chain->count; ++k) {
+        vec3 r = v3_scale(pz_link_axis(&chain->links[k], &erik->now.Q[k]), is_free[k]);
+        M[0] += r.x * r.x;
+        M[3] += r.y * r.x;
+        M[4] += r.y * r.y;
+        M[6] += r.z * r.x;
+        M[7] += r.z * r.y;
+        M[8] += r.z * r.z;
+    }
+    if (!pz_cholesky(3, M)) {
         return false;
     }
+    pz_cholesky_solve(3, M, y);
     for (int k = 0; k < chain->count; ++k) {
-        if (!is_finite(posture[chain->links[k].q])) {
-            return false;
-        }
+        step[k] = is_free[k] * v3_dot(pz_link_axis(&chain->links[k], &erik->now.Q[k]), v3(y[0], y[1], y[2]));
     }
-    for (int k = 0; k < chain->count; ++k) {
-        const pz_link *link = &chain->links[k];
-        double sine, cosine;
-        erik->psi[k] = posture[link->q];
-        pz_sincos(erik->psi[k], &sine, &cosine);
-        erik->psi_bend[k] = pz_bend(link, sine, cosine);
-    }
-    // the end is Q_N E
-    mat3 R = quat_matrix(unit), back = m3_transpose(&chain->E);
-    erik->tau = m3_mul(&R, &back);
-    erik->t = erik->tau;
     return true;
 }
 
-// With q = (x, y, z, w) the rotation from the target to the end and phi its angle, |w| = cos(phi/2):
-//
-//   Z = min |tau -+ omega|/sqrt 2 = sqrt(1 - |w|) = sqrt((x^2 + y^2 + z^2)/(1 + |w|))
-//
-// the last form keeps its digits. Half a roll about the pointing axis y swaps w and y.
-static void measure_orientation(const poise_erik *erik, const mat3 *Q, pz_measure *m)
-{
-    mat3 back = m3_transpose(&erik->tau), M = m3_mul(&back, Q);
-    quat q = quat_from_matrix(&M);
-    double w = fabs(q.w), y = fabs(q.y);
-    if (erik->options.symmetric_endpoint && y > w) {
-        double other = w;
-        w = y;
-        y = other;
-    }
-    double rest = q.x * q.x + y * y + q.z * q.z;
-    m->orientation = sqrt(rest / (1.0 + w));
-    m->angle = 2.0 * pz_atan2(sqrt(rest), w);
-}
-
-pz_measure pz_erik_measure(const poise_erik *erik, const pz_chain_pose *pose)
+// Joints at a limit that the step pushes beyond it are held, until none is left.
+static bool find_step(const poise_erik *erik, vec3 e, double mu, double *is_free, double *step)
 {
     const pz_chain *chain = &erik->chain;
-    pz_measure m = {0};
-    measure_orientation(erik, &pose->Q[chain->count], &m);
     for (int k = 0; k < chain->count; ++k) {
-        const pz_link *link = &chain->links[k];
-        if (link->weight > 0.0) {
-            double bend = pz_bend(link, pose->sine[k], pose->cosine[k]);
-            m.posture += link->weight * (0.5 * fabs(bend - erik->psi_bend[k]));
+        is_free[k] = 1.0;
+    }
+    for (bool has_changed = true; has_changed;) {
+        has_changed = false;
+        if (!solve_free(erik, is_free, e, mu, step)) {
+            return false;
+        }
+        for (int k = 0; k < chain->count; ++k) {
+            const pz_link *link = &chain->links[k];
+            double angle = erik->now.theta[k];
+            if (is_free[k] > 0.0 && ((angle <= link->lower && step[k] < 0.0) || (angle >= link->upper && step[k] > 0.0))) {
+                is_free[k] = 0.0;
+                has_changed = true;
+            }
         }
     }
-    m.error = erik->options.orientation_weight * m.orientation + erik->options.posture_weight * m.posture;
-    return m;
+    return true;
 }
 
-// ---- Options, memory, and what users call --------------------------------------------------------------------------------
-//
-// ERIK: making one, and what users call.
+// Search from the current pose; returns the remaining angle.
+static double search(poise_erik *erik)
+{
+    const pz_chain *chain = &erik->chain;
+    int n = chain->count;
+    double *is_free = erik->work, *step = is_free + n, *start = step + n, mu = MU_FIRST;
+    vec3 e = rotation_left(erik);
+    double left = v3_norm(e);
+    for (int i = 0; i < ITERATIONS && left > REACHED && mu < MU_MOST; ++i) {
+        if (!find_step(erik, e, mu, is_free, step)) {
+            mu = max2(10.0 * mu, MU_FIRST);
+            continue;
+        }
+        memcpy(start, erik->now.theta, (size_t)n * sizeof *start);
+        for (int k = 0; k < n; ++k) {
+            const pz_link *link = &chain->links[k];
+            pz_set_angle(&erik->now, k, clamp(start[k] + step[k], link->lower, link->upper));
+        }
+        pz_chain_forward(chain, 0, &erik->now);
+        vec3 e_new = rotation_left(erik);
+        if (v3_norm(e_new) < left) {
+            e = e_new;
+            left = v3_norm(e);
+            mu = max2(0.1 * mu, MU_LEAST);
+        } else {
+            pz_chain_set(chain, start, &erik->now);
+            mu *= 10.0;
+        }
+    }
+    return left;
+}
+
+// Where search number `number` begins: the answer, the posture, the zero pose, then anywhere within the limits.
+static void take_start(poise_erik *erik, int number, uint64_t *state)
+{
+    const pz_chain *chain = &erik->chain;
+    double *theta = erik->now.theta;
+    for (int k = 0; k < chain->count; ++k) {
+        const pz_link *link = &chain->links[k];
+        double lower = max2(link->lower, link->center - PZ_PI), upper = min2(link->upper, link->center + PZ_PI);
+        switch (number) {
+        case 0:
+            theta[k] = erik->best[k];
+            break;
+        case 1:
+            theta[k] = pz_limit_angle(link, erik->psi[k]);
+            break;
+        case 2:
+            theta[k] = zero_angle(link);
+            break;
+        default:
+            theta[k] = clamp(lower + next_uniform(state) * (upper - lower), link->lower, link->upper);
+        }
+    }
+    pz_chain_set(chain, theta, &erik->now);
+}
+
+static void make_exact(poise_erik *erik)
+{
+    uint64_t state = FIRST_SEED;
+    for (int number = 0; number < 3 + erik->options.restarts; ++number) {
+        take_start(erik, number, &state);
+        bool is_reached = search(erik) <= REACHED;
+        pz_measure m = pz_erik_measure(erik, &erik->now);
+        if (is_reached || m.angle < erik->best_measure.angle) {
+            erik->best_measure = m;
+            memcpy(erik->best, erik->now.theta, (size_t)erik->chain.count * sizeof *erik->best);
+        }
+        if (is_reached) {
+            erik->report.exact = true;
+            break;
+        }
+    }
+    if (erik->best_measure.error <= erik->options.threshold) {
+        erik->report.outcome = POISE_OUTCOME_REACHED;
+    } else if (erik->report.outcome == POISE_OUTCOME_REACHED) {
+        erik->report.outcome = POISE_OUTCOME_STALLED;
+    }
+}
 
 // ---- Options and memory --------------------------------------------------------------------------------------------------
 
@@ -496,9 +1017,9 @@ poise_status poise_erik_solve(poise_erik *erik, const double *posture, poise_qua
         erik->previous[k] = clamp(q[link->q], link->lower, link->upper);
     }
     pz_erik_begin(erik, erik->options.warm);
-    erik->report.outcome = pz_erik_run(erik);
+    erik->report.outcome = run(erik);
     if (erik->options.exact_orientation) {
-        pz_erik_finish(erik);
+        make_exact(erik);
     }
     pz_erik_hand_out(erik, q, report);
     return POISE_OK;

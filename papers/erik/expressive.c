@@ -1,7 +1,7 @@
 // The successor of ERIK: making one, and the solve.
+#include "papers/erik/expressive.h"
 #include "base/error.h"
 #include "num/dense.h"
-#include "papers/erik/expressive_state.h"
 
 #include <float.h>
 #include <string.h>

@@ -62,7 +62,7 @@ static void rotation_about(vec3 a, double angle, double R[9])
     R[6] = d * a.x * a.z - s * a.y, R[7] = d * a.y * a.z + s * a.x, R[8] = c + d * a.z * a.z;
 }
 
-// ---- Bones ----------------------------------------------------------------------------------------------------------
+// ---- Bones ---------------------------------------------------------------------------------------------------------------
 
 plain_bone plain_bone_fixed(int parent, vec3 position)
 {
@@ -105,7 +105,7 @@ void plain_bone_add_translation(plain_bone *bone)
     plain_bone_add(bone, PLAIN_PRISMATIC, (vec3){0, 0, 1});
 }
 
-// ---- Life -----------------------------------------------------------------------------------------------------------
+// ---- Life ----------------------------------------------------------------------------------------------------------------
 
 static bool description_holds(const plain_bone *bones, int bone_count, const plain_effector *effectors, int effector_count)
 {
@@ -255,7 +255,7 @@ void plain_destroy(plain_ik *ik)
     free(ik);
 }
 
-// ---- Algorithm 2 ----------------------------------------------------------------------------------------------------
+// ---- Algorithm 2 ---------------------------------------------------------------------------------------------------------
 
 // Run frame (R, t) through the motion of bone k, and note axis and origin of each degree of freedom on the way:
 //
@@ -320,7 +320,7 @@ double plain_cost(const plain_ik *ik)
     return f;
 }
 
-// ---- Algorithm 3 ----------------------------------------------------------------------------------------------------
+// ---- Algorithm 3 ---------------------------------------------------------------------------------------------------------
 
 // Table 1:   J_i = a_i x (e - o_i)  (revolute)        a_i  (prismatic)
 static inline vec3 table1(const plain_ik *ik, int i, vec3 e)
@@ -370,7 +370,7 @@ void plain_gradient(const plain_ik *ik, const double *J, double *g)
     }
 }
 
-// ---- Algorithm 4 ----------------------------------------------------------------------------------------------------
+// ---- Algorithm 4 ---------------------------------------------------------------------------------------------------------
 
 // Table 2, h upstream of k:   K_kh = a_h x J_k  (h revolute)        0  (h prismatic)
 //

@@ -5,7 +5,7 @@
 //
 // J1 (3 x n) are the world axes, e1 the rotation left to the target; J2 is the identity with 0 for a twister at either end,
 // e2 = posture - (angles + J1^+l1 e1). The step of the first task is thus taken off twice, in e2 and beside it: so it is
-// printed, and so it is done. PRIORITY (priority.c) is the same idea done right, with limits, a line search and any
+// printed, and so it is done. PRIORITY (src/solve/priority.c) is the same idea done right, with limits, a line search and any
 // number of levels; here the point is to be what was compared.
 #include "two_task.h"
 
@@ -49,7 +49,7 @@ static two_task scratch(int n)
     return w;
 }
 
-// lambda of A. Maciejewski & C. Klein (1988), eq. 15: see solve/rows/damped_least_squares.c.
+// lambda of A. Maciejewski & C. Klein (1988); eq. 15 of Ribeiro & Paiva 2019; its derivation is in src/solve/priority.c.
 static double damping(double s_min, double e, double longest)
 {
     double d = e / longest;

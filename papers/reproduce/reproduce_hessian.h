@@ -24,7 +24,7 @@ extern const hessian_row hessian_rows[HESSIAN_ROWS];
 
 hessian_run hessian_run_of(const hessian_row *row, int max_iterations, bool has_limits, bool from_zero);
 
-// ---- Takes (reproduce_hessian.c) --------------------------------------------------------------------------------------
+// ---- Takes (reproduce_hessian.c) -----------------------------------------------------------------------------------------
 
 typedef enum paper_scene { PAPER_WALKING = 0, PAPER_PUNCHING, PAPER_KICKING, PAPER_WORKOUT, PAPER_SCENES } paper_scene;
 

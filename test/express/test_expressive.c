@@ -1,5 +1,5 @@
 // The successor of ERIK: limits, errors against ERIK's, continuity, models of every kind, and what it promises as a call.
-#include "papers/erik/expressive_state.h"
+#include "papers/erik/expressive.h"
 #include "support/allocations.h"
 #include "support/own.h"
 

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "papers/erik/expressive_state.h"
+#include "papers/erik/expressive.h"
 
 #define MOST 512
 

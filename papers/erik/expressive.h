@@ -1,6 +1,6 @@
 // What a poise_expressive holds, and the parts of a solve.
-#ifndef PZ_EXPRESS_EXPRESSIVE_STATE_H
-#define PZ_EXPRESS_EXPRESSIVE_STATE_H
+#ifndef PZ_PAPERS_EXPRESSIVE_H
+#define PZ_PAPERS_EXPRESSIVE_H
 
 #include <poise/expressive.h>
 
@@ -80,7 +80,7 @@ struct poise_expressive {
     poise_expressive_report report;
 };
 
-// ---- Posture (expressive_posture.c) --------------------------------------------------------------------------------------
+// ---- Posture (posture.c) -------------------------------------------------------------------------------------------------
 
 // Describe the model's joints, once: nv terms at most.
 void pz_terms_make(poise_expressive *e);
@@ -106,7 +106,7 @@ double pz_terms_error(poise_expressive *e, const double *q);
 // Hessian, added to g and to H's diagonal.
 double pz_terms_cost(poise_expressive *e, const double *q, double eps, double factor, double *g, double *H);
 
-// ---- Refinement (expressive.c) ------------------------------------------------------------------------------------
+// ---- Refinement (expressive.c) -------------------------------------------------------------------------------------------
 
 // From the current point, run->at: goals and posture, smoothed by eps at first, and a pull towards q_start.
 void pz_expressive_refine(poise_expressive *e, double eps, double pull);
@@ -114,7 +114,7 @@ void pz_expressive_refine(poise_expressive *e, double eps, double pull);
 // From the current point: the goals alone.
 void pz_expressive_finish(poise_expressive *e);
 
-// ---- Candidates (expressive_posture.c) -----------------------------------------------------------------------------------
+// ---- Candidates (posture.c) ----------------------------------------------------------------------------------------------
 
 // Fill e->found, best first.
 void pz_expressive_find(poise_expressive *e);

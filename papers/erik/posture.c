@@ -4,7 +4,7 @@
 //
 // smoothed for the search as sum_i w_i (sqrt(|r_i|^2 + eps^2) - eps), whose Gauss-Newton Hessian, with r_i linear, is
 // bounded from above by that of iteratively reweighted least squares: w_i / sqrt(|r_i|^2 + eps^2) dr_i^T dr_i.
-#include "papers/erik/expressive_state.h"
+#include "papers/erik/expressive.h"
 
 #include <string.h>
 
