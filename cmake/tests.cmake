@@ -70,8 +70,10 @@ if(NOT POISE_SANITIZE AND NOT POISE_COVERAGE) # those bring symbols, libraries a
     if(POISE_BUILD_IO)
         list(APPEND libraries_beside $<TARGET_FILE:poise_io_shared> $<TARGET_FILE:poise_io_static>)
     endif()
-    poise_check(structure structure_symbols ${tools}/check_symbols.sh $<TARGET_FILE:poise_shared> $<TARGET_FILE:poise_static>
-        ${libraries_beside})
+    if(Python3_FOUND)
+        poise_check(structure structure_symbols ${Python3_EXECUTABLE} ${tools}/check_structure.py symbols
+            $<TARGET_FILE:poise_shared> $<TARGET_FILE:poise_static> ${libraries_beside})
+    endif()
     poise_check(structure structure_install ${CMAKE_COMMAND} -E env CC=${CMAKE_C_COMPILER} ${tools}/check_install.sh
         ${PROJECT_BINARY_DIR})
     if(TARGET poise)
@@ -90,16 +92,11 @@ endif()
 # ---- the sources: make check ----------------------------------------------------------------------------------------------
 
 if(Python3_FOUND)
-    poise_check(check structure_layers ${Python3_EXECUTABLE} ${tools}/check_layers.py)
-    poise_check(check structure_architecture ${Python3_EXECUTABLE} ${tools}/check_architecture.py)
-    poise_check(check structure_walk ${Python3_EXECUTABLE} ${tools}/check_walk.py --build ${PROJECT_BINARY_DIR}/walk)
-    poise_check(check structure_includes ${Python3_EXECUTABLE} ${tools}/check_includes.py)
+    poise_check(check structure_sources ${Python3_EXECUTABLE} ${tools}/check_structure.py)
+    poise_check(check structure_walk ${Python3_EXECUTABLE} ${tools}/check_structure.py walk --build ${PROJECT_BINARY_DIR}/walk)
     poise_check(check structure_results ${Python3_EXECUTABLE} ${tools}/update_performance.py --check)
 endif()
-poise_check(check structure_listed ${tools}/check_listed.sh)
-poise_check(check structure_words ${tools}/check_words.sh)
 poise_check(check structure_format ${tools}/check_format.sh)
-poise_check(check structure_headers ${tools}/check_headers.sh)
 poise_check(check structure_reference ${tools}/check_reference.sh)
 poise_check(check structure_cppcheck ${tools}/check_cppcheck.sh)
 poise_check(check structure_tidy ${tools}/check_tidy.sh --fast ${PROJECT_BINARY_DIR})

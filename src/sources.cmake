@@ -1,6 +1,6 @@
 # The sources of the library, by name; read by CMakeLists.txt and web/CMakeLists.txt. A new source is a line here.
 
-# By name, in the order of the layers (tools/check_layers.py).
+# By name, in the order of the layers (tools/check_structure.py).
 set(poise_sources
     src/base/arena.c
     src/base/error.c

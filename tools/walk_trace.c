@@ -1,6 +1,6 @@
 // Preloaded into a program whose functions report when they are entered (-finstrument-functions): writes the place in the file
 // of each function, in the order in which they are first entered, to the file that WALK names. With WALK_FROM, the place of a
-// function, only what is entered within its first call. tools/check_walk.py.
+// function, only what is entered within its first call. tools/check_structure.py walk.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
