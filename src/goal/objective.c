@@ -228,23 +228,26 @@ static inline void add_numbers(double *restrict to, const double *restrict from,
     }
 }
 
-// Add the sums of every joint to its parent's, leaves first. Both structs are arrays of numbers, the wrench first, so that
-// the gradient alone needs the first six.
+// Add the sums of every joint to its parent's, leaves first. The gradient alone needs the wrenches.
 static void sum_up(poise_objective *o, poise_level level)
 {
-    size_t count = level == POISE_LEVEL_HESSIAN ? sizeof(pz_sum) / sizeof(double) : sizeof(wrench) / sizeof(double);
+    bool is_wide = false;
 #if PZ_HAS_WIDE
-    if (o->kin.model->is_wide && level == POISE_LEVEL_HESSIAN) {
+    is_wide = o->kin.model->is_wide && level == POISE_LEVEL_HESSIAN;
+    if (is_wide) {
         pz_sum_up_wide(o);
-        count = 0;
     }
 #endif
-    for (int k = o->kin.model->joint_count - 1; k > 0 && (count > 0 || o->has_extras); --k) {
+    for (int k = o->kin.model->joint_count - 1; k > 0 && (!is_wide || o->has_extras); --k) {
         int parent = o->kin.model->joints[k].parent;
         if (parent == POISE_WORLD) {
             continue;
         }
-        add_numbers((double *)&o->sums[parent], (const double *)&o->sums[k], count);
+        if (level == POISE_LEVEL_GRADIENT) {
+            o->sums[parent].g = wrench_add(o->sums[parent].g, o->sums[k].g);
+        } else if (!is_wide) {
+            add_numbers((double *)&o->sums[parent], (const double *)&o->sums[k], sizeof(pz_sum) / sizeof(double));
+        }
         if (o->has_extras) {
             add_numbers((double *)&o->extras[parent], (const double *)&o->extras[k], sizeof(pz_extra) / sizeof(double));
         }
