@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "motion/retarget/roles.h"
+#include "motion/retarget/actor.h"
 #include "num/real.h"
 
 #define LEG          0.85 // metres: of the person that the next two are for; they grow with the leg

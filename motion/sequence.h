@@ -2,7 +2,6 @@
 //
 //   sequence.c          the spline; the smoothness that the data themselves tell; windows, Newton steps, the call
 //   sequence_limits.c   limits of velocity and acceleration: as walls, and once more after the last window
-//   sequence_linear.c   the linear system: products, the tree's factor as a preconditioner, conjugate gradients
 //
 // A window is a stretch of frames and the coefficients that they touch. Its arrays run along time: coefficients of one dof
 // lie side by side, and so do the frames of one phase, those that are as far behind a knot: they have the same four weights
@@ -168,13 +167,5 @@ void pz_sequence_bring_within(pz_sequence *s);
 
 // The largest shares of the limits that the frames use, into the report.
 void pz_sequence_measure_walls(pz_sequence *s);
-
-// ---- sequence_linear.c ---------------------------------------------------------------------------------------------------
-
-// The preconditioner for the current Hessians and free coefficients, damped by mu.
-void pz_sequence_factor(pz_sequence *s, double mu);
-
-// s->x over the free coefficients of A x = -gradient - A x_held, x_held being what s->x holds where it is not free.
-void pz_sequence_conjugate(pz_sequence *s);
 
 #endif

@@ -92,26 +92,20 @@ set(poise_motion_sources
     motion/track.c
     motion/gaps.c
     motion/sequence_limits.c
-    motion/sequence_linear.c
     motion/sequence.c
     motion/track_whole.c
     motion/live_tracker.c
     motion/points.c
     motion/retarget/roles.c
     motion/retarget/actor.c
-    motion/retarget/pairs_followed.c
     motion/retarget/feet.c
     motion/retarget/retarget.c
-    motion/retarget/retarget_solve.c
-    motion/retarget/retarget_measure.c
     motion/retarget/retarget_verdict.c
     motion/anatomy.c
     motion/edit/edit_verdict.c
-    motion/edit/goal_mix.c
     motion/edit/editor.c
     motion/edit/pins.c
     motion/edit/clip_edits.c
-    motion/edit/mirror.c
     motion/marker_table.c
     motion/places.c
     motion/calibrate.c

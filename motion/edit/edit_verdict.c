@@ -20,7 +20,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "motion/retarget/roles.h"
+#include "motion/retarget/actor.h"
 #include "motion/verdict.h"
 #include "num/real.h"
 #include "num/rotation.h"

@@ -5,6 +5,7 @@
 #include <poise/edit.h>
 
 #include "base/arena.h"
+#include "num/real.h"
 
 // The solver of a frame: the least change of a configuration that meets goals.
 typedef struct pz_least_change {
@@ -61,6 +62,13 @@ typedef struct pz_editor {
     double *swing;            // by joint, two numbers: ellipses of `limited`
     pz_owned owned;
 } pz_editor;
+
+// S(u) = u^3 (10 - 15 u + 6 u^2): from 0 at u <= 0 to 1 at u >= 1, with two derivatives that are 0 there.
+static inline double pz_ease(double u)
+{
+    u = clamp(u, 0.0, 1.0);
+    return u * u * u * (10.0 + u * (-15.0 + u * 6.0));
+}
 
 // Rows that a goal of this kind may have at most.
 int pz_goal_rows_most(const poise_model *model, poise_goal_kind kind);

@@ -12,9 +12,9 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "motion/edit/editor.h"
-#include "motion/edit/goal_mix.h"
 #include "motion/pieces.h"
-#include "motion/retarget/roles.h"
+#include "motion/retarget/actor.h"
+#include "num/rotation.h"
 
 #include <math.h>
 #include <string.h>
@@ -73,6 +73,181 @@ poise_pin_options poise_pin_options_default(void)
     return (poise_pin_options){.keep_feet = true, .rotation_tolerance = 1e-6};
 }
 
+// ---- Goals between what a clip does and what is requested ----------------------------------------------------------------
+
+// Positions and distances go along straight lines, rotations and directions along great arcs:
+//
+//   p + a (p' - p)      R exp(a log(R^-1 R'))      exp(a log(u -> u')) u      q (+) a (q' (-) q)
+
+static bool is_posture(poise_goal_kind kind)
+{
+    return kind == POISE_GOAL_POSTURE || kind == POISE_GOAL_SMOOTHNESS;
+}
+
+static bool same(vec3 a, vec3 b)
+{
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+static bool goals_match(const poise_goal *a, const poise_goal *b)
+{
+    if (a->kind != b->kind) {
+        return false;
+    }
+    if (is_posture(a->kind) || a->kind == POISE_GOAL_CENTER_OF_MASS) {
+        return true;
+    }
+    quat r = a->local.rotation, s = b->local.rotation;
+    return a->body == b->body && a->body2 == b->body2 && same(a->local.position, b->local.position) &&
+           same(a->axis, b->axis) && r.x == s.x && r.y == s.y && r.z == s.z && r.w == s.w;
+}
+
+static poise_goal goal_met(const poise_goal *goal, const poise_kinematics *kin, const double *q)
+{
+    poise_goal met = *goal;
+    bool has_body = !is_posture(goal->kind) && goal->kind != POISE_GOAL_CENTER_OF_MASS;
+    poise_pose frame = has_body ? poise_kinematics_body_pose(kin, goal->body) : poise_pose_identity();
+    poise_pose place = poise_pose_multiply(frame, goal->local);
+    vec3 away = v3_sub(goal->target.position, place.position);
+    met.q = is_posture(goal->kind) ? q : goal->q;
+    switch (goal->kind) {
+    case POISE_GOAL_POSITION:
+    case POISE_GOAL_PLANE:
+    case POISE_GOAL_LINE:
+        met.target.position = place.position;
+        break;
+    case POISE_GOAL_ORIENTATION:
+    case POISE_GOAL_POSE:
+        met.target = place;
+        break;
+    case POISE_GOAL_DIRECTION:
+        met.direction = quat_rotate(frame.rotation, goal->axis);
+        break;
+    case POISE_GOAL_AIM:
+        met.target.position = v3_mad(place.position, v3_norm(away), quat_rotate(frame.rotation, goal->axis));
+        break;
+    case POISE_GOAL_DISTANCE:
+        met.distance = v3_norm(away);
+        break;
+    case POISE_GOAL_RELATIVE:
+        if (goal->body2 != POISE_WORLD) {
+            place = poise_pose_multiply(poise_pose_inverse(poise_kinematics_body_pose(kin, goal->body2)), place);
+        }
+        met.target = place;
+        break;
+    case POISE_GOAL_CENTER_OF_MASS:
+        poise_kinematics_mass_center(kin, &met.target.position, NULL);
+        break;
+    default:
+        break;
+    }
+    return met;
+}
+
+static quat turned(quat from, quat to, double share)
+{
+    vec3 way = so3_log(quat_mul(quat_conj(from), to));
+    return quat_normalize(quat_mul(from, so3_exp_quat(v3_scale(way, share))));
+}
+
+// From one unit vector towards another, by the shortest turn; opposite ones have none, and go straight over.
+static vec3 swung(vec3 from, vec3 to, double share)
+{
+    vec3 axis = v3_cross(from, to);
+    double sine = v3_norm(axis);
+    if (!(sine > 0.0)) {
+        return share < 0.5 ? from : to;
+    }
+    quat turn = poise_quat_from_axis_angle(axis, share * poise_atan2(sine, v3_dot(from, to)));
+    return v3_normalize(quat_rotate(turn, from));
+}
+
+static poise_goal goal_mix(const poise_model *model, const poise_goal *from, const poise_goal *to, double share, double *q)
+{
+    poise_goal mixed = *to;
+    if (is_posture(to->kind)) {
+        poise_interpolate(model, from->q, to->q, min2(share, 1.0), 0.5, q, NULL);
+        mixed.q = q;
+        return mixed;
+    }
+    if (share >= 1.0) {
+        return mixed;
+    }
+    mixed.target.position = v3_combine(1.0 - share, from->target.position, share, to->target.position);
+    mixed.target.rotation = turned(from->target.rotation, to->target.rotation, share);
+    mixed.direction = to->kind == POISE_GOAL_DIRECTION ? swung(from->direction, to->direction, share) : to->direction;
+    mixed.distance = from->distance + share * (to->distance - from->distance);
+    return mixed;
+}
+
+// ---- Keys ----------------------------------------------------------------------------------------------------------------
+
+// Numbers of a target that a spline goes through: position, rotation, direction, distance.
+enum { NUMBERS = 11 };
+
+static double number_of(const poise_goal *g, int i)
+{
+    const poise_pose *t = &g->target;
+    const double all[NUMBERS] = {t->position.x, t->position.y,  t->position.z,  t->rotation.x,  t->rotation.y, t->rotation.z,
+                                 t->rotation.w, g->direction.x, g->direction.y, g->direction.z, g->distance};
+    return all[i];
+}
+
+// Second derivatives at the knots of the natural cubic spline through y, by the tridiagonal system
+//
+//   h_(k-1) m_(k-1) + 2 (h_(k-1) + h_k) m_k + h_k m_(k+1) = 6 ((y_(k+1) - y_k)/h_k - (y_k - y_(k-1))/h_(k-1))
+static void bend_spline(const poise_pin_key *keys, const double *y, int count, double *m, double *work)
+{
+    m[0] = work[0] = 0.0;
+    for (int k = 1; k + 1 < count; ++k) {
+        double left = keys[k].time - keys[k - 1].time, right = keys[k + 1].time - keys[k].time;
+        double pivot = 2.0 * (left + right) - left * work[k - 1];
+        work[k] = right / pivot;
+        m[k] = (6.0 * ((y[k + 1] - y[k]) / right - (y[k] - y[k - 1]) / left) - left * m[k - 1]) / pivot;
+    }
+    m[count - 1] = 0.0;
+    for (int k = count - 2; k > 0; --k) {
+        m[k] -= work[k] * m[k + 1];
+    }
+}
+
+// Quaternions next to each other on the same half of the sphere.
+static double sign_of(const poise_pin_key *keys, int k)
+{
+    double sign = 1.0;
+    for (int i = 1; i <= k; ++i) {
+        quat a = keys[i - 1].goal.target.rotation, b = keys[i].goal.target.rotation;
+        sign = a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w < 0.0 ? -sign : sign;
+    }
+    return sign;
+}
+
+static poise_goal goal_on_keys(const poise_pin_key *keys, int count, double time, double *work)
+{
+    int k = 0;
+    while (k + 2 < count && time > keys[k + 1].time) {
+        ++k;
+    }
+    if (count < 2 || time <= keys[0].time || time >= keys[count - 1].time) {
+        return keys[count < 2 || time <= keys[0].time ? 0 : count - 1].goal;
+    }
+    poise_goal goal = keys[k].goal;
+    double *y = work, *m = work + count, *scratch = work + 2 * count, value[NUMBERS];
+    double h = keys[k + 1].time - keys[k].time, b = (time - keys[k].time) / h, a = 1.0 - b;
+    for (int i = 0; i < NUMBERS; ++i) {
+        for (int j = 0; j < count; ++j) {
+            y[j] = number_of(&keys[j].goal, i) * (i >= 3 && i < 7 ? sign_of(keys, j) : 1.0);
+        }
+        bend_spline(keys, y, count, m, scratch);
+        value[i] = a * y[k] + b * y[k + 1] + ((a * a * a - a) * m[k] + (b * b * b - b) * m[k + 1]) * h * h / 6.0;
+    }
+    goal.target.position = v3(value[0], value[1], value[2]);
+    goal.target.rotation = quat_normalize((quat){value[3], value[4], value[5], value[6]});
+    goal.direction = v3_normalize(v3(value[7], value[8], value[9]));
+    goal.distance = max2(value[10], 0.0);
+    return goal;
+}
+
 // ---- Checks --------------------------------------------------------------------------------------------------------------
 
 static poise_status check_keys(const poise_model *model, const poise_pin *pin, int number, poise_error *error)
@@ -82,7 +257,7 @@ static poise_status check_keys(const poise_model *model, const poise_pin *pin, i
         if (poise_goal_check(&key->goal, model, error) != POISE_OK) {
             return POISE_ERROR_ARGUMENT;
         }
-        if (!pz_goals_match(&key->goal, &pin->keys[0].goal) || !is_finite(key->time) ||
+        if (!goals_match(&key->goal, &pin->keys[0].goal) || !is_finite(key->time) ||
             (k > 0 && !(key->time > key[-1].time))) {
             return pz_error_set(error, POISE_ERROR_ARGUMENT,
                                 "pin %d, key %d: keys must have one kind and one body, and increasing times", number, k + 1);
@@ -159,7 +334,7 @@ static poise_goal part_of(const plan *p, poise_goal goal)
 static bool match(const plan *a, const plan *b)
 {
     poise_goal own = part_of(a, *goal_of_pin(a->pin)), other = part_of(b, *goal_of_pin(b->pin));
-    return pz_goals_match(&own, &other);
+    return goals_match(&own, &other);
 }
 
 // Where a time lies, in frames.
@@ -257,7 +432,7 @@ static poise_status find_shift(job *j, const plan *p, int frame, int on, shift *
     poise_status status = POISE_OK;
     for (int i = 0; i < 2 && status == POISE_OK; ++i) {
         status = pz_editor_begin(&j->editor, i == 0 ? frame : on, error);
-        away[i] = v3_sub(goal->target.position, pz_goal_met(goal, j->editor.kin, NULL).target.position);
+        away[i] = v3_sub(goal->target.position, goal_met(goal, j->editor.kin, NULL).target.position);
     }
     if (status == POISE_OK) {
         *s = (shift){frame, away[0], on == frame ? v3(0, 0, 0) : v3_scale(v3_sub(away[1], away[0]), 1.0 / (on - frame))};
@@ -282,7 +457,7 @@ static poise_status find_here(job *j, poise_error *error)
         int frame = (int)max2(-round_down(-(p->from - NEAR_FRAME)), 0.0); // at or after it
         if (p->pin->target == POISE_PIN_HERE) {
             status = pz_editor_begin(&j->editor, least(frame, j->editor.clip->frames - 1), error);
-            p->here = pz_goal_met(&p->pin->goal, j->editor.kin, pz_editor_original(&j->editor, frame));
+            p->here = goal_met(&p->pin->goal, j->editor.kin, pz_editor_original(&j->editor, frame));
         } else if (p->pin->target == POISE_PIN_SHIFT) {
             status = find_shifts(j, p, error);
         }
@@ -298,10 +473,10 @@ static poise_goal target_of(const job *j, const plan *p, int frame)
     const poise_pin *pin = p->pin;
     const poise_clip *clip = j->editor.clip;
     if (pin->key_count > 0) {
-        return pz_goal_on_keys(pin->keys, pin->key_count, clip->start_time + frame * clip->frame_time, j->work);
+        return goal_on_keys(pin->keys, pin->key_count, clip->start_time + frame * clip->frame_time, j->work);
     }
     return pin->target == POISE_PIN_HERE   ? p->here
-           : pin->target == POISE_PIN_PATH ? pz_goal_met(&pin->goal, j->editor.kin, pz_editor_original(&j->editor, frame))
+           : pin->target == POISE_PIN_PATH ? goal_met(&pin->goal, j->editor.kin, pz_editor_original(&j->editor, frame))
                                            : pin->goal;
 }
 
@@ -328,9 +503,9 @@ static double share_of_place(const job *j, const plan *p, int frame)
 static void add_pin(job *j, const plan *p, int frame, double strength)
 {
     pz_editor *e = &j->editor;
-    poise_goal to = part_of(p, target_of(j, p, frame)), from = pz_goal_met(&to, e->kin, pz_editor_original(e, frame));
+    poise_goal to = part_of(p, target_of(j, p, frame)), from = goal_met(&to, e->kin, pz_editor_original(e, frame));
     int at = 0;
-    while (at < e->goal_count && !pz_goals_match(&e->goals[at], &to)) {
+    while (at < e->goal_count && !goals_match(&e->goals[at], &to)) {
         ++at;
     }
     int count = e->goal_count;
@@ -340,7 +515,7 @@ static void add_pin(job *j, const plan *p, int frame, double strength)
     double share = share_of(p, frame);
     poise_goal mixed = p->pin->target == POISE_PIN_SHIFT && share < 1.0
                            ? shifted(p, &from, &to, frame, share * strength)
-                           : pz_goal_mix(e->model, &from, &to, share * strength, j->mixed);
+                           : goal_mix(e->model, &from, &to, share * strength, j->mixed);
     e->goal_count = at;
     double held = share_of_place(j, p, frame);
     pz_editor_add(e, &mixed, KEPT_WEIGHT + (1.0 - KEPT_WEIGHT) * held);
@@ -363,7 +538,7 @@ static void gather(job *j, int frame, double strength)
         if (j->foot[s] >= 0) {
             poise_goal stay = poise_goal_default(POISE_GOAL_POSE);
             stay.body = j->foot[s];
-            stay = pz_goal_met(&stay, j->editor.kin, NULL);
+            stay = goal_met(&stay, j->editor.kin, NULL);
             pz_editor_add(&j->editor, &stay, FOOT_WEIGHT);
         }
     }
@@ -492,7 +667,7 @@ static poise_status judge_feet(job *j, poise_pin_report *report, poise_error *er
             poise_goal stay = poise_goal_default(POISE_GOAL_POSITION);
             stay.body = j->foot[s];
             status = poise_kinematics_update(e->kin, pz_editor_original(e, f), error);
-            stay = pz_goal_met(&stay, e->kin, NULL);
+            stay = goal_met(&stay, e->kin, NULL);
             status = status == POISE_OK ? pz_editor_error(e, &stay, pz_editor_frame(e, f), &miss, error) : status;
             report->kept_length = max2(report->kept_length, miss.error);
         }

@@ -9,7 +9,7 @@
 // Then places: where heel or toe rests, that point is held; elsewhere the difference at the end of one contact goes over
 // into that at the beginning of the next. Last, a sole that would be below the ground, or scrape over it on
 // its way, is lifted.
-#include "motion/retarget/feet.h"
+#include "motion/retarget/retarget_work.h"
 
 #include <poise/retarget.h>
 
@@ -569,7 +569,7 @@ void pz_foot_plant(pz_foot *foot, const pz_ground *g, poise_vec3 *offset)
 // How high a figure stands: its lowest sole against the ground that it stands on at rest.
 //
 // A figure whose root can move goes to its goals as a whole, and leaves the ground with no goal being missed. The ground is
-// where the lowest sole is in the rest pose; soles are those of retargeting (feet.h).
+// where the lowest sole is in the rest pose; soles are those of retargeting (retarget_work.h).
 
 struct poise_stance {
     vec3 up;

@@ -6,7 +6,7 @@
 // hands. Limbs are found by these names, pelvis and chest by where limbs meet. Arms and legs whose joints are only numbered
 // (Talos, some glTF figures) are cut by the lengths of their bones, fingers whose bodies are only numbered are told by the
 // shape of the hand.
-#include "motion/retarget/roles.h"
+#include "motion/retarget/actor.h"
 
 #include "base/error.h"
 #include "base/text.h"

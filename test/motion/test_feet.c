@@ -1,6 +1,6 @@
 // Feet of a retargeted figure: their soles, and how they are planted.
 #include "motion/named_figures.h"
-#include "motion/retarget/feet.h"
+#include "motion/retarget/retarget_work.h"
 #include "support/own.h"
 #include "support/test_main.h"
 

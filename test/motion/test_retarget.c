@@ -1,6 +1,6 @@
 // Retargeting: who is who, rest poses, feet, limits, verdict.
 #include "motion/named_figures.h"
-#include "motion/retarget/roles.h"
+#include "motion/retarget/actor.h"
 #include "support/test_main.h"
 
 #include <poise/retarget.h>

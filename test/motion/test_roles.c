@@ -1,6 +1,6 @@
 // Retargeting: which body plays which role, by the names of many dialects and by the tree.
 #include "motion/named_figures.h"
-#include "motion/retarget/roles.h"
+#include "motion/retarget/actor.h"
 #include "support/test_main.h"
 
 #include <poise/retarget.h>
