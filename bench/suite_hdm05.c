@@ -88,7 +88,7 @@ static poise_report solve_frame(contest *c, poise_solver *solver, int frame, res
     r->below += report.cost <= HDM05_FTOL;
     r->iterations += report.iterations;
     r->evaluations += report.evaluations;
-    if (hdm05_is_calm(frame)) {
+    if (hdm05_is_outside_flips(frame)) {
         r->calm_frames += 1;
         r->calm_error += error;
     }

@@ -895,7 +895,10 @@ static void put_vector(asf_writing *w, poise_vec3 end)
 {
     double direction[3], length;
     if (!split_end(end, direction, &length)) { // tiny numbers: as they are
-        direction[0] = end.x, direction[1] = end.y, direction[2] = end.z, length = 1.0;
+        direction[0] = end.x;
+        direction[1] = end.y;
+        direction[2] = end.z;
+        length = 1.0;
     }
     pz_put(w->output, "     direction");
     put_numbers(w->output, direction, 3);

@@ -56,7 +56,8 @@ static pz_word trimmed(const char *text, size_t length)
         --length;
     }
     while (length > 0 && *text == ' ') {
-        ++text, --length;
+        ++text;
+        --length;
     }
     size_t whole = 0; // a zero within ends it
     while (whole < length && text[whole] != '\0') {

@@ -97,7 +97,8 @@ static field field_with_unit(pz_word cell, pz_word *unit)
         --unit->length;
     }
     while (unit->length > 0 && is_unit_mark(unit->text[0])) {
-        ++unit->text, --unit->length;
+        ++unit->text;
+        --unit->length;
     }
     return f;
 }

@@ -89,8 +89,10 @@ static bool reach_of(const poise_model *model, const double *q, double *y, doubl
     bool works = !q || poise_kinematics_update(kin, q, NULL) == POISE_OK;
     for (int k = 0; k < bodies && works; ++k) {
         poise_vec3 at = poise_kinematics_body_pose(kin, k).position;
-        low[0] = min2(low[0], at.y), high[0] = max2(high[0], at.y);
-        low[1] = min2(low[1], at.z), high[1] = max2(high[1], at.z);
+        low[0] = min2(low[0], at.y);
+        high[0] = max2(high[0], at.y);
+        low[1] = min2(low[1], at.z);
+        high[1] = max2(high[1], at.z);
     }
     poise_kinematics_destroy(kin);
     *y = high[0] - low[0];
@@ -237,7 +239,9 @@ poise_status poise_file_clearance(const poise_file *file, const poise_shape *obs
     chosen.excluded = b.excluded;
     chosen.excluded_count = (int)b.excluded_count;
     poise_constraint made = poise_constraint_default(POISE_CONSTRAINT_CLEARANCE);
-    made.shapes = b.shapes, made.shape_count = (int)b.shape_count, made.pairs = b.pairs;
+    made.shapes = b.shapes;
+    made.shape_count = (int)b.shape_count;
+    made.pairs = b.pairs;
     status = poise_pairs_find(file->model, b.shapes, made.shape_count, &chosen, allocator, b.pairs, (int)b.pair_room,
                               &made.pair_count, error);
     if (status != POISE_OK) {

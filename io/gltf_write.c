@@ -380,7 +380,8 @@ static void target_of_channel(gltf_writing *doc, int joint, bool rotation, int c
 
 static void sampler_of_channel(gltf_writing *doc, int joint, bool rotation, int channel)
 {
-    (void)joint, (void)rotation;
+    (void)joint;
+    (void)rotation;
     pz_json_open_flat(&doc->writer, NULL, "{");
     pz_json_put_integer(&doc->writer, "input", doc->first_accessor);
     pz_json_put_integer(&doc->writer, "output", doc->first_accessor + channel + 1);

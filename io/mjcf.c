@@ -1207,7 +1207,10 @@ static void put_joint(const pz_mjcf *m, const pz_mjcf_joint *joint, const double
     if (count >= 4) { // w x y z there, x y z w here
         const double *there = from + count - 4;
         double *here = q + info.q + count - 4;
-        here[0] = there[1], here[1] = there[2], here[2] = there[3], here[3] = there[0];
+        here[0] = there[1];
+        here[1] = there[2];
+        here[2] = there[3];
+        here[3] = there[0];
     }
 }
 

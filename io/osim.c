@@ -392,7 +392,8 @@ static bool osim_function_scale(osim *o, poise_function *f, double s)
 
 bool pz_osim_is_linear(const poise_function *f, double *a, double *b)
 {
-    *a = 0.0, *b = 0.0;
+    *a = 0.0;
+    *b = 0.0;
     if (f->kind == POISE_FUNCTION_POLYNOMIAL) {
         *a = f->count > 1 ? f->y[f->count - 2] : 0.0;
         *b = f->count > 0 ? f->y[f->count - 1] : 0.0;
@@ -473,7 +474,8 @@ static poise_status read_points(osim *o, const pz_xml_node *node, poise_function
     }
     for (int i = 0; i < count; ++i) {
         if (kept == 0 || x[i] > x[kept - 1]) {
-            x[kept] = x[i], y[kept] = y[i];
+            x[kept] = x[i];
+            y[kept] = y[i];
             kept += 1;
         }
     }
@@ -842,8 +844,10 @@ static poise_status read_places(osim *o, osim_joint *joint)
     if (status == POISE_OK && pz_osim_is_true(joint->node, "reverse")) {
         int body = joint->parent;
         poise_pose place = joint->on_parent;
-        joint->parent = joint->child, joint->child = body;
-        joint->on_parent = joint->on_child, joint->on_child = place;
+        joint->parent = joint->child;
+        joint->child = body;
+        joint->on_parent = joint->on_child;
+        joint->on_child = place;
     }
     return status;
 }

@@ -198,7 +198,8 @@ static poise_status read_knots(const pz_item *item, double *x, double *y)
         pz_item point = pz_json_at(item, i);
         double xy[2] = {0, 0};
         status = pz_json_numbers(&point, xy, 2);
-        x[i] = xy[0], y[i] = xy[1];
+        x[i] = xy[0];
+        y[i] = xy[1];
     }
     return status;
 }

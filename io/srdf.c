@@ -95,7 +95,10 @@ static poise_status make_unit(const srdf *s, const pz_xml_node *node, double *ro
     if (unit.x == 0 && unit.y == 0 && unit.z == 0 && unit.w == 0) {
         return pz_xml_fail(s->input, node, POISE_ERROR_FORMAT, "the rotation x y z w, the last four numbers, is 0 0 0 0");
     }
-    rotation[0] = unit.x, rotation[1] = unit.y, rotation[2] = unit.z, rotation[3] = unit.w;
+    rotation[0] = unit.x;
+    rotation[1] = unit.y;
+    rotation[2] = unit.z;
+    rotation[3] = unit.w;
     return POISE_OK;
 }
 

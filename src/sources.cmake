@@ -161,7 +161,7 @@ set(poise_io_sources
 
 # The methods of the literature, a library beside the core as well (cmake/papers.cmake).
 set(poise_papers_sources
-    papers/methods/line_search.c
+    papers/methods/methods.c
     papers/methods/gradient.c
     papers/methods/conjugate_gradient.c
     papers/methods/bfgs.c
@@ -172,7 +172,6 @@ set(poise_papers_sources
     papers/methods/geometric.c
     papers/methods/ccd.c
     papers/methods/fabrik.c
-    papers/methods/papers.c
     papers/erik/chain.c
     papers/erik/erik.c
     papers/erik/posture.c

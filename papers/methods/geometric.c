@@ -415,10 +415,15 @@ static void free_ball(mover *m, const poise_joint_motion *step, const mat3 *R)
     double *q = m->q + step->q;
     if (step->kind == POISE_MOTION_QUATERNION) {
         quat now = quat_normalize(quat_mul(quat_normalize((quat){q[0], q[1], q[2], q[3]}), by));
-        q[0] = now.x, q[1] = now.y, q[2] = now.z, q[3] = now.w;
+        q[0] = now.x;
+        q[1] = now.y;
+        q[2] = now.z;
+        q[3] = now.w;
     } else {
         vec3 v = so3_log(quat_mul(so3_exp_quat(v3(q[0], q[1], q[2])), by));
-        q[0] = v.x, q[1] = v.y, q[2] = v.z;
+        q[0] = v.x;
+        q[1] = v.y;
+        q[2] = v.z;
     }
     mat3 W = quat_matrix(by);
     W = m3_mul(R, &W);
@@ -467,7 +472,9 @@ static void uphill(const bounded *b, const double *v, double *g)
     vec3 d = m3_apply_transposed(&J, moment(&A));
     double longer = b->ellipse ? max2(b->ellipse->swing[0], b->ellipse->swing[1]) : 1.0;
     double x = b->ellipse ? b->ellipse->swing[0] / longer : 1.0, y = b->ellipse ? b->ellipse->swing[1] / longer : 1.0;
-    g[0] = x * x * d.x, g[1] = y * y * d.y, g[2] = b->count > 2 ? d.z : 0.0;
+    g[0] = x * x * d.x;
+    g[1] = y * y * d.y;
+    g[2] = b->count > 2 ? d.z : 0.0;
 }
 
 // Within the limits: first the box, then the ellipse, along the ray to the centre, or, to reach the corners where the two

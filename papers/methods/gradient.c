@@ -32,7 +32,7 @@ static double transpose_length(const poise_method_run *run, double *p, double *G
 // ---- GRADIENT_DESCENT ----------------------------------------------------------------------------------------------------
 //
 // The search along the projected path q(t) takes the first length that lowers the cost enough (Armijo 1966; within limits:
-// D. Bertsekas, "On the Goldstein-Levitin-Polyak gradient projection method", 1976); see line_search.c. It begins with
+// D. Bertsekas, "On the Goldstein-Levitin-Polyak gradient projection method", 1976); see methods.c. It begins with
 // twice the last tau, so that tau can grow as well as shrink, and at first with alpha (options.damping > 0: with that).
 
 static void *descent_lay_out(const poise_method_run *run, poise_method_memory *memory)

@@ -14,7 +14,7 @@
 // the damped methods. Without it lengths and angles would be compared: of markers in cm, turns have eigenvalues a thousand
 // times those of the root's translation, which delta would then all but hold fast.
 //
-// Then backtracking along the path projected onto the limits (line_search.c), with held dofs left out of H (Bertsekas 1982).
+// Then backtracking along the path projected onto the limits (methods.c), with held dofs left out of H (Bertsekas 1982).
 // Dense: O(n^3).
 #include "papers/methods/methods.h"
 

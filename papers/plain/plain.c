@@ -57,9 +57,10 @@ static void multiply(double A[9], const double B[9])
 static void rotation_about(vec3 a, double angle, double R[9])
 {
     double s = sin(angle), c = cos(angle), d = 1.0 - c;
-    R[0] = c + d * a.x * a.x, R[1] = d * a.x * a.y - s * a.z, R[2] = d * a.x * a.z + s * a.y;
-    R[3] = d * a.x * a.y + s * a.z, R[4] = c + d * a.y * a.y, R[5] = d * a.y * a.z - s * a.x;
-    R[6] = d * a.x * a.z - s * a.y, R[7] = d * a.y * a.z + s * a.x, R[8] = c + d * a.z * a.z;
+    const double made[9] = {c + d * a.x * a.x,       d * a.x * a.y - s * a.z, d * a.x * a.z + s * a.y,
+                            d * a.x * a.y + s * a.z, c + d * a.y * a.y,       d * a.y * a.z - s * a.x,
+                            d * a.x * a.z - s * a.y, d * a.y * a.z + s * a.x, c + d * a.z * a.z};
+    memcpy(R, made, sizeof made);
 }
 
 // ---- Bones ---------------------------------------------------------------------------------------------------------------

@@ -1,6 +1,9 @@
-#include "definiteness.h"
-
-#include "paper_solvers.h"
+// Erleben & Andrews 2019, definiteness and condition of the exact Hessian: what they say of it without an experiment (sections
+// 4, 6.3, 6.7 and Appendix A), by parameterisation of ball joints.
+//
+// The skeleton of a study is rebuilt with its ball joints in another chart, a pose is converted, and the eigenvalues of the
+// exact Hessian of all markers are found there.
+#include "reproduce.h"
 
 #include <poise/papers.h>
 #include <scenes/random.h>
@@ -11,6 +14,8 @@
 
 #define PI  3.14159265358979323846
 #define ILL 1e5
+
+#define COUNT(a) ((int)(sizeof(a) / sizeof(a)[0]))
 
 // ---- Parameterisations ---------------------------------------------------------------------------------------------------
 
@@ -369,4 +374,166 @@ bool definiteness_gimbal(definiteness_chart chart, double angle, double *ratio)
     poise_model_destroy(model);
     poise_model_destroy(ball);
     return works;
+}
+
+// ---- The experiment: along a motion --------------------------------------------------------------------------------------
+
+static const char *const chart_names[CHARTS] = {"Euler angles", "swing, twist", "rotation vector", "quaternion"};
+static const char *const state_names[STATES] = {"before", "zero", "random", "in limits"};
+
+typedef struct case_job {
+    const hessian_study *take;
+    definiteness_case what;
+    bool is_path, has_limits;
+    int every;
+    definiteness_sums sums;
+} case_job;
+
+enum { PATH_ITERATES = 20 };
+
+static bool run_case(void *work, int index)
+{
+    case_job *j = (case_job *)work + index;
+    return j->is_path ? definiteness_of_path(j->take, j->has_limits, j->every, PATH_ITERATES, &j->sums)
+                      : definiteness_along(j->take, &j->what, j->every, &j->sums);
+}
+
+static const sheet_column case_columns[] = {
+    {.key = "coordinates", .head = "coordinates"},
+    {.key = "where", .head = "where"},
+    {.key = "added", .head = "added"},
+    {.key = "hessians", .head = NULL, .format = "%.0f"},
+    {.key = "indefinite_percent", .head = "indef. %", .format = "%.1f"},
+    {.key = "negative", .head = "negative", .format = "%.1f"},
+    {.key = "median_condition", .head = "condition", .format = "%.1e"},
+    {.key = "ill_percent", .head = "> 1e5 %", .format = "%.1f"},
+    {0},
+};
+
+static void add_row(sheet *s, const char *coordinates, const char *where, const char *added, const definiteness_sums *sums)
+{
+    sheet_text(s, coordinates);
+    sheet_text(s, where);
+    sheet_text(s, added);
+    sheet_number(s, sums->frames);
+    sheet_number(s, sums->frames > 0 ? 100.0 * sums->indefinite / sums->frames : NAN);
+    sheet_number(s, sums->frames > 0 ? sums->negative / sums->frames : NAN);
+    sheet_number(s, sums->condition);
+    sheet_number(s, sums->frames > 0 ? 100.0 * sums->ill / sums->frames : NAN);
+}
+
+// Parameterisations, without and with what can be added to the objective, then weights, then limits.
+static int list_cases(const hessian_study *take, int every, case_job *jobs)
+{
+    static const definiteness_case charted[] = {{.state = STATE_BEFORE},
+                                                {.state = STATE_BEFORE, .prior = 1e4},
+                                                {.state = STATE_BEFORE, .smoothness = 1e4},
+                                                {.state = STATE_ZERO}};
+    static const definiteness_case further[] = {{.state = STATE_BEFORE, .prior = 1e2},
+                                                {.state = STATE_ZERO, .prior = 1e4},
+                                                {.state = STATE_RANDOM},
+                                                {.state = STATE_IN_LIMITS}};
+    int most = (take->task.frames - 1) / 3, path_every = 10 * every < most ? 10 * every : most, count = 0;
+    for (int i = 0; i < COUNT(charted) * CHARTS; ++i) {
+        jobs[count] = (case_job){.take = take, .every = every, .what = charted[i / CHARTS]};
+        jobs[count++].what.chart = (definiteness_chart)(i % CHARTS);
+    }
+    for (int i = 0; i < COUNT(further); ++i) {
+        jobs[count++] = (case_job){.take = take, .every = every, .what = further[i]};
+    }
+    for (int i = 0; i < 2; ++i) {
+        jobs[count++] = (case_job){.take = take, .every = path_every, .is_path = true, .has_limits = i == 1};
+    }
+    return count;
+}
+
+enum { MOST_CASES = 64 };
+
+static bool print_cases(reproduce *r, const case_job *jobs, int count)
+{
+    sheet *s = sheet_create(case_columns);
+    for (int i = 0; i < count; ++i) {
+        const definiteness_case *what = &jobs[i].what;
+        char added[64] = "";
+        if (what->prior > 0.0 || what->smoothness > 0.0) {
+            snprintf(added, sizeof added, "%s 1e%.0f", what->prior > 0.0 ? "prior" : "smooth",
+                     log10(what->prior + what->smoothness));
+        }
+        add_row(s, chart_names[what->chart], jobs[i].is_path ? "path" : state_names[what->state],
+                jobs[i].is_path ? jobs[i].has_limits ? "limits" : "no limits" : added, &jobs[i].sums);
+    }
+    return reproduce_sheet(r, s, NULL, "");
+}
+
+// ---- The experiment: gimbal lock -----------------------------------------------------------------------------------------
+
+enum { ANGLES = 46 }; // 0 to 90 degrees
+
+static bool draw_gimbal(reproduce *r, const double ratio[CHARTS][ANGLES])
+{
+    static const char *const colors[CHARTS] = {PLOT_RED, PLOT_GREEN, PLOT_BLUE, PLOT_PURPLE};
+    plot *p = plot_create("Gimbal lock", "One ball joint at its solution: smallest eigenvalue of H over the largest",
+                          reproduce_foot(r), 1, 1, 460.0, 240.0);
+    plot_panel(p, 0, 0,
+               &(plot_panel_options){.x = {.label = "middle Euler angle, degrees", .from = 0.0, .to = 90.0, .step = 15.0},
+                                     .y = {.label = "ratio of eigenvalues", .is_log = true, .from = 1e-6, .to = 10.0}});
+    for (int c = 0; c < CHARTS; ++c) {
+        double x[ANGLES], y[ANGLES];
+        for (int i = 0; i < ANGLES; ++i) {
+            x[i] = 2.0 * i;
+            y[i] = fmax(ratio[c][i], 1e-7);
+        }
+        plot_line(p, (plot_style){.color = colors[c], .width = 2.0, .is_dashed = c == CHART_SWING_TWIST}, x, y, ANGLES,
+                  chart_names[c]);
+    }
+    return reproduce_plot(r, p, "-gimbal");
+}
+
+static bool run_gimbal(reproduce *r)
+{
+    static const sheet_column columns[] = {{.key = "middle_angle_degrees", .head = "middle angle", .format = "%.0f"},
+                                           {.key = "euler", .head = "Euler angles", .format = "%.1e"},
+                                           {.key = "swing_twist", .head = "swing and twist", .format = "%.2f"},
+                                           {.key = "vector", .head = "rotation vector", .format = "%.2f"},
+                                           {.key = "quaternion", .head = "quaternion", .format = "%.2f"},
+                                           {0}};
+    static double ratio[CHARTS][ANGLES];
+    const double degree = 3.14159265358979323846 / 180.0;
+    sheet *s = sheet_create(columns);
+    bool works = true;
+    for (int i = 0; i < ANGLES && works; ++i) {
+        for (int c = 0; c < CHARTS && works; ++c) {
+            works = definiteness_gimbal((definiteness_chart)c, 2.0 * i * degree, &ratio[c][i]);
+        }
+        if (i % 10 == 0 || i >= ANGLES - 3) {
+            sheet_number(s, 2.0 * i);
+            for (int c = 0; c < CHARTS; ++c) {
+                sheet_number(s, fmax(ratio[c][i], 0.0)); // rounding
+            }
+        }
+    }
+    works =
+        reproduce_sheet(r, s, "Gimbal lock: smallest eigenvalue of H over the largest, a ball joint at rest", "-gimbal") &&
+        works;
+    return works && draw_gimbal(r, (const double(*)[ANGLES])ratio);
+}
+
+bool hessian_definiteness(reproduce *r)
+{
+    scene_take take;
+    case_job jobs[MOST_CASES];
+    if (!reproduce_scenes(r, PAPER_WORKOUT, 1, &take)) {
+        return false;
+    }
+    int usual = r->is_full ? 1 : take.study->task.is_recording ? 20 : 5;
+    int count = list_cases(take.study, r->every > 0 ? r->every : usual, jobs);
+    reproduce_note(
+        r,
+        "Eigenvalues of the exact Hessian in frames of %s, in cm and radians as the authors have it: share that is "
+        "indefinite, mean number of negative eigenvalues, median condition number, and share of those above 1e5. "
+        "Where: at the pose of the frame before, at zero, at random angles, at random angles within the limits, and "
+        "on the path of trust_region from zero, its first %d iterates, over the coordinates that are not at a "
+        "limit. Added: a prior towards zero or smoothness, by weight in cm^2/rad^2.",
+        take.study->name, PATH_ITERATES);
+    return reproduce_jobs(r, count, run_case, jobs) && print_cases(r, jobs, count) && run_gimbal(r);
 }

@@ -365,8 +365,6 @@ void hdm05_zero(const hdm05_task *task, int frame, double *q)
 
 // ---- Studies -------------------------------------------------------------------------------------------------------------
 
-// ---- Studies -------------------------------------------------------------------------------------------------------------
-
 static void find_range(const hdm05_task *task, int i, bool is_free, double *lower, double *upper)
 {
     double least = INFINITY, most = -INFINITY;

@@ -12,8 +12,9 @@
 #ifndef PAPERS_HESSIAN_STUDY_H
 #define PAPERS_HESSIAN_STUDY_H
 
-#include <papers/reproduce/paper_solvers.h>
 #include <poise/poise.h>
+
+#include <stdbool.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -75,10 +76,49 @@ static inline bool hdm05_is_before_flip(int frame)
 }
 
 // Is this frame, counted from 0, outside the window in which the AMC jumps?
-static inline bool hdm05_is_calm(int frame)
+static inline bool hdm05_is_outside_flips(int frame)
 {
     return frame + 1 < HDM05_FLIPS_FIRST || frame + 1 > HDM05_FLIPS_LAST;
 }
+
+// ---- The authors' baselines (paper_solvers.c) ----------------------------------------------------------------------------
+//
+// The baselines as the authors ran them, beside the product's own BFGS and LEVENBERG_MARQUARDT:
+// MATLAB's fminunc with its quasi-Newton algorithm, and LMFsolve (M. Balda 2007) as their program has it. Neither knows
+// limits. The coordinates must be numbers that a step adds to: no quaternions.
+
+typedef enum paper_solver {
+    PAPER_NONE = 0,
+    PAPER_BFGS, // "as fminunc"
+    PAPER_LM    // "as LMFsolve"
+} paper_solver;
+
+typedef struct paper_problem {
+    poise_objective *objective; // with its goals
+    int n;                      // coordinates
+    const bool *locked;         // n flags of coordinates that stay; NULL: none
+    int max_iterations;
+    double tolerance; // stop when f is below
+} paper_problem;
+
+typedef struct paper_result {
+    int iterations, evaluations;
+    double f;
+} paper_result;
+
+// Improve x (n numbers). `history` (may be NULL) receives f at the start and after each iteration: max_iterations + 1
+// numbers. False without memory, or where f cannot be evaluated.
+bool paper_solve(paper_solver solver, const paper_problem *problem, double *x, double *history, paper_result *result);
+
+// ---- Symmetric matrices --------------------------------------------------------------------------------------------------
+//
+// Symmetric matrices of experiments: row-major, n x n, the caller's memory.
+
+// x <- A^-1 x by Cholesky's factor, which takes the place of A. False when A is not positive definite.
+bool symmetric_solve(int n, double *A, double *x);
+
+// Eigenvalues in ascending order to w (n numbers), by the rotations of Jacobi; A is spoilt.
+void symmetric_eigenvalues(int n, double *A, double *w);
 
 // ---- Studies -------------------------------------------------------------------------------------------------------------
 //
@@ -151,6 +191,55 @@ bool hessian_sequence(const hessian_study *study, const hessian_run *run, hessia
 // Definiteness of the Hessian of an arm of two unit links whose tip is to go to (goal_x, 0), over size x size angles from
 // -180 to 180 degrees, theta_1 by row; f and the smaller and larger eigenvalue as well, each size x size numbers.
 bool hessian_map(double goal_x, int size, poise_definiteness *kind, double *f, double *smaller, double *larger);
+
+// ---- Definiteness (definiteness.c) ---------------------------------------------------------------------------------------
+//
+// Definiteness and condition of the exact Hessian of a study, by parameterisation of ball joints:
+// what Erleben & Andrews 2019 say in sections 4, 6.3, 6.7 and Appendix A without an experiment. Raw coordinates, as
+// theirs: cm and radians. Frames are counted from 0.
+
+typedef enum definiteness_chart {
+    CHART_EULER = 0,   // as the study has it
+    CHART_SWING_TWIST, // twist about the limb; the root by a rotation vector
+    CHART_VECTOR,      // rotation vectors: the exponential map
+    CHART_QUATERNION,
+    CHARTS
+} definiteness_chart;
+
+typedef enum definiteness_state {
+    STATE_BEFORE = 0, // the pose of the frame before
+    STATE_ZERO,       // all angles zero, the root at the mean of the markers
+    STATE_RANDOM,     // every angle from -180 to 180 degrees, the root as in the frame before
+    STATE_IN_LIMITS,  // every angle within the authors' limits, the root as in the frame before
+    STATES
+} definiteness_state;
+
+typedef struct definiteness_case {
+    definiteness_chart chart;
+    definiteness_state state;
+    double prior;      // weight of a pull towards angles of zero, cm^2/rad^2
+    double smoothness; // of one towards the pose of the frame before
+} definiteness_case;
+
+// Over frames.
+typedef struct definiteness_sums {
+    int frames, indefinite;
+    double negative;  // eigenvalues below 0, in sum
+    int ill;          // condition number above 1e5
+    double condition; // median of |eigenvalue| largest over smallest
+    double worst;     // largest
+} definiteness_sums;
+
+// One frame in `every`. False without memory.
+bool definiteness_along(const hessian_study *study, const definiteness_case *what, int every, definiteness_sums *sums);
+
+// The same at the iterates of TRUST_REGION from zero, with or without limits; over the coordinates that are not at a limit.
+// One frame in `every`, the first `iterations` iterates.
+bool definiteness_of_path(const hessian_study *study, bool has_limits, int every, int iterations, definiteness_sums *sums);
+
+// A ball joint with three markers at its solution: the smallest eigenvalue of its Hessian over the largest, with the middle
+// Euler angle (order ZYX) at `angle`, the others 0.3.
+bool definiteness_gimbal(definiteness_chart chart, double angle, double *ratio);
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,5 @@
+// The baselines of Erleben & Andrews 2019 as the authors ran them: MATLAB's fminunc and LMFsolve.
+//
 // BFGS as fminunc:
 //
 //   B_0 = I, scaled by (s . y)/(y . y) after the first step, before its update       d = -B g
@@ -11,7 +13,7 @@
 //   gain R = (f - f(new))/(-g . d - d . A d/2)
 //   l/2 where R is above 3/4;  l times 2 - 2 (f(new) - f)/(g . d), kept in [2, 10], where it is below 1/4
 //   accepted when f falls; every trial is an iteration, and the start is not tested for convergence
-#include "paper_solvers.h"
+#include "hessian_study.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-// `poise reproduce` from its arguments to its exit status: which experiments, on what data.
+// `poise reproduce`: the list of experiments, the command from its arguments to its exit status, and what experiments share:
+// notes, takes, threads, sheets.
 #include "reproduce.h"
 
 #include "cli/data_files.h"
@@ -15,46 +16,54 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const experiment *const lists[] = {hessian_experiments, erik_experiments, picture_experiments};
-enum { LISTS = sizeof lists / sizeof lists[0] };
+#define HESSIAN  "Erleben & Andrews 2019"
+#define ERIK     "Ribeiro & Paiva 2019"
+#define COUNT(a) ((int)(sizeof(a) / sizeof(a)[0]))
 
-// Experiment number `index` over all lists; NULL beyond the last.
-static const experiment *experiment_at(int index)
-{
-    for (int i = 0; i < LISTS; ++i) {
-        for (const experiment *e = lists[i]; e->name; ++e) {
-            if (index-- == 0) {
-                return e;
-            }
-        }
-    }
-    return NULL;
-}
+static const experiment experiments[] = {
+    {"hessian-table3", "Calls of the function until f < 1e-2", HESSIAN ", Table 3", true, hessian_table3, false},
+    {"hessian-table4", "Error and time over a whole motion", HESSIAN ", Table 4", true, hessian_table4, false},
+    {"hessian-times", "Time of an evaluation and of a solve", HESSIAN ", section 6.2", true, hessian_times, false},
+    {"hessian-fig2", "Frames of walking, punching and kicking", HESSIAN ", Fig. 2", true, hessian_fig2, false},
+    {"hessian-fig3", "Convergence without limits", HESSIAN ", Fig. 3", true, hessian_fig3, false},
+    {"hessian-fig4", "Convergence with limits", HESSIAN ", Fig. 4", true, hessian_fig4, false},
+    {"hessian-fig5", "Convergence from zero", HESSIAN ", Fig. 5", true, hessian_fig5, false},
+    {"hessian-fig6", "Frames of a workout", HESSIAN ", Fig. 6", true, hessian_fig6, false},
+    {"hessian-fig7", "Convergence in a workout", HESSIAN ", Fig. 7", true, hessian_fig7, false},
+    {"hessian-fig8", "Conjugate gradients: band against tolerance", HESSIAN ", Fig. 8", true, hessian_fig8, false},
+    {"hessian-definiteness", "Definiteness along a motion", HESSIAN ", section 6.7", true, hessian_definiteness, false},
+    {"hessian-a9", "The arm of two links", HESSIAN ", Fig. A.9", false, hessian_fig_a9, false},
+    {"hessian-a10", "Definiteness of its Hessian", HESSIAN ", Fig. A.10", false, hessian_fig_a10, false},
+    {"erik-table8", "Iterations and time of ERIK and DLS", ERIK ", Table 8", false, erik_table8, true},
+    {"erik-table9", "Errors of ERIK and DLS on skeleton C", ERIK ", Table 9", false, erik_table9, true},
+    {"erik-fig7", "Five postures of skeleton C", ERIK ", Fig. 7", false, erik_fig7, false},
+    {"erik-fig8", "All postures of skeleton C", ERIK ", Fig. 8", false, erik_fig8, false},
+    {"erik-fig9", "All target orientations", ERIK ", Fig. 9", false, erik_fig9, false},
+    {"erik-fig10", "Orientation errors of ERIK and DLS", ERIK ", Fig. 10", false, erik_fig10, true},
+    {"erik-fig11", "Distributions of the errors, skeletons B to G", ERIK ", Fig. 11", false, erik_fig11, true},
+    {"erik-fig12", "Histograms of the errors, skeletons A to G", ERIK ", Fig. 12", false, erik_fig12, true},
+    {"erik-fig13", "Distributions of the errors of ERIK and DLS", ERIK ", Fig. 13", false, erik_fig13, true},
+    {"erik-aggravation", "Errors and iterations against the aggravation", ERIK ", eq. 21", false, erik_aggravation, true},
+    {"erik-fit", "The defaults against the printed numbers", ERIK ", Tables 8-9", false, erik_fit, true},
+    {"notes-2d", "Gradient descent of an arm and a tree", "notes on inverse kinematics in the plane", false, notes_2d,
+     false},
+};
+enum { EXPERIMENTS = COUNT(experiments) };
 
 static const char *experiment_name(const void *user, int index)
 {
     (void)user;
-    return experiment_at(index)->name;
-}
-
-static int experiment_count(void)
-{
-    int count = 0;
-    while (experiment_at(count)) {
-        count += 1;
-    }
-    return count;
+    return experiments[index].name;
 }
 
 static const experiment *find_experiment(const char *name)
 {
-    const experiment *e;
-    for (int i = 0; (e = experiment_at(i)); ++i) {
-        if (strcmp(e->name, name) == 0) {
-            return e;
+    for (int i = 0; i < EXPERIMENTS; ++i) {
+        if (strcmp(experiments[i].name, name) == 0) {
+            return &experiments[i];
         }
     }
-    const char *near = poise_nearest_name(name, experiment_name, NULL, experiment_count());
+    const char *near = poise_nearest_name(name, experiment_name, NULL, EXPERIMENTS);
     if (near) {
         complain("there is no experiment \"%s\"; did you mean \"%s\"?", name, near);
     } else {
@@ -67,8 +76,8 @@ static app_exit list_experiments(bool json)
 {
     json_node *list = json ? json_new(JSON_ARRAY) : NULL;
     table *t = json ? NULL : table_create("name\twhat\tfrom");
-    const experiment *e;
-    for (int i = 0; (e = experiment_at(i)); ++i) {
+    for (int i = 0; i < EXPERIMENTS; ++i) {
+        const experiment *e = &experiments[i];
         if (json) {
             json_append(list, json_make("{s:s, s:s, s:s, s:b}", "name", e->name, "title", e->title, "source", e->source,
                                         "uses_data", e->uses_data));
@@ -91,10 +100,10 @@ static app_exit list_experiments(bool json)
 static bool run_mine(reproduce *r, const experiment *e)
 {
     if (rank_leads()) {
-        return e->run(r, e);
+        return e->run(r);
     }
     if (e->is_shared) {
-        e->run(r, e);
+        e->run(r);
     }
     return true;
 }
@@ -119,11 +128,11 @@ static bool is_name(const arguments *args, const char *word)
 static void write_again(const arguments *args, int at, bool is_all, reproduce *r)
 {
     size_t used = (size_t)snprintf(r->again, sizeof r->again, "poise%s reproduce", ranks_are_unset() ? "" : "-mpi");
-    int count = is_all ? experiment_count() : arguments_count(args), word_count;
+    int count = is_all ? EXPERIMENTS : arguments_count(args), word_count;
     for (int i = at; i < count && used < sizeof r->again; ++i) {
         used += (size_t)snprintf(r->again + used, sizeof r->again - used, " %s",
                                  at == 0 && is_all ? "all"
-                                 : is_all          ? experiment_at(i)->name
+                                 : is_all          ? experiments[i].name
                                                    : arguments_at(args, i));
         i = at == 0 && is_all ? count : i;
     }
@@ -212,7 +221,7 @@ static bool run_all(const arguments *args, reproduce *r)
 {
     bool json = arguments_json(args), works = true;
     bool is_all = strcmp(arguments_at(args, 0), "all") == 0;
-    int count = is_all ? experiment_count() : arguments_count(args);
+    int count = is_all ? EXPERIMENTS : arguments_count(args);
     for (int i = 0; i < count && !is_all; ++i) {
         works = works && find_experiment(arguments_at(args, i)) != NULL;
     }
@@ -220,7 +229,7 @@ static bool run_all(const arguments *args, reproduce *r)
     r->results = json ? json_new(JSON_ARRAY) : NULL;
     for (int i = 0; i < count && works; ++i) {
         write_again(args, i, is_all, r);
-        works = run_experiment(r, is_all ? experiment_at(i) : find_experiment(arguments_at(args, i)), json);
+        works = run_experiment(r, is_all ? &experiments[i] : find_experiment(arguments_at(args, i)), json);
     }
     interrupt_words(NULL);
     if (json && works) {
@@ -255,9 +264,7 @@ app_exit run_reproduce(int count, char **words)
     return app_run_with(&cmd_reproduce, run, count, words);
 }
 
-// ---- What the experiments share ------------------------------------------------------------------------------------------
-//
-// What the experiments share: takes, threads, and how they say what they found.
+// ---- What experiments need and say ---------------------------------------------------------------------------------------
 
 #define COLUMNS 80
 

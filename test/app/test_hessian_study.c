@@ -2,8 +2,7 @@
 // numbers that come out agree with each other.
 #include "support/test_main.h"
 
-#include "papers/reproduce/definiteness.h"
-#include "papers/reproduce/planar_study.h"
+#include "papers/reproduce/reproduce.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 // Plots: well-formed, the same bytes for the same calls, ticks at round numbers, marks where they belong.
 #include "support/test_main.h"
 
-#include "papers/reproduce/plot_axis.h"
+#include "papers/reproduce/plot.h"
 #include <scenes/random.h>
 
 #include <expat.h>

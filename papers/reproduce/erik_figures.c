@@ -1,5 +1,5 @@
 // Ribeiro & Paiva 2019, Figs. 7 to 13.
-#include "reproduce_erik.h"
+#include "reproduce.h"
 
 #include "cli/memory.h"
 
@@ -175,17 +175,26 @@ static bool write_postures(reproduce *r, const evaluate_problem *problem)
     return reproduce_data(r, s, "");
 }
 
-bool erik_draw_postures(reproduce *r, const experiment *e)
+static bool draw_postures(reproduce *r, bool all)
 {
     const erik_run *run = erik_problems(r);
     const evaluate_problem *problem = run->problems[ERIK_C];
     poise_kinematics *kinematics;
     need(poise_kinematics_create(problem->model, NULL, &kinematics, NULL) == POISE_OK);
-    bool is_all = strcmp(e->name, "erik-fig8") == 0;
     reproduce_note(r, "%d postures of skeleton C; the paper has 3789. Angles in radians.", (int)problem->posture_count);
-    bool works = write_postures(r, problem) && (is_all ? draw_all_postures : draw_five_postures)(r, problem, kinematics);
+    bool works = write_postures(r, problem) && (all ? draw_all_postures : draw_five_postures)(r, problem, kinematics);
     poise_kinematics_destroy(kinematics);
     return works;
+}
+
+bool erik_fig7(reproduce *r)
+{
+    return draw_postures(r, false);
+}
+
+bool erik_fig8(reproduce *r)
+{
+    return draw_postures(r, true);
 }
 
 // ---- Fig. 9: orientations ------------------------------------------------------------------------------------------------
@@ -229,14 +238,13 @@ static void draw_cloud(plot *p, int column, double thickness, const unsigned cha
     free(y);
 }
 
-bool erik_draw_orientations(reproduce *r, const experiment *e)
+bool erik_fig9(reproduce *r)
 {
     static const sheet_column columns[] = {
         {.key = "yaw", .format = "%.6f"}, {.key = "pitch", .format = "%.6f"}, {.key = "roll", .format = "%.6f"}, {0}};
     const int finest = 12;
     int count = (int)evaluate_grid_count(3, finest);
     unsigned char *points = needed(malloc((size_t)count * 4)), *denominators = points + (size_t)count * 3;
-    (void)e;
     evaluate_grid_points(3, finest, points, denominators);
     sheet *s = sheet_create(columns);
     for (int i = 0; i < count; ++i) {
@@ -342,13 +350,11 @@ static bool print_statistics(reproduce *r, const erik_row *const *rows, int coun
 
 static const int all_measures[3] = {0, 1, 2};
 
-// Fig. 12.
-bool erik_draw_histograms(reproduce *r, const experiment *e)
+bool erik_fig12(reproduce *r)
 {
     const erik_run *run = erik_results(r, false);
     const erik_row *rows[EVALUATE_SKELETONS];
     char titles[EVALUATE_SKELETONS][3][48];
-    (void)e;
     if (!run) {
         return false;
     }
@@ -373,10 +379,9 @@ bool erik_draw_histograms(reproduce *r, const experiment *e)
            write_bins(r, rows, EVALUATE_SKELETONS, all_measures, 3) && reproduce_plot(r, p, "");
 }
 
-// Figs. 11 and 13.
-bool erik_draw_normals(reproduce *r, const experiment *e)
+// Figs. 11 and 13: skeletons B to G, or the baselines on C.
+static bool draw_normals(reproduce *r, bool is_baselines)
 {
-    bool is_baselines = strcmp(e->name, "erik-fig13") == 0;
     const erik_run *run = erik_results(r, is_baselines);
     if (!run) {
         return false;
@@ -408,12 +413,20 @@ bool erik_draw_normals(reproduce *r, const experiment *e)
     return print_statistics(r, rows, count, all_measures, 3, "") && reproduce_plot(r, p, "");
 }
 
-// Fig. 10.
-bool erik_draw_filter(reproduce *r, const experiment *e)
+bool erik_fig11(reproduce *r)
+{
+    return draw_normals(r, false);
+}
+
+bool erik_fig13(reproduce *r)
+{
+    return draw_normals(r, true);
+}
+
+bool erik_fig10(reproduce *r)
 {
     static const int orientation[1] = {1};
     const erik_run *run = erik_results(r, true);
-    (void)e;
     if (!run) {
         return false;
     }

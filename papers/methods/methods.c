@@ -1,4 +1,31 @@
-// Search along the projected path q(t) = P(retract(q, t d)), P the projection onto the limits.
+// What the methods of the literature share: the table that says which engine serves which, and the search along a direction.
+#include "papers/methods/methods.h"
+
+#include <string.h>
+
+const poise_method_engine *poise_papers_engine(poise_method method)
+{
+    static const poise_method_engine *const engines[POISE_METHOD_COUNT] = {
+        [POISE_METHOD_GRADIENT_DESCENT] = &pz_gradient_descent_engine,
+        [POISE_METHOD_JACOBIAN_TRANSPOSE] = &pz_jacobian_transpose_engine,
+        [POISE_METHOD_PSEUDO_INVERSE] = &pz_pseudo_inverse_engine,
+        [POISE_METHOD_DAMPED_LEAST_SQUARES] = &pz_damped_least_squares_engine,
+        [POISE_METHOD_SELECTIVELY_DAMPED] = &pz_selectively_damped_engine,
+        [POISE_METHOD_CCD] = &pz_ccd_engine,
+        [POISE_METHOD_BWCD] = &pz_bwcd_engine,
+        [POISE_METHOD_FABRIK] = &pz_fabrik_engine,
+        [POISE_METHOD_BFGS] = &pz_bfgs_engine,
+        [POISE_METHOD_LBFGS] = &pz_lbfgs_engine,
+        [POISE_METHOD_TRUST_REGION] = &pz_trust_region_engine,
+        [POISE_METHOD_NEWTON] = &pz_newton_engine,
+        [POISE_METHOD_CONJUGATE_GRADIENT] = &pz_conjugate_gradient_engine,
+    };
+    return (unsigned)method < POISE_METHOD_COUNT ? engines[method] : NULL;
+}
+
+// ---- Search along a direction --------------------------------------------------------------------------------------------
+//
+// The path searched is the projected one, q(t) = P(retract(q, t d)), P the projection onto the limits.
 //
 // With s(t) the step behind q(t), which is t d but for dofs that a bound has stopped, a point is good when
 //
@@ -9,9 +36,6 @@
 // Bracket and bisect (A. Lewis & M. Overton, "Nonsmooth optimization via quasi-Newton methods", 2013, algorithm 2.6): t too
 // long when the first fails, too short when only the second does. Inside the bracket the minimum of a parabola takes the
 // place of the midpoint, kept off the ends.
-#include "papers/methods/methods.h"
-
-#include <string.h>
 
 #define C1     1e-4 // the usual constants of quasi-Newton methods (Nocedal & Wright 2006, section 3.1)
 #define C2     0.9

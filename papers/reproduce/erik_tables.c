@@ -3,9 +3,7 @@
 // A part is a stretch of samples; parts are run on all threads and put together in their order, so that the numbers do not
 // depend on the number of threads or processes. In a full run the results of every part go to a file at once, one file for
 // each process, and a run that was stopped goes on from there to the same bytes, with however many processes.
-#include "reproduce_erik.h"
-
-#include <papers/reproduce/erik_evaluation.h>
+#include "reproduce.h"
 
 #include "cli/memory.h"
 #include "cli/ranks.h"
@@ -488,10 +486,9 @@ static void note_iterations(reproduce *r, const erik_run *run)
     reproduce_note(r, "Mean iterations of damped least squares against those printed: %s.", text);
 }
 
-static bool erik_print_iterations(reproduce *r, const experiment *e)
+bool erik_table8(reproduce *r)
 {
     const erik_run *run = erik_results(r, true);
-    (void)e;
     if (!run || !print_iterations(r, run) || !print_times(r, run) || !draw_iterations(r, run)) {
         return false;
     }
@@ -545,7 +542,7 @@ static bool print_skeletons(reproduce *r, const erik_run *run)
     return reproduce_sheet(r, s, "ERIK on all skeletons, ours (the paper prints figures only)", "-skeletons");
 }
 
-static bool erik_print_errors(reproduce *r, const experiment *e)
+bool erik_table9(reproduce *r)
 {
     static const sheet_column columns[] = {
         {.key = "solver", .head = "solver"},
@@ -560,7 +557,6 @@ static bool erik_print_errors(reproduce *r, const experiment *e)
     };
     const erik_run *run = erik_results(r, true);
     sheet *s = run ? sheet_create(columns) : NULL;
-    (void)e;
     if (!run) {
         return false;
     }
@@ -649,12 +645,11 @@ static void note_noise(reproduce *r, int64_t samples)
     }
 }
 
-static bool erik_print_aggravation(reproduce *r, const experiment *e)
+bool erik_aggravation(reproduce *r)
 {
     erik_run *runs[AGGRAVATIONS] = {NULL};
     int64_t samples = r->samples > 0 ? r->samples : r->is_full ? 10 * ERIK_SAMPLES : ERIK_SAMPLES / 5;
     bool works = true;
-    (void)e;
     reproduce_note(r, "%" PRId64 " sample%s of each skeleton. The paper does not give its aggravation.", samples,
                    samples == 1 ? "" : "s");
     note_noise(r, samples);
@@ -802,10 +797,9 @@ static bool print_around(reproduce *r, int64_t samples)
                            "-around");
 }
 
-static bool erik_print_fit(reproduce *r, const experiment *e)
+bool erik_fit(reproduce *r)
 {
     int64_t samples = r->samples > 0 ? r->samples : r->is_full ? 10 * ERIK_SAMPLES : ERIK_SAMPLES / 5;
-    (void)e;
     reproduce_note(r,
                    "%" PRId64 " sample%s of each skeleton. The paper gives weights and threshold; the other settings were "
                    "searched on all its numbers together.",
@@ -813,21 +807,3 @@ static bool erik_print_fit(reproduce *r, const experiment *e)
     note_noise(r, samples);
     return print_around(r, samples);
 }
-
-// ---- The list ------------------------------------------------------------------------------------------------------------
-
-const experiment erik_experiments[] = {
-    {"erik-table8", "Iterations and time of ERIK and DLS", ERIK_SOURCE ", Table 8", false, erik_print_iterations, true},
-    {"erik-table9", "Errors of ERIK and DLS on skeleton C", ERIK_SOURCE ", Table 9", false, erik_print_errors, true},
-    {"erik-fig7", "Five postures of skeleton C", ERIK_SOURCE ", Fig. 7", false, erik_draw_postures, false},
-    {"erik-fig8", "All postures of skeleton C", ERIK_SOURCE ", Fig. 8", false, erik_draw_postures, false},
-    {"erik-fig9", "All target orientations", ERIK_SOURCE ", Fig. 9", false, erik_draw_orientations, false},
-    {"erik-fig10", "Orientation errors of ERIK and DLS", ERIK_SOURCE ", Fig. 10", false, erik_draw_filter, true},
-    {"erik-fig11", "Distributions of the errors, skeletons B to G", ERIK_SOURCE ", Fig. 11", false, erik_draw_normals, true},
-    {"erik-fig12", "Histograms of the errors, skeletons A to G", ERIK_SOURCE ", Fig. 12", false, erik_draw_histograms, true},
-    {"erik-fig13", "Distributions of the errors of ERIK and DLS", ERIK_SOURCE ", Fig. 13", false, erik_draw_normals, true},
-    {"erik-aggravation", "Errors and iterations against the aggravation", ERIK_SOURCE ", eq. 21", false,
-     erik_print_aggravation, true},
-    {"erik-fit", "The defaults against the printed numbers", ERIK_SOURCE ", Tables 8-9", false, erik_print_fit, true},
-    {0},
-};
