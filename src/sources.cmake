@@ -57,8 +57,6 @@ set(poise_sources
     src/solve/tree_step.c
     src/solve/tree_wide.c
     src/solve/damped_step.c
-    src/solve/arm_chain.c
-    src/solve/arm_beyond.c
     src/solve/arm_wide.c
     src/solve/arm.c
     src/solve/tips_tree.c

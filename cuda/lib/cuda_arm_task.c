@@ -73,7 +73,7 @@ poise_status pz_cuda_task_make(const poise_model *model, const poise_goal *goal,
         poise_model_neutral(model, q);
     }
     status = q ? pz_solve_begin(solver, goal, 1, q, error) : POISE_ERROR_MEMORY;
-    const pz_arm_chain *chain = status == POISE_OK ? pz_arm_prepare(solver, call) : NULL;
+    const pz_arm_chain *chain = status == POISE_OK && pz_arm_prepare(solver, solver->arm, call) ? call->chain : NULL;
     if (status != POISE_OK) {
         status = q ? status : pz_error_set(error, status, "out of memory");
     } else if (!chain || call->target.has_band || options->method != POISE_METHOD_AUTO || options->engine ||

@@ -105,9 +105,9 @@ static void solve_alone(const engine *e, poise_problem *p)
 }
 
 // Begin the search that the current call wants next.
-static void begin_search(const engine *e, int l)
+static void begin_search(engine *e, int l)
 {
-    pz_arm_begin_search(e->solver);
+    pz_arm_begin_search(e->solver, &e->lanes[l].call);
     e->kernel->begin(e->state, l, e->chain, &e->lanes[l].call.run);
 }
 
@@ -120,8 +120,9 @@ static bool take(engine *e, int l, poise_problem *p)
     if (p->status != POISE_OK) {
         return false;
     }
-    const pz_arm_chain *chain = pz_arm_prepare(e->solver, &here->call);
-    if (!chain || chain->slides || chain->n < LEAST_JOINTS || here->call.target.has_band) {
+    bool fits = pz_arm_prepare(e->solver, e->solver->arm, &here->call);
+    const pz_arm_chain *chain = here->call.chain;
+    if (!fits || chain->slides || chain->n < LEAST_JOINTS || here->call.target.has_band) {
         solve_alone(e, p);
         return false;
     }
@@ -179,19 +180,18 @@ static void settle(engine *e, int l, bool met)
     lane *here = &e->lanes[l];
     poise_solver *solver = e->solver;
     pz_solve_resume(solver, &here->waiting);
-    pz_arm_take_up(solver, &here->call);
-    bool over = pz_arm_end_search(solver, met);
+    bool over = pz_arm_end_search(solver, &here->call, met);
     bool alone = e->next == e->queued && count_bits(e->busy) * FEW <= e->width;
     while (!over && alone) {
-        pz_arm_begin_search(solver);
-        over = pz_arm_end_search(solver, pz_arm_search(e->chain, &here->call.target, e->most, &here->call.run));
+        pz_arm_begin_search(solver, &here->call);
+        over = pz_arm_end_search(solver, &here->call, pz_arm_search(e->chain, &here->call.target, e->most, &here->call.run));
     }
     if (!over) {
         begin_search(e, l);
         pz_solve_leave(solver, &here->waiting);
         return;
     }
-    pz_arm_conclude(solver);
+    pz_arm_conclude(solver, &here->call);
     pz_solve_end(solver, here->problem->q, &here->problem->report);
     refill(e, l);
 }

@@ -2,7 +2,7 @@
 //
 // A search looks for a configuration where the pose error is zero, from the caller's start and then from a fixed sequence
 // of others; a minimiser with exact second derivatives finishes where a search creeps, and finds the closest pose where
-// there is no zero. The chain is held in a normal form of its own (arm_chain.c), without the rest of the model.
+// there is no zero. All of it is in arm.c; what a step computes is in arm_kernel.h and arm_descent.h, for every width.
 //
 // Lengths in here are divided by L = chain.unit, so that one energy serves arms of every size. With d_k the columns of the
 // goal's frame, u_k those of its target, r the position error over L, phi the angle between the frames:
@@ -20,7 +20,7 @@ typedef struct pz_arm pz_arm; // what a solver has for such goals
 // Joints that move; longer chains are better served by steps in O(N).
 #define PZ_ARM_MOST 16
 
-// ---- Chain (arm_chain.c) -------------------------------------------------------------------------------------------------
+// ---- Chain ---------------------------------------------------------------------------------------------------------------
 
 // The chain from the world to the goal's frame. Every joint moves about or along the z of its frame, then constants carry
 // the frame on: Rz(angle) T(t) Rx(alpha). One entry per joint that moves.
@@ -61,12 +61,8 @@ void pz_arm_chain_scale(double unit, pz_arm_chain *chain);
 // World rotation and position of the goal's frame for the chain's own coordinates q (n numbers).
 void pz_arm_chain_pose(const pz_arm_chain *chain, const double *q, mat3 *R, vec3 *p);
 
-// Fill chain->ratio for the number of joints that chain->n says. Point m >= 1 of the sequence has the coordinate
-// arm_sequence_at(chain, i, ratio, m) for joint i (arm_kernel.h).
-void pz_arm_sequence(pz_arm_chain *chain);
-
-// Each seed has points of the sequence of its own, after the number below, as
-// long as the number stays below 2^28.
+// Each seed has points of the sequence of restarts (arm_sequence_at in arm_kernel.h) of its own, after the number below, as
+// long as that stays below 2^28.
 #define PZ_ARM_STARTS_PER_SEED 4096
 #define PZ_ARM_SEEDS           65536
 static inline int pz_arm_first_start(uint64_t seed)
@@ -118,15 +114,12 @@ typedef enum pz_arm_end { PZ_ARM_MET = 0, PZ_ARM_CLOSEST, PZ_ARM_GAVE_UP, PZ_ARM
 PZ_DEVICE pz_arm_end pz_arm_finish(const pz_arm_chain *chain, const pz_arm_target *target, bool zero, int most,
                                    pz_arm_run *run);
 
-// Fill f, r, e and g of a run for its q.
-PZ_DEVICE void pz_arm_measure(const pz_arm_chain *chain, const pz_arm_target *target, pz_arm_run *run);
-
 // The energy with weight W, its gradient g (n numbers, per unit of a step) and exact Hessian H (row-major with rows of
 // PZ_ARM_MOST, lower triangle), without limits: what the descent works with.
 PZ_DEVICE double pz_arm_derivatives(const pz_arm_chain *chain, const pz_arm_target *target, double W, const double *q,
                                     double *g, double (*H)[PZ_ARM_MOST]);
 
-// ---- Table of starts (arm.c) ---------------------------------------------------------------------------------------------
+// ---- Table of starts -----------------------------------------------------------------------------------------------------
 
 #define PZ_ARM_TABLE 64 // entries
 #define PZ_ARM_NEAR  16 // of them are tried for one target, nearest first
@@ -146,7 +139,7 @@ bool pz_arm_table_make(const pz_arm_chain *chain, pz_arm_table *table);
 void pz_arm_table_aim(const pz_arm_chain *chain, const pz_arm_target *target, pz_arm_table *table);
 void pz_arm_table_next(const pz_arm_chain *chain, const pz_arm_target *target, pz_arm_table *table, double *q);
 
-// ---- Solve (arm.c) -------------------------------------------------------------------------------------------------------
+// ---- One call ------------------------------------------------------------------------------------------------------------
 
 #define PZ_ARM_SEARCH_ITERATIONS 30 // at most, in one search
 #define PZ_ARM_FAR_SEARCHES      32 // when the target is out of reach, so that they only serve the closest pose
@@ -173,11 +166,13 @@ typedef struct pz_arm_stop {
     double q[PZ_ARM_MOST];
 } pz_arm_stop;
 
-// Where a pose is reached, as far as searches without limits find out (arm_beyond.c), if there were any.
+// Where a pose is reached, as far as searches without limits find out, if there were any.
 typedef enum pz_arm_reach { PZ_ARM_UNKNOWN = 0, PZ_ARM_NOWHERE, PZ_ARM_BEYOND_LIMITS, PZ_ARM_WITHIN_LIMITS } pz_arm_reach;
 
 // One call of poise_solve while its searches run.
 typedef struct pz_arm_call {
+    const pz_arm_chain *chain; // it stays as it is until the next call for another body or frame
+    pz_arm_table *table;       // of starts; NULL: there is none, or the target has a band
     pz_arm_target target;
     pz_arm_run run;
     double q_start[PZ_ARM_MOST];
@@ -207,11 +202,6 @@ bool pz_arm_finish_search(const pz_arm_chain *chain, const pz_arm_target *target
 typedef double (*pz_arm_minimise)(void *context, pz_arm_call *call, const double *q, pz_arm_end *end);
 pz_arm_end pz_arm_find_closest(pz_arm_call *call, bool only_near, pz_arm_minimise minimise, void *context);
 
-// Look for zeros without limits from `count` points of the sequence, `first` and on, and from each for one within the
-// limits, until the caller keeps one: it is in call->run then (arm_beyond.c).
-pz_arm_reach pz_arm_look_beyond(const pz_arm_chain *chain, pz_arm_call *call, int first, int count, int max_iterations,
-                                bool (*keeps)(void *context), void *context);
-
 // The parts of pz_arm_solve, for callers that run searches side by side (batch/arm_lanes.c): prepare; then begin a search,
 // run it, end it, until the end of one says that it was the last; then conclude.
 
@@ -225,34 +215,30 @@ double pz_arm_square(double tolerance, double size);
 // Make the chain for a goal's frame, unless it is that of the goal before. False: that is none for an arm.
 bool pz_arm_make_chain(const poise_solver *solver, pz_arm *arm, const poise_goal *goal);
 
-// Make `call` the current one, for the goals and the start that the solver has. Returns the chain, or NULL: this is not one
-// pose goal on such a chain. The chain changes with the next call for another body or frame.
-const pz_arm_chain *pz_arm_prepare(poise_solver *solver, pz_arm_call *call);
-
-// Take up a call that was prepared earlier.
-void pz_arm_take_up(poise_solver *solver, pz_arm_call *call);
+// Fill `call` for the goals and the start that the solver has. False: this is not one pose goal on such a chain.
+bool pz_arm_prepare(poise_solver *solver, pz_arm *arm, pz_arm_call *call);
 
 // Put the start of search number call->search into call->run.
-void pz_arm_begin_search(const poise_solver *solver);
+void pz_arm_begin_search(const poise_solver *solver, pz_arm_call *call);
 
 // After a search: finish by descent what it left near a zero. True when this was the last search; otherwise call->search is
 // the number of the next.
-bool pz_arm_end_search(poise_solver *solver, bool met);
+bool pz_arm_end_search(poise_solver *solver, pz_arm_call *call, bool met);
 
 // The answer: where the last search met the target, or the closest pose.
-void pz_arm_conclude(poise_solver *solver);
+void pz_arm_conclude(poise_solver *solver, pz_arm_call *call);
 
 // Record an iteration after which W/2 |r|^2 + E is `f`, the goal's cost over rotation_weight. It counts as accepted when f
 // is the least so far.
 PZ_DEVICE void pz_arm_record(pz_arm_run *run, double f, double damping, bool exact);
 
-// ---- Entry (arm.c) -------------------------------------------------------------------------------------------------------
+// ---- Entry ---------------------------------------------------------------------------------------------------------------
 
 pz_arm *pz_arm_lay_out(const poise_solver *solver, pz_arena *arena);
 
 // Solve the whole call, restarts included, into solver->q_best, with solver->at evaluated there or the answer measured, and
-// the report filled as run_all does. False, with nothing done: this is not one pose goal on such a chain.
-bool pz_arm_solve(poise_solver *solver);
+// the report filled. False, with nothing done: this is not one pose goal on such a chain.
+bool pz_arm_solve(poise_solver *solver, pz_arm *arm);
 
 // All distinct solutions that options.restarts searches find, nearest to solver->q_start first, into rows of nq numbers; the
 // first is in solver->q_best, too. Without any, as pz_arm_solve. False as there.

@@ -1023,7 +1023,7 @@ static bool search_arm(poise_solver *s, pz_constrained *w)
         return false;
     }
     s->accepts = arm_answer_holds;
-    bool solved = pz_arm_solve(s);
+    bool solved = pz_arm_solve(s, s->arm);
     s->accepts = NULL;
     if (solved && s->report.outcome == POISE_OUTCOME_REACHED) {
         pz_kin_sweep(&s->trial->kin, s->q_best);

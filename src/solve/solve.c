@@ -443,12 +443,17 @@ void pz_solve_resume(poise_solver *s, const pz_waiting *waiting)
 
 // ---- Entries -------------------------------------------------------------------------------------------------------------
 
+static bool search_arm(poise_solver *s)
+{
+    return pz_arm_solve(s, s->arm);
+}
+
 // Who searches: the first engine that serves the goals. False: it does not, and nothing was done.
 static const struct engine {
     bool (*search)(poise_solver *solver);
     bool is_certified; // its answers need no other look, but where tolerances put kinks into the cost
 } engines[] = {
-    {pz_arm_solve, true},
+    {search_arm, true},
     {pz_tips_solve, false},
     {search_from_starts, false},
 };

@@ -450,14 +450,11 @@ bool pz_tips_serves(poise_solver *solver)
 static void solve_part(poise_solver *solver, pz_tips *tips, const pz_part *part)
 {
     solver->is_measured = false;
-    pz_arm *arm = solver->arm;
     const poise_goal *goals = solver->goals;
     bool is_done = false;
     if (part->arm) {
         pz_tips_use_goals(solver, &goals[part->first], 1);
-        solver->arm = part->arm;
-        is_done = pz_arm_solve(solver);
-        solver->arm = arm;
+        is_done = pz_arm_solve(solver, part->arm);
         pz_tips_use_goals(solver, goals, tips->count);
     }
     if (part->tree) {
