@@ -43,9 +43,10 @@ set(poise_sources
     src/goal/objective.c
     src/goal/objective_wide.c
     src/goal/hessian.c
-    src/solve/sensitivity_4.c
-    src/solve/sensitivity_8.c
-    src/solve/sensitivity_wide.c
+    src/solve/wide.c
+    src/solve/lanes_2.c
+    src/solve/lanes_4.c
+    src/solve/lanes_8.c
     src/solve/sensitivity_pose.c
     src/solve/sensitivity_open.c
     src/solve/sensitivity.c
@@ -55,9 +56,7 @@ set(poise_sources
     src/solve/beyond.c
     src/solve/restarts.c
     src/solve/tree_step.c
-    src/solve/tree_wide.c
     src/solve/damped_step.c
-    src/solve/arm_wide.c
     src/solve/arm.c
     src/solve/tips_tree.c
     src/solve/tips_search.c
@@ -73,9 +72,6 @@ set(poise_sources
     src/solve/blockers.c
     src/solve/control_step.c
     src/express/filter.c
-    src/batch/lanes_2.c
-    src/batch/lanes_4.c
-    src/batch/lanes_8.c
     src/batch/arm_lanes.c
     src/batch/tree_lanes.c
     src/batch/batch.c

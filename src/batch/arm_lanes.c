@@ -3,9 +3,9 @@
 // A lane holds one search. When it ends, its problem takes up the one solver there is, as poise_solve would have it at this
 // point: another search, then the lane gets a new start; or the report, then the lane gets the next problem. All lanes of a
 // pass are on the same chain; problems for other frames wait for a pass of their own.
-#include "batch/arm_lanes.h"
 #include "base/cpu.h"
 #include "batch/batch.h"
+#include "solve/arm_kernel.h"
 
 #define LEAST_JOINTS 6 // shorter chains take another step (solve/arm_kernel.h)
 #define FEW          4 // a share of the lanes: with fewer busy than one in so many, one after another is faster

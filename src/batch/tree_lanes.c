@@ -5,11 +5,12 @@
 // its system solved again (a pivot was not positive, a dof left its interval) or its old point evaluated again (the trial
 // was rejected) takes another pass for it while the others go on. Whatever is rare leaves its lane: the problem is handed to
 // poise_solve from its start.
-#include "batch/tree_lanes.h"
+#include "batch/batch.h"
 
 #include "base/cpu.h"
 #include "solve/damped_step.h"
 #include "solve/tips.h"
+#include "solve/tree_lanes.h"
 
 #include <math.h>
 #include <string.h>

@@ -404,7 +404,7 @@ bool pz_arm_prepare(poise_solver *solver, pz_arm *arm, pz_arm_call *call)
 
 // ---- Where searches begin ------------------------------------------------------------------------------------------------
 
-// First the caller's start, then entries of a table, near the target, then an even sequence over the limits (arm_chain.c).
+// First the caller's start, then entries of a table, near the target, then an even sequence over the limits .
 //
 // Turning the first joint turns the whole arm about its axis, and turning the last one changes nothing but the angle about
 // its own: both are solved for in closed form, so that the table only has to cover what is left, four dimensions of the

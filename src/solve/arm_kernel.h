@@ -2,7 +2,7 @@
 // of the pose error that these make up. arm.c tells what is done with it.
 //
 // One text over reals (num/real.h), compiled for one problem (arm.c), for one problem with a column of a frame in each
-// register (arm_wide.c), for lanes (batch/) and for a graphics processor (cuda/kernels/). All have the same bits. Functions
+// register (wide.c), for lanes (lanes_4.c and its like) and for a graphics processor (cuda/kernels/). All have the same bits. Functions
 // are inlined with a constant number of joints n where time counts; `slides` is a constant, too: false when all joints are
 // hinges.
 //
@@ -623,6 +623,176 @@ PZ_INLINE void arm_keep_end(pz_arm_call *call)
     call->ends[at].cost = cost;
     memcpy(call->ends[at].q, call->run.q, sizeof call->ends[at].q);
 }
+
+#endif // one problem
+
+// ---- Several searches side by side ---------------------------------------------------------------------------------------
+//
+// One in each lane: what the engine of a batch (batch/arm_lanes.c) asks of the kernel of each width, and that kernel: the same
+// search for six hinges and more. Searches take their steps together, but begin and end one by one.
+
+#define PZ_ARM_LANES_MOST 8
+
+// What evaluate() found: bits of lanes.
+typedef struct pz_arm_stops {
+    unsigned stopped; // the search ends here
+    unsigned met;     // and the target is met
+} pz_arm_stops;
+
+// `lanes` is the kernel's memory for the searches under way on one chain of hinges: `size` bytes, aligned to PZ_ALIGNMENT,
+// all 0 at first. `busy` has the bits of the lanes that hold a search; what the others compute does not matter.
+typedef struct pz_arm_kernel {
+    size_t size;
+    // Put a problem into a lane: its target, and the intervals of its run.
+    void (*aim)(void *lanes, int lane, const pz_arm_chain *chain, const pz_arm_target *target, const pz_arm_run *run);
+    // Begin a search at the run's q.
+    void (*begin)(void *lanes, int lane, const pz_arm_chain *chain, const pz_arm_run *run);
+    // Evaluate all lanes at q and say which searches end, `most` the iterations that each may take.
+    pz_arm_stops (*evaluate)(void *lanes, unsigned busy, const pz_arm_chain *chain, int most);
+    // One step of all lanes from where evaluate() was.
+    void (*step)(void *lanes, unsigned busy, const pz_arm_chain *chain);
+    // What pz_arm_search leaves in a run: get_end, before step(), where the search stopped; get_numbers, after it, the
+    // rest.
+    void (*get_end)(const void *lanes, int lane, const pz_arm_chain *chain, pz_arm_run *run);
+    void (*get_numbers)(const void *lanes, int lane, const pz_arm_chain *chain, pz_arm_run *run);
+} pz_arm_kernel;
+
+extern const pz_arm_kernel pz_arm_kernel_2, pz_arm_kernel_4, pz_arm_kernel_8;
+
+#if REAL_WIDTH > 1
+
+typedef struct arm_lanes {
+    real q[PZ_ARM_MOST], side[PZ_ARM_MOST], lower[PZ_ARM_MOST], upper[PZ_ARM_MOST], middle[PZ_ARM_MOST]; // of pz_arm_run
+    real33 u;                                                                                            // of the target
+    real3 t;
+    real most_r, most_e, W, cost;
+    arm_progress progress;
+    real first_r, first_e; // where the search began
+
+    // at q, from evaluate()
+    arm_frames frames;
+    arm_error error;
+    real f, inverse_kappa;
+
+    // at the q before, from step()
+    real g[PZ_ARM_MOST]; // W J . r + a . v, held or not
+} arm_lanes;
+
+REAL_TARGET static void arm_lanes_aim(void *lanes, int l, const pz_arm_chain *chain, const pz_arm_target *target,
+                                      const pz_arm_run *run)
+{
+    arm_lanes *s = (arm_lanes *)lanes;
+    real3_set(&s->u.x, l, target->u.x), real3_set(&s->u.y, l, target->u.y), real3_set(&s->u.z, l, target->u.z);
+    real3_set(&s->t, l, target->t);
+    real_set(&s->most_r, l, target->most_r), real_set(&s->most_e, l, target->most_e);
+    real_set(&s->W, l, target->W), real_set(&s->cost, l, target->cost);
+    for (int i = 0; i < chain->n; ++i) {
+        real_set(&s->lower[i], l, run->lower[i]);
+        real_set(&s->upper[i], l, run->upper[i]);
+        real_set(&s->middle[i], l, run->middle[i]);
+    }
+}
+
+REAL_TARGET static void arm_lanes_begin(void *lanes, int l, const pz_arm_chain *chain, const pz_arm_run *run)
+{
+    arm_lanes *s = (arm_lanes *)lanes;
+    for (int i = 0; i < chain->n; ++i) {
+        real_set(&s->q[i], l, run->q[i]), real_set(&s->side[i], l, run->side[i]);
+    }
+    real_set(&s->progress.k, l, 0.0);
+    real_set(&s->progress.f1, l, INFINITY), real_set(&s->progress.f2, l, INFINITY), real_set(&s->progress.f3, l, INFINITY);
+}
+
+REAL_TARGET static void arm_lanes_get_end(const void *lanes, int l, const pz_arm_chain *chain, pz_arm_run *run)
+{
+    const arm_lanes *s = (const arm_lanes *)lanes;
+    for (int i = 0; i < chain->n; ++i) {
+        run->q[i] = real_get(&s->q[i], l), run->side[i] = real_get(&s->side[i], l);
+    }
+}
+
+REAL_TARGET static void arm_lanes_get_numbers(const void *lanes, int l, const pz_arm_chain *chain, pz_arm_run *run)
+{
+    const arm_lanes *s = (const arm_lanes *)lanes;
+    int evaluations = (int)real_get(&s->progress.k, l);
+    run->f = real_get(&s->f, l), run->r = real_get(&s->error.rr, l), run->e = real_get(&s->error.e, l);
+    run->first_r = real_get(&s->first_r, l), run->first_e = real_get(&s->first_e, l);
+    run->iterations += evaluations - 1;
+    run->evaluations += evaluations;
+    for (int i = 0; i < chain->n; ++i) {
+        run->g[i] = real_get(&s->g[i], l);
+    }
+}
+
+REAL_FN pz_arm_stops arm_lanes_evaluate_n(arm_lanes *s, unsigned busy, const pz_arm_chain *chain, int n, int most)
+{
+    arm_forward(chain, n, false, busy, s->q, &s->frames);
+    arm_error error = arm_error_at(&s->frames, &s->u, s->t);
+    real_mask first = s->progress.k == 0.0, met = arm_is_met(&error, s->most_r, s->most_e, s->W, s->cost);
+    s->error = error;
+    s->f = arm_energy(&error);
+    s->inverse_kappa = 1.0 / arm_kappa(error.e); // for step(): here, root and division hide behind other work
+    s->first_r = real_select(first, error.rr, s->first_r);
+    s->first_e = real_select(first, error.e, s->first_e);
+    return (pz_arm_stops){.stopped = mask_bits(arm_ends(&s->progress, s->f, met, most)), .met = mask_bits(met)};
+}
+
+REAL_FN void arm_lanes_step_n(arm_lanes *s, unsigned busy, const pz_arm_chain *chain, int n)
+{
+    arm_column columns[PZ_ARM_MOST];
+    real x[PZ_ARM_MOST];
+    arm_error error = s->error;
+    for (int i = 0; i < n; ++i) {
+        arm_column column = arm_column_of(chain, false, &s->frames, i);
+        s->g[i] = arm_slope(&column, s->W, &error);
+        real_mask moves = mask_not(arm_is_held(s->side[i], arm_slope(&column, real_of(1.0), &error)));
+        columns[i] = (arm_column){pack3_where(moves, column.a), pack3_where(moves, column.J)};
+    }
+    arm_block_step(n, columns, busy, &error, arm_damping(s->f), s->inverse_kappa, x);
+    arm_joints joints = {s->q, s->side, s->lower, s->upper, s->middle};
+    arm_move(chain, n, false, x, &joints);
+}
+
+REAL_TARGET static pz_arm_stops arm_lanes_evaluate(void *lanes, unsigned busy, const pz_arm_chain *chain, int most)
+{
+    switch (chain->n) {
+    case 6:
+        return arm_lanes_evaluate_n((arm_lanes *)lanes, busy, chain, 6, most);
+    case 7:
+        return arm_lanes_evaluate_n((arm_lanes *)lanes, busy, chain, 7, most);
+    default:
+        return arm_lanes_evaluate_n((arm_lanes *)lanes, busy, chain, chain->n, most);
+    }
+}
+
+REAL_TARGET static void arm_lanes_step(void *lanes, unsigned busy, const pz_arm_chain *chain)
+{
+    switch (chain->n) {
+    case 6:
+        arm_lanes_step_n((arm_lanes *)lanes, busy, chain, 6);
+        break;
+    case 7:
+        arm_lanes_step_n((arm_lanes *)lanes, busy, chain, 7);
+        break;
+    default:
+        arm_lanes_step_n((arm_lanes *)lanes, busy, chain, chain->n);
+        break;
+    }
+}
+
+// The kernel of this width.
+#define ARM_KERNEL                                                                                                          \
+    {                                                                                                                       \
+        .size = sizeof(arm_lanes), .aim = arm_lanes_aim, .begin = arm_lanes_begin, .evaluate = arm_lanes_evaluate,          \
+        .step = arm_lanes_step, .get_end = arm_lanes_get_end, .get_numbers = arm_lanes_get_numbers                          \
+    }
+
+#else
+
+#define ARM_KERNEL                                                                                                          \
+    {                                                                                                                       \
+        0                                                                                                                   \
+    } // never used: pz_cpu_lanes
 
 #endif
 

@@ -153,6 +153,6 @@ typedef struct pz_pose_kernel {
                           int count, double *gradients);
 } pz_pose_kernel;
 
-extern const pz_pose_kernel pz_pose_kernel_4, pz_pose_kernel_8; // sensitivity_4.c, sensitivity_8.c
+extern const pz_pose_kernel pz_pose_kernel_4, pz_pose_kernel_8; // lanes_4.c, lanes_8.c
 
 #endif

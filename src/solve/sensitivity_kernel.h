@@ -46,7 +46,7 @@ REAL_FN bool pose_factor(int n, const arm_column *columns, real rr, real vv, pz_
 // ---- One answer of an arm of hinges, in registers of four ----------------------------------------------------------------
 
 // What an answer misses its target by. World axes, lengths over L = chain.unit, from the origin of the chain's base.
-REAL_FN arm_error error_of(const pz_arm_chain *chain, const poise_pose *target, const arm_frames *frames)
+REAL_FN arm_error pose_error(const pz_arm_chain *chain, const poise_pose *target, const arm_frames *frames)
 {
     mat3 R = quat_matrix(target->rotation);
     pack3 Rx = pack3_of(R.x), Ry = pack3_of(R.y), Rz = pack3_of(R.z);
@@ -59,12 +59,12 @@ REAL_FN arm_error error_of(const pz_arm_chain *chain, const poise_pose *target, 
     return arm_error_at(frames, &u, t);
 }
 
-REAL_FN pack33 base_of(const pz_arm_chain *chain)
+REAL_FN pack33 pose_base(const pz_arm_chain *chain)
 {
     return (pack33){pack3_of(chain->base.x), pack3_of(chain->base.y), pack3_of(chain->base.z)};
 }
 
-REAL_FN bool factorise_arm(const pz_pose_lanes *arm, const poise_pose *target, const double *q, pz_pose_factor *factor)
+REAL_FN bool pose_factorise_arm(const pz_pose_lanes *arm, const poise_pose *target, const double *q, pz_pose_factor *factor)
 {
     int n = arm->chain.n;
     double at[PZ_ARM_MOST];
@@ -74,8 +74,8 @@ REAL_FN bool factorise_arm(const pz_pose_lanes *arm, const poise_pose *target, c
     do { // n >= 1
         at[k] = q[arm->chain.q[k]];
     } while (++k < n);
-    arm_forward_from(&arm->chain, n, false, ARM_ALONE, at, base_of(&arm->chain), pack3_of(v3(0, 0, 0)), &frames);
-    arm_error error = error_of(&arm->chain, target, &frames);
+    arm_forward_from(&arm->chain, n, false, ARM_ALONE, at, pose_base(&arm->chain), pack3_of(v3(0, 0, 0)), &frames);
+    arm_error error = pose_error(&arm->chain, target, &frames);
     for (int i = 0; i < n; ++i) {
         columns[i] = arm_column_of(&arm->chain, false, &frames, i);
     }
@@ -86,7 +86,7 @@ REAL_FN bool factorise_arm(const pz_pose_lanes *arm, const poise_pose *target, c
 }
 
 // Is the target met? The distance is held against the longest lever, which is looked for where the first is too short.
-REAL_FN bool arm_meets(const pz_arm_chain *chain, int n, const arm_frames *frames, const arm_error *error)
+REAL_FN bool pose_meets(const pz_arm_chain *chain, int n, const arm_frames *frames, const arm_error *error)
 {
     double vv = v3_dot(error->v, error->v), lever = 0.0;
     for (int i = 0; i < n; ++i) {
@@ -100,15 +100,15 @@ REAL_FN bool arm_meets(const pz_arm_chain *chain, int n, const arm_frames *frame
 }
 
 // The sums of a system, and its right sides.
-typedef struct sums {
+typedef struct pose_sums {
     pack_sym P, Q;
     pack33 X;
     pack3 first, second;
-} sums;
+} pose_sums;
 
 // The sweep of arm_forward_from, with the sums as it goes: those of the point of the last body that is at the origin of the
 // base, whose columns are known joint by joint, before it is known where the goal's frame is.
-REAL_FN sums sweep(const pz_pose_lanes *arm, int n, const double *q, const double *dL_dq, arm_frames *frames)
+REAL_FN pose_sums pose_sweep(const pz_pose_lanes *arm, int n, const double *q, const double *dL_dq, arm_frames *frames)
 {
     const pz_arm_chain *chain = &arm->chain;
     double angle[PZ_ARM_MOST], sine[PZ_ARM_MOST], cosine[PZ_ARM_MOST];
@@ -119,8 +119,8 @@ REAL_FN sums sweep(const pz_pose_lanes *arm, int n, const double *q, const doubl
     real_sincos_array(4, ARM_ALONE, angle, sine, cosine); // four at a time, without a loop
     real_sincos_array(n - 4, ARM_ALONE, angle + 4, sine + 4, cosine + 4);
     pack3 zero = pack3_of(v3(0, 0, 0)), p = zero;
-    pack33 d = base_of(chain);
-    sums s = {pack_sym_identity(0.0), pack_sym_identity(0.0), {zero, zero, zero}, zero, zero};
+    pack33 d = pose_base(chain);
+    pose_sums s = {pack_sym_identity(0.0), pack_sym_identity(0.0), {zero, zero, zero}, zero, zero};
     REAL_UNROLL
     for (int i = 0; i < n; ++i) {
         double along = dL_dq[arm->dof[i]];
@@ -148,16 +148,16 @@ REAL_FN sums sweep(const pz_pose_lanes *arm, int n, const double *q, const doubl
 
 // dL/dx = (J J^T)^-1 J dL/dq at once, for a constant number of joints n. A force f at p, where the goal's frame is, is the
 // same at the base with the torque p x f on top.
-REAL_FN bool gradient_of(const pz_pose_lanes *arm, int n, const poise_pose *target, const double *q, const double *dL_dq,
-                         double *dL_dx)
+REAL_FN bool pose_gradient(const pz_pose_lanes *arm, int n, const poise_pose *target, const double *q, const double *dL_dq,
+                           double *dL_dx)
 {
     arm_frames frames;
     arm_inverse inverse;
-    sums s = sweep(arm, n, q, dL_dq, &frames);
+    pose_sums s = pose_sweep(arm, n, q, dL_dq, &frames);
     arm_blocks blocks = {pack_sym_matrix(&s.P), pack_sym_matrix(&s.Q), pack33_matrix(&s.X)};
     bool is_sound = arm_invert_blocks(&blocks, &inverse);
-    arm_error error = error_of(&arm->chain, target, &frames);
-    if (!is_sound || !arm_meets(&arm->chain, n, &frames, &error)) {
+    arm_error error = pose_error(&arm->chain, target, &frames);
+    if (!is_sound || !pose_meets(&arm->chain, n, &frames, &error)) {
         return false;
     }
     vec3 y, z;
@@ -175,7 +175,7 @@ REAL_FN bool gradient_of(const pz_pose_lanes *arm, int n, const poise_pose *targ
 // ---- Several answers of an arm of hinges, in lanes -----------------------------------------------------------------------
 
 // Number k of every row; lanes beyond the last row repeat it.
-REAL_FN real gather(const double *rows, int width, int count, int k)
+REAL_FN real pose_gather(const double *rows, int width, int count, int k)
 {
     real out = {0};
     for (int l = 0; l < REAL_WIDTH; ++l) {
@@ -185,21 +185,21 @@ REAL_FN real gather(const double *rows, int width, int count, int k)
 }
 
 // Where the targets are: u and t of arm_error_at.
-REAL_FN void aim(const pz_arm_chain *chain, const poise_pose *targets, int count, real33 *u, real3 *t)
+REAL_FN void pose_aim(const pz_arm_chain *chain, const poise_pose *targets, int count, real33 *u, real3 *t)
 {
     const double *numbers = &targets->rotation.x;
     enum { WIDTH = sizeof *targets / sizeof *numbers, AT = offsetof(poise_pose, position) / sizeof *numbers };
-    real_quat turn = {gather(numbers, WIDTH, count, 0), gather(numbers, WIDTH, count, 1), gather(numbers, WIDTH, count, 2),
-                      gather(numbers, WIDTH, count, 3)};
-    real3 at = {gather(numbers, WIDTH, count, AT), gather(numbers, WIDTH, count, AT + 1),
-                gather(numbers, WIDTH, count, AT + 2)};
+    real_quat turn = {pose_gather(numbers, WIDTH, count, 0), pose_gather(numbers, WIDTH, count, 1),
+                      pose_gather(numbers, WIDTH, count, 2), pose_gather(numbers, WIDTH, count, 3)};
+    real3 at = {pose_gather(numbers, WIDTH, count, AT), pose_gather(numbers, WIDTH, count, AT + 1),
+                pose_gather(numbers, WIDTH, count, AT + 2)};
     real33 R = quat_matrix(turn), forth = real33_of(&chain->tail), tail = m3_transpose(&forth);
     *u = m3_mul(&R, &tail);
     *t = v3_scale(v3_sub(at, real3_of(chain->base_at)), real_of(1.0 / chain->unit));
 }
 
-REAL_TARGET static unsigned gradients_of(const pz_pose_lanes *rows, const poise_pose *targets, const double *q,
-                                         const double *dL_dq, int count, double *gradients)
+REAL_TARGET static unsigned pose_gradients(const pz_pose_lanes *rows, const poise_pose *targets, const double *q,
+                                           const double *dL_dq, int count, double *gradients)
 {
     const pz_arm_chain *chain = &rows->chain;
     int n = chain->n;
@@ -209,15 +209,15 @@ REAL_TARGET static unsigned gradients_of(const pz_pose_lanes *rows, const poise_
     arm_frames frames;
     arm_column columns[PZ_ARM_MOST];
     for (int i = 0; i < n; ++i) {
-        at[i] = gather(q, rows->nq, count, chain->q[i]);
+        at[i] = pose_gather(q, rows->nq, count, chain->q[i]);
     }
-    aim(chain, targets, count, &u, &t);
+    pose_aim(chain, targets, count, &u, &t);
     arm_forward_from(chain, n, false, ~0u, at, base, v3_zero(), &frames);
     arm_error error = arm_error_at(&frames, &u, t);
     for (int i = 0; i < n; ++i) {
         arm_column column = arm_column_of(chain, false, &frames, i);
         lever = real_max2(lever, v3_dot(column.J, column.J));
-        real along = gather(dL_dq, rows->nv, count, rows->dof[i]);
+        real along = pose_gather(dL_dq, rows->nv, count, rows->dof[i]);
         real_mask moves = chain->lower[i] < chain->upper[i] ? mask_all() : mask_none();
         columns[i] = (arm_column){pack3_where(moves, column.a), pack3_where(moves, column.J)};
         first = v3_mad(first, along, columns[i].J);
@@ -242,7 +242,7 @@ REAL_TARGET static unsigned gradients_of(const pz_pose_lanes *rows, const poise_
 
 #define POSE_KERNEL                                                                                                         \
     {                                                                                                                       \
-        .gradients = gradients_of                                                                                           \
+        .gradients = pose_gradients                                                                                         \
     }
 
 #else

@@ -1,7 +1,7 @@
 // Goals at several tips on a tree of hinges and slides, fixed or with a free root: the search of tips_search.c for POSE and
 // POSITION goals, by a sweep of its own made of the pieces of an arm.
 //
-// A *branch* is a run of joints that move the same tips, in the normal form of an arm's chain (arm_chain.c), beginning at
+// A *branch* is a run of joints that move the same tips, in the normal form of an arm's chain (arm.c), beginning at
 // the end of the branch above. A branch that moves one tip is that tip's limb, which may have no joints. Lengths are over
 // L = part.unit; everything is relative to one reference: the root's body frame, where that is free, else the first joint's
 // place in the world.

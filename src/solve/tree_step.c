@@ -17,7 +17,7 @@
 // it adds B x to pi and Delta x to the gammas of its group, and drops out. Where H has entries beside the tree (goals
 // on bodies that move with followers, goals that tie bodies together) the same system is solved densely.
 #include "num/dense.h"
-#include "solve/tree_kernel.h"
+#include "solve/step_kernel.h"
 
 #include <string.h>
 

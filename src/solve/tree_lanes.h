@@ -1,4 +1,4 @@
-// POSITION goals on a tree, one problem to a lane: what the engine (tree_lanes.c) and its kernels share, and the kernels, for
+// POSITION goals on a tree, one problem to a lane: what the engine of a batch (batch/tree_lanes.c) and its kernels share, and the kernels, for
 // sources that define REAL_WIDTH (lanes_2.c and so on).
 //
 // Every number of poise_objective and pz_tree_step that differs between problems becomes a register with one lane for each.
@@ -8,13 +8,13 @@
 //
 // **Layout.** Lanes share the list of the goals' bodies. Weights and points are their own: a goal that does not take part
 // somewhere has the weight 0 there, and what it adds changes no bit, since sums begin at +0 and never become -0.
-#ifndef PZ_BATCH_TREE_LANES_H
-#define PZ_BATCH_TREE_LANES_H
+#ifndef PZ_SOLVE_TREE_LANES_H
+#define PZ_SOLVE_TREE_LANES_H
 
-#include "batch/batch.h"
+#include <poise/batch.h>
+
 #include "goal/sum_kernel.h"
 #include "solve/step_kernel.h"
-#include "solve/tree_kernel.h"
 
 #define PZ_NEAR_EDGE   (1.0 - 1e-9) // of a swing's ellipse: what rounding may put at the edge is beyond
 #define PZ_LONG_SQUARE 1e100        // a swing this far off would be brought back, ellipse or not
@@ -117,7 +117,7 @@ extern const pz_tree_kernels pz_tree_kernels_2, pz_tree_kernels_4, pz_tree_kerne
 // ---- Kernels -------------------------------------------------------------------------------------------------------------
 //
 // A point and its derivatives by the forward sweep (kin/forward_kernel.h) and the sums of the goals (goal/sum_kernel.h), and
-// the damped Newton step by the texts that the step for one problem is made of (solve/tree_kernel.h,
+// the damped Newton step by the texts that the step for one problem is made of (step_kernel.h,
 // solve/step_kernel.h). What is here for lanes alone: where numbers are kept, and forces made as the sweep goes, since an array
 // of them would not fit into the cache of eight problems.
 

@@ -1,0 +1,13 @@
+// The kernels of lanes for processors with registers of four: 4 problems at once.
+#include "base/cpu.h"
+
+#if PZ_HAS_WIDE
+#define REAL_WIDTH 4
+#endif
+#include "solve/arm_kernel.h"
+#include "solve/sensitivity_kernel.h"
+#include "solve/tree_lanes.h"
+
+const pz_arm_kernel pz_arm_kernel_4 = ARM_KERNEL;
+const pz_tree_kernels pz_tree_kernels_4 = TREE_KERNELS;
+const pz_pose_kernel pz_pose_kernel_4 = POSE_KERNEL;

@@ -1,9 +1,0 @@
-// The kernel of several answers of an arm (sensitivity_kernel.h) for processors with registers of eight.
-#include "base/cpu.h"
-
-#if PZ_HAS_WIDE
-#define REAL_WIDTH 8
-#endif
-#include "solve/sensitivity_kernel.h"
-
-const pz_pose_kernel pz_pose_kernel_8 = POSE_KERNEL;
