@@ -56,13 +56,11 @@ set(poise_sources
     src/solve/beyond.c
     src/solve/restarts.c
     src/solve/tree_step.c
-    src/solve/damped_step.c
     src/solve/arm.c
     src/solve/tips_tree.c
     src/solve/tips_search.c
     src/solve/tips.c
     src/solve/auto.c
-    src/solve/residual_rows.c
     src/solve/priority.c
     src/solve/constraint.c
     src/solve/dual.c

@@ -2,7 +2,7 @@
 
 #include "num/trig.h"
 #include "num/vector.h"
-#include "solve/damped_step.h"
+#include "solve/auto.h"
 
 #include <stdlib.h>
 

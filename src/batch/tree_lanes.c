@@ -1,14 +1,14 @@
 // POSITION goals on a tree, several problems side by side: which problem is in which lane, and what each does next.
 //
 // A pass is one system solved and one point evaluated, in all lanes. Between the two every lane does what the loop of AUTO
-// does (solve/auto.c), and decides as it decides (solve/auto_policy.h). A lane that needs
+// does (solve/auto.c), and decides as it decides (solve/auto.h). A lane that needs
 // its system solved again (a pivot was not positive, a dof left its interval) or its old point evaluated again (the trial
 // was rejected) takes another pass for it while the others go on. Whatever is rare leaves its lane: the problem is handed to
 // poise_solve from its start.
 #include "batch/batch.h"
 
 #include "base/cpu.h"
-#include "solve/damped_step.h"
+#include "solve/auto.h"
 #include "solve/tips.h"
 #include "solve/tree_lanes.h"
 
@@ -39,7 +39,7 @@ typedef struct pz_tree_lane {
     int iterations_left; // of the budget
     int passes;          // of the active set in this step
     bool begins;         // the step begins with this pass
-    bool exact, newton;  // as in damped_step.c
+    bool exact, newton;  // as in solve/auto.c
 } pz_tree_lane;
 
 // ---- Plan ----------------------------------------------------------------------------------------------------------------

@@ -13,7 +13,6 @@
 // A batch does the same for many problems, whose searches run side by side (batch/arm_lanes.c).
 #include "num/trig.h"
 #include "solve/arm_descent.h"
-#include "solve/methods.h"
 
 #define MARGIN       0.9999 // of the tolerances: what another order of the same sums may make of the error
 #define ALIKE        1e-3   // radians, or lengths over L: solutions are the same when no joint differs by more

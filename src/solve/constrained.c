@@ -22,9 +22,8 @@
 
 #include "base/error.h"
 #include "solve/arm.h"
-#include "solve/auto_policy.h"
+#include "solve/auto.h"
 #include "solve/constraint.h"
-#include "solve/damped_step.h"
 #include "solve/dual.h"
 #include "solve/step_kernel.h"
 #include "solve/tips.h"

@@ -28,7 +28,7 @@
 // there and swings to and fro. Where x . H x is clearly more than x . G x, H takes the place of G, with as much damping as
 // makes it positive definite, and the place counts as at rest: how it moves says more of the bend than of the goals.
 #include "base/error.h"
-#include "solve/damped_step.h"
+#include "solve/auto.h"
 #include "solve/step_kernel.h"
 
 #include <string.h>

@@ -4,9 +4,8 @@
 // that the solver's own methods use (step.c), on the solver behind the run.
 #include "base/error.h"
 #include "num/dense.h"
-#include "solve/damped_step.h"
-#include "solve/methods.h"
-#include "solve/residual_rows.h"
+#include "solve/auto.h"
+#include "solve/priority.h"
 
 static const char *const names[POISE_METHOD_COUNT] = {
     [POISE_METHOD_AUTO] = "auto",
@@ -344,10 +343,10 @@ void poise_method_restart(const poise_method_run *run, int number, double *q)
 
 const pz_method_row *pz_method_row_of(const poise_solver_options *options)
 {
-    static const pz_method_row own[POISE_METHOD_COUNT] = {
-        [POISE_METHOD_AUTO] = {pz_auto_lay_out, pz_auto_run, NULL, NULL},
-        [POISE_METHOD_PRIORITY] = {pz_priority_lay_out, pz_priority_run, pz_rows_check, pz_rows_improve},
-        [POISE_METHOD_LEVENBERG_MARQUARDT] = {pz_levenberg_marquardt_lay_out, pz_levenberg_marquardt_run, NULL, NULL},
+    static const pz_method_row *const own[POISE_METHOD_COUNT] = {
+        [POISE_METHOD_AUTO] = &pz_auto_method,
+        [POISE_METHOD_PRIORITY] = &pz_priority_method,
+        [POISE_METHOD_LEVENBERG_MARQUARDT] = &pz_levenberg_marquardt_method,
     };
     static const pz_method_row engine = {engine_lay_out, engine_run, engine_check, NULL};
     static const pz_method_row one_level = {rows_lay_out, rows_run, pz_rows_check, NULL};
@@ -356,5 +355,5 @@ const pz_method_row *pz_method_row_of(const poise_solver_options *options)
         const poise_row_method *rows = options->engine->rows;
         return !rows ? &engine : rows->levels == POISE_ROWS_ONE ? &one_level : &levels;
     }
-    return (unsigned)options->method < POISE_METHOD_COUNT && own[options->method].run ? &own[options->method] : NULL;
+    return (unsigned)options->method < POISE_METHOD_COUNT ? own[options->method] : NULL;
 }

@@ -1,4 +1,340 @@
-// PRIORITY: any number of strict levels, by goal.priority, 0 first.
+// Methods over residual rows. PRIORITY is the one with any number of strict levels, by goal.priority, 0 first.
+//
+// Every goal is a residual r with the Jacobian J (goal/goal.h). A method over rows says which goals form a level and how to step
+// for one level; the rest is shared, and here: the rows of the levels and their factors; the damped inverse, which is PRIORITY's
+// step; the step for all levels within limits; which steps are taken; the run. A run ends where no level can be improved without
+// one above becoming worse (POISE_WHY_LEVELS), or as every method does (step.c).
+#include "solve/priority.h"
+
+#include "base/error.h"
+#include "num/dense.h"
+
+#include <string.h>
+
+// ---- The rows of the levels ----------------------------------------------------------------------------------------------
+
+// Singular values below this share of the longest row are rounding: entries of J carry errors of some eps for each joint of
+// the path, and this leaves room for thousands.
+#define RANK_TOLERANCE 1e-12
+
+// A unit vector of which less than this is left by projection lies in the used directions.
+#define USED_TOLERANCE 1e-10
+
+// An error below this, in length units or radians, is none: a thousandth of the 1e-9 to which levels are kept apart. Beside
+// it stands the rounding of positions, some eps of the skeleton's size.
+#define LEAST_ERROR    1e-12
+#define ROUNDING_SHARE (64.0 * PZ_EPSILON)
+
+static int capacity_of(const poise_solver *s)
+{
+    return s->options.rows.max_rows > 0 ? s->options.rows.max_rows : 6 * s->model->joint_count + s->model->nv;
+}
+
+static size_t swing_count(const poise_model *model)
+{
+    size_t count = 0;
+    for (int k = 0; k < model->joint_count; ++k) {
+        count += model->given[k].type == POISE_JOINT_SWING_TWIST;
+    }
+    return count;
+}
+
+void *pz_rows_lay_out(poise_solver *solver, pz_arena *arena, pz_level_rule rule)
+{
+    pz_rows blank = {0}, *taken = pz_arena_take(arena, 1, sizeof *taken);
+    pz_rows *rows = taken ? taken : &blank;
+    size_t capacity = (size_t)capacity_of(solver), n = (size_t)solver->model->nv, least = n < capacity ? n : capacity;
+    *rows = (pz_rows){.rule = rule, .nv = solver->model->nv, .capacity = capacity_of(solver)};
+    rows->levels = pz_arena_take(arena, capacity + 1, sizeof *rows->levels);
+    rows->r = pz_arena_take(arena, capacity, sizeof *rows->r);
+    rows->J = pz_arena_take(arena, capacity, n * sizeof *rows->J);
+    rows->wanted = pz_arena_take(arena, capacity, sizeof *rows->wanted);
+    rows->block = pz_arena_take(arena, capacity, sizeof *rows->block);
+    rows->e = pz_arena_take(arena, capacity, sizeof *rows->e);
+    rows->factors.s = pz_arena_take(arena, least, sizeof *rows->factors.s);
+    rows->factors.longer = pz_arena_take(arena, capacity, n * sizeof *rows->factors.longer);
+    rows->factors.shorter = pz_arena_take(arena, least, least * sizeof *rows->factors.shorter);
+    rows->alpha = pz_arena_take(arena, least, sizeof *rows->alpha);
+    rows->used = pz_arena_take(arena, rule == POISE_ROWS_ONE ? swing_count(solver->model) : n, n * sizeof *rows->used);
+    rows->hold_level = pz_arena_take(arena, n, sizeof *rows->hold_level);
+    rows->edge_level = pz_arena_take(arena, (size_t)solver->model->joint_count, sizeof *rows->edge_level);
+    rows->hold = pz_arena_take(arena, n, sizeof *rows->hold);
+    rows->hold_by = pz_arena_take(arena, n, sizeof *rows->hold_by);
+    rows->x = pz_arena_take(arena, n, sizeof *rows->x);
+    rows->x_level = pz_arena_take(arena, n, sizeof *rows->x_level);
+    rows->taken = pz_arena_take(arena, n, sizeof *rows->taken);
+    rows->gradient = pz_arena_take(arena, n, sizeof *rows->gradient);
+    rows->line = pz_arena_take(arena, n, sizeof *rows->line);
+    rows->q_trial = pz_arena_take(arena, (size_t)solver->model->nq, sizeof *rows->q_trial);
+    return taken;
+}
+
+// The caller's goals, and after them the prior if there is one.
+static int goal_count(const poise_solver *s)
+{
+    return s->goal_count + (s->at->prior ? 1 : 0);
+}
+
+static const poise_goal *goal_at(const poise_solver *s, int i)
+{
+    return i < s->goal_count ? &s->goals[i] : s->at->prior;
+}
+
+poise_status pz_rows_check(poise_solver *solver)
+{
+    const pz_rows *rows = solver->method;
+    int count = 0;
+    for (int i = 0; i < goal_count(solver); ++i) {
+        const pz_goal_row *row = pz_goal_row_of(goal_at(solver, i)->kind);
+        if (!row->rows) {
+            return pz_error_set(solver->error, POISE_ERROR_UNSUPPORTED,
+                                "goal %d: a %s goal has no residual rows, which the method %s needs", i, row->name,
+                                pz_method_name(solver));
+        }
+        int more = row->rows(&solver->at->kin, goal_at(solver, i), NULL, NULL);
+        if (more > rows->capacity - count) {
+            return pz_error_set(
+                solver->error, POISE_ERROR_ARGUMENT,
+                "the goals have more than the %d residual rows that the solver was created for: raise max_rows",
+                rows->capacity);
+        }
+        count += more > 0 ? more : 1; // each may be a level of its own, and those must fit as well
+    }
+    return POISE_OK;
+}
+
+// Levels come in the order of this number.
+static int64_t key_of(const poise_solver *s, pz_level_rule rule, int i)
+{
+    const poise_goal *goal = goal_at(s, i);
+    if (rule == POISE_ROWS_ONE) {
+        return 0;
+    }
+    if (rule == POISE_ROWS_POSTURE) {
+        return goal->kind == POISE_GOAL_POSTURE || goal->kind == POISE_GOAL_SMOOTHNESS;
+    }
+    return i < s->goal_count ? goal->priority : INT64_MAX;
+}
+
+// The smallest key above `after`. False: there is none.
+static bool next_key(const poise_solver *s, pz_level_rule rule, int64_t after, int64_t *key)
+{
+    bool found = false;
+    for (int i = 0; i < goal_count(s); ++i) {
+        int64_t k = key_of(s, rule, i);
+        if (k > after && (!found || k < *key)) {
+            *key = k;
+            found = true;
+        }
+    }
+    return found;
+}
+
+// A goal of several kinds of error counts each on its own: length and rotation of a pose, every coordinate of a posture.
+static int block_size(const poise_goal *goal, int count)
+{
+    bool is_pose = goal->kind == POISE_GOAL_POSE || goal->kind == POISE_GOAL_RELATIVE;
+    bool is_posture = goal->kind == POISE_GOAL_POSTURE || goal->kind == POISE_GOAL_SMOOTHNESS;
+    return is_pose ? 3 : is_posture ? 1 : count;
+}
+
+// ClampMag of S. Buss, "Introduction to inverse kinematics with Jacobian transpose, pseudoinverse and damped least squares
+// methods" (2009); eq. 8 of Ribeiro & Paiva (2019): e = -r, cut to the length `most`.
+static void clamp_goal(const double *r, int count, double most, double *wanted)
+{
+    double length = sqrt(pz_dot(r, r, count));
+    double factor = most > 0 && length > most ? most / length : 1.0;
+    for (int i = 0; i < count; ++i) {
+        wanted[i] = -r[i] * factor;
+    }
+}
+
+static void gather_goal(const poise_solver *s, const poise_kinematics *kin, const poise_goal *goal, pz_rows *rows)
+{
+    int first = rows->count;
+    double *r = rows->r + first;
+    int count = pz_goal_row_of(goal->kind)->rows(kin, goal, r, rows->J + (size_t)first * (size_t)rows->nv);
+    clamp_goal(r, count, s->options.rows.clamp, rows->wanted + first);
+    int size = block_size(goal, count);
+    for (int i = 0; i < count; ++i) {
+        rows->block[first + i] = first + i - i % size;
+    }
+    rows->count += count;
+}
+
+// The rows of all levels, from poses and axes.
+static void gather_rows(const poise_solver *solver, const poise_kinematics *kin, pz_rows *rows)
+{
+    int64_t key = INT64_MIN;
+    rows->count = rows->level_count = 0;
+    while (next_key(solver, rows->rule, key, &key)) {
+        pz_level *level = &rows->levels[rows->level_count++];
+        level->first = rows->count;
+        for (int i = 0; i < goal_count(solver); ++i) {
+            if (key_of(solver, rows->rule, i) == key) {
+                gather_goal(solver, kin, goal_at(solver, i), rows);
+            }
+        }
+        level->count = rows->count - level->first;
+    }
+}
+
+static double least_error(const poise_kinematics *kin)
+{
+    double size = 0.0;
+    for (int k = 0; k < kin->model->joint_count; ++k) {
+        vec3 p = kin->p[k];
+        size = max2(size, max2(fabs(p.x), max2(fabs(p.y), fabs(p.z))));
+    }
+    return max2(LEAST_ERROR, ROUNDING_SHARE * size);
+}
+
+void pz_rows_take_costs(const poise_solver *solver, pz_rows *rows, bool is_trial)
+{
+    const poise_kinematics *kin = is_trial ? &solver->trial->kin : &solver->at->kin;
+    double least = least_error(kin);
+    int64_t key = INT64_MIN;
+    for (int l = 0; next_key(solver, rows->rule, key, &key); ++l) {
+        double cost = 0.0, weight = 0.0;
+        for (int i = 0; i < goal_count(solver); ++i) {
+            if (key_of(solver, rows->rule, i) == key) {
+                const poise_goal *goal = goal_at(solver, i);
+                cost += pz_goal_energy(kin, goal);
+                weight += max2(goal->weight, goal->rotation_weight);
+            }
+        }
+        if (rows->level_count == 1) { // the same sum, to the bit as the report has it
+            cost = is_trial ? solver->trial->cost : solver->at->cost;
+        }
+        if (is_trial) {
+            rows->levels[l].cost_trial = cost;
+        } else {
+            rows->levels[l].cost = cost;
+            rows->levels[l].floor = 0.5 * weight * least * least;
+        }
+    }
+}
+
+// Energy of the goals of level l that are missed, at the current point; false: there is no such level.
+static bool energy_missed(const poise_solver *solver, const pz_rows *rows, int l, double *missed)
+{
+    int64_t key = INT64_MIN;
+    for (int k = 0; k <= l; ++k) {
+        if (!next_key(solver, rows->rule, key, &key)) {
+            return false;
+        }
+    }
+    *missed = 0.0;
+    for (int i = 0; i < goal_count(solver); ++i) {
+        const poise_goal *goal = goal_at(solver, i);
+        if (key_of(solver, rows->rule, i) == key && !pz_goal_is_met(solver, goal)) {
+            *missed += pz_goal_energy(&solver->at->kin, goal);
+        }
+    }
+    return true;
+}
+
+// ---- The factors of a level ----------------------------------------------------------------------------------------------
+
+// Gram-Schmidt. Once leaves rounding errors of the size of x along the used directions; twice, of the size of what is left.
+void pz_rows_project(const pz_rows *rows, double *x)
+{
+    for (int pass = 0; pass < 2; ++pass) {
+        for (int k = 0; k < rows->used_count; ++k) {
+            const double *u = rows->used + (size_t)k * (size_t)rows->nv;
+            double along = pz_dot(x, u, rows->nv);
+            for (int j = 0; j < rows->nv; ++j) {
+                x[j] -= along * u[j];
+            }
+        }
+    }
+}
+
+// Make the direction x (nv numbers of length about 1, which are lost) a used one. False when it is so already: rounding is
+// all that is left of it. *length (may be NULL) is what was left.
+static bool use_direction(pz_rows *rows, double *x, double *length)
+{
+    pz_rows_project(rows, x);
+    double left = sqrt(pz_dot(x, x, rows->nv));
+    if (length) {
+        *length = left;
+    }
+    if (!(left > USED_TOLERANCE) || rows->used_count == rows->nv) {
+        return false;
+    }
+    double *u = rows->used + (size_t)rows->used_count * (size_t)rows->nv;
+    for (int j = 0; j < rows->nv; ++j) {
+        u[j] = x[j] / left;
+    }
+    rows->used_count += 1;
+    return true;
+}
+
+// The k-th left and right singular vectors.
+static double left_at(const pz_factors *f, int row, int k)
+{
+    const double *from = f->m < f->n ? f->shorter : f->longer;
+    return from[(size_t)row * (size_t)f->count + (size_t)k];
+}
+
+static double right_at(const pz_factors *f, int column, int k)
+{
+    const double *from = f->m < f->n ? f->longer : f->shorter;
+    return from[(size_t)column * (size_t)f->count + (size_t)k];
+}
+
+// A into factors.longer, transposed when it is wider than high. Returns the largest length of a row of J, held dofs left
+// out.
+static double copy_rows(pz_rows *rows, const pz_level *level)
+{
+    pz_factors *f = &rows->factors;
+    double longest = 0.0, *a = rows->line;
+    for (int i = 0; i < f->m; ++i) {
+        const double *J = rows->J + (size_t)(level->first + i) * (size_t)rows->nv;
+        for (int j = 0; j < f->n; ++j) {
+            a[j] = rows->hold[j] ? 0.0 : J[j];
+        }
+        longest = max2(longest, sqrt(pz_dot(a, a, f->n)));
+        pz_rows_project(rows, a);
+        for (int j = 0; j < f->n; ++j) {
+            f->longer[f->m < f->n ? (size_t)j * (size_t)f->m + (size_t)i : (size_t)i * (size_t)f->n + (size_t)j] = a[j];
+        }
+    }
+    return longest;
+}
+
+// alpha_k = u_k . e
+static void take_alpha(pz_rows *rows)
+{
+    const pz_factors *f = &rows->factors;
+    for (int k = 0; k < f->count; ++k) {
+        rows->alpha[k] = 0.0;
+        for (int i = 0; i < f->m; ++i) {
+            rows->alpha[k] += left_at(f, i, k) * rows->e[i];
+        }
+    }
+}
+
+bool pz_rows_factor(pz_rows *rows, const pz_level *level)
+{
+    pz_factors *f = &rows->factors;
+    f->m = level->count;
+    f->n = rows->nv;
+    bool is_wide = f->m < f->n;
+    f->count = is_wide ? f->m : f->n;
+    double longest = copy_rows(rows, level);
+    if (!pz_svd(is_wide ? f->n : f->m, f->count, f->longer, f->s, f->shorter)) {
+        return false;
+    }
+    f->rank = 0;
+    while (f->rank < f->count && f->s[f->rank] > RANK_TOLERANCE * longest) {
+        f->rank += 1;
+    }
+    take_alpha(rows);
+    return true;
+}
+
+// ---- The damped inverse --------------------------------------------------------------------------------------------------
 //
 // (P. Baerlocher & R. Boulic, "An inverse kinematics architecture enforcing an arbitrary number of strict priority levels",
 // 2004; Ribeiro & Paiva 2019, eq. 13 and 14.) With J_l the rows of level l and P_l the projection onto the null space of all
@@ -35,13 +371,6 @@
 // degrees of freedom, which makes J singular everywhere; and |e| is the length of what J can reach at all, the root of
 // sum_k (u_k . e)^2, since the rest takes no part in x but would damp it for good where goals cannot be met.
 // options.damping > 0 is lambda itself, in the units of s: roots of weights times lengths.
-#include "num/dense.h"
-#include "solve/methods.h"
-#include "solve/residual_rows.h"
-
-#include <string.h>
-
-// ---- The damped inverse --------------------------------------------------------------------------------------------------
 
 // b, in radians and length units: a step that linear motion describes to a few percent
 #define LONGEST_STEP 0.5
@@ -67,7 +396,7 @@ bool pz_damped_rows_step(const poise_solver *solver, pz_rows *rows, pz_level *le
     for (int k = 0; k < f->rank; ++k) {
         double part = rows->alpha[k] / (f->s[k] + lambda * (lambda / f->s[k]));
         for (int j = 0; j < f->n; ++j) {
-            x[j] += part * pz_right(f, j, k);
+            x[j] += part * right_at(f, j, k);
         }
     }
     level->damping = lambda;
@@ -191,7 +520,7 @@ static double use_dof(pz_rows *rows, int dof)
     double length;
     memset(rows->line, 0, (size_t)rows->nv * sizeof *rows->line);
     rows->line[dof] = 1.0;
-    return pz_rows_use(rows, rows->line, &length) ? length * length : 0.0;
+    return use_direction(rows, rows->line, &length) ? length * length : 0.0;
 }
 
 // A dof goes to its bound. The first level leaves out its column. Below it the dof moves along a = P e_i, which levels above
@@ -217,7 +546,7 @@ static bool use_normal(const poise_solver *s, pz_rows *rows, int joint, const do
     memset(rows->line, 0, (size_t)rows->nv * sizeof *rows->line);
     rows->line[v] = normal[0];
     rows->line[v + 1] = normal[1];
-    return pz_rows_use(rows, rows->line, NULL);
+    return use_direction(rows, rows->line, NULL);
 }
 
 // What limits take from level l on: the dofs that go to a bound, and the normals of swings.
@@ -257,9 +586,9 @@ static void use_directions(pz_rows *rows)
 {
     for (int k = 0; k < rows->factors.rank; ++k) {
         for (int j = 0; j < rows->nv; ++j) {
-            rows->line[j] = pz_right(&rows->factors, j, k);
+            rows->line[j] = right_at(&rows->factors, j, k);
         }
-        pz_rows_use(rows, rows->line, NULL);
+        use_direction(rows, rows->line, NULL);
     }
 }
 
@@ -487,7 +816,7 @@ static bool above_hold(const pz_rows *rows, int k)
 static bool restore(poise_solver *s, pz_rows *rows, const pz_row_method *method, int k)
 {
     const poise_kinematics *kin = &s->trial->kin;
-    pz_rows_gather(s, kin, rows);
+    gather_rows(s, kin, rows);
     if (!find_step(s, kin, rows, method, (pz_span){.from = 0, .upto = k, .apart = -1})) {
         return false;
     }
@@ -539,7 +868,7 @@ static bool gradient_step(poise_solver *s, pz_rows *rows, const pz_row_method *m
     const double *q = s->at->kin.q;
     double *p = rows->taken;
     int leavers;
-    pz_rows_gather(s, &s->at->kin, rows);
+    gather_rows(s, &s->at->kin, rows);
     start_holds(s, rows);
     if (!step_levels(s, q, rows, method, (pz_span){.from = rows->level_count, .upto = k, .apart = -1}, &leavers)) {
         return false;
@@ -573,7 +902,7 @@ static bool try_at_hand(poise_solver *s, pz_rows *rows, const pz_row_method *met
 static bool try_another(poise_solver *s, pz_rows *rows, const pz_row_method *method, int k, bool cut, double *t)
 {
     pz_span span = {.from = k, .upto = rows->level_count, .apart = k, .cut = cut};
-    pz_rows_gather(s, &s->at->kin, rows);
+    gather_rows(s, &s->at->kin, rows);
     return find_step(s, &s->at->kin, rows, method, span) && try_at_hand(s, rows, method, k, t);
 }
 
@@ -611,7 +940,7 @@ static bool is_done(poise_solver *s, pz_rows *rows, poise_outcome *outcome)
     if (rows->nv == 0 || (done && *outcome == POISE_OUTCOME_REACHED)) {
         return true;
     }
-    pz_rows_gather(s, &s->at->kin, rows);
+    gather_rows(s, &s->at->kin, rows);
     if (done && rows->level_count > 1) {
         s->report.why = why;
         return false;
@@ -635,7 +964,7 @@ static bool iterate(poise_solver *s, pz_rows *rows, const pz_row_method *method,
     pz_rows_take_costs(s, rows, false);
     for (int k = 0; k < rows->level_count; ++k) {
         if (k > 0) { // the current rows may be those of a point that was tried
-            pz_rows_gather(s, &s->at->kin, rows);
+            gather_rows(s, &s->at->kin, rows);
         }
         if (!find_step(s, &s->at->kin, rows, method, (pz_span){.from = k, .upto = rows->level_count, .apart = -1})) {
             return false;
@@ -659,12 +988,12 @@ bool pz_rows_improve(poise_solver *s, bool first)
     pz_rows *rows = s->method;
     double missed;
     bool is_better = first, is_decided = first;
-    for (int l = 0; !is_decided && pz_rows_missed(s, rows, l, &missed); ++l) {
+    for (int l = 0; !is_decided && energy_missed(s, rows, l, &missed); ++l) {
         double best = rows->levels[l].best;
         is_better = missed < best - ALIKE * best;
         is_decided = is_better || missed > best + ALIKE * best;
     }
-    for (int l = 0; is_better && pz_rows_missed(s, rows, l, &missed); ++l) {
+    for (int l = 0; is_better && energy_missed(s, rows, l, &missed); ++l) {
         rows->levels[l].best = missed;
     }
     return is_better;
@@ -694,13 +1023,15 @@ poise_outcome pz_rows_run(poise_solver *s, const pz_row_method *method)
 
 // ---- PRIORITY ------------------------------------------------------------------------------------------------------------
 
-void *pz_priority_lay_out(poise_solver *solver, pz_arena *arena)
+static void *priority_lay_out(poise_solver *solver, pz_arena *arena)
 {
     return pz_rows_lay_out(solver, arena, POISE_ROWS_PRIORITY);
 }
 
-poise_outcome pz_priority_run(poise_solver *solver)
+static poise_outcome priority_run(poise_solver *solver)
 {
     static const pz_row_method method = {POISE_ROWS_PRIORITY, pz_damped_rows_step};
     return pz_rows_run(solver, &method);
 }
+
+const pz_method_row pz_priority_method = {priority_lay_out, priority_run, pz_rows_check, pz_rows_improve};

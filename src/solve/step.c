@@ -1,5 +1,5 @@
 // What methods share: evaluating, stepping within limits, stopping, counting.
-#include "solve/auto_policy.h"
+#include "solve/auto.h"
 #include "solve/step_kernel.h"
 
 double pz_try(poise_solver *solver, const double *q, poise_level level)

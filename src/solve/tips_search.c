@@ -4,8 +4,7 @@
 // for slides, lambda = 0.05 F + 1e-12. A dof at a limit that descent would leave is held; one that leaves its interval is
 // turned back by whole turns, or clamped. Every step is taken: only zeros are looked for, and a search that does not close
 // in on one is dropped after few iterations, since new limbs are cheaper. This serves joints and goals of all kinds.
-#include "solve/damped_step.h"
-#include "solve/methods.h"
+#include "solve/auto.h"
 #include "solve/tips.h"
 
 #define DAMPING       0.05 // lambda over F

@@ -6,7 +6,7 @@
 
 #include "goal/objective.h"
 #include "num/rotation.h"
-#include "solve/residual_rows.h"
+#include "solve/priority.h"
 
 #include <float.h>
 #include <math.h>

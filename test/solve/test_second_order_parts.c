@@ -1,8 +1,7 @@
 // Parts of the second-order methods: band matrices, the trust-region step, the BFGS update, the nearest semidefinite matrix.
 #include "num/dense.h"
 #include "papers/methods/methods.h"
-#include "solve/damped_step.h"
-#include "solve/methods.h"
+#include "solve/auto.h"
 #include "support/random_goals.h"
 #include "support/skeleton.h"
 

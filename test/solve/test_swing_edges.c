@@ -1,7 +1,6 @@
 // Edges of swing ellipses: curvature, springs, clipped steps, corners with a bound.
 #include "num/dense.h"
-#include "solve/damped_step.h"
-#include "solve/methods.h"
+#include "solve/auto.h"
 #include "support/random_goals.h"
 #include "support/skeleton.h"
 

@@ -1,9 +1,9 @@
-// Residual rows of the goals, level by level, and the frame of the methods that step with them.
+// Methods over residual rows of the goals, level by level: PRIORITY, and the frame of those that engines from outside step with.
 //
 // Every goal is a residual r with the Jacobian J (goal/goal.h). A method over rows says which goals form a level and how to
 // step for one level; the rest is shared: limits, strict levels, backtracking, stopping. Most methods have one level only.
-#ifndef PZ_SOLVE_RESIDUAL_ROWS_H
-#define PZ_SOLVE_RESIDUAL_ROWS_H
+#ifndef PZ_SOLVE_PRIORITY_H
+#define PZ_SOLVE_PRIORITY_H
 
 #include "solve/solver_state.h"
 
@@ -71,19 +71,20 @@ typedef struct pz_row_method {
     bool (*step)(const poise_solver *solver, pz_rows *rows, pz_level *level, double *x);
 } pz_row_method;
 
-// ---- Rows (residual_rows.c) ----------------------------------------------------------------------------------------------
-
 // Take memory for the rows that options.rows.max_rows allows (see base/arena.h).
 void *pz_rows_lay_out(poise_solver *solver, pz_arena *arena, pz_level_rule rule);
 
-// The rows of all levels, from poses and axes.
-void pz_rows_gather(const poise_solver *solver, const poise_kinematics *kin, pz_rows *rows);
+// Has every goal rows, and do they fit? Otherwise the reason is in solver->error.
+poise_status pz_rows_check(poise_solver *solver);
 
-// Energy by level, at the current point (is_trial false) or the one being tried.
-void pz_rows_take_costs(const poise_solver *solver, pz_rows *rows, bool is_trial);
+// Run a method over rows.
+poise_outcome pz_rows_run(poise_solver *solver, const pz_row_method *method);
 
-// Energy of the goals of level l that are missed, at the current point; false: there is no such level.
-bool pz_rows_missed(const poise_solver *solver, const pz_rows *rows, int l, double *missed);
+// Of methods with levels: is the current point better than the best end of the starts before?
+bool pz_rows_improve(poise_solver *solver, bool first);
+
+// x += J^+lambda e with the damping of Maciejewski & Klein (priority.c); for pz_row_method.step.
+bool pz_damped_rows_step(const poise_solver *solver, pz_rows *rows, pz_level *level, double *x);
 
 // Factor the level's Jacobian A: J without the columns of held dofs and without the directions used by levels above. Sets
 // rows->alpha. False when it has numbers that are not finite.
@@ -92,29 +93,9 @@ bool pz_rows_factor(pz_rows *rows, const pz_level *level);
 // x <- x - (its parts along the used directions).
 void pz_rows_project(const pz_rows *rows, double *x);
 
-// Make the direction x (nv numbers of length about 1, which are lost) a used one. False when it is so already: rounding is
-// all that is left of it. *length (may be NULL) is what was left.
-bool pz_rows_use(pz_rows *rows, double *x, double *length);
+// Energy by level, at the current point (is_trial false) or the one being tried.
+void pz_rows_take_costs(const poise_solver *solver, pz_rows *rows, bool is_trial);
 
-// The k-th left and right singular vectors.
-static inline double pz_left(const pz_factors *f, int row, int k)
-{
-    const double *from = f->m < f->n ? f->shorter : f->longer;
-    return from[(size_t)row * (size_t)f->count + (size_t)k];
-}
-
-static inline double pz_right(const pz_factors *f, int column, int k)
-{
-    const double *from = f->m < f->n ? f->longer : f->shorter;
-    return from[(size_t)column * (size_t)f->count + (size_t)k];
-}
-
-// ---- Steps (priority_rows.c) ---------------------------------------------------------------------------------------------
-
-// Run a method over rows.
-poise_outcome pz_rows_run(poise_solver *solver, const pz_row_method *method);
-
-// x += J^+lambda e with the damping of Maciejewski & Klein (priority.c); for pz_row_method.step.
-bool pz_damped_rows_step(const poise_solver *solver, pz_rows *rows, pz_level *level, double *x);
+extern const pz_method_row pz_priority_method;
 
 #endif

@@ -1,9 +1,11 @@
-// What AUTO decides, as pure functions of a few numbers.
+// AUTO: what it decides, as pure functions of a few numbers; then the damped Newton step that it repeats, and the body of its
+// loop.
 //
-// The loop (auto.c) calls them, on every processor that it is compiled for; so do the lanes of a batch, which run many loops
-// side by side (batch/tree_lanes.c), and Levenberg-Marquardt, which shares the damping. Nothing is decided anywhere else.
-#ifndef PZ_SOLVE_AUTO_POLICY_H
-#define PZ_SOLVE_AUTO_POLICY_H
+// The loop (auto.c) calls the decisions, on every processor that it is compiled for; so do the lanes of a batch, which run
+// many loops side by side (batch/tree_lanes.c), and Levenberg-Marquardt, which shares the damping. Nothing is decided
+// anywhere else. A control step (control_step.c) and the search for several goals (tips.c) use the step alone.
+#ifndef PZ_SOLVE_AUTO_H
+#define PZ_SOLVE_AUTO_H
 
 #include "solve/solver_state.h"
 
@@ -154,5 +156,58 @@ static inline bool pz_may_be_saddle(const pz_auto *a, poise_outcome outcome)
 {
     return outcome == POISE_OUTCOME_CLOSEST && !a->is_minimum && a->escapes > 0;
 }
+
+// ---- The damped step -----------------------------------------------------------------------------------------------------
+
+// Scratch of the methods that step so: solver->method of AUTO and LEVENBERG_MARQUARDT.
+typedef struct pz_damped {
+    pz_damping damping;
+    pz_tree_step *tree;
+    double *D;          // nv: the metric of the damping
+    bool *hold;         // nv: dofs whose step is known
+    double *hold_value; // nv: that step
+    double *product;    // nv
+    double *q_trial;    // nq
+    double *slowest;    // nv: of a control step: the interval of each velocity
+    double *fastest;    // nv
+    double *way;        // nv: of a control step: from q to where the goals have it
+    double *way_left;   // nv: what is left of that of the last step, at q_after
+    double *q_after;    // nq: where the last step led
+    bool has_way;       // there was one
+    bool has_step;      // the last system could be solved
+    bool has_edges;     // swings are held at the edge of their ellipse
+    bool exact;         // the step is solved for with the exact Hessian
+    bool is_newton;     // the step solves its system: nothing moved it to a bound or shortened it
+} pz_damped;
+
+// D at the current point (nv numbers > 0): Marquardt's scaling with a floor.
+void pz_make_metric(poise_solver *solver, double *D);
+
+// D for the next step, rebuilt where the damping is strong enough for it to matter; and springs at edges of swings.
+// Once for each point.
+void pz_damped_refresh(pz_damped *d, poise_solver *solver, bool first);
+
+// Hold the dofs at a bound that descent would leave, where they are.
+void pz_hold_at_bounds(const poise_solver *solver, pz_damped *d);
+
+// The step of (H + lambda D) x = -g within the limits, H exact if that is asked for and positive definite: solver->step, and
+// d->q_trial where it leads. Without d->has_step no system could be solved, which only rounding can cause; it is 0 then.
+void pz_damped_step(poise_solver *solver, pz_damped *d, bool exact, pz_trial *trial);
+
+// The cost where the step leads; infinite when there is none.
+double pz_damped_evaluate(poise_solver *solver, const pz_damped *d);
+
+// Accept the trial if that lowers the cost, and count the iteration. True: it was accepted.
+bool pz_damped_judge(poise_solver *solver, const pz_damped *d, double cost, pz_trial *trial);
+
+// ---- The loop ------------------------------------------------------------------------------------------------------------
+
+// The body of AUTO's loop, for callers with several runs under way: begin at solver->at; then a step, its evaluation
+// (pz_damped_evaluate), and the judgement of its cost. False: the run has ended, with a->outcome.
+void pz_auto_begin(poise_solver *solver, pz_auto *a);
+bool pz_auto_step(poise_solver *solver, pz_auto *a);
+bool pz_auto_judge(poise_solver *solver, pz_auto *a, double cost);
+
+extern const pz_method_row pz_auto_method, pz_levenberg_marquardt_method;
 
 #endif
