@@ -53,7 +53,6 @@ set(poise_sources
     src/solve/method.c
     src/solve/step.c
     src/solve/certify.c
-    src/solve/beyond.c
     src/solve/restarts.c
     src/solve/tree_step.c
     src/solve/arm.c

@@ -84,7 +84,7 @@ poise_status pz_solve_begin(poise_solver *s, const poise_goal *goals, int count,
     return POISE_OK;
 }
 
-// ---- Search, from one start after the other ------------------------------------------------------------------------------
+// ---- One run of the method -----------------------------------------------------------------------------------------------
 
 bool pz_solver_arrive(poise_solver *s, double cost, poise_outcome *outcome)
 {
@@ -112,66 +112,6 @@ poise_outcome pz_solver_run_from(poise_solver *s, const double *q)
     poise_outcome outcome;
     double cost = pz_try(s, q, POISE_LEVEL_HESSIAN);
     return pz_solver_arrive(s, cost, &outcome) ? s->row->run(s) : outcome;
-}
-
-// A cold start: q_try, or q_try with the root aligned if that is better.
-static void align_start(poise_solver *s)
-{
-    if (pz_objective_evaluate(s->trial, s->q_try, POISE_LEVEL_COST) != POISE_OK) {
-        return;
-    }
-    s->report.start_cost = s->trial->cost;
-    copy(s->q_best, s->q_try, s->model->nq);
-    if (pz_align_root(s, &s->trial->kin, s->q_best) && pz_try(s, s->q_best, POISE_LEVEL_COST) < s->report.start_cost) {
-        copy(s->q_try, s->q_best, s->model->nq);
-    }
-}
-
-void pz_solve_start(poise_solver *s, int run, bool is_anywhere)
-{
-    if (run > 0) {
-        pz_restart_configuration(s, run, is_anywhere, s->q_try);
-        pz_objective_evaluate(s->trial, s->q_try, POISE_LEVEL_COST);
-        pz_align_root(s, &s->trial->kin, s->q_try);
-        return;
-    }
-    copy(s->q_try, s->q_start, s->model->nq);
-    s->report.start_cost = NAN; // the first run will know it
-    if (s->options.start == POISE_START_COLD) {
-        align_start(s);
-    }
-}
-
-// Is the current point better than the best one before, by its cost or as the method has it?
-static bool improves(poise_solver *s, double *best, bool first)
-{
-    bool is_better = s->row->improves ? s->row->improves(s, first) : first || s->at->cost < *best;
-    *best = is_better ? s->at->cost : *best;
-    return is_better;
-}
-
-// Start again from elsewhere while goals are missed and starts are left; the best end is in q_best.
-static bool search_from_starts(poise_solver *s)
-{
-    pz_solve_start(s, 0, false);
-    s->report.outcome = pz_solver_run_from(s, s->q_try);
-    copy(s->q_best, s->at->kin.q, s->model->nq);
-    double best = INFINITY;
-    improves(s, &best, true);
-    for (int restart = 1; restart <= s->options.restarts && s->report.outcome != POISE_OUTCOME_REACHED; ++restart) {
-        poise_why why = s->report.why;
-        pz_solve_start(s, restart, false);
-        poise_outcome outcome = pz_solver_run_from(s, s->q_try);
-        s->report.restarts += 1;
-        if (improves(s, &best, false)) {
-            copy(s->q_best, s->at->kin.q, s->model->nq);
-            s->report.outcome = outcome;
-        } else {
-            s->report.why = why;
-        }
-    }
-    pz_look_beyond(s);
-    return true;
 }
 
 // ---- Answer --------------------------------------------------------------------------------------------------------------
@@ -455,7 +395,7 @@ static const struct engine {
 } engines[] = {
     {search_arm, true},
     {pz_tips_solve, false},
-    {search_from_starts, false},
+    {pz_search_from_starts, false},
 };
 
 poise_status poise_solve(poise_solver *solver, const poise_goal *goals, int count, double *q, poise_report *report,

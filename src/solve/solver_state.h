@@ -107,10 +107,6 @@ poise_status pz_solve_take(poise_solver *solver, const poise_goal *goals, int co
 // The same as poise_solve does: the start is moved inside the limits.
 poise_status pz_solve_begin(poise_solver *solver, const poise_goal *goals, int count, const double *q, poise_error *error);
 
-// Where a run begins, into solver->q_try. The first, number 0: q_start, with a free root aligned with its markers when the
-// start is cold and that is better. Restarts: around it or, with `is_anywhere`, anywhere, with the root aligned.
-void pz_solve_start(poise_solver *solver, int run, bool is_anywhere);
-
 // The worst errors of the goals at the current point, into the report.
 void pz_solve_measure_goals(poise_solver *solver);
 
@@ -250,7 +246,21 @@ bool pz_tree_solve(pz_tree_step *tree, const poise_objective *o, poise_hessian k
 bool pz_tree_curvature(pz_tree_step *tree, const poise_objective *o, double lambda, const double *D, const bool *hold,
                        const double *zeros, double *x);
 
-// ---- Cold starts (restarts.c) --------------------------------------------------------------------------------------------
+// ---- Starts (restarts.c) -------------------------------------------------------------------------------------------------
+
+// The method from q_start and, while goals are missed, from other starts, the best end in q_best. Serves everything: true.
+bool pz_search_from_starts(poise_solver *solver);
+
+// Where a run begins, into solver->q_try. The first, number 0: q_start, with a free root aligned with its markers when the
+// start is cold and that is better. Restarts: around it or, with `is_anywhere`, anywhere, with the root aligned.
+void pz_solve_start(poise_solver *solver, int run, bool is_anywhere);
+
+// A configuration for restart number `restart`, from the seed alone, within limits: around the start, or anywhere.
+void pz_restart_configuration(poise_solver *solver, int restart, bool is_anywhere, double *q);
+
+// Where restarts end in what seems to be the closest: look for an answer at the limits from beyond them. What is found is in
+// q_best, and the report says how this ends.
+void pz_search_beyond_limits(poise_solver *solver);
 
 // Move a free root so that the markers of the goals, placed as in `kin`, lie nearest to their targets (weighted Procrustes).
 // False, with q as it was, when the model has no free root, part of it is locked, or there are fewer than three markers.
@@ -258,16 +268,9 @@ bool pz_align_root(const poise_solver *solver, const poise_kinematics *kin, doub
 
 // Turn a free root by `turn` about the point `from`, which goes to `to`, both relative to the reference point of `kin`,
 // where the root is now. False when the numbers do not allow it.
-bool pz_put_root(const poise_solver *solver, const poise_kinematics *kin, quat turn, vec3 from, vec3 to, double *q);
+bool pz_place_root(const poise_solver *solver, const poise_kinematics *kin, quat turn, vec3 from, vec3 to, double *q);
 
 // Put a free root at the rotation R of its body frame, `away` from its own place without motion. False likewise.
 bool pz_set_root(const poise_model *model, const mat3 *R, vec3 away, double *q);
-
-// Where restarts end in what seems to be the closest: look for an answer at the limits from beyond them (beyond.c). What is
-// found is in q_best, and the report says how this ends.
-void pz_look_beyond(poise_solver *solver);
-
-// A configuration for restart number `restart`, from the seed alone, within limits: around the start, or anywhere.
-void pz_restart_configuration(poise_solver *solver, int restart, bool is_anywhere, double *q);
 
 #endif

@@ -205,7 +205,7 @@ bool pz_tips_align(const poise_solver *s, const poise_kinematics *kin, double un
     }
     cloud c = cloud_of(s, kin, unit);
     turn = pz_best_quat(&c.S, 4, &turn) ? turn : (quat){0, 0, 0, 1};
-    return pz_put_root(s, kin, turn, c.x, c.t, q);
+    return pz_place_root(s, kin, turn, c.x, c.t, q);
 }
 
 // ---- Which goals ---------------------------------------------------------------------------------------------------------

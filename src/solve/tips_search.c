@@ -328,7 +328,7 @@ void pz_tips_find_closest(poise_solver *solver, pz_tips *tips)
         is_open = outcome != POISE_OUTCOME_REACHED;
     }
     solver->report.start_cost = start_cost;
-    pz_look_beyond(solver);
+    pz_search_beyond_limits(solver);
 }
 
 void pz_tips_search_part(poise_solver *solver, pz_tips *tips, const pz_part *part)
