@@ -48,7 +48,6 @@ set(poise_sources
     src/solve/lanes_4.c
     src/solve/lanes_8.c
     src/solve/sensitivity_pose.c
-    src/solve/sensitivity_open.c
     src/solve/sensitivity.c
     src/solve/method.c
     src/solve/step.c

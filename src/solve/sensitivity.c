@@ -1,6 +1,6 @@
 // Derivatives of an answer q to goals with the parameters p: the implicit function theorem, H dq = -d2f/dq dp, over the factor
 // of the tree, H = L^T D L on the coordinates that no limit holds (goal/hessian.c). One POSE that is met has a shorter way
-// (sensitivity_pose.c); a factor with small pivots is done again by one that tells what goals leave open (sensitivity_open.c).
+// (sensitivity_pose.c); a factor with small pivots is done again by one that tells what goals leave open.
 //
 // **Swings** at an active edge of their ellipse move along it: with its normal n and the part kappa W that the curvature of
 // the edge adds (step.c) the block of the two coordinates becomes H + kappa W + sigma n n^T, sigma so large that
@@ -24,6 +24,15 @@
 
 // ---- Life ----------------------------------------------------------------------------------------------------------------
 
+static void open_lay_out(pz_open_factor *open, size_t nv, pz_arena *arena)
+{
+    open->order = (int *)pz_arena_take(arena, nv, sizeof(int));
+    open->share = (double *)pz_arena_take(arena, nv, sizeof(double));
+    open->basis = (double *)pz_arena_take(arena, nv, nv * sizeof(double));
+    open->R = (double *)pz_arena_take(arena, nv, nv * sizeof(double));
+    open->dense = (double *)pz_arena_take(arena, nv, nv * sizeof(double));
+}
+
 static void lay_out(poise_sensitivity *s, const poise_model *model, int coupled_goals, pz_arena *arena)
 {
     size_t nv = (size_t)model->nv, joints = (size_t)model->joint_count, blocks = (size_t)model->block_count;
@@ -36,7 +45,7 @@ static void lay_out(poise_sensitivity *s, const poise_model *model, int coupled_
     s->single.block[1] = (sym3 *)pz_arena_take(arena, blocks, sizeof(sym3));
     s->H = (double *)pz_arena_take(arena, nv * (nv + 1) / 2, sizeof(double));
     s->square = (double *)pz_arena_take(arena, nv, nv * sizeof(double));
-    pz_open_lay_out(&s->open, nv, arena);
+    open_lay_out(&s->open, nv, arena);
     s->diagonal = (double *)pz_arena_take(arena, nv, sizeof(double));
     s->limit = (signed char *)pz_arena_take(arena, nv, sizeof(signed char));
     s->kept = (signed char *)pz_arena_take(arena, nv, sizeof(signed char));
@@ -86,7 +95,7 @@ void poise_sensitivity_destroy(poise_sensitivity *sensitivity)
     }
 }
 
-// ---- What limits hold ----------------------------------------------------------------------------------------------------
+// ---- H and what limits hold ----------------------------------------------------------------------------------------------
 
 // A coordinate at a limit is held if it is pushed against it, or between two limits that are one; it touches if nothing
 // pushes it, as where goals are met: what is left of the gradient is rounding.
@@ -176,8 +185,6 @@ static void apply_limits(poise_sensitivity *s)
     }
 }
 
-// ---- The factor ----------------------------------------------------------------------------------------------------------
-
 static poise_status fill_without_limits(poise_sensitivity *s, poise_error *error)
 {
     poise_hessian kind = s->is_met ? POISE_HESSIAN_GAUSS_NEWTON : POISE_HESSIAN_EXACT;
@@ -213,192 +220,6 @@ static poise_status assess(poise_sensitivity *s, const double *q, poise_error *e
         find_limits(s, q);
     }
     return status;
-}
-
-// The least pivot, of its H_ii, but for those of coordinates that no goal sees.
-static double least_pivot(const poise_sensitivity *s)
-{
-    double least_share = 1.0;
-    for (int i = 0; i < s->rows.nv; ++i) {
-        double d = pz_pivot(&s->rows, s->H, i);
-        least_share = d > 0 ? min2(least_share, d / s->diagonal[i]) : least_share;
-    }
-    return least_share;
-}
-
-static void solve_tree(const poise_sensitivity *s, double *x)
-{
-    for (int i = 0; i < s->rows.nv; ++i) {
-        x[i] = pz_limit_holds(s, i) ? 0.0 : x[i];
-    }
-    pz_packed_solve_up(&s->rows, s->H, x);
-    for (int i = 0; i < s->rows.nv; ++i) {
-        double d = pz_pivot(&s->rows, s->H, i);
-        x[i] = d > 0 ? x[i] / d : 0.0;
-    }
-    pz_packed_solve_down(&s->rows, s->H, x);
-}
-
-// Is the factor of the tree as good as any? Pivots are well above rounding, or at least above what they may change by on the
-// way to the true answer, which is a Newton step away.
-static bool is_sound(poise_sensitivity *s)
-{
-    double share = least_pivot(s), most = 0.0;
-    if (share > SMALL || s->is_met || share < TINY) {
-        return share > SMALL;
-    }
-    memcpy(s->x, s->objective.gradient, (size_t)s->rows.nv * sizeof *s->x);
-    solve_tree(s, s->x);
-    for (int i = 0; i < s->rows.nv; ++i) {
-        most = max2(most, fabs(s->x[i]));
-    }
-    return PZ_CHANGE * most < share;
-}
-
-// Factor s->H, in which limits are not yet applied, with those that s->limit says.
-static poise_status factorise(poise_sensitivity *s, poise_error *error)
-{
-    apply_limits(s);
-    s->open.null_count = 0;
-    s->way = PZ_WAY_TREE;
-    if (pz_packed_factor(&s->rows, !s->is_met, s->H, s->diagonal) && is_sound(s)) {
-        return POISE_OK;
-    }
-    memcpy(s->q_answer, s->objective.kin.q, (size_t)s->model->nq * sizeof *s->q_answer);
-    poise_status status = pz_open_factorise(s, s->q_answer, fill, error);
-    s->way = status == POISE_OK ? PZ_WAY_OPEN : PZ_WAY_NONE;
-    return status;
-}
-
-// The same after a change of s->limit.
-static poise_status factorise_again(poise_sensitivity *s, poise_error *error)
-{
-    poise_status status = fill_without_limits(s, error);
-    return status == POISE_OK ? factorise(s, error) : status;
-}
-
-// x = the least solution of H x = b, in place; held coordinates and those that no goal sees are 0.
-static void solve(poise_sensitivity *s, double *x)
-{
-    if (s->way == PZ_WAY_OPEN) {
-        pz_open_solve(s, x);
-    } else {
-        solve_tree(s, x);
-    }
-}
-
-// Limits that an answer that meets its POSE touches.
-static void find_touched(poise_sensitivity *s, const double *q)
-{
-    const poise_model *model = s->model;
-    memset(s->limit, POISE_FREE, (size_t)model->nv * sizeof *s->limit);
-    for (int n = 0; n < s->path.count && s->use_limits; ++n) {
-        int i = s->path.coordinate[n];
-        if (i >= 0) {
-            bool is_below = q[i] <= model->lower[i], is_above = q[i] >= model->upper[i];
-            s->limit[s->path.dof[n]] = is_below ? POISE_TOUCHES_LOWER : is_above ? POISE_TOUCHES_UPPER : POISE_FREE;
-        }
-    }
-}
-
-// One POSE that is met, the short way. False: by the way of all goals.
-static bool update_by_pose(poise_sensitivity *s, const poise_goal *goal, const double *q)
-{
-    if (!pz_pose_is_plain(s, goal) || s->path.has_fixed || poise_goal_check(goal, s->model, NULL) != POISE_OK || !q ||
-        !pz_model_accepts(s->model, q) || !pz_pose_factorise(s, goal, &goal->target, q)) {
-        return false;
-    }
-    s->objective.goals = goal;
-    s->objective.goal_count = 1;
-    s->is_met = true;
-    s->open.null_count = s->path.count - PZ_POSE_ROWS;
-    s->way = PZ_WAY_POSE;
-    memcpy(s->q_answer, q, (size_t)s->model->nq * sizeof *q);
-    find_touched(s, q);
-    return true;
-}
-
-// A Newton step from q to the minimum, s->x, that makes q no answer: by its largest component, in radians or, for slides, of
-// the skeleton's size.
-poise_status pz_check_minimum(const poise_sensitivity *s, poise_error *error)
-{
-    const poise_model *model = s->model;
-    const poise_kinematics *kin = &s->objective.kin;
-    double size = 0.0, away = 0.0;
-    for (int k = 1; k < model->joint_count; ++k) {
-        size = max2(size, v3_norm(v3_sub(kin->p[k], kin->p[0])));
-    }
-    for (int i = 0; i < model->axis_count; ++i) {
-        bool turns = v3_dot(kin->S[i].w, kin->S[i].w) > 0;
-        double step = fabs(s->x[model->axes[i].dof]);
-        away = max2(away, turns ? step : size > 0 ? step / size : 0.0);
-    }
-    if (away <= AWAY) {
-        return POISE_OK;
-    }
-    return pz_error_set(error, POISE_ERROR_NUMERIC,
-                        "q is not a minimum of these goals: it is about %g rad (or skeleton sizes) away; solve for it "
-                        "first, with enough iterations and a small gradient_tolerance",
-                        away);
-}
-
-static poise_status check_minimum(poise_sensitivity *s, poise_error *error)
-{
-    if (s->is_met) {
-        return POISE_OK;
-    }
-    memcpy(s->x, s->objective.gradient, (size_t)s->rows.nv * sizeof *s->x);
-    solve(s, s->x);
-    poise_status status = pz_check_minimum(s, error);
-    s->way = status == POISE_OK ? s->way : PZ_WAY_NONE;
-    return status;
-}
-
-// The way of all goals.
-static poise_status update_by_goals(poise_sensitivity *s, const poise_goal *goals, int count, const double *q,
-                                    poise_error *error)
-{
-    poise_status status = poise_objective_set_goals(&s->objective, goals, count, error);
-    if (status == POISE_OK) {
-        status = poise_objective_evaluate(&s->objective, q, POISE_LEVEL_HESSIAN, error);
-    }
-    s->rows = pz_packed_of(&s->objective);
-    if (status == POISE_OK) {
-        status = assess(s, q, error);
-    }
-    return status == POISE_OK ? factorise(s, error) : status;
-}
-
-poise_status poise_sensitivity_update(poise_sensitivity *sensitivity, const poise_goal *goals, int count, const double *q,
-                                      bool use_limits, poise_error *error)
-{
-    if (!sensitivity) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "sensitivity must not be NULL");
-    }
-    poise_sensitivity *s = sensitivity;
-    s->way = PZ_WAY_NONE;
-    s->use_limits = use_limits;
-    if (count == 1 && goals && update_by_pose(s, goals, q)) {
-        return POISE_OK;
-    }
-    poise_status status = update_by_goals(s, goals, count, q, error);
-    return status == POISE_OK ? check_minimum(s, error) : status;
-}
-
-poise_sensitivity_info poise_sensitivity_describe(const poise_sensitivity *sensitivity)
-{
-    const poise_sensitivity *s = sensitivity;
-    poise_sensitivity_info info = {0};
-    if (!s || s->way == PZ_WAY_NONE) {
-        return info;
-    }
-    info.open = s->open.null_count;
-    info.limits = s->limit;
-    for (int i = 0; i < s->model->nv; ++i) {
-        info.held += pz_limit_holds(s, i);
-        info.touching += s->limit[i] == POISE_TOUCHES_LOWER || s->limit[i] == POISE_TOUCHES_UPPER;
-    }
-    return info;
 }
 
 // ---- Goals ---------------------------------------------------------------------------------------------------------------
@@ -576,7 +397,7 @@ static void point_backward(const poise_sensitivity *s, const poise_goal *goal, p
     gradient->weight = -v3_dot(velocity, v3_sub(x, place_of(s, goal)));
 }
 
-void pz_goal_backward(poise_sensitivity *s, const poise_goal *goal, poise_goal_change *gradient)
+static void goal_backward(poise_sensitivity *s, const poise_goal *goal, poise_goal_change *gradient)
 {
     double *posture = gradient->posture;
     *gradient = (poise_goal_change){.posture = posture};
@@ -654,10 +475,10 @@ static void goal_forward(poise_sensitivity *s, const poise_goal *goal, const poi
     }
 }
 
-// ---- Both ways -----------------------------------------------------------------------------------------------------------
+// ---- Motions and forces of bodies ----------------------------------------------------------------------------------------
 
-// Axes lie in the order of their joints, parents first.
-void pz_move_bodies(poise_sensitivity *s, const double *x)
+// The motions of all bodies along the step x, into V. Axes lie in the order of their joints, parents first.
+static void move_bodies(poise_sensitivity *s, const double *x)
 {
     const poise_model *model = s->model;
     int i = 0;
@@ -686,6 +507,596 @@ static void dofs_of_wrenches(poise_sensitivity *s, double *dofs)
         dofs[axis->dof] += axis->factor * spatial_dot(s->objective.kin.S[i], s->U[axis->joint]);
     }
 }
+
+// ---- Coordinates that goals leave open -----------------------------------------------------------------------------------
+//
+// Answers whose goals leave coordinates open, or nearly: an arm with more joints than its pose needs, a hand that is placed
+// by a whole body, a singular configuration. H = A^T A has a null space then, or nearly, with A the residual rows of goals
+// that are met, or else a Cholesky factor of H that takes the largest pivot first. Gram and Schmidt with the largest row
+// first tell the rank k:
+//
+//   A = R^T Q^T (k orthonormal rows Q^T),   R = C P^T (k orthonormal rows P^T),   H = Q C C^T Q^T
+//
+// so that the least solution of H x = b is x = Q C^-T C^-1 Q^T b. Rows have the condition of J, and H its square.
+//
+// **There is no derivative** where k is not the same all around the answer: at a singular configuration of goals that are
+// met (the answer leaves it with the root of a change), told by the rank at a configuration nearby; and where goals that
+// are not met pull along the null space, told by d2f/dq dp along a vector of it.
+
+#define NO_ROW   1e-9  // of a row's length: what is left of one that the others contain
+#define NO_PIVOT 1e-13 // of H_ii: a pivot that has vanished
+#define UNSEEN   1e-18 // of the largest H_ii: no goal sees the coordinate; one on an axis is moved by its rounding alone
+#define NEGATIVE 1e-9  // of H_ii: pivots below less that are not rounding
+#define CLEAR    1e-4  // of H_ii: pivots by which the distance to the true answer is measured
+#define BESIDE   1e-3  // radians or lengths to the configuration nearby
+#define PULLED   1e-5  // of d2f/dq dp: along the null space, more than rounding
+
+// A Newton step from q to the minimum, s->x, that makes q no answer: by its largest component, in radians or, for slides, of
+// the skeleton's size.
+static poise_status check_distance(const poise_sensitivity *s, poise_error *error)
+{
+    const poise_model *model = s->model;
+    const poise_kinematics *kin = &s->objective.kin;
+    double size = 0.0, away = 0.0;
+    for (int k = 1; k < model->joint_count; ++k) {
+        size = max2(size, v3_norm(v3_sub(kin->p[k], kin->p[0])));
+    }
+    for (int i = 0; i < model->axis_count; ++i) {
+        bool turns = v3_dot(kin->S[i].w, kin->S[i].w) > 0;
+        double step = fabs(s->x[model->axes[i].dof]);
+        away = max2(away, turns ? step : size > 0 ? step / size : 0.0);
+    }
+    if (away <= AWAY) {
+        return POISE_OK;
+    }
+    return pz_error_set(error, POISE_ERROR_NUMERIC,
+                        "q is not a minimum of these goals: it is about %g rad (or skeleton sizes) away; solve for it "
+                        "first, with enough iterations and a small gradient_tolerance",
+                        away);
+}
+
+static double dot(const double *a, const double *b, int n)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; ++i) {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
+static double *open_row(const poise_sensitivity *s, double *matrix, int i)
+{
+    return matrix + (size_t)i * (size_t)s->rows.nv;
+}
+
+// A number in [-1, 1) that has nothing to do with the model.
+static double fixed_number(int i)
+{
+    double x = 0.6180339887498949 * (i + 1);
+    return 2.0 * (x - (double)(int)x) - 1.0;
+}
+
+// Coordinates that some goal sees and no limit holds, into open.order; returns how many.
+static int open_list(poise_sensitivity *s)
+{
+    int count = 0;
+    double largest = 0.0;
+    for (int i = 0; i < s->rows.nv; ++i) {
+        largest = max2(largest, pz_limit_holds(s, i) ? 0.0 : s->diagonal[i]);
+    }
+    for (int i = 0; i < s->rows.nv; ++i) {
+        if (!pz_limit_holds(s, i) && s->diagonal[i] > UNSEEN * largest) {
+            s->open.order[count++] = i;
+        }
+    }
+    return count;
+}
+
+// Can the goals be told by nv rows, or fewer?
+static bool has_few_rows(const poise_sensitivity *s)
+{
+    int count = 0;
+    bool has = s->is_met;
+    for (int g = 0; g < s->objective.goal_count && has; ++g) {
+        const poise_goal *goal = &s->objective.goals[g];
+        const pz_goal_row *kind = pz_goal_row_of(goal->kind);
+        count += kind->rows ? kind->rows(&s->objective.kin, goal, NULL, NULL) : s->rows.nv + 1;
+        has = count <= s->rows.nv;
+    }
+    return has;
+}
+
+// The goals' rows into open.dense. Returns how many.
+static int open_by_rows(poise_sensitivity *s)
+{
+    int count = 0;
+    for (int g = 0; g < s->objective.goal_count; ++g) {
+        const poise_goal *goal = &s->objective.goals[g];
+        count += pz_goal_row_of(goal->kind)->rows(&s->objective.kin, goal, s->r, open_row(s, s->open.dense, count));
+    }
+    for (int n = 0; n < count; ++n) {
+        for (int i = 0; i < s->rows.nv; ++i) {
+            double *number = open_row(s, s->open.dense, n) + i;
+            *number = pz_limit_holds(s, i) ? 0.0 : *number;
+        }
+    }
+    return count;
+}
+
+// Row i of the packed H in the columns of all that may move.
+static void open_spread(poise_sensitivity *s, double *dense)
+{
+    memset(dense, 0, (size_t)s->rows.nv * (size_t)s->rows.nv * sizeof *dense);
+    for (int i = 0; i < s->rows.nv; ++i) {
+        poise_packed_row row = pz_packed_row(&s->rows, i);
+        int above = i;
+        for (int a = row.count - 1; a >= 0; --a) {
+            open_row(s, dense, i)[above] = open_row(s, dense, above)[i] = s->H[row.begin + (size_t)a];
+            above = pz_packed_row(&s->rows, above).parent;
+        }
+    }
+}
+
+// The place of the next pivot: the largest, of its H_ii, into *share.
+static int open_pivot(const poise_sensitivity *s, int from, int count, double *share)
+{
+    int best = from;
+    *share = -INFINITY;
+    for (int n = from; n < count; ++n) {
+        int i = s->open.order[n];
+        double part = open_row(s, s->open.R, i)[i] / s->diagonal[i];
+        if (part > *share) {
+            *share = part;
+            best = n;
+        }
+    }
+    return best;
+}
+
+// H = A^T A by pivots, rows of A into open.dense; what is left of H is in open.R. Returns how many.
+static int open_by_factor(poise_sensitivity *s, int count)
+{
+    pz_open_factor *open = &s->open;
+    open_spread(s, open->R);
+    for (int k = 0; k < count; ++k) {
+        int best = open_pivot(s, k, count, &open->share[k]), pivot = open->order[best];
+        if (!(open->share[k] > NO_PIVOT)) {
+            return k;
+        }
+        open->order[best] = open->order[k];
+        open->order[k] = pivot;
+        double *row = open_row(s, open->dense, k), *left = open_row(s, open->R, pivot), root = sqrt(left[pivot]);
+        memset(row, 0, (size_t)s->rows.nv * sizeof *row);
+        for (int n = k; n < count; ++n) {
+            row[open->order[n]] = left[open->order[n]] / root;
+        }
+        for (int n = k + 1; n < count; ++n) {
+            int i = open->order[n];
+            for (int m = k + 1; m < count; ++m) {
+                open_row(s, open->R, i)[open->order[m]] -= row[i] * row[open->order[m]];
+            }
+        }
+    }
+    return count;
+}
+
+// Is the diagonal negative somewhere, or what is left behind the last pivot, by more than `slack`? Pairs count: [0 1; 1 0]
+// falls, too.
+static bool cost_falls(const poise_sensitivity *s, int rank, int count, double slack)
+{
+    bool is = false;
+    double largest = 0.0;
+    for (int i = 0; i < s->rows.nv; ++i) {
+        largest = max2(largest, fabs(s->diagonal[i]));
+    }
+    for (int i = 0; i < s->rows.nv; ++i) {
+        is = is || s->diagonal[i] < -slack * largest;
+    }
+    for (int n = rank; n < count; ++n) {
+        int i = s->open.order[n];
+        is = is || open_row(s, s->open.R, i)[i] < -slack * s->diagonal[i];
+        for (int m = rank; m < n; ++m) {
+            int j = s->open.order[m];
+            is = is || fabs(open_row(s, s->open.R, i)[j]) > slack * sqrt(s->diagonal[i] * s->diagonal[j]);
+        }
+    }
+    return is;
+}
+
+// Take the rows [0, count) of `basis` out of x, and add the parts to parts[stride n] unless NULL.
+static void remove_parts(const poise_sensitivity *s, double *basis, int count, double *x, double *parts)
+{
+    for (int n = 0; n < count; ++n) {
+        const double *row = open_row(s, basis, n);
+        double part = dot(row, x, s->rows.nv);
+        for (int i = 0; i < s->rows.nv; ++i) {
+            x[i] -= part * row[i];
+        }
+        if (parts) {
+            parts[n] += part;
+        }
+    }
+}
+
+// Rows of `from`, count of them, become orthonormal rows of `basis`, the longest of what it was first; what row n has of
+// basis vector k comes to parts[n][k]. Returns the rank.
+static int orthonormalise(poise_sensitivity *s, double *from, int count, double *basis, double *parts)
+{
+    int nv = s->rows.nv, rank = 0;
+    memset(parts, 0, (size_t)nv * (size_t)nv * sizeof *parts);
+    for (int n = 0; n < count; ++n) {
+        s->y[n] = sqrt(dot(open_row(s, from, n), open_row(s, from, n), nv)); // what it was; 0: done with
+    }
+    while (rank < count) {
+        int best = -1;
+        double most = NO_ROW, length = 0.0;
+        for (int n = 0; n < count; ++n) {
+            double *row = open_row(s, from, n), left = s->y[n] > 0 ? sqrt(dot(row, row, nv)) : 0.0;
+            if (left > most * s->y[n]) {
+                most = left / s->y[n];
+                length = left;
+                best = n;
+            }
+        }
+        if (best < 0) {
+            break;
+        }
+        double *vector = open_row(s, basis, rank), *row = open_row(s, from, best);
+        for (int i = 0; i < nv; ++i) {
+            vector[i] = row[i] / length;
+        }
+        remove_parts(s, basis, rank, vector, NULL); // once more, for what rounding left
+        double again = sqrt(dot(vector, vector, nv));
+        for (int i = 0; i < nv; ++i) {
+            vector[i] /= again;
+        }
+        ++rank;
+        for (int n = 0; n < count; ++n) { // those that are done with have nothing left of it
+            double *other = open_row(s, from, n), part = s->y[n] > 0 ? dot(vector, other, nv) : 0.0;
+            open_row(s, parts, n)[rank - 1] = part;
+            for (int i = 0; i < nv && part != 0; ++i) {
+                other[i] -= part * vector[i];
+            }
+        }
+        s->y[best] = 0.0;
+    }
+    return rank;
+}
+
+// A in open.dense, `count` rows, as R^T Q^T, then R as C P^T: Q^T into open.basis, C into open.R.
+static void open_factor(poise_sensitivity *s, int count)
+{
+    pz_open_factor *open = &s->open;
+    int nv = s->rows.nv;
+    open->rank = orthonormalise(s, open->dense, count, open->basis, open->R);
+    for (int k = 0; k < open->rank; ++k) { // R, k rows of `count` numbers
+        double *row = open_row(s, open->dense, k);
+        memset(row, 0, (size_t)nv * sizeof *row);
+        for (int n = 0; n < count; ++n) {
+            row[n] = open_row(s, open->R, n)[k];
+        }
+    }
+    memset(open->R, 0, (size_t)nv * (size_t)nv * sizeof *open->R);
+    for (int k = 0; k < open->rank; ++k) {
+        double *row = open_row(s, open->dense, k), *c = open_row(s, open->R, k);
+        remove_parts(s, open->dense, k, row, c);
+        remove_parts(s, open->dense, k, row, c);
+        c[k] = sqrt(dot(row, row, nv));
+        for (int n = 0; n < nv; ++n) {
+            row[n] /= c[k];
+        }
+    }
+}
+
+// x = the least solution of H x = b, in place.
+static void open_solve(poise_sensitivity *s, double *x)
+{
+    pz_open_factor *open = &s->open;
+    double *y = s->y;
+    for (int k = 0; k < open->rank; ++k) {
+        y[k] = dot(open_row(s, open->basis, k), x, s->rows.nv);
+    }
+    for (int k = 0; k < open->rank; ++k) {
+        const double *c = open_row(s, open->R, k);
+        y[k] = (y[k] - dot(c, y, k)) / c[k];
+    }
+    for (int k = open->rank - 1; k >= 0; --k) {
+        for (int n = k + 1; n < open->rank; ++n) {
+            y[k] -= open_row(s, open->R, n)[k] * y[n];
+        }
+        y[k] /= open_row(s, open->R, k)[k];
+    }
+    memset(x, 0, (size_t)s->rows.nv * sizeof *x);
+    for (int k = 0; k < open->rank; ++k) {
+        const double *row = open_row(s, open->basis, k);
+        for (int i = 0; i < s->rows.nv; ++i) {
+            x[i] += y[k] * row[i];
+        }
+    }
+}
+
+// How far q is from the true answer: a Newton step along what is well determined, which is left in s->x.
+static double open_distance(poise_sensitivity *s, int count)
+{
+    int clear = 0;
+    while (clear < count && s->open.share[clear] > CLEAR) {
+        ++clear;
+    }
+    open_factor(s, clear);
+    memcpy(s->x, s->objective.gradient, (size_t)s->rows.nv * sizeof *s->x);
+    open_solve(s, s->x);
+    return sqrt(dot(s->x, s->x, s->rows.nv));
+}
+
+// The largest derivative of a goal's pull along the step s->x by one of its own numbers.
+static double pull_along(poise_sensitivity *s, const poise_goal *goal)
+{
+    poise_goal_change g = {.posture = s->y};
+    memset(s->y, 0, (size_t)s->rows.nv * sizeof *s->y);
+    goal_backward(s, goal, &g);
+    const double all[] = {g.translation.x, g.translation.y, g.translation.z, g.rotation.x,
+                          g.rotation.y,    g.rotation.z,    g.weight,        g.rotation_weight};
+    double most = sqrt(dot(s->y, s->y, s->rows.nv));
+    for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
+        most = max2(most, fabs(all[i]));
+    }
+    return most;
+}
+
+// Does a change of some goal pull along the null space?
+static bool is_pulled(poise_sensitivity *s, int free_count, double slack)
+{
+    bool is = false;
+    for (int g = 0; g < s->objective.goal_count && !is; ++g) {
+        memset(s->x, 0, (size_t)s->rows.nv * sizeof *s->x);
+        for (int n = 0; n < free_count; ++n) {
+            s->x[s->open.order[n]] = fixed_number(n);
+        }
+        move_bodies(s, s->x);
+        double freely = pull_along(s, &s->objective.goals[g]);
+        remove_parts(s, s->open.basis, s->open.rank, s->x, NULL);
+        remove_parts(s, s->open.basis, s->open.rank, s->x, NULL);
+        move_bodies(s, s->x);
+        is = pull_along(s, &s->objective.goals[g]) > max2(PULLED, slack) * freely;
+    }
+    return is;
+}
+
+// The rank of A near q; 0 where it cannot be computed.
+static int rank_beside(poise_sensitivity *s, const double *q)
+{
+    for (int i = 0; i < s->rows.nv; ++i) {
+        s->x[i] = pz_limit_holds(s, i) ? 0.0 : BESIDE * fixed_number(i);
+    }
+    pz_kin_retract(s->model, q, s->x, s->q);
+    if (pz_objective_evaluate(&s->objective, s->q, POISE_LEVEL_HESSIAN) != POISE_OK || fill(s, NULL) != POISE_OK) {
+        return 0;
+    }
+    int free_count = open_list(s);
+    open_factor(s, has_few_rows(s) ? open_by_rows(s) : open_by_factor(s, free_count));
+    return s->open.rank;
+}
+
+static poise_status no_derivative(poise_error *error, const char *why)
+{
+    return pz_error_set(error, POISE_ERROR_NUMERIC, "the answer has no derivative: %s", why);
+}
+
+// Goals that are met.
+static poise_status factor_met(poise_sensitivity *s, int free_count, int rank_nearby, poise_error *error)
+{
+    open_factor(s, has_few_rows(s) ? open_by_rows(s) : open_by_factor(s, free_count));
+    return rank_nearby > s->open.rank ? no_derivative(error, "q is a singular configuration") : POISE_OK;
+}
+
+// Goals that are not.
+static poise_status factor_missed(poise_sensitivity *s, int free_count, poise_error *error)
+{
+    int count = open_by_factor(s, free_count);
+    bool is_falling = cost_falls(s, count, free_count, NEGATIVE), is_clearly = cost_falls(s, count, free_count, CLEAR);
+    double slack = PZ_CHANGE * open_distance(s, count);
+    if (is_clearly || (is_falling && slack < NEGATIVE)) {
+        return pz_error_set(error, POISE_ERROR_NUMERIC,
+                            "q is not a minimum of these goals: the cost falls along a direction of negative curvature");
+    }
+    poise_status status = check_distance(s, error); // before what is less well determined is taken for open
+    if (status != POISE_OK) {
+        return status;
+    }
+    open_by_factor(s, open_list(s));
+    while (count > 0 && s->open.share[count - 1] < slack) {
+        --count;
+    }
+    open_factor(s, count);
+    return s->open.rank < free_count && is_pulled(s, free_count, slack)
+               ? no_derivative(error,
+                               "goals pull along directions in which the cost has no curvature; add a posture of small "
+                               "weight, or solve with a smaller gradient_tolerance")
+               : POISE_OK;
+}
+
+// Factor H at q, where the objective is evaluated. NUMERIC where there is no derivative.
+static poise_status open_factorise(poise_sensitivity *s, const double *q, poise_error *error)
+{
+    int rank_nearby = s->is_met ? rank_beside(s, q) : 0;
+    poise_status status = pz_objective_evaluate(&s->objective, q, POISE_LEVEL_HESSIAN);
+    if (status == POISE_OK) {
+        status = fill(s, error);
+    }
+    if (status != POISE_OK) {
+        return status;
+    }
+    int free_count = open_list(s);
+    status = s->is_met ? factor_met(s, free_count, rank_nearby, error) : factor_missed(s, free_count, error);
+    s->open.null_count = free_count - s->open.rank;
+    return status;
+}
+
+// ---- The factor and the answer -------------------------------------------------------------------------------------------
+
+// The least pivot, of its H_ii, but for those of coordinates that no goal sees.
+static double least_pivot(const poise_sensitivity *s)
+{
+    double least_share = 1.0;
+    for (int i = 0; i < s->rows.nv; ++i) {
+        double d = pz_pivot(&s->rows, s->H, i);
+        least_share = d > 0 ? min2(least_share, d / s->diagonal[i]) : least_share;
+    }
+    return least_share;
+}
+
+static void solve_tree(const poise_sensitivity *s, double *x)
+{
+    for (int i = 0; i < s->rows.nv; ++i) {
+        x[i] = pz_limit_holds(s, i) ? 0.0 : x[i];
+    }
+    pz_packed_solve_up(&s->rows, s->H, x);
+    for (int i = 0; i < s->rows.nv; ++i) {
+        double d = pz_pivot(&s->rows, s->H, i);
+        x[i] = d > 0 ? x[i] / d : 0.0;
+    }
+    pz_packed_solve_down(&s->rows, s->H, x);
+}
+
+// Is the factor of the tree as good as any? Pivots are well above rounding, or at least above what they may change by on the
+// way to the true answer, which is a Newton step away.
+static bool is_sound(poise_sensitivity *s)
+{
+    double share = least_pivot(s), most = 0.0;
+    if (share > SMALL || s->is_met || share < TINY) {
+        return share > SMALL;
+    }
+    memcpy(s->x, s->objective.gradient, (size_t)s->rows.nv * sizeof *s->x);
+    solve_tree(s, s->x);
+    for (int i = 0; i < s->rows.nv; ++i) {
+        most = max2(most, fabs(s->x[i]));
+    }
+    return PZ_CHANGE * most < share;
+}
+
+// Factor s->H, in which limits are not yet applied, with those that s->limit says.
+static poise_status factorise(poise_sensitivity *s, poise_error *error)
+{
+    apply_limits(s);
+    s->open.null_count = 0;
+    s->way = PZ_WAY_TREE;
+    if (pz_packed_factor(&s->rows, !s->is_met, s->H, s->diagonal) && is_sound(s)) {
+        return POISE_OK;
+    }
+    memcpy(s->q_answer, s->objective.kin.q, (size_t)s->model->nq * sizeof *s->q_answer);
+    poise_status status = open_factorise(s, s->q_answer, error);
+    s->way = status == POISE_OK ? PZ_WAY_OPEN : PZ_WAY_NONE;
+    return status;
+}
+
+// The same after a change of s->limit.
+static poise_status factorise_again(poise_sensitivity *s, poise_error *error)
+{
+    poise_status status = fill_without_limits(s, error);
+    return status == POISE_OK ? factorise(s, error) : status;
+}
+
+// x = the least solution of H x = b, in place; held coordinates and those that no goal sees are 0.
+static void solve(poise_sensitivity *s, double *x)
+{
+    if (s->way == PZ_WAY_OPEN) {
+        open_solve(s, x);
+    } else {
+        solve_tree(s, x);
+    }
+}
+
+// Limits that an answer that meets its POSE touches.
+static void find_touched(poise_sensitivity *s, const double *q)
+{
+    const poise_model *model = s->model;
+    memset(s->limit, POISE_FREE, (size_t)model->nv * sizeof *s->limit);
+    for (int n = 0; n < s->path.count && s->use_limits; ++n) {
+        int i = s->path.coordinate[n];
+        if (i >= 0) {
+            bool is_below = q[i] <= model->lower[i], is_above = q[i] >= model->upper[i];
+            s->limit[s->path.dof[n]] = is_below ? POISE_TOUCHES_LOWER : is_above ? POISE_TOUCHES_UPPER : POISE_FREE;
+        }
+    }
+}
+
+// One POSE that is met, the short way. False: by the way of all goals.
+static bool update_by_pose(poise_sensitivity *s, const poise_goal *goal, const double *q)
+{
+    if (!pz_pose_is_plain(s, goal) || s->path.has_fixed || poise_goal_check(goal, s->model, NULL) != POISE_OK || !q ||
+        !pz_model_accepts(s->model, q) || !pz_pose_factorise(s, goal, &goal->target, q)) {
+        return false;
+    }
+    s->objective.goals = goal;
+    s->objective.goal_count = 1;
+    s->is_met = true;
+    s->open.null_count = s->path.count - PZ_POSE_ROWS;
+    s->way = PZ_WAY_POSE;
+    memcpy(s->q_answer, q, (size_t)s->model->nq * sizeof *q);
+    find_touched(s, q);
+    return true;
+}
+
+static poise_status check_minimum(poise_sensitivity *s, poise_error *error)
+{
+    if (s->is_met) {
+        return POISE_OK;
+    }
+    memcpy(s->x, s->objective.gradient, (size_t)s->rows.nv * sizeof *s->x);
+    solve(s, s->x);
+    poise_status status = check_distance(s, error);
+    s->way = status == POISE_OK ? s->way : PZ_WAY_NONE;
+    return status;
+}
+
+// The way of all goals.
+static poise_status update_by_goals(poise_sensitivity *s, const poise_goal *goals, int count, const double *q,
+                                    poise_error *error)
+{
+    poise_status status = poise_objective_set_goals(&s->objective, goals, count, error);
+    if (status == POISE_OK) {
+        status = poise_objective_evaluate(&s->objective, q, POISE_LEVEL_HESSIAN, error);
+    }
+    s->rows = pz_packed_of(&s->objective);
+    if (status == POISE_OK) {
+        status = assess(s, q, error);
+    }
+    return status == POISE_OK ? factorise(s, error) : status;
+}
+
+poise_status poise_sensitivity_update(poise_sensitivity *sensitivity, const poise_goal *goals, int count, const double *q,
+                                      bool use_limits, poise_error *error)
+{
+    if (!sensitivity) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "sensitivity must not be NULL");
+    }
+    poise_sensitivity *s = sensitivity;
+    s->way = PZ_WAY_NONE;
+    s->use_limits = use_limits;
+    if (count == 1 && goals && update_by_pose(s, goals, q)) {
+        return POISE_OK;
+    }
+    poise_status status = update_by_goals(s, goals, count, q, error);
+    return status == POISE_OK ? check_minimum(s, error) : status;
+}
+
+poise_sensitivity_info poise_sensitivity_describe(const poise_sensitivity *sensitivity)
+{
+    const poise_sensitivity *s = sensitivity;
+    poise_sensitivity_info info = {0};
+    if (!s || s->way == PZ_WAY_NONE) {
+        return info;
+    }
+    info.open = s->open.null_count;
+    info.limits = s->limit;
+    for (int i = 0; i < s->model->nv; ++i) {
+        info.held += pz_limit_holds(s, i);
+        info.touching += s->limit[i] == POISE_TOUCHES_LOWER || s->limit[i] == POISE_TOUCHES_UPPER;
+    }
+    return info;
+}
+
+// ---- Both ways -----------------------------------------------------------------------------------------------------------
 
 static poise_status check_call(const poise_sensitivity *s, const void *changes, const double *numbers, poise_error *error)
 {
@@ -859,7 +1270,7 @@ static bool gradients_are_finite(poise_sensitivity *s)
         }
         poise_goal_change tried = {.posture = s->dq};
         memset(s->dq, 0, nv * sizeof *s->dq);
-        pz_goal_backward(s, goal, &tried);
+        goal_backward(s, goal, &tried);
         if (!all_finite(&tried.translation.x, 3) || !all_finite(&tried.rotation.x, 3) || !is_finite(tried.weight) ||
             !is_finite(tried.rotation_weight) || !all_finite(s->dq, nv)) {
             return false;
@@ -884,12 +1295,12 @@ poise_status poise_sensitivity_backward(poise_sensitivity *sensitivity, const do
     }
     memcpy(s->x, dL_dq, (size_t)s->rows.nv * sizeof *s->x);
     solve(s, s->x);
-    pz_move_bodies(s, s->x);
+    move_bodies(s, s->x);
     if (!gradients_are_finite(s)) {
         return refuse_gradients(error);
     }
     for (int i = 0; i < s->objective.goal_count; ++i) {
-        pz_goal_backward(s, &s->objective.goals[i], &gradients[i]);
+        goal_backward(s, &s->objective.goals[i], &gradients[i]);
     }
     if (lower || upper) {
         status = poise_objective_multiply(&s->objective, POISE_HESSIAN_EXACT, s->x, s->y, error);

@@ -18,7 +18,7 @@ typedef struct pz_single {
     sym3 *block[2];
 } pz_single;
 
-// The factor of a Hessian that leaves coordinates open, or nearly: H = Q C C^T Q^T (sensitivity_open.c). All by rows of nv.
+// The factor of a Hessian that leaves coordinates open, or nearly: H = Q C C^T Q^T (sensitivity.c). All by rows of nv.
 typedef struct pz_open_factor {
     int rank, null_count;
     int *order;    // coordinates that may move; pivots first
@@ -101,29 +101,6 @@ static inline bool pz_limit_holds(const poise_sensitivity *s, int dof)
 {
     return s->limit[dof] == POISE_HELD_LOWER || s->limit[dof] == POISE_HELD_UPPER;
 }
-
-// The derivative of -lambda . d2f/dq dp for the parameters of a goal, where V are the bodies' motions along lambda = x.
-void pz_goal_backward(poise_sensitivity *s, const poise_goal *goal, poise_goal_change *gradient);
-
-// The motions of all bodies along the step x, into V.
-void pz_move_bodies(poise_sensitivity *s, const double *x);
-
-// NUMERIC where the Newton step s->x from q to the minimum is too long for q to be an answer.
-poise_status pz_check_minimum(const poise_sensitivity *s, poise_error *error);
-
-// ---- Coordinates that goals leave open (sensitivity_open.c) --------------------------------------------------------------
-
-// Space for models of this size.
-void pz_open_lay_out(pz_open_factor *open, size_t nv, pz_arena *arena);
-
-// Fills s->H and the diagonal for the objective as it was last evaluated, with limits as s->limit has them.
-typedef poise_status pz_fill(poise_sensitivity *s, poise_error *error);
-
-// Factor H at q, where the objective is evaluated. NUMERIC where there is no derivative.
-poise_status pz_open_factorise(poise_sensitivity *s, const double *q, pz_fill *fill, poise_error *error);
-
-// x = the least solution of H x = b, in place.
-void pz_open_solve(poise_sensitivity *s, double *x);
 
 // ---- One POSE that is met (sensitivity_pose.c) ---------------------------------------------------------------------------
 
