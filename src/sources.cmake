@@ -56,7 +56,6 @@ set(poise_sources
     src/solve/tree_step.c
     src/solve/arm.c
     src/solve/tips_tree.c
-    src/solve/tips_search.c
     src/solve/tips.c
     src/solve/auto.c
     src/solve/priority.c

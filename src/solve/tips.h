@@ -2,7 +2,7 @@
 //
 // Goals that share no moving joint are problems of their own, *parts*: their costs add and have no unknown in common. A part
 // of one POSE goal on a chain is solved as an arm (solve/arm.h). The others are searched by the rules that serve arms
-// well, on the whole tree (tips_search.c): zeros of the goals' errors are looked for, every step is taken, a search that
+// well, on the whole tree (tips.c): zeros of the goals' errors are looked for, every step is taken, a search that
 // creeps is dropped, and the next one begins with new places for the limbs of the goals that were missed (tips.c).
 //
 // In a search lengths count over L = part.unit, so that one energy serves robots of every size:
@@ -95,17 +95,18 @@ struct pz_tips {
     int end_count;
 };
 
-// ---- Parts (tips_search.c) -----------------------------------------------------------------------------------------------
+// ---- A part (tips.c) -----------------------------------------------------------------------------------------------------
 
-// Solve for the goals of a part into solver->q_best, with report and outcome of this part alone.
-void pz_tips_search_part(poise_solver *solver, pz_tips *tips, const pz_part *part);
-
-// What that consists of. The goals of a part into tips->own and tips->search, with the weights of a search; how many
-// restarts may be of use for them; an end of a search, kept if it is among the best by the caller's cost; and descents from
-// the start and the ends, until one meets the goals, the best in solver->q_best.
+// Its goals into tips->own and tips->search, with the weights of a search.
 void pz_tips_take_goals(const poise_solver *solver, pz_tips *tips, const pz_part *part);
+
+// How many restarts may be of use for them.
 int pz_tips_restarts(const poise_solver *solver, const pz_tips *tips, const pz_part *part);
+
+// Keep the end of a search if it is among the best by the caller's cost.
 void pz_tips_keep_end(const poise_solver *solver, pz_tips *tips, double cost, const double *q);
+
+// Descend from the start and the ends until one meets the goals; the best is in solver->q_best.
 void pz_tips_find_closest(poise_solver *solver, pz_tips *tips);
 
 // Let solver and objectives work on these goals, which are some of those that were checked.
@@ -122,7 +123,7 @@ void pz_trees_lay_out(pz_tips *tips, int most, pz_arena *arena);
 // Make the tree of a part from what is left of the scratch. False: it has other joints or goals, or too many.
 bool pz_tree_make(const poise_solver *solver, pz_tips *tips, const pz_part *part, pz_tree **made);
 
-// Solve for the goals of a part, as pz_tips_search_part.
+// Solve for the goals of a part into solver->q_best, with report and outcome of this part alone.
 void pz_tree_solve_part(poise_solver *solver, pz_tips *tips, const pz_part *part);
 
 // ---- Limbs (tips.c) ------------------------------------------------------------------------------------------------------
@@ -135,32 +136,15 @@ void pz_tree_solve_part(poise_solver *solver, pz_tips *tips, const pz_part *part
 // from numbers alone, so that it does not matter what was drawn before.
 uint64_t pz_limbs_state(uint64_t seed, int body, int restart, int draw);
 
-// The dofs that move goals of `among`, and no others: the limb of a goal, or all of a problem.
-static inline bool pz_is_within(pz_goal_set moved, pz_goal_set among)
-{
-    return moved != 0 && (moved & ~among) == 0;
-}
-
-// Redraw coordinates, uniformly within the limits, where every goal that the dof moves is in `among`; the others keep their
-// value in q. Where there is no limit: within half a turn of the start, slides within `length` of it; ball joints turn from
-// the start by a vector of at most half a turn. A root that is free to move stays. solver->step is scratch.
-void pz_limbs_draw(poise_solver *solver, const pz_goal_set *moves, pz_goal_set among, double length, uint64_t state,
-                   double *q);
-
 // Has the model one root, free in all directions, that nothing locks or limits?
 bool pz_has_free_root(const poise_solver *solver);
 
-// ---- Alignment (tips.c) --------------------------------------------------------------------------------------------------
-
-// Move a free root so that points and frames of the solver's goals, placed as in `kin`, lie nearest to their targets; L the
-// unit of length. False, with q as it was: there is no such root.
 static inline void pz_add_pair(mat3 *S, double weight, vec3 x, vec3 t) // S += weight x t^T
 {
     S->x = v3_mad(S->x, weight * t.x, x);
     S->y = v3_mad(S->y, weight * t.y, x);
     S->z = v3_mad(S->z, weight * t.z, x);
 }
-bool pz_tips_align(const poise_solver *solver, const poise_kinematics *kin, double unit, double *q);
 
 // ---- Entry (tips.c) ------------------------------------------------------------------------------------------------------
 
@@ -170,7 +154,7 @@ pz_tips *pz_tips_lay_out(poise_solver *solver, pz_arena *arena);
 bool pz_tips_serves(poise_solver *solver);
 
 // Solve the whole call, restarts included, into solver->q_best, with solver->at evaluated there or the answer measured, and
-// the report filled as run_all does. False, with nothing done: this path does not serve these goals.
+// the report filled. False, with nothing done: this path does not serve these goals.
 bool pz_tips_solve(poise_solver *solver);
 
 #endif

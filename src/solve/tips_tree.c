@@ -1,4 +1,4 @@
-// Goals at several tips on a tree of hinges and slides, fixed or with a free root: the search of tips_search.c for POSE and
+// Goals at several tips on a tree of hinges and slides, fixed or with a free root: the search of tips.c for POSE and
 // POSITION goals, by a sweep of its own made of the pieces of an arm.
 //
 // A *branch* is a run of joints that move the same tips, in the normal form of an arm's chain (arm.c), beginning at
@@ -752,7 +752,7 @@ static double own_cost(const pz_tree *tree)
     return sum;
 }
 
-// Lay a free root onto the targets (tips_align.c), from the frames that were looked at.
+// Lay a free root onto the targets as tips.c does, from the frames that were looked at.
 static void align(pz_tree *tree)
 {
     double share = 1.0 / tree->tip_count, scale = 1.0 / tree->unit;
