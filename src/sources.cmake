@@ -49,7 +49,6 @@ set(poise_sources
     src/solve/lanes_8.c
     src/solve/sensitivity_pose.c
     src/solve/sensitivity.c
-    src/solve/method.c
     src/solve/step.c
     src/solve/certify.c
     src/solve/restarts.c

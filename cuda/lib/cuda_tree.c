@@ -4,7 +4,7 @@
 #include "cuda_engines.h"
 
 #include "base/error.h"
-#include "solve/solver_state.h"
+#include "solve/solver.h"
 
 #include <float.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 
 #include <poise/batch.h>
 
-#include "solve/solver_state.h"
+#include "solve/solver.h"
 
 #define PZ_PIECE 1024 // problems in a piece at most: lanes run dry once in each
 

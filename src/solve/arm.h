@@ -13,7 +13,7 @@
 #ifndef PZ_SOLVE_ARM_H
 #define PZ_SOLVE_ARM_H
 
-#include "solve/solver_state.h"
+#include "solve/solver.h"
 
 typedef struct pz_arm pz_arm; // what a solver has for such goals
 

@@ -7,7 +7,7 @@
 #ifndef PZ_SOLVE_AUTO_H
 #define PZ_SOLVE_AUTO_H
 
-#include "solve/solver_state.h"
+#include "solve/solver.h"
 
 #define PZ_LAMBDA_WARM   1e-4
 #define PZ_LAMBDA_COLD   10.0  // steps of a tenth: full ones lead into other basins

@@ -1,6 +1,6 @@
 // What keeps a solve from its goals: they are solved for again, from the same start, without one kind of limit or constraint
 // at a time. What is left out when they are met was in the way.
-#include "solve/solver_state.h"
+#include "solve/solver.h"
 
 #include "base/arena.h"
 #include "base/error.h"

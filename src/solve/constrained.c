@@ -23,8 +23,6 @@
 #include "base/error.h"
 #include "solve/arm.h"
 #include "solve/auto.h"
-#include "solve/constraint.h"
-#include "solve/dual.h"
 #include "solve/step_kernel.h"
 #include "solve/tips.h"
 
@@ -60,7 +58,7 @@ typedef struct pz_hint {
 
 typedef struct pz_constrained {
     pz_constraints constraints;
-    pz_rows at, trial;
+    pz_constraint_rows at, trial;
     pz_dual dual;
     pz_damping damping;
     double nu;
@@ -113,8 +111,8 @@ pz_constrained *pz_constrained_lay_out(const poise_solver *solver, pz_arena *are
     pz_constrained w = {0}, *made = (pz_constrained *)pz_arena_take(arena, 1, sizeof *made);
     pz_constraints_lay_out(&w.constraints, solver->model, options, arena);
     pz_dual_lay_out(&w.dual, (int)n, options->rows, arena);
-    w.at.row = (pz_row *)pz_arena_take(arena, rows, sizeof *w.at.row);
-    w.trial.row = (pz_row *)pz_arena_take(arena, rows, sizeof *w.trial.row);
+    w.at.row = (pz_constraint_row *)pz_arena_take(arena, rows, sizeof *w.at.row);
+    w.trial.row = (pz_constraint_row *)pz_arena_take(arena, rows, sizeof *w.trial.row);
     w.is_equality = (bool *)pz_arena_take(arena, rows, sizeof *w.is_equality);
     w.hints = (pz_hint *)pz_arena_take(arena, (size_t)w.dual.capacity, sizeof *w.hints);
     w.hint_ids = (int *)pz_arena_take(arena, (size_t)w.dual.capacity, sizeof *w.hint_ids);
@@ -140,10 +138,10 @@ pz_constrained *pz_constrained_lay_out(const poise_solver *solver, pz_arena *are
 // ---- The point -----------------------------------------------------------------------------------------------------------
 
 // Does everything hold at the current point?
-static bool holds_everything(const poise_solver *solver, const pz_rows *rows)
+static bool holds_everything(const poise_solver *solver, const pz_constraint_rows *rows)
 {
     for (int i = 0; i < rows->count; ++i) {
-        if (!pz_row_holds(&rows->row[i], solver->options.constraints.closure_tolerance)) {
+        if (!pz_constraint_holds(&rows->row[i], solver->options.constraints.closure_tolerance)) {
             return false;
         }
     }
@@ -176,7 +174,7 @@ static void keep_noise(pz_constrained *w)
 }
 
 // What such rows are open by at a point, as far as they may be: nothing to mend.
-static double noise_at(const pz_constrained *w, const pz_rows *rows)
+static double noise_at(const pz_constrained *w, const pz_constraint_rows *rows)
 {
     double sum = 0.0;
     for (int i = 0, loop = 0; i < rows->count; ++i) {
@@ -187,7 +185,7 @@ static double noise_at(const pz_constrained *w, const pz_rows *rows)
     return sum;
 }
 
-static double broken_at(const pz_constrained *w, const pz_rows *rows)
+static double broken_at(const pz_constrained *w, const pz_constraint_rows *rows)
 {
     return rows->broken - noise_at(w, rows);
 }
@@ -197,7 +195,7 @@ static bool is_tight(const pz_constrained *w)
 {
     bool tight = true;
     for (int i = 0, loop = 0; i < w->at.count; ++i) {
-        const pz_row *row = &w->at.row[i];
+        const pz_constraint_row *row = &w->at.row[i];
         tight = tight && (!row->is_equality || w->is_noise[loop] || fabs(row->room) <= PZ_ROW_AIM);
         loop += row->is_equality;
     }
@@ -226,7 +224,7 @@ static void note_point(const poise_solver *solver, pz_constrained *w)
 // The trial's rows become the current ones.
 static void accept(poise_solver *solver, pz_constrained *w)
 {
-    pz_rows was = w->at;
+    pz_constraint_rows was = w->at;
     w->at = w->trial;
     w->trial = was;
     pz_accept(solver);
@@ -238,7 +236,7 @@ static double evaluate(poise_solver *solver, pz_constrained *w, const double *st
 {
     pz_step_within(solver, solver->at->kin.q, step, w->q_trial);
     double cost = pz_try(solver, w->q_trial, POISE_LEVEL_HESSIAN);
-    pz_rows_evaluate(&w->constraints, &solver->trial->kin, &w->trial);
+    pz_constraints_evaluate(&w->constraints, &solver->trial->kin, &w->trial);
     return cost;
 }
 
@@ -257,13 +255,13 @@ static void weigh_noise(pz_constrained *w, int nv)
 {
     double share = NOISE * w->constraints.closure * w->constraints.closure;
     for (int i = 0; i < w->at.count; ++i) {
-        const pz_row *row = &w->at.row[i];
+        const pz_constraint_row *row = &w->at.row[i];
         bool is_first = i == 0 || row[-1].constraint != row->constraint || row[-1].form != row->form;
         w->noise[i] = is_first ? 0.0 : w->noise[i - 1];
         w->noise[i] = row->is_equality ? max2(w->noise[i], share * square_in_spans(w, i, nv)) : 0.0;
     }
     for (int i = w->at.count - 2; i >= 0; --i) {
-        const pz_row *row = &w->at.row[i];
+        const pz_constraint_row *row = &w->at.row[i];
         if (row[1].constraint == row->constraint && row[1].form == row->form) {
             w->noise[i] = w->noise[i + 1];
         }
@@ -277,8 +275,8 @@ static void prepare(poise_solver *solver, pz_constrained *w)
     const double *q = solver->at->kin.q;
     pz_make_metric(solver, w->D);
     for (int i = 0; i < w->at.count; ++i) {
-        pz_row_derivative(&w->constraints, &solver->at->kin, &w->at.row[i], w->J + (size_t)i * (size_t)nv);
-        w->c[i] = pz_row_value(&w->at.row[i]);
+        pz_constraint_derivative(&w->constraints, &solver->at->kin, &w->at.row[i], w->J + (size_t)i * (size_t)nv);
+        w->c[i] = pz_constraint_value(&w->at.row[i]);
         w->is_equality[i] = w->at.row[i].is_equality;
     }
     for (int i = 0; i < nv; ++i) {
@@ -296,10 +294,10 @@ static void prepare(poise_solver *solver, pz_constrained *w)
     }
 }
 
-static int find_row(const pz_rows *rows, int constraint, int item, int part)
+static int find_row(const pz_constraint_rows *rows, int constraint, int item, int part)
 {
     for (int i = 0; i < rows->count; ++i) {
-        const pz_row *row = &rows->row[i];
+        const pz_constraint_row *row = &rows->row[i];
         if (row->constraint == constraint && row->item == item && row->part == part) {
             return i;
         }
@@ -334,7 +332,7 @@ static void keep_hints(pz_constrained *w)
             int bound = id - d->row_count;
             w->hints[w->hint_count++] = (pz_hint){-1, bound / 2, bound % 2, mu};
         } else {
-            const pz_row *row = &w->at.row[id];
+            const pz_constraint_row *row = &w->at.row[id];
             w->hints[w->hint_count++] = (pz_hint){row->constraint, row->item, row->part, mu};
         }
     }
@@ -357,13 +355,13 @@ static void make_exact(poise_solver *solver, pz_constrained *w)
 {
     for (int i = 0; i < w->hint_count; ++i) {
         if (w->hint_ids[i] < w->at.count) {
-            pz_row_bend_tree(&w->at.row[w->hint_ids[i]], -w->hints[i].mu, solver->at);
+            pz_constraint_bend_tree(&w->at.row[w->hint_ids[i]], -w->hints[i].mu, solver->at);
         }
     }
     pz_objective_hessian(solver->at, POISE_HESSIAN_EXACT, w->exact);
     for (int i = 0; i < w->hint_count; ++i) {
         if (w->hint_ids[i] < w->at.count) {
-            pz_row_bend(&w->constraints, &solver->at->kin, &w->at.row[w->hint_ids[i]], -w->hints[i].mu, w->exact);
+            pz_constraint_bend(&w->constraints, &solver->at->kin, &w->at.row[w->hint_ids[i]], -w->hints[i].mu, w->exact);
         }
     }
     w->has_exact = true;
@@ -535,9 +533,9 @@ static double correct(poise_solver *solver, pz_constrained *w)
 {
     int nv = solver->model->nv;
     for (int i = 0; i < w->at.count; ++i) {
-        const pz_row *row = &w->at.row[i];
+        const pz_constraint_row *row = &w->at.row[i];
         int there = find_row(&w->trial, row->constraint, row->item, row->part);
-        w->c_trial[i] = there < 0 ? 0.0 : pz_row_value(&w->trial.row[there]);
+        w->c_trial[i] = there < 0 ? 0.0 : pz_constraint_value(&w->trial.row[there]);
     }
     pz_dual_correct(&w->dual, w->c_trial, w->correction);
     for (int i = 0; i < nv; ++i) {
@@ -617,11 +615,11 @@ static bool mend(poise_solver *solver, pz_constrained *w, int steps)
 }
 
 // The largest error of a loop; `rounding` is what the sums behind the errors have of it.
-static double closure_of(const pz_rows *rows, double *rounding)
+static double closure_of(const pz_constraint_rows *rows, double *rounding)
 {
     double closure = 0.0, size = 1.0;
     for (int i = 0; i < rows->count; ++i) {
-        const pz_row *row = &rows->row[i];
+        const pz_constraint_row *row = &rows->row[i];
         if (row->is_equality) {
             closure = max2(closure, fabs(row->room));
             size = max2(size, row->slope * v3_norm(row->contact.a));
@@ -769,8 +767,8 @@ static void mark_joints(poise_solver *s, pz_constrained *w, unsigned char *marks
         }
     }
     for (int i = 0; i < w->at.count; ++i) {
-        const pz_row *row = &w->at.row[i];
-        if (!pz_row_holds(row, s->options.constraints.closure_tolerance)) {
+        const pz_constraint_row *row = &w->at.row[i];
+        if (!pz_constraint_holds(row, s->options.constraints.closure_tolerance)) {
             mark_path(model, row->body_a, MISSED, marks);
             mark_path(model, row->body_b, MISSED, marks);
         }
@@ -787,7 +785,7 @@ static void restart(poise_solver *s, pz_constrained *w, int run)
     }
     pz_try(s, w->q_base, POISE_LEVEL_COST);
     pz_accept(s);
-    pz_rows_evaluate(&w->constraints, &s->at->kin, &w->at);
+    pz_constraints_evaluate(&w->constraints, &s->at->kin, &w->at);
     mark_joints(s, w, w->marks);
     for (int k = 0; k < model->joint_count; ++k) {
         bool is_missed = (w->marks[k] & MISSED) != 0, is_met = (w->marks[k] & MET) != 0;
@@ -820,7 +818,7 @@ static bool arrive(poise_solver *s, pz_constrained *w, const double *q)
     double cost = pz_try(s, q, POISE_LEVEL_HESSIAN);
     poise_outcome ignored;
     bool goes_on = pz_solver_arrive(s, cost, &ignored);
-    pz_rows_evaluate(&w->constraints, &s->at->kin, &w->at);
+    pz_constraints_evaluate(&w->constraints, &s->at->kin, &w->at);
     return goes_on;
 }
 
@@ -874,16 +872,16 @@ static int meet_goals(poise_solver *s, pz_constrained *w, int run, bool *met)
 }
 
 // The goals alone are met, and what is broken most there keeps them from it; the first such place counts.
-static void note_in_way(const poise_solver *s, pz_constrained *w, const pz_rows *rows)
+static void note_in_way(const poise_solver *s, pz_constrained *w, const pz_constraint_rows *rows)
 {
     double least = 0.0;
     for (int i = 0; i < rows->count && w->in_way == POISE_NONE; ++i) {
-        const pz_row *row = &rows->row[i];
+        const pz_constraint_row *row = &rows->row[i];
         double room = row->is_equality ? -fabs(row->room) : row->room;
-        least = !pz_row_holds(row, s->options.constraints.closure_tolerance) ? min2(least, room) : least;
+        least = !pz_constraint_holds(row, s->options.constraints.closure_tolerance) ? min2(least, room) : least;
     }
     for (int i = 0; i < rows->count && w->in_way == POISE_NONE && least < 0; ++i) {
-        const pz_row *row = &rows->row[i];
+        const pz_constraint_row *row = &rows->row[i];
         if ((row->is_equality ? -fabs(row->room) : row->room) == least) {
             w->in_way = row->constraint;
             w->in_way_item = row->item;
@@ -953,7 +951,7 @@ static void fall_back_on_start(poise_solver *s, pz_constrained *w)
     }
     pz_try(s, s->q_start, POISE_LEVEL_HESSIAN);
     pz_accept(s);
-    pz_rows_evaluate(&w->constraints, &s->at->kin, &w->at);
+    pz_constraints_evaluate(&w->constraints, &s->at->kin, &w->at);
     if (holds_everything(s, &w->at)) {
         note_point(s, w);
     }
@@ -1003,7 +1001,7 @@ static bool arm_answer_holds(poise_solver *s, const double *q)
     pz_kin_sweep(&s->trial->kin, q);
     bool holds = pz_constraints_hold(&w->constraints, &s->trial->kin, s->options.constraints.closure_tolerance);
     if (!holds && w->in_way == POISE_NONE) {
-        pz_rows_evaluate(&w->constraints, &s->trial->kin, &w->trial);
+        pz_constraints_evaluate(&w->constraints, &s->trial->kin, &w->trial);
         note_in_way(s, w, &w->trial);
     }
     return holds;
@@ -1012,7 +1010,7 @@ static bool arm_answer_holds(poise_solver *s, const double *q)
 // The rows of the answer, where `kin` is, and how near its shapes come to each other.
 static void survey(pz_constrained *w, const poise_kinematics *kin)
 {
-    w->clearance = pz_rows_survey(&w->constraints, kin, &w->at);
+    w->clearance = pz_constraints_survey(&w->constraints, kin, &w->at);
 }
 
 // The search for arms, with answers that collide refused. True: it found one that holds.
@@ -1051,11 +1049,11 @@ static void describe(poise_solver *s, pz_constrained *w)
     }
     r->holds = holds_everything(s, &w->at);
     for (int i = 0; i < w->at.count; ++i) {
-        const pz_row *row = &w->at.row[i];
+        const pz_constraint_row *row = &w->at.row[i];
         double room = row->is_equality ? -fabs(row->room) : row->room;
-        r->closure = row->is_equality ? max2(r->closure, pz_finite(pz_row_error(row))) : r->closure;
+        r->closure = row->is_equality ? max2(r->closure, pz_finite(pz_constraint_error(row))) : r->closure;
         r->active_constraints += !row->is_equality && room < ACTIVE;
-        bool counts = !row->is_equality || !pz_row_holds(row, s->options.constraints.closure_tolerance);
+        bool counts = !row->is_equality || !pz_constraint_holds(row, s->options.constraints.closure_tolerance);
         if (counts && room < least) {
             least = room;
             r->blocking = row->constraint;
@@ -1081,7 +1079,7 @@ static void close_answer(poise_solver *s, pz_constrained *w)
     if (memcmp(s->at->kin.q, s->q_best, (size_t)s->model->nq * sizeof *s->q_best) != 0) { // the last run was not the best
         pz_try(s, s->q_best, POISE_LEVEL_HESSIAN);
         pz_accept(s);
-        pz_rows_evaluate(&w->constraints, &s->at->kin, &w->at);
+        pz_constraints_evaluate(&w->constraints, &s->at->kin, &w->at);
     }
     if (close_loops_fully(s, w)) {
         copy(s->q_best, s->at->kin.q, s->model->nq);

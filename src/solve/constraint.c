@@ -1,6 +1,6 @@
 // Constraints: names, what must be sound in them, and what they say about a point: rows, numbers that must be 0 or at least 0,
 // with their first and second derivatives (constraint.h has the formulas).
-#include "solve/constraint.h"
+#include "solve/constrained.h"
 
 #include "base/error.h"
 #include "goal/goal.h"
@@ -218,24 +218,24 @@ poise_status pz_constraints_check(const pz_constraints *c, const poise_model *mo
 typedef struct sink {
     pz_constraints *c;
     const poise_kinematics *kin;
-    pz_rows *rows;   // NULL: only asked whether all hold, or for the least room
-    double farthest; // room beyond which rows of pairs do not matter
-    bool stops;      // at the first row that does not hold
+    pz_constraint_rows *rows; // NULL: only asked whether all hold, or for the least room
+    double farthest;          // room beyond which rows of pairs do not matter
+    bool stops;               // at the first row that does not hold
     bool holds;
     double closure;
     double room; // least so far; errors count with a minus
     int item;
-    double clearance; // least distance of a pair so far; -INFINITY: not wanted
-    pz_row spare;     // scratch
+    double clearance;        // least distance of a pair so far; -INFINITY: not wanted
+    pz_constraint_row spare; // scratch
 } sink;
 
 // Room for the next row: rows are large, and are made where they stay.
-static pz_row *next_row(sink *s)
+static pz_constraint_row *next_row(sink *s)
 {
     return s->rows && s->rows->count < s->c->row_capacity ? &s->rows->row[s->rows->count] : &s->spare;
 }
 
-static void take(sink *s, const pz_row *row)
+static void take(sink *s, const pz_constraint_row *row)
 {
     double lacks = row->is_equality ? fabs(row->room) : max2(0.0, -row->room);
     double room = row->is_equality ? -fabs(row->room) : row->room;
@@ -243,11 +243,11 @@ static void take(sink *s, const pz_row *row)
         s->room = room;
         s->item = row->item;
     }
-    s->holds = s->holds && pz_row_holds(row, s->closure);
+    s->holds = s->holds && pz_constraint_holds(row, s->closure);
     if (row != &s->spare) {
         s->rows->count += 1;
         s->rows->worst = max2(s->rows->worst, lacks);
-        s->rows->broken += row->is_equality ? lacks : max2(0.0, -pz_row_value(row));
+        s->rows->broken += row->is_equality ? lacks : max2(0.0, -pz_constraint_value(row));
     }
 }
 
@@ -292,31 +292,31 @@ static void take_pairs(sink *s, int index, const pz_placed *placed)
             if (room > s->farthest) {
                 continue;
             }
-            pz_row *row = next_row(s);
-            *row = (pz_row){.form = PZ_ROW_POINTS,
-                            .constraint = index,
-                            .item = i,
-                            .part = k,
-                            .room = room,
-                            .slope = per_length,
-                            .body_a = a->body,
-                            .body_b = b->body,
-                            .contact = contacts[k]};
+            pz_constraint_row *row = next_row(s);
+            *row = (pz_constraint_row){.form = PZ_ROW_POINTS,
+                                       .constraint = index,
+                                       .item = i,
+                                       .part = k,
+                                       .room = room,
+                                       .slope = per_length,
+                                       .body_a = a->body,
+                                       .body_b = b->body,
+                                       .contact = contacts[k]};
             take(s, row);
         }
     }
 }
 
-static pz_row *begin_row(sink *s, int index, pz_row_form form, int item)
+static pz_constraint_row *begin_row(sink *s, int index, pz_constraint_form form, int item)
 {
     const poise_constraint *given = &s->c->constraint[index];
-    pz_row *row = next_row(s);
-    *row = (pz_row){.form = form,
-                    .constraint = index,
-                    .item = item,
-                    .slope = form == PZ_ROW_TURN ? 1.0 : 1.0 / s->c->unit,
-                    .body_a = given->body,
-                    .body_b = given->body2};
+    pz_constraint_row *row = next_row(s);
+    *row = (pz_constraint_row){.form = form,
+                               .constraint = index,
+                               .item = item,
+                               .slope = form == PZ_ROW_TURN ? 1.0 : 1.0 / s->c->unit,
+                               .body_a = given->body,
+                               .body_b = given->body2};
     return row;
 }
 
@@ -326,7 +326,7 @@ static void take_point(sink *s, int index, const pz_ends *at)
     static const vec3 unit[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     vec3 off = v3_sub(at->x, at->y);
     for (int k = 0; k < 3; ++k) {
-        pz_row *row = begin_row(s, index, PZ_ROW_POINTS, k);
+        pz_constraint_row *row = begin_row(s, index, PZ_ROW_POINTS, k);
         row->is_equality = true;
         row->contact.a = at->x, row->contact.b = at->y, row->contact.normal = unit[k];
         row->room = row->slope * v3_dot(unit[k], off);
@@ -343,7 +343,7 @@ static void take_rotation(sink *s, int index, const pz_ends *at)
     const vec3 torque[3] = {A.x, A.y, A.z};
     const double h[3] = {2.0 * off.x, 2.0 * off.y, 2.0 * off.z};
     for (int k = 0; k < 3; ++k) {
-        pz_row *row = begin_row(s, index, PZ_ROW_TURN, 3 + k);
+        pz_constraint_row *row = begin_row(s, index, PZ_ROW_TURN, 3 + k);
         row->is_equality = true;
         row->torque = torque[k];
         row->room = h[k];
@@ -360,7 +360,7 @@ static void take_axis(sink *s, int index, const pz_ends *at)
     double m = v3_dot(at->c.z, at->d.z), cosine = sqrt(max2(0.0, 0.5 * (1.0 + m))), w = max2(cosine, UPRIGHT);
     double across = v3_norm(v3(v3_dot(side[0], at->d.z), v3_dot(side[1], at->d.z), 0.0));
     for (int k = 0; k < 2; ++k) {
-        pz_row *row = begin_row(s, index, PZ_ROW_TURN, 3 + k);
+        pz_constraint_row *row = begin_row(s, index, PZ_ROW_TURN, 3 + k);
         double p = v3_dot(side[k], at->d.z), share = across > PZ_CORES_MEET ? p / across : k == 0;
         row->is_equality = true;
         row->room = cosine < UPRIGHT ? share * sqrt(2.0 * (1.0 - m)) : p / w;
@@ -372,7 +372,7 @@ static void take_axis(sink *s, int index, const pz_ends *at)
 }
 
 // lower <= value <= upper, an equality where they are the same; `row` has the derivative of the value.
-static void take_between(sink *s, int index, pz_row *row, double value)
+static void take_between(sink *s, int index, pz_constraint_row *row, double value)
 {
     const poise_constraint *given = &s->c->constraint[index];
     if (given->lower == given->upper) {
@@ -398,7 +398,7 @@ static void take_between(sink *s, int index, pz_row *row, double value)
 
 static void take_distance(sink *s, int index, const pz_ends *at)
 {
-    pz_row *row = begin_row(s, index, PZ_ROW_POINTS, 0);
+    pz_constraint_row *row = begin_row(s, index, PZ_ROW_POINTS, 0);
     vec3 apart = v3_sub(at->x, at->y);
     double D = v3_norm(apart);
     bool is_smooth = D > PZ_CORES_MEET * s->kin->model->unit;
@@ -411,7 +411,7 @@ static void take_distance(sink *s, int index, const pz_ends *at)
 
 static void take_plane(sink *s, int index, const pz_ends *at)
 {
-    pz_row *row = begin_row(s, index, PZ_ROW_POINTS, 0);
+    pz_constraint_row *row = begin_row(s, index, PZ_ROW_POINTS, 0);
     vec3 n = at->c.z;
     double height = v3_dot(n, v3_sub(at->x, at->y));
     row->contact = (pz_contact){
@@ -426,7 +426,7 @@ static void take_balance(sink *s, int index)
     for (int k = 0; k < given->corner_count; ++k) {
         vec3 from = given->polygon[k], to = given->polygon[(k + 1) % given->corner_count];
         vec3 inwards = v3_normalize(v3_cross(up, v3_sub(to, from)));
-        pz_row *row = begin_row(s, index, PZ_ROW_MASS, k);
+        pz_constraint_row *row = begin_row(s, index, PZ_ROW_MASS, k);
         row->contact.normal = inwards;
         row->room = row->slope * (v3_dot(inwards, v3_sub(center, from)) - given->margin);
         take(s, row);
@@ -487,7 +487,7 @@ static void take_all(sink *s)
     }
 }
 
-static double evaluate(pz_constraints *c, const poise_kinematics *kin, pz_rows *rows, double clearance)
+static double evaluate(pz_constraints *c, const poise_kinematics *kin, pz_constraint_rows *rows, double clearance)
 {
     rows->count = 0;
     rows->broken = rows->worst = 0.0;
@@ -496,12 +496,12 @@ static double evaluate(pz_constraints *c, const poise_kinematics *kin, pz_rows *
     return s.clearance;
 }
 
-void pz_rows_evaluate(pz_constraints *c, const poise_kinematics *kin, pz_rows *rows)
+void pz_constraints_evaluate(pz_constraints *c, const poise_kinematics *kin, pz_constraint_rows *rows)
 {
     evaluate(c, kin, rows, -INFINITY);
 }
 
-double pz_rows_survey(pz_constraints *c, const poise_kinematics *kin, pz_rows *rows)
+double pz_constraints_survey(pz_constraints *c, const poise_kinematics *kin, pz_constraint_rows *rows)
 {
     return evaluate(c, kin, rows, INFINITY);
 }
@@ -585,7 +585,7 @@ void poise_constraints_sift(poise_kinematics *kinematics, const poise_constraint
 
 // ---- First derivatives ---------------------------------------------------------------------------------------------------
 
-void pz_row_derivative(const pz_constraints *c, const poise_kinematics *kin, const pz_row *row, double *J)
+void pz_constraint_derivative(const pz_constraints *c, const poise_kinematics *kin, const pz_constraint_row *row, double *J)
 {
     int nv = kin->model->nv;
     pz_clear_rows(kin, 1, J);
@@ -610,7 +610,7 @@ void pz_row_derivative(const pz_constraints *c, const poise_kinematics *kin, con
 
 // ---- Second derivatives --------------------------------------------------------------------------------------------------
 
-void pz_row_bend_tree(const pz_row *row, double weight, poise_objective *o)
+void pz_constraint_bend_tree(const pz_constraint_row *row, double weight, poise_objective *o)
 {
     if (row->form == PZ_ROW_MASS) {
         const poise_model *model = o->kin.model;
@@ -657,7 +657,7 @@ typedef struct motions {
     double *R[3], *w[2][3], *more[6];
 } motions;
 
-static motions motions_of(const pz_constraints *c, const poise_kinematics *kin, const pz_row *row)
+static motions motions_of(const pz_constraints *c, const poise_kinematics *kin, const pz_constraint_row *row)
 {
     static const vec3 unit[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     int n = kin->model->nv;
@@ -749,7 +749,7 @@ static void bend_points(const motions *m, const pz_contact *at, double weight, d
 }
 
 // A . (w_a x w_b) + (u . w)(v . w)
-static void bend_turn(const motions *m, const pz_row *row, double weight, double *H)
+static void bend_turn(const motions *m, const pz_constraint_row *row, double weight, double *H)
 {
     vec3 A = row->torque, first = across(A), second = v3_cross(v3_normalize(A), first);
     double *a1 = m->more[0], *a2 = m->more[1], *b1 = m->more[2], *b2 = m->more[3], *u = m->more[4], *v = m->more[5];
@@ -767,7 +767,8 @@ static void bend_turn(const motions *m, const pz_row *row, double weight, double
     add_product(m->n, weight, u, v, H);
 }
 
-void pz_row_bend(const pz_constraints *c, const poise_kinematics *kin, const pz_row *row, double weight, double *H)
+void pz_constraint_bend(const pz_constraints *c, const poise_kinematics *kin, const pz_constraint_row *row, double weight,
+                        double *H)
 {
     if (row->form == PZ_ROW_MASS || (row->form == PZ_ROW_POINTS && !row->contact.is_smooth)) {
         return;

@@ -1,5 +1,5 @@
 // The active set of a quadratic program in the dual (dual.h).
-#include "solve/dual.h"
+#include "solve/constrained.h"
 
 #include "num/dense.h"
 

@@ -5,7 +5,7 @@
 #ifndef PZ_SOLVE_PRIORITY_H
 #define PZ_SOLVE_PRIORITY_H
 
-#include "solve/solver_state.h"
+#include "solve/solver.h"
 
 #include <limits.h>
 

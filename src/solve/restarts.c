@@ -3,7 +3,7 @@
 // what is tried when restarts end in what seems to be the closest: answers at the limits, from beyond them. The search itself
 // is at the end. Whoever fails leaves the best end in q_best, and says how it ended in the report.
 #include "num/rotation.h"
-#include "solve/solver_state.h"
+#include "solve/solver.h"
 
 #include <string.h>
 

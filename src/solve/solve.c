@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "model/model.h"
 #include "solve/arm.h"
-#include "solve/solver_state.h"
+#include "solve/solver.h"
 #include "solve/tips.h"
 
 #include <float.h>

@@ -10,7 +10,7 @@
 #define PZ_SOLVE_STEP_KERNEL_H
 
 #include "num/registers.h"
-#include "solve/solver_state.h"
+#include "solve/solver.h"
 
 // ---- Limits and metric ---------------------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@
 #define PZ_NEAR_EDGE   (1.0 - 1e-9) // of a swing's ellipse: what rounding may put at the edge is beyond
 #define PZ_LONG_SQUARE 1e100        // a swing this far off would be brought back, ellipse or not
 
-// What the sweeps need of a group of axes (pz_group of solve/solver_state.h).
+// What the sweeps need of a group of axes (pz_group of solve/solver.h).
 typedef struct pz_lane_group {
     int axis, count, parent;
     int joint;

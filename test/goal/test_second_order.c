@@ -1,5 +1,5 @@
 // The second-order methods: LEVENBERG_MARQUARDT, BFGS, LBFGS, TRUST_REGION, NEWTON_PROJECTED, with AUTO beside them.
-#include "solve/solver_state.h"
+#include "solve/solver.h"
 #include "support/random_goals.h"
 #include "support/skeleton.h"
 

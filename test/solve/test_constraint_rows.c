@@ -1,7 +1,6 @@
 // Rows of constraints: their derivatives against differences, for every kind of constraint and of pair; quadratic programs
 // over rows.
-#include "solve/constraint.h"
-#include "solve/dual.h"
+#include "solve/constrained.h"
 #include "support/shape_check.h"
 #include "support/skeleton.h"
 
@@ -13,8 +12,8 @@ typedef struct setting {
     figure f;
     poise_objective *objective;
     pz_constraints c;
-    pz_rows rows;
-    pz_row row[64];
+    pz_constraint_rows rows;
+    pz_constraint_row row[64];
     pz_placed placed[8];
     double columns[15 * MOST_NV];
 } setting;
@@ -56,7 +55,7 @@ static void set_up(setting *s, const poise_constraint *constraint)
 }
 
 // The room of row i of the constraint at the configuration q + h v; NAN when it has gone out of sight.
-static double room_at(setting *s, const double *v, double h, const pz_row *like)
+static double room_at(setting *s, const double *v, double h, const pz_constraint_row *like)
 {
     double step[MOST_NV], q[32];
     for (int i = 0; i < s->f.nv; ++i) {
@@ -64,10 +63,10 @@ static double room_at(setting *s, const double *v, double h, const pz_row *like)
     }
     ck_assert_int_eq(poise_retract(s->f.model, s->f.q, step, q, NULL), POISE_OK);
     ck_assert_int_eq(poise_kinematics_update(s->f.kin, q, NULL), POISE_OK);
-    pz_rows_evaluate(&s->c, s->f.kin, &s->rows);
+    pz_constraints_evaluate(&s->c, s->f.kin, &s->rows);
     double room = NAN;
     for (int i = 0; i < s->rows.count; ++i) {
-        const pz_row *row = &s->rows.row[i];
+        const pz_constraint_row *row = &s->rows.row[i];
         room = row->item == like->item && row->part == like->part ? row->room : room;
     }
     update(&s->f);
@@ -79,7 +78,7 @@ typedef struct slopes {
     double first, second;
 } slopes;
 
-static slopes differences(setting *s, const double *v, double h, const pz_row *row)
+static slopes differences(setting *s, const double *v, double h, const pz_constraint_row *row)
 {
     double d[7];
     for (int i = 0; i < 7; ++i) {
@@ -90,16 +89,16 @@ static slopes differences(setting *s, const double *v, double h, const pz_row *r
     return (slopes){first, second};
 }
 
-static slopes derived(setting *s, const double *v, const pz_row *row)
+static slopes derived(setting *s, const double *v, const pz_constraint_row *row)
 {
     double J[MOST_NV], H[MOST_NV * MOST_NV];
     int n = s->f.nv;
     slopes found = {0, 0};
-    pz_row_derivative(&s->c, s->f.kin, row, J);
+    pz_constraint_derivative(&s->c, s->f.kin, row, J);
     ck_assert_int_eq(poise_objective_evaluate(s->objective, s->f.q, POISE_LEVEL_HESSIAN, NULL), POISE_OK);
-    pz_row_bend_tree(row, 1.0, s->objective);
+    pz_constraint_bend_tree(row, 1.0, s->objective);
     pz_objective_hessian(s->objective, POISE_HESSIAN_EXACT, H);
-    pz_row_bend(&s->c, s->f.kin, row, 1.0, H);
+    pz_constraint_bend(&s->c, s->f.kin, row, 1.0, H);
     for (int i = 0; i < n; ++i) {
         found.first += J[i] * v[i];
         for (int j = 0; j < n; ++j) {
@@ -111,7 +110,7 @@ static slopes derived(setting *s, const double *v, const pz_row *row)
 }
 
 // There the second derivative is bounded on purpose, or, of edges that go through each other, left out.
-static bool is_rough(const pz_row *row)
+static bool is_rough(const pz_constraint_row *row)
 {
     const pz_contact *at = &row->contact;
     if (at->gap < 0 && !at->is_smooth) {
@@ -135,8 +134,8 @@ static void compare(setting *s, scene_random *random, void (*shake)(setting *, s
         shake(s, random);
         double v[MOST_NV];
         random_step(random, s->f.model, 1.0, v);
-        pz_rows_evaluate(&s->c, s->f.kin, &s->rows);
-        pz_row rows[64];
+        pz_constraints_evaluate(&s->c, s->f.kin, &s->rows);
+        pz_constraint_row rows[64];
         int count = s->rows.count;
         memcpy(rows, s->rows.row, sizeof rows);
         for (int r = 0; r < count; ++r) {

@@ -2,7 +2,7 @@
 // is a row of facts_of in support/problems.c. Numbers at the ends of what doubles hold: test_extremes.c; a turned world:
 // test_invariance.c.
 #include "model/model.h"
-#include "solve/solver_state.h"
+#include "solve/solver.h"
 #include "support/allocations.h"
 #include "support/problems.h"
 #include "support/test_main.h"

@@ -1,5 +1,5 @@
 // The frame of a solve: restarts, locks, corners of limits, when to stop.
-#include "solve/solver_state.h"
+#include "solve/solver.h"
 #include "support/problems.h"
 #include "support/skeleton.h"
 

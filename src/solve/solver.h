@@ -1,10 +1,10 @@
 // What every method works with: a problem at a point, steps within limits, when to stop, what to report.
 //
 // A method is a row: how much scratch memory it wants and a function that improves solver->at until it is done. Those of this
-// library are in method.c, which also serves engines from outside. All use the functions below for what methods share, so that
+// library are in auto.c and priority.c; solver.c has the table, and serves engines from outside. All use the functions below for what methods share, so that
 // they stop, count and respect limits alike.
-#ifndef PZ_SOLVE_SOLVER_STATE_H
-#define PZ_SOLVE_SOLVER_STATE_H
+#ifndef PZ_SOLVE_SOLVER_H
+#define PZ_SOLVE_SOLVER_H
 
 #include <poise/method.h>
 
@@ -56,7 +56,7 @@ struct poise_solver {
     double *step;                // nv
     const struct pz_method_row *row;    // the method
     void *method;                       // its own scratch
-    poise_method_run run;               // what an engine from outside sees of this (method.c)
+    poise_method_run run;               // what an engine from outside sees of this (solver.c)
     struct pz_arm *arm;                 // AUTO's scratch for a pose goal on an arm (arm.h), NULL for other methods
     struct pz_tips *tips;               // AUTO's scratch for goals at several tips (tips.h), likewise
     struct pz_constrained *constrained; // room for constraints (constrained.c), NULL without
@@ -80,7 +80,7 @@ typedef struct pz_method_row {
     bool (*improves)(poise_solver *solver, bool first);
 } pz_method_row;
 
-// The row that serves these options (method.c); NULL: another library has it, or there is none.
+// The row that serves these options (solver.c); NULL: another library has it, or there is none.
 const pz_method_row *pz_method_row_of(const poise_solver_options *options);
 
 // What messages call the method.
