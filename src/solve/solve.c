@@ -2,7 +2,7 @@
 //
 //   problem    goals and start are checked and taken: markers condensed, the start moved inside the limits
 //   search     by the first engine that serves the goals: an arm (arm.c), several tips (tips.c), or the method from one start
-//              after the other (restarts.c); the method is a row of functions (method.c), AUTO is in auto.c
+//              after the other (restarts.c); the method is a row of functions (solver.c), AUTO is in auto.c
 //   certify    is what is called the closest that, as far as can be seen (certify.c)?
 //   answer     the configuration within its limits, and the report, which is filled here
 //

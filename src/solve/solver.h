@@ -46,7 +46,7 @@ struct poise_solver {
     double *q_try;               // nq: where a run begins
     poise_goal prior;            // the pull towards q_start
     pz_box *box;                 // by dof
-    pz_box *limits;              // the same, while they are set aside (beyond.c)
+    pz_box *limits;              // the same, while they are set aside (restarts.c)
     bool has_bounds;             // some box is limited or locked: else a step leaves none
     bool has_swings;             // limited by an ellipse (step.c)
     bool has_callbacks;          // among the goals at hand: the caller's energies, which may be below 0 against all rules
