@@ -149,7 +149,7 @@ static bool run_experiment(reproduce *r, const experiment *e, bool json)
 {
     r->now = e;
     if (rank_leads()) {
-        interrupt_words("poise: reproduce: stopped in %s, which begins anew next time.\nWhat was finished before is in %s. "
+        interrupt_words("poise: reproduce: stopped in %s, which begins anew next time.\nAnything finished before it is in %s. "
                         "To go on:\n  %s\n",
                         e->name, r->out, r->again);
     }
