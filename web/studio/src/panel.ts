@@ -1,5 +1,5 @@
 /** The side panel: goals, method, posture, view, joints. Made anew when something changes, except under a pointer that is down and a number that is written. */
-import { type Joint, type Method, methods } from 'poise-ik';
+import { type Joint, type Method, methods, type Up } from 'poise-ik';
 import type { App } from './app.js';
 import type { Look } from './body/looks.js';
 import type { Collisions } from './collisions.js';
@@ -369,7 +369,7 @@ export class Panel {
         ),
       (session.collisions || session.coverMeshes) && this.#collisions(session, session.collisions),
       choice('Upwards', ['y', 'z'].map((axis) => ({ value: axis, text: axis })), session.stage.scale.up === 'y' ? 'y' : 'z', (value) => {
-        Object.assign(session.stage, { scale: { ...session.stage.scale, up: value }, upBy: 'user' });
+        session.setUp(value as Up);
         app.home();
       }),
       session.hasSkeleton && toggle('Coordinate frames (Q)', app.viewport.showsFrames, (on) => app.setFrames(on)),

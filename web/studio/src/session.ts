@@ -30,6 +30,7 @@ import {
   type SolverExtras,
   type SolverOptions,
   Stance,
+  type Up,
   type Vec3,
 } from 'poise-ik';
 import { bakeFrame } from './baking/frame.js';
@@ -189,6 +190,13 @@ export class Session {
   get frame(): number {
     const frames = Math.max(1, Math.round(this.duration / this.frameTime));
     return Math.min(frames - 1, Math.max(0, Math.floor(this.time / this.frameTime + 1e-6)));
+  }
+
+  /** What points up, as the user says it: the ground is another then. */
+  setUp(up: Up): void {
+    Object.assign(this.stage, { scale: { ...this.stage.scale, up }, upBy: 'user' });
+    this.#stance?.dispose();
+    this.#stance = undefined;
   }
 
   /** Where each placed marker is in a frame, three numbers each, NaN where it is not seen; valid until the next call. */

@@ -3,12 +3,13 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { transformSync } from 'esbuild';
-import { atRest, drag, drop, LONG, on, poise, probe, shots } from './browser.mjs';
+import { atRest, drag, drop, LONG, on, poise, probe, said, shots } from './browser.mjs';
 import { fourBar } from './four_bar.mjs';
+import { walker } from './walker.mjs';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const build = dirname(dirname(poise));
@@ -101,6 +102,24 @@ test('programs close the loops of the skeleton, as the page does', { timeout: LO
     // programs start in the pose on the screen: from elsewhere they have to find it
     const elsewhere = (text) => text.replace(/('|\[|\{)((-?[\d.]+(, | )){2}-?[\d.]+)('|\]|\})/, (_, open, list, _1, between, close) => `${open}${['0', '0', '0'].join(between)}${close}`);
     await runAll(page, folder, '', elsewhere);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}));
+
+test('programs free the root of a robot, as a motion that it took over does', { timeout: LONG }, on('?scene=arm7', {}, async (page) => {
+  const folder = mkdtempSync(join(tmpdir(), 'poise-code-'));
+  try {
+    const [robot, motion] = [join(folder, 'walker.urdf'), join(folder, 'kick.bvh')];
+    writeFileSync(robot, walker());
+    execFileSync(poise, ['convert', 'scene:humanoid/kick', motion], { stdio: 'ignore' });
+    await drop(page, ...[robot, motion].map((path) => ({ name: basename(path), bytes: readFileSync(path) })));
+    await said(page, / on walker\.urdf: \d+ parts of the body follow\./);
+    await page.getByLabel('Time', { exact: true }).fill('0.5');
+    await page.locator('canvas.stage').focus();
+    await page.keyboard.press('1'); // a goal where a free end is
+    await atRest(page);
+    await runAll(page, folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

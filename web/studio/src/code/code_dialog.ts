@@ -13,9 +13,10 @@ const languages: readonly (readonly [string, (problem: Problem) => string])[] = 
   ['TypeScript', typeScriptText],
 ];
 
-/** A scene by name, the user's file, or, where bones were fitted to a recording, what Save writes. */
+/** A scene by name, the user's file, or, where that has not what is on the screen (bones were fitted to a recording, a figure was turned), what Save writes. */
 function sourceOf({ scene, session, takeAlong }: App): Source {
-  return scene ? { scene } : { file: session?.stage.file ?? takeAlong.fileName('json') };
+  const { file, robot } = session?.stage ?? {};
+  return scene ? { scene } : { file: file && robot ? file : takeAlong.fileName('json') };
 }
 
 export function codeDialog(app: App): void {

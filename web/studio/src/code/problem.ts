@@ -23,6 +23,8 @@ export interface Problem {
   nv: number;
   /** The file has loops, which answers close; left open: the method does not hold them; none. */
   loops: 'held' | 'open' | null;
+  /** Its file fixes the root of the robot, which is free on the screen. */
+  isFreed: boolean;
 }
 
 /** To a millionth: more than a hand can drag. */
@@ -68,7 +70,7 @@ export function wordsOf(model: Model, target: Target): string {
 }
 
 export function problemOf(session: Session, source: Source): Problem {
-  const { model, targets, method } = session;
+  const { model, targets, method, stage } = session;
   const joints = [...session.locked].map((index) => model.joints[index]!);
   return {
     source,
@@ -80,5 +82,6 @@ export function problemOf(session: Session, source: Source): Problem {
     margin: session.collisions?.keeps ? Number(number(session.collisions.margin)) : null,
     nv: model.nv,
     loops: !session.loops ? null : method === 'auto' ? 'held' : 'open',
+    isFreed: 'file' in source && ['urdf', 'mjcf'].includes(stage.robot?.format ?? '') && stage.floating === true,
   };
 }

@@ -15,9 +15,9 @@ const touching = ({ margin }: Problem, mark: string): string => (margin === null
 const sceneOf = ({ source }: Problem): string => ('scene' in source ? source.scene.split('/')[0]! : '');
 
 export function shellText(problem: Problem): string {
-  const { source, goals, q, method, locked, margin } = problem;
+  const { source, goals, q, method, locked, margin, isFreed } = problem;
   const lines = [
-    `poise solve ${'file' in source ? shell(source.file) : `scene:${sceneOf(problem)}`}`,
+    `poise solve ${'file' in source ? shell(source.file) : `scene:${sceneOf(problem)}`}${isFreed ? ' --floating' : ''}`,
     ...goals.map((goal) => `--goal ${shell(goal)}`),
     ...locked.map((joint) => `--lock ${shell(joint)}`),
     ...(method === 'auto' ? [] : [`--method ${method}`]),
@@ -28,11 +28,11 @@ export function shellText(problem: Problem): string {
 }
 
 export function pythonText(problem: Problem): string {
-  const { source, goals, q, method, locked, loops } = problem;
+  const { source, goals, q, method, locked, loops, isFreed } = problem;
   const options = `${method === 'auto' ? '' : `, method=${text(method)}`}${loops === 'open' ? ', loops=False' : ''}`;
   return `import poise
 
-robot = ${'file' in source ? `poise.load(${text(source.file)})` : `poise.scene(${text(sceneOf(problem))})`}
+robot = ${'file' in source ? `poise.load(${text(source.file)}${isFreed ? ', floating=True' : ''})` : `poise.scene(${text(sceneOf(problem))})`}
 goals = (
 ${goals.map((goal, i) => `    ${text(goal + (i + 1 < goals.length ? '; ' : ''))}`).join('\n')}
 )
@@ -43,11 +43,11 @@ print(report.outcome, *q)
 }
 
 export function typeScriptText(problem: Problem): string {
-  const { source, goals, q, method, lockedFreedoms, nv, loops } = problem;
+  const { source, goals, q, method, lockedFreedoms, nv, loops, isFreed } = problem;
   const isFile = 'file' in source;
   const locked = lockedFreedoms.length > 0 ? [`locked: Array.from({ length: ${nv} }, (_, i) => [${lockedFreedoms.join(', ')}].includes(i))`] : [];
   const options = [...(method === 'auto' ? [] : [`method: '${method}'`]), ...locked, ...(loops === 'held' ? ['loops: new Loops(model, file.loops)'] : [])];
-  const file = isFile ? `poise.read(await readFile(${text(source.file)}), { name: ${text(source.file)} })` : '';
+  const file = isFile ? `poise.read(await readFile(${text(source.file)}), { name: ${text(source.file)}${isFreed ? ', floating: true' : ''} })` : '';
   const read = loops === 'held' ? 'file.model!' : isFile ? `${file}.model!` : `poise.scene('${sceneOf(problem)}').model`;
   return `${isFile ? "import { readFile } from 'node:fs/promises';\n" : ''}import { load, ${loops === 'held' ? 'Loops, ' : ''}parseGoals, Solver } from 'poise-ik';
 
@@ -65,7 +65,7 @@ console.log(report.outcome, ...q);
 
 /** A start of nq numbers needs no memory of its own; a file does. */
 export function cText(problem: Problem): string {
-  const { goals, q, method, lockedFreedoms, nv, loops } = problem;
+  const { goals, q, method, lockedFreedoms, nv, loops, isFreed } = problem;
   const file = fileOf(problem);
   const made = 'scene' in problem.source ? `// ${file} comes from: poise convert scene:${sceneOf(problem)} ${file}\n` : '';
   const locked = lockedFreedoms.length > 0 ? `    const bool locked[${nv}] = {${lockedFreedoms.map((i) => `[${i}] = true`).join(', ')}};\n    options.locked = locked;\n` : '';
@@ -96,7 +96,7 @@ static poise_file *read_file(const char *name, poise_error *error)
         char *bytes = malloc(size + 1);
         rewind(stream);
         if (bytes && fread(bytes, 1, size, stream) == size) {
-            poise_read(bytes, size, &(poise_read_options){.name = name}, NULL, &file, error);
+            poise_read(bytes, size, &(poise_read_options){.name = name${isFreed ? ', .floating = true' : ''}}, NULL, &file, error);
         }
         free(bytes);
         fclose(stream);
