@@ -340,7 +340,8 @@ static void fill_starts(poise_solver *s, double *q, body_tables *b)
         pz_restart_configuration(s, run, false, q);
         for (int i = 0; i < nv; ++i) {
             const pz_box *box = &s->box[i];
-            double first = box->q >= 0 ? clamp(s->q_start[box->q] - 0.5 * TURN, box->lower, box->upper - TURN) : 0.0;
+            double first =
+                box->q >= 0 ? clamp(s->problem->q_start[box->q] - 0.5 * TURN, box->lower, box->upper - TURN) : 0.0;
             chosen[i] = b->start_kind[i] == BODY_START_AROUND ? s->step[i]
                         : b->start_kind[i] == BODY_START_AT   ? q[box->q]
                                                               : q[box->q] - first;
@@ -354,13 +355,14 @@ static double size_of(const poise_solver *s)
     const poise_kinematics *kin = &s->at->kin;
     vec3 mean = v3(0, 0, 0);
     double square = 0.0, length = 0.0;
-    for (int i = 0; i < s->goal_count; ++i) {
-        mean = v3_mad(mean, 1.0 / s->goal_count, pz_kin_point(kin, s->goals[i].body, s->goals[i].local.position));
+    for (int i = 0; i < s->problem->goal_count; ++i) {
+        mean = v3_mad(mean, 1.0 / s->problem->goal_count,
+                      pz_kin_point(kin, s->problem->goals[i].body, s->problem->goals[i].local.position));
     }
-    for (int i = 0; i < s->goal_count; ++i) {
-        vec3 x = v3_sub(pz_kin_point(kin, s->goals[i].body, s->goals[i].local.position), mean);
-        square += v3_dot(x, x) / s->goal_count;
-        length += v3_norm(s->goals[i].local.position);
+    for (int i = 0; i < s->problem->goal_count; ++i) {
+        vec3 x = v3_sub(pz_kin_point(kin, s->problem->goals[i].body, s->problem->goals[i].local.position), mean);
+        square += v3_dot(x, x) / s->problem->goal_count;
+        length += v3_norm(s->problem->goals[i].local.position);
     }
     for (int k = 0; k < s->model->joint_count; ++k) {
         length += s->model->joints[k].parent == POISE_WORLD ? 0.0 : v3_norm(s->model->joints[k].t);
@@ -454,7 +456,7 @@ static void fill_task(const poise_solver *s, body_tables *b)
     put3(t->root, root->t);
     t->is_cold = s->options.start == POISE_START_COLD;
     t->tolerance = s->options.position_tolerance;
-    t->cost_tolerance = s->options.cost_tolerance;
+    t->cost_tolerance = s->problem->cost_tolerance;
     t->gradient_tolerance = s->options.gradient_tolerance;
     t->max_iterations = s->options.max_iterations;
     t->restarts = s->options.restarts;
@@ -472,7 +474,7 @@ static void fill(poise_solver *s, const poise_goal *goals, int goal_count, const
     double *q = scratch, *D = scratch + s->model->nq;
     poise_model_neutral(s->model, q);
     pz_solve_begin(s, goals, goal_count, q, NULL);
-    pz_try(s, s->q_start, POISE_LEVEL_HESSIAN);
+    pz_try(s, s->problem->q_start, POISE_LEVEL_HESSIAN);
     pz_accept(s);
     pz_make_metric(s, D);
     b->task.size = size_of(s);

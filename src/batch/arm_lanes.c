@@ -12,9 +12,8 @@
 
 typedef struct lane {
     poise_problem *problem;
-    pz_arm_call call;
-    pz_waiting waiting;
-    double *q_start; // nq
+    pz_call call; // of the problem, in the solver
+    pz_arm_call search;
 } lane;
 
 typedef struct engine {
@@ -85,7 +84,7 @@ static void *arm_lay_out(poise_solver *solver, const poise_batch_options *option
         e->state = state;
         e->most = pz_arm_search_most(options->solver.max_iterations);
         for (int l = 0; l < lanes; ++l) {
-            e->lanes[l].q_start = starts + l * model->nq;
+            e->lanes[l].call.problem.q_start = starts + l * model->nq;
         }
     }
     return e;
@@ -107,30 +106,28 @@ static void solve_alone(const engine *e, poise_problem *p)
 // Begin the search that the current call wants next.
 static void begin_search(engine *e, int l)
 {
-    pz_arm_begin_search(e->solver, &e->lanes[l].call);
-    e->kernel->begin(e->state, l, e->chain, &e->lanes[l].call.run);
+    pz_arm_begin_search(e->solver, &e->lanes[l].search);
+    e->kernel->begin(e->state, l, e->chain, &e->lanes[l].search.run);
 }
 
 // Give the problem to the lane. False: it is solved already, or refused.
 static bool take(engine *e, int l, poise_problem *p)
 {
     lane *here = &e->lanes[l];
-    e->solver->q_start = here->q_start;
-    p->status = pz_solve_begin(e->solver, p->goals, p->goal_count, p->q, NULL);
+    p->status = pz_solve_begin_call(e->solver, &here->call, p->goals, p->goal_count, p->q, NULL);
     if (p->status != POISE_OK) {
         return false;
     }
-    bool fits = pz_arm_prepare(e->solver, e->solver->arm, &here->call);
-    const pz_arm_chain *chain = here->call.chain;
-    if (!fits || chain->slides || chain->n < LEAST_JOINTS || here->call.target.has_band) {
+    bool fits = pz_arm_prepare(e->solver, e->solver->arm, &here->search);
+    const pz_arm_chain *chain = here->search.chain;
+    if (!fits || chain->slides || chain->n < LEAST_JOINTS || here->search.target.has_band) {
         solve_alone(e, p);
         return false;
     }
     e->chain = chain;
     here->problem = p;
-    e->kernel->aim(e->state, l, chain, &here->call.target, &here->call.run);
+    e->kernel->aim(e->state, l, chain, &here->search.target, &here->search.run);
     begin_search(e, l);
-    pz_solve_leave(e->solver, &here->waiting);
     return true;
 }
 
@@ -179,19 +176,19 @@ static void settle(engine *e, int l, bool met)
 {
     lane *here = &e->lanes[l];
     poise_solver *solver = e->solver;
-    pz_solve_resume(solver, &here->waiting);
-    bool over = pz_arm_end_search(solver, &here->call, met);
+    pz_solve_continue(solver, &here->call);
+    bool over = pz_arm_end_search(solver, &here->search, met);
     bool alone = e->next == e->queued && count_bits(e->busy) * FEW <= e->width;
     while (!over && alone) {
-        pz_arm_begin_search(solver, &here->call);
-        over = pz_arm_end_search(solver, &here->call, pz_arm_search(e->chain, &here->call.target, e->most, &here->call.run));
+        pz_arm_begin_search(solver, &here->search);
+        over = pz_arm_end_search(solver, &here->search,
+                                 pz_arm_search(e->chain, &here->search.target, e->most, &here->search.run));
     }
     if (!over) {
         begin_search(e, l);
-        pz_solve_leave(solver, &here->waiting);
         return;
     }
-    pz_arm_conclude(solver, &here->call);
+    pz_arm_conclude(solver, &here->search);
     pz_solve_end(solver, here->problem->q, &here->problem->report);
     refill(e, l);
 }
@@ -234,12 +231,12 @@ static void arm_pass(engine *e)
         unsigned stopped = stops.stopped & e->busy;
         for (unsigned left = stopped; left; left &= left - 1) {
             int l = lowest(left);
-            e->kernel->get_end(e->state, l, e->chain, &e->lanes[l].call.run);
+            e->kernel->get_end(e->state, l, e->chain, &e->lanes[l].search.run);
         }
         e->kernel->step(e->state, e->busy, e->chain);
         for (unsigned left = stopped; left; left &= left - 1) {
             int l = lowest(left);
-            e->kernel->get_numbers(e->state, l, e->chain, &e->lanes[l].call.run);
+            e->kernel->get_numbers(e->state, l, e->chain, &e->lanes[l].search.run);
             settle(e, l, stops.met >> l & 1);
         }
     }
@@ -248,14 +245,12 @@ static void arm_pass(engine *e)
 static void arm_run(void *scratch, poise_problem *const *problems, int count)
 {
     engine *e = scratch;
-    double *q_start = e->solver->q_start; // lanes lend it theirs
     memcpy(e->queue, problems, (size_t)count * sizeof *problems);
     e->next = 0;
     while (e->next < count) {
         e->queued = e->next + group_alike(e->queue + e->next, count - e->next);
         arm_pass(e);
     }
-    e->solver->q_start = q_start;
 }
 
 const pz_engine_row pz_arm_engine = {.lanes = arm_lane_count, .lay_out = arm_lay_out, .serves = arm_serves, .run = arm_run};

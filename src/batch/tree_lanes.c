@@ -30,8 +30,7 @@ typedef enum stage {
 
 typedef struct pz_tree_lane {
     poise_problem *problem; // NULL: idle
-    double *q_start;        // nq: the start within the limits
-    poise_report report;
+    pz_call call;           // of the problem, in the solver
     stage stage;
     double cost; // at its point
     pz_damping damping;
@@ -203,7 +202,7 @@ static void *tree_lay_out(poise_solver *solver, const poise_batch_options *optio
         pz_tree_groups(((const pz_damped *)solver->method)->tree, &t->group_count);
         plan(t);
         for (int i = 0; i < lanes; ++i) {
-            t->lane[i] = (pz_tree_lane){.q_start = q_start + (size_t)i * (size_t)model->nq};
+            t->lane[i] = (pz_tree_lane){.call.problem.q_start = q_start + (size_t)i * (size_t)model->nq};
             set_idle(t, i);
         }
     }
@@ -376,7 +375,7 @@ static bool load(pz_tree_lanes *t, int lane, poise_problem *problem)
         solve_alone(t, problem);
         return false;
     }
-    problem->status = pz_solve_begin(s, problem->goals, problem->goal_count, problem->q, NULL);
+    problem->status = pz_solve_begin_call(s, &at->call, problem->goals, problem->goal_count, problem->q, NULL);
     if (problem->status != POISE_OK) {
         return false;
     }
@@ -395,11 +394,9 @@ static bool load(pz_tree_lanes *t, int lane, poise_problem *problem)
     for (int i = 0; i < t->model->nq; ++i) {
         t->q_at[i * t->lanes + lane] = t->q_try[i * t->lanes + lane] = s->q_try[i];
     }
-    memcpy(at->q_start, s->q_start, (size_t)t->model->nq * sizeof *at->q_start);
     t->begun += 1;
     at->problem = problem;
-    at->report = s->report;
-    at->report.why = POISE_WHY_BUDGET;
+    at->call.answer.report.why = POISE_WHY_BUDGET;
     at->stage = FIRST;
     at->iterations_left = s->options.max_iterations;
     at->state = pz_auto_start();
@@ -436,7 +433,7 @@ static void hand_over(pz_tree_lanes *t, int lane)
 static bool needs_second_look(const pz_tree_lanes *t, const pz_tree_lane *at, int lane)
 {
     const poise_problem *p = at->problem;
-    bool is_looked_at = at->report.outcome == POISE_OUTCOME_CLOSEST && p->goal_count <= PZ_LOOKED_AT;
+    bool is_looked_at = at->call.answer.report.outcome == POISE_OUTCOME_CLOSEST && p->goal_count <= PZ_LOOKED_AT;
     bool is_at_limit = false;
     for (int i = 0; i < t->model->nq && is_looked_at; ++i) {
         double q = t->q_at[i * t->lanes + lane];
@@ -450,7 +447,7 @@ static void finish(pz_tree_lanes *t, int lane)
 {
     pz_tree_lane *at = &t->lane[lane];
     poise_solver *s = t->solver;
-    poise_report *r = &at->report;
+    poise_report *r = &at->call.answer.report;
     if ((r->outcome != POISE_OUTCOME_REACHED && s->options.restarts > 0) || needs_second_look(t, at, lane)) {
         hand_over(t, lane);
         return;
@@ -460,12 +457,9 @@ static void finish(pz_tree_lanes *t, int lane)
     for (int i = 0; i < t->model->nq; ++i) {
         s->q_best[i] = t->q_at[i * t->lanes + lane];
     }
-    double *own = s->q_start;
-    s->q_start = at->q_start;
-    s->report = *r;
-    s->is_measured = true;
+    pz_solve_continue(s, &at->call);
+    at->call.answer.is_measured = true;
     pz_solve_end(s, at->problem->q, &at->problem->report);
-    s->q_start = own;
     refill(t, lane);
 }
 
@@ -552,8 +546,8 @@ static bool judge(pz_tree_lanes *t, int lane)
                       .is_newton = at->newton,
                       .wants_exact = pz_wants_exact(&at->state),
                       .exact = at->exact};
-    at->report.evaluations += 1;
-    at->report.iterations += 1;
+    at->call.answer.report.evaluations += 1;
+    at->call.answer.report.iterations += 1;
     at->iterations_left -= 1;
     at->damping = pz_damping_after(at->damping, &trial);
     pz_auto_learn(&at->state, &trial);
@@ -571,7 +565,7 @@ static bool judge(pz_tree_lanes *t, int lane)
         return false;
     }
     at->stage = at->iterations_left == 0 ? LAST : AGAIN;
-    at->report.outcome = POISE_OUTCOME_BUDGET;
+    at->call.answer.report.outcome = POISE_OUTCOME_BUDGET;
     return false;
 }
 
@@ -579,19 +573,19 @@ static bool judge(pz_tree_lanes *t, int lane)
 static bool is_done(pz_tree_lanes *t, int lane, bool met, bool stationary)
 {
     pz_tree_lane *at = &t->lane[lane];
-    at->report.gradient = t->largest[lane];
-    if (at->cost <= t->solver->options.cost_tolerance || met) {
-        at->report.outcome = POISE_OUTCOME_REACHED;
-        at->report.why = POISE_WHY_REACHED;
+    at->call.answer.report.gradient = t->largest[lane];
+    if (at->cost <= t->solver->problem->cost_tolerance || met) {
+        at->call.answer.report.outcome = POISE_OUTCOME_REACHED;
+        at->call.answer.report.why = POISE_WHY_REACHED;
     } else if (stationary && (size_at(t, lane) > PZ_LARGE ||
                               (at->iterations_left > 0 && pz_may_be_saddle(&at->state, POISE_OUTCOME_CLOSEST)))) {
         hand_over(t, lane);
         return false;
     } else if (stationary) {
-        at->report.outcome = POISE_OUTCOME_CLOSEST;
-        at->report.why = pz_why_closest(at->problem->goals, at->problem->goal_count);
+        at->call.answer.report.outcome = POISE_OUTCOME_CLOSEST;
+        at->call.answer.report.why = pz_why_closest(at->problem->goals, at->problem->goal_count);
     } else if (at->iterations_left == 0) {
-        at->report.outcome = POISE_OUTCOME_BUDGET;
+        at->call.answer.report.outcome = POISE_OUTCOME_BUDGET;
     } else {
         begin_step(at);
         return false;
@@ -613,8 +607,10 @@ static unsigned take_evaluation(pz_tree_lanes *t, unsigned ready, unsigned *fres
             hand_over(t, i);
         } else if (at->stage == FIRST) {
             at->cost = t->cost[i];
-            at->report.evaluations += 1;
-            at->report.start_cost = at->report.start_cost != at->report.start_cost ? at->cost : at->report.start_cost;
+            at->call.answer.report.evaluations += 1;
+            at->call.answer.report.start_cost = at->call.answer.report.start_cost != at->call.answer.report.start_cost
+                                                    ? at->cost
+                                                    : at->call.answer.report.start_cost;
             *fresh |= 1u << i;
         } else if (at->stage == AGAIN) {
             begin_step(at);

@@ -304,17 +304,13 @@ pz_arm *pz_arm_lay_out(const poise_solver *solver, pz_arena *arena)
 
 void pz_arm_record(pz_arm_run *run, double f, double damping, bool exact)
 {
-    const poise_solver_options *options = &run->trace->options;
-    poise_report *report = &run->trace->report;
-    double weight = run->trace->goals[0].rotation_weight;
-    if (report->traced < options->trace_capacity) {
-        options->trace[report->traced++] = (poise_trace){.cost = pz_finite(weight * f),
-                                                         .gradient = pz_finite(weight * run->slope),
-                                                         .damping = pz_finite(damping),
-                                                         .step = pz_finite(run->longest),
-                                                         .accepted = f < run->best,
-                                                         .exact = exact};
-    }
+    double weight = run->trace->problem->goals[0].rotation_weight;
+    pz_trace(run->trace, (poise_trace){.cost = weight * f,
+                                       .gradient = weight * run->slope,
+                                       .damping = damping,
+                                       .step = run->longest,
+                                       .accepted = f < run->best,
+                                       .exact = exact});
     run->best = min2(run->best, f);
 }
 
@@ -325,9 +321,9 @@ bool pz_arm_options_fit(const poise_solver_options *options)
 
 static bool goal_fits(const poise_solver *solver)
 {
-    const poise_goal *goal = solver->goals;
-    return solver->goal_count == 1 && goal->kind == POISE_GOAL_POSE && goal->weight > 0 && goal->rotation_weight > 0 &&
-           goal->loss == POISE_LOSS_NONE;
+    const poise_goal *goal = solver->problem->goals;
+    return solver->problem->goal_count == 1 && goal->kind == POISE_GOAL_POSE && goal->weight > 0 &&
+           goal->rotation_weight > 0 && goal->loss == POISE_LOSS_NONE;
 }
 
 static void make_chain(const poise_solver *solver, pz_arm *arm, const poise_goal *goal, const poise_kinematics *held)
@@ -356,7 +352,7 @@ double pz_arm_square(double tolerance, double size)
 // False when a number overflows: that is left to the general path.
 static bool make_target(const poise_solver *solver, const pz_arm *arm, pz_arm_target *target)
 {
-    const poise_goal *goal = solver->goals;
+    const poise_goal *goal = solver->problem->goals;
     const poise_solver_options *options = &solver->options;
     const pz_arm_chain *chain = &arm->chain;
     double scale = 1.0 / chain->unit;
@@ -372,7 +368,7 @@ static bool make_target(const poise_solver *solver, const pz_arm *arm, pz_arm_ta
     }
     target->most_r = pz_arm_square(options->position_tolerance * scale, chain->size);
     target->W = goal->weight * chain->unit * chain->unit / goal->rotation_weight;
-    target->cost = MARGIN * options->cost_tolerance / goal->rotation_weight;
+    target->cost = MARGIN * solver->problem->cost_tolerance / goal->rotation_weight;
     target->stationary = options->gradient_tolerance;
     double farthest = v3_dot(target->t, target->t) + chain->size * chain->size;
     return max2(target->W, 1.0) * farthest < FARTHEST; // W may underflow to 0: the search has its own
@@ -381,14 +377,14 @@ static bool make_target(const poise_solver *solver, const pz_arm *arm, pz_arm_ta
 bool pz_arm_prepare(poise_solver *solver, pz_arm *arm, pz_arm_call *call)
 {
     if (!arm || !pz_arm_options_fit(&solver->options) || !goal_fits(solver) ||
-        !pz_arm_make_chain(solver, arm, solver->goals) || !make_target(solver, arm, &call->target)) {
+        !pz_arm_make_chain(solver, arm, solver->problem->goals) || !make_target(solver, arm, &call->target)) {
         return false;
     }
     const pz_arm_chain *chain = &arm->chain;
     call->chain = chain;
     call->table = arm->has_table && !call->target.has_band ? arm->table : NULL;
     for (int i = 0; i < chain->n; ++i) {
-        call->q_start[i] = solver->q_start[chain->q[i]];
+        call->q_start[i] = solver->problem->q_start[chain->q[i]];
     }
     call->run.iterations = call->run.evaluations = 0;
     call->run.best = INFINITY;
@@ -527,7 +523,7 @@ static void begin_search(const poise_solver *solver, pz_arm_call *call, int m)
     if (m > 0 && m <= from_table) {
         pz_arm_table_next(chain, &call->target, call->table, q);
     } else if (m > 0) {
-        arm_restart(chain, pz_arm_first_start(solver->options.seed) + m - from_table, q);
+        arm_restart(chain, pz_arm_first_start(solver->problem->seed) + m - from_table, q);
     }
     arm_begin(chain, chain->n, m == 0 ? call->q_start : q, &call->run);
 }
@@ -728,7 +724,7 @@ double pz_arm_derivatives(const pz_arm_chain *chain, const pz_arm_target *target
 // The chain's coordinates put into a configuration of the model.
 static void set_configuration(const poise_solver *solver, const pz_arm_chain *chain, const double *q, double *configuration)
 {
-    memcpy(configuration, solver->q_start, (size_t)solver->model->nq * sizeof *configuration);
+    memcpy(configuration, solver->problem->q_start, (size_t)solver->model->nq * sizeof *configuration);
     for (int i = 0; i < chain->n; ++i) {
         configuration[chain->q[i]] = q[i];
     }
@@ -737,9 +733,9 @@ static void set_configuration(const poise_solver *solver, const pz_arm_chain *ch
 // Of the iterations recorded since `first`, only those count as accepted that came closer than all before.
 static void judge_trace(const poise_solver *solver, pz_arm_run *run, int first)
 {
-    for (int i = first; i < solver->report.traced; ++i) {
+    for (int i = first; i < solver->answer->report.traced; ++i) {
         poise_trace *record = &solver->options.trace[i];
-        double f = record->cost / solver->goals[0].rotation_weight;
+        double f = record->cost / solver->problem->goals[0].rotation_weight;
         record->accepted = record->accepted && f < run->best;
         run->best = min2(run->best, f);
     }
@@ -748,7 +744,7 @@ static void judge_trace(const poise_solver *solver, pz_arm_run *run, int first)
 // The general method from run->q, for goals with bands.
 static pz_arm_end descend_generally(poise_solver *solver, pz_arm_call *call)
 {
-    int traced = solver->report.traced;
+    int traced = solver->answer->report.traced;
     set_configuration(solver, call->chain, call->run.q, solver->q_try);
     poise_outcome outcome = pz_solver_run_from(solver, solver->q_try);
     judge_trace(solver, &call->run, traced);
@@ -784,20 +780,20 @@ static void count_search(poise_solver *solver, const pz_arm_call *call, int m)
 {
     if (m == 0) {
         double f = 0.5 * call->target.W * call->run.first_r + call->run.first_e;
-        solver->report.start_cost = solver->goals[0].rotation_weight * f;
+        solver->answer->report.start_cost = solver->problem->goals[0].rotation_weight * f;
     }
-    solver->report.restarts = m;
+    solver->answer->report.restarts = m;
 }
 
 // Would the caller keep this answer, as it would be handed out?
 static bool is_accepted(poise_solver *solver, pz_arm_call *call)
 {
-    if (!solver->accepts) {
+    if (!solver->problem->accepts) {
         return true;
     }
     arm_turn_back(call->chain, call->chain->n, call->q_start, call->run.q);
     set_configuration(solver, call->chain, call->run.q, solver->q_try);
-    return solver->accepts(solver, solver->q_try);
+    return solver->problem->accepts(solver, solver->q_try);
 }
 
 bool pz_arm_end_search(poise_solver *solver, pz_arm_call *call, bool met)
@@ -969,11 +965,12 @@ static int count_beyond(const poise_solver_options *options, const pz_arm_call *
 
 // Where searches missed, is the pose reached beyond the limits, or in a corner of them? Zeros without limits from points of
 // the sequence, and from each one within the limits, until `keeps` says so of one: it is in call->run then.
-static pz_arm_reach search_beyond(const poise_solver_options *options, pz_arm_call *call,
+static pz_arm_reach search_beyond(const poise_solver *solver, pz_arm_call *call,
                                   bool (*keeps)(void *context, pz_arm_call *call), void *context)
 {
+    const poise_solver_options *options = &solver->options;
     const pz_arm_chain *chain = call->chain;
-    int count = count_beyond(options, call), first = pz_arm_first_start(options->seed) + call->last_search + 1;
+    int count = count_beyond(options, call), first = pz_arm_first_start(solver->problem->seed) + call->last_search + 1;
     int most = options->max_iterations;
     pz_arm_chain open = without_limits(chain);
     zeros all = {.count = 0, .are_isolated = chain->n <= 6 && !call->target.has_band};
@@ -1034,7 +1031,7 @@ static double minimise(void *context, pz_arm_call *call, const double *q, pz_arm
         return pz_arm_cost(&call->target, &call->run);
     }
     *end = descend_generally(solver, call);
-    return solver->at->cost / solver->goals[0].rotation_weight;
+    return solver->at->cost / solver->problem->goals[0].rotation_weight;
 }
 
 // A warm start without restarts wants the closest pose near it. Otherwise the best ends of the searches are tried, too.
@@ -1064,16 +1061,16 @@ static double slope_of(const pz_arm_call *call)
 static bool is_reached(poise_solver *solver, const pz_arm_call *call)
 {
     const poise_solver_options *options = &solver->options;
-    poise_report *report = &solver->report;
-    double w = solver->goals[0].rotation_weight;
+    poise_report *report = &solver->answer->report;
+    double w = solver->problem->goals[0].rotation_weight;
     report->cost = w * pz_arm_cost(&call->target, &call->run);
     report->gradient = w * slope_of(call);
     report->worst_length = call->chain->unit * sqrt(call->run.r);
     report->worst_angle = arm_angle(call->run.e);
-    solver->is_measured =
+    solver->answer->is_measured =
         (report->worst_length <= options->position_tolerance && report->worst_angle <= options->rotation_tolerance) ||
-        report->cost <= options->cost_tolerance;
-    return solver->is_measured;
+        report->cost <= solver->problem->cost_tolerance;
+    return solver->answer->is_measured;
 }
 
 #define BESIDE 0.05 // radians beyond a limit, where standing at the limit may do as well
@@ -1129,9 +1126,9 @@ static void stay_at_limits(poise_solver *solver, pz_arm_call *call)
 static void doubt_closest(poise_solver *solver, const pz_arm_call *call)
 {
     bool is_near = call->reach == PZ_ARM_NOWHERE && !call->target.has_band && 0.5 * call->run.r + call->run.e < BESIDE_ZERO;
-    if (solver->report.outcome == POISE_OUTCOME_CLOSEST && (is_near || call->reach == PZ_ARM_BEYOND_LIMITS)) {
-        solver->report.outcome = POISE_OUTCOME_STALLED;
-        solver->report.why = is_near ? POISE_WHY_BESIDE : POISE_WHY_LIMITS;
+    if (solver->answer->report.outcome == POISE_OUTCOME_CLOSEST && (is_near || call->reach == PZ_ARM_BEYOND_LIMITS)) {
+        solver->answer->report.outcome = POISE_OUTCOME_STALLED;
+        solver->answer->report.why = is_near ? POISE_WHY_BESIDE : POISE_WHY_LIMITS;
     }
 }
 
@@ -1144,19 +1141,20 @@ static void leave_saddle(poise_solver *solver)
     memcpy(solver->q_try, solver->q_best, size);
     for (int k = 0; k < SADDLE_TRIES && goes_on; ++k) {
         memcpy(solver->q_best, solver->q_try, size);
-        solver->report.outcome = pz_solver_run_from(solver, solver->q_best);
-        goes_on = solver->report.outcome == POISE_OUTCOME_CLOSEST && pz_has_weak_bound(solver) && pz_is_refuted(solver);
+        solver->answer->report.outcome = pz_solver_run_from(solver, solver->q_best);
+        goes_on =
+            solver->answer->report.outcome == POISE_OUTCOME_CLOSEST && pz_has_weak_bound(solver) && pz_is_refuted(solver);
     }
     memcpy(solver->q_best, solver->at->kin.q, size);
     if (goes_on) {
-        solver->report.outcome = POISE_OUTCOME_STALLED;
-        solver->report.why = POISE_WHY_REFUTED;
+        solver->answer->report.outcome = POISE_OUTCOME_STALLED;
+        solver->answer->report.why = POISE_WHY_REFUTED;
     }
 }
 
 static void conclude(poise_solver *solver, pz_arm_call *call, pz_arm_end end)
 {
-    poise_report *report = &solver->report;
+    poise_report *report = &solver->answer->report;
     arm_turn_back(call->chain, call->chain->n, call->q_start, call->run.q);
     if (end == PZ_ARM_MET && !call->target.has_band && has_turned_far(call->chain, call->q_start, call->run.q)) {
         stay_at_limits(solver, call);
@@ -1187,7 +1185,7 @@ static void conclude(poise_solver *solver, pz_arm_call *call, pz_arm_end end)
 void pz_arm_conclude(poise_solver *solver, pz_arm_call *call)
 {
     if (!call->met) {
-        call->reach = search_beyond(&solver->options, call, keeps_answer, solver);
+        call->reach = search_beyond(solver, call, keeps_answer, solver);
         call->met = call->reach == PZ_ARM_WITHIN_LIMITS;
     }
     conclude(solver, call, call->met ? PZ_ARM_MET : find_closest(solver, call));
@@ -1214,7 +1212,7 @@ static double distance_of(const poise_solver *solver, const pz_arm_chain *chain,
 {
     double sum = 0.0;
     for (int i = 0; i < chain->n; ++i) {
-        double d = q[chain->q[i]] - solver->q_start[chain->q[i]];
+        double d = q[chain->q[i]] - solver->problem->q_start[chain->q[i]];
         sum += d * d;
     }
     return sum;
@@ -1304,7 +1302,7 @@ static int find_all(poise_solver *solver, pz_arm_call *call, double *solutions, 
         }
         count_search(solver, call, m);
     }
-    call->reach = search_beyond(&solver->options, call, adds_solution, &all);
+    call->reach = search_beyond(solver, call, adds_solution, &all);
     if (all.count > 0) {
         for (int i = 0; i < chain->n; ++i) {
             call->run.q[i] = solutions[chain->q[i]];
@@ -1323,8 +1321,8 @@ bool pz_arm_solve_all(poise_solver *solver, double *solutions, int capacity, int
         return false;
     }
     if (solver->options.locked) {
-        pz_kin_sweep(&solver->trial->kin, solver->q_start);
-        make_chain(solver, arm, solver->goals, &solver->trial->kin);
+        pz_kin_sweep(&solver->trial->kin, solver->problem->q_start);
+        make_chain(solver, arm, solver->problem->goals, &solver->trial->kin);
     }
     bool fits = pz_arm_prepare(solver, arm, &arm->own);
     if (fits) {

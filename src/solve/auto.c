@@ -148,7 +148,7 @@ double pz_damped_evaluate(poise_solver *solver, const pz_damped *d)
 // the start.
 static bool settles(poise_solver *solver, const pz_trial *trial)
 {
-    if (!pz_may_settle(trial, solver->options.gradient_tolerance) || trial->after > solver->report.start_cost) {
+    if (!pz_may_settle(trial, solver->options.gradient_tolerance) || trial->after > solver->answer->report.start_cost) {
         return false;
     }
     double before = pz_project_gradient(solver);
@@ -257,8 +257,8 @@ static bool leave_saddle(poise_solver *solver, pz_damped *d, bool is_end)
 bool pz_is_at_tip(const poise_solver *solver)
 {
     bool is_there = false;
-    for (int i = 0; i < solver->goal_count && !is_there; ++i) {
-        is_there = pz_distance_is_at_tip(&solver->at->kin, &solver->goals[i]);
+    for (int i = 0; i < solver->problem->goal_count && !is_there; ++i) {
+        is_there = pz_distance_is_at_tip(&solver->at->kin, &solver->problem->goals[i]);
     }
     return is_there;
 }
@@ -288,8 +288,8 @@ static bool leave_tip(poise_solver *solver, const pz_damped *d)
 static bool needs_second_look(const poise_solver *solver)
 {
     bool found = false;
-    for (int i = 0; i < solver->goal_count && !found; ++i) {
-        const poise_goal *goal = &solver->goals[i];
+    for (int i = 0; i < solver->problem->goal_count && !found; ++i) {
+        const poise_goal *goal = &solver->problem->goals[i];
         found = (pz_goal_row_of(goal->kind)->needs & PZ_NEEDS_COUPLING) != 0 || pz_has_band(goal->rotation_tolerance);
     }
     return found;
@@ -335,7 +335,7 @@ static bool is_end(poise_solver *solver, pz_auto *a)
         return true;
     }
     a->outcome = POISE_OUTCOME_BUDGET; // until the new point says more
-    solver->report.why = POISE_WHY_BUDGET;
+    solver->answer->report.why = POISE_WHY_BUDGET;
     return solver->iterations_left == 0;
 }
 
@@ -402,7 +402,8 @@ static poise_outcome auto_run(poise_solver *solver)
             break;
         }
     }
-    solver->is_unproved = solver->is_unproved || (a.outcome == POISE_OUTCOME_CLOSEST && !a.is_minimum && a.escapes == 0);
+    solver->answer->is_unproved =
+        solver->answer->is_unproved || (a.outcome == POISE_OUTCOME_CLOSEST && !a.is_minimum && a.escapes == 0);
     return a.outcome;
 }
 

@@ -34,10 +34,10 @@ static bool is_soft(const poise_goal *goal)
 
 bool poise_solver_goal_is_met(poise_solver *solver, int goal)
 {
-    if (!solver || goal < 0 || goal >= solver->goal_count) {
+    if (!solver || goal < 0 || goal >= solver->problem->goal_count) {
         return false;
     }
-    const poise_goal *g = &solver->goals[goal];
+    const poise_goal *g = &solver->problem->goals[goal];
     const poise_solver_options *o = &solver->options;
     poise_goal_error e = poise_solver_goal_error(solver, goal);
     bool has_rotation = g->kind == POISE_GOAL_POSE || g->kind == POISE_GOAL_RELATIVE;

@@ -212,19 +212,19 @@ bool pz_is_refuted(poise_solver *solver)
 // tolerances or limits hardly push.
 static bool is_open_to_doubt(poise_solver *s)
 {
-    bool is_looked_at =
-        s->goal_count <= PZ_LOOKED_AT && (pz_has_tolerances(s->goals, s->goal_count) || pz_has_weak_bound(s));
-    return s->options.method != POISE_METHOD_AUTO || s->is_unproved || is_looked_at;
+    bool is_looked_at = s->problem->goal_count <= PZ_LOOKED_AT &&
+                        (pz_has_tolerances(s->problem->goals, s->problem->goal_count) || pz_has_weak_bound(s));
+    return s->options.method != POISE_METHOD_AUTO || s->answer->is_unproved || is_looked_at;
 }
 
 // By levels of priority an answer is closest in another sense, and another reason says so.
 void pz_certify(poise_solver *s)
 {
-    bool is_closest = s->report.outcome == POISE_OUTCOME_CLOSEST;
-    bool is_claimed =
-        is_closest && (s->report.why == pz_why_closest(s->goals, s->goal_count) || s->report.why == POISE_WHY_HELD);
+    bool is_closest = s->answer->report.outcome == POISE_OUTCOME_CLOSEST;
+    bool is_claimed = is_closest && (s->answer->report.why == pz_why_closest(s->problem->goals, s->problem->goal_count) ||
+                                     s->answer->report.why == POISE_WHY_HELD);
     if (is_claimed && is_open_to_doubt(s) && pz_is_refuted(s)) {
-        s->report.outcome = POISE_OUTCOME_STALLED;
-        s->report.why = POISE_WHY_REFUTED;
+        s->answer->report.outcome = POISE_OUTCOME_STALLED;
+        s->answer->report.why = POISE_WHY_REFUTED;
     }
 }

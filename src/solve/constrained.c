@@ -154,8 +154,8 @@ static bool reaches(const poise_solver *solver)
     if (pz_cost_is_met(solver)) {
         return true;
     }
-    for (int i = 0; i < solver->goal_count; ++i) {
-        if (!pz_goal_is_met(solver, &solver->goals[i])) {
+    for (int i = 0; i < solver->problem->goal_count; ++i) {
+        if (!pz_goal_is_met(solver, &solver->problem->goals[i])) {
             return false;
         }
     }
@@ -669,7 +669,7 @@ static pz_damping damping_after(pz_damping was, const pz_trial *t)
 static bool is_over(poise_solver *solver, pz_constrained *w, poise_outcome *outcome)
 {
     if (holds_everything(solver, &w->at) && reaches(solver)) {
-        solver->report.why = POISE_WHY_REACHED;
+        solver->answer->report.why = POISE_WHY_REACHED;
         *outcome = POISE_OUTCOME_REACHED;
         return true;
     }
@@ -695,7 +695,7 @@ static poise_outcome run_within(poise_solver *solver, pz_constrained *w, bool ma
     w->hint_count = 0;
     w->nu = 0.0;
     w->has_exact = w->has_gauss_newton = false; // what is there belongs to another point
-    solver->report.why = POISE_WHY_BUDGET;
+    solver->answer->report.why = POISE_WHY_BUDGET;
     for (int i = 0;; ++i) {
         if (a.is_fresh) {
             close_loops(solver, w);
@@ -709,7 +709,7 @@ static poise_outcome run_within(poise_solver *solver, pz_constrained *w, bool ma
         }
         make_step(solver, w, pz_wants_exact(&a), &a.trial);
         if (a.is_fresh && broken_at(w, &w->at) <= PZ_ROW_AIM && is_stationary(solver, w)) {
-            solver->report.why = pz_why_closest(solver->goals, solver->goal_count);
+            solver->answer->report.why = pz_why_closest(solver->problem->goals, solver->problem->goal_count);
             return POISE_OUTCOME_CLOSEST;
         }
         bool accepted = pz_is_accepted(&a.trial);
@@ -722,13 +722,14 @@ static poise_outcome run_within(poise_solver *solver, pz_constrained *w, bool ma
         pz_auto_learn(&a, &a.trial);
         if (!accepted && pz_is_stuck(&a.trial, w->damping)) {
             bool is_closest = pz_is_flat(&a.trial) && broken_at(w, &w->at) <= PZ_ROW_AIM;
-            solver->report.why = is_closest ? pz_why_closest(solver->goals, solver->goal_count) : POISE_WHY_STALLED;
+            solver->answer->report.why =
+                is_closest ? pz_why_closest(solver->problem->goals, solver->problem->goal_count) : POISE_WHY_STALLED;
             return is_closest ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_STALLED;
         }
         if (may_drop && i >= TRIED && i % WATCHED == 0) {
             double merit = solver->at->cost + w->nu * w->at.broken;
             if (merit > SLOWEST * watched) {
-                solver->report.why = POISE_WHY_STALLED;
+                solver->answer->report.why = POISE_WHY_STALLED;
                 return POISE_OUTCOME_STALLED;
             }
             watched = merit;
@@ -755,8 +756,8 @@ static void mark_joints(poise_solver *s, pz_constrained *w, unsigned char *marks
 {
     const poise_model *model = s->model;
     memset(marks, 0, (size_t)model->joint_count);
-    for (int i = 0; i < s->goal_count; ++i) {
-        const poise_goal *goal = &s->goals[i];
+    for (int i = 0; i < s->problem->goal_count; ++i) {
+        const poise_goal *goal = &s->problem->goals[i];
         int needs = pz_goal_row_of(goal->kind)->needs;
         unsigned char mark = pz_goal_is_met(s, goal) ? MET : MISSED;
         if (needs & PZ_NEEDS_BODY) {
@@ -840,20 +841,22 @@ static bool search_tips(poise_solver *s, pz_constrained *w, int run)
         return false;
     }
     if (run == 0) {
-        s->report.start_cost = pz_try(s, s->q_try, POISE_LEVEL_COST);
+        s->answer->report.start_cost = pz_try(s, s->q_try, POISE_LEVEL_COST);
     }
-    poise_report before = s->report;
-    uint64_t seed = s->options.seed;
-    copy(w->q_trial, s->q_start, s->model->nq);
-    copy(s->q_start, s->q_try, s->model->nq);
-    s->options.seed += (uint64_t)run;
-    bool met = pz_tips_solve(s) && s->report.outcome == POISE_OUTCOME_REACHED;
-    s->options.seed = seed;
-    before.iterations = s->report.iterations, before.evaluations = s->report.evaluations;
-    s->report = before;
-    s->is_measured = false;
+    const pz_problem *given = s->problem;
+    pz_problem from_here = *given;
+    from_here.q_start = w->q_trial;
+    from_here.seed += (uint64_t)run;
+    copy(from_here.q_start, s->q_try, s->model->nq);
+    poise_report before = s->answer->report;
+    pz_set_problem(s, &from_here);
+    bool met = pz_tips_solve(s) && s->answer->report.outcome == POISE_OUTCOME_REACHED;
+    pz_set_problem(s, given);
+    before.iterations = s->answer->report.iterations;
+    before.evaluations = s->answer->report.evaluations;
+    s->answer->report = before;
+    s->answer->is_measured = false;
     w->misses_goals = !met;
-    copy(s->q_start, w->q_trial, s->model->nq);
     copy(w->q_start, s->q_best, s->model->nq);
     return met;
 }
@@ -936,7 +939,7 @@ static poise_outcome go_on_from_held(poise_solver *s, pz_constrained *w)
     s->iterations_left = left;
     poise_outcome outcome = goes_on ? run_within(s, w, false) : POISE_OUTCOME_BUDGET;
     if (outcome == POISE_OUTCOME_CLOSEST && is_below(w, s->at->cost)) {
-        s->report.why = POISE_WHY_STALLED;
+        s->answer->report.why = POISE_WHY_STALLED;
         outcome = POISE_OUTCOME_STALLED;
     }
     return outcome;
@@ -949,15 +952,15 @@ static void fall_back_on_start(poise_solver *s, pz_constrained *w)
     if (w->has_held && w->held_reaches) {
         return;
     }
-    pz_try(s, s->q_start, POISE_LEVEL_HESSIAN);
+    pz_try(s, s->problem->q_start, POISE_LEVEL_HESSIAN);
     pz_accept(s);
     pz_constraints_evaluate(&w->constraints, &s->at->kin, &w->at);
     if (holds_everything(s, &w->at)) {
         note_point(s, w);
     }
     if (w->held_cost != before) {
-        s->report.outcome = w->held_reaches ? POISE_OUTCOME_REACHED : POISE_OUTCOME_STALLED;
-        s->report.why = w->held_reaches ? POISE_WHY_REACHED : POISE_WHY_STALLED;
+        s->answer->report.outcome = w->held_reaches ? POISE_OUTCOME_REACHED : POISE_OUTCOME_STALLED;
+        s->answer->report.why = w->held_reaches ? POISE_WHY_REACHED : POISE_WHY_STALLED;
     }
 }
 
@@ -970,10 +973,10 @@ static void run_all(poise_solver *s, pz_constrained *w)
         double before = w->held_cost;
         if (run == 0) {
             pz_solve_start(s, 0, false);
-            s->report.start_cost = NAN;
+            s->answer->report.start_cost = NAN;
         } else {
             restart(s, w, run);
-            s->report.restarts += 1;
+            s->answer->report.restarts += 1;
         }
         poise_outcome outcome = run_from(s, w, run, !loops && !(run == 0 && is_warm));
         if (outcome == POISE_OUTCOME_CLOSEST && w->held_cost != before && is_below(w, s->at->cost)) {
@@ -981,7 +984,7 @@ static void run_all(poise_solver *s, pz_constrained *w)
         }
         if (run == 0 || w->held_cost != before) {
             best = outcome;
-            why = s->report.why;
+            why = s->answer->report.why;
         }
         if (w->has_held && w->held_reaches) {
             best = POISE_OUTCOME_REACHED;
@@ -989,8 +992,8 @@ static void run_all(poise_solver *s, pz_constrained *w)
             break;
         }
     }
-    s->report.outcome = best == POISE_OUTCOME_REACHED && !w->held_reaches ? POISE_OUTCOME_STALLED : best;
-    s->report.why = why;
+    s->answer->report.outcome = best == POISE_OUTCOME_REACHED && !w->held_reaches ? POISE_OUTCOME_STALLED : best;
+    s->answer->report.why = why;
 }
 
 // ---- Arms ----------------------------------------------------------------------------------------------------------------
@@ -1019,10 +1022,13 @@ static bool search_arm(poise_solver *s, pz_constrained *w)
     if (s->options.start == POISE_START_WARM || has_loops(&w->constraints)) {
         return false;
     }
-    s->accepts = arm_answer_holds;
+    const pz_problem *given = s->problem;
+    pz_problem guarded = *given;
+    guarded.accepts = arm_answer_holds;
+    pz_set_problem(s, &guarded);
     bool solved = pz_arm_solve(s, s->arm);
-    s->accepts = NULL;
-    if (solved && s->report.outcome == POISE_OUTCOME_REACHED) {
+    pz_set_problem(s, given);
+    if (solved && s->answer->report.outcome == POISE_OUTCOME_REACHED) {
         pz_kin_sweep(&s->trial->kin, s->q_best);
         survey(w, &s->trial->kin);
         if (holds_everything(s, &w->at)) {
@@ -1031,8 +1037,8 @@ static bool search_arm(poise_solver *s, pz_constrained *w)
         }
     }
     if (solved) { // continue below with what it found
-        s->is_measured = false;
-        s->report.restarts = 0;
+        s->answer->is_measured = false;
+        s->answer->report.restarts = 0;
     }
     return false;
 }
@@ -1042,7 +1048,7 @@ static bool search_arm(poise_solver *s, pz_constrained *w)
 // What the report says about constraints at the answer.
 static void describe(poise_solver *s, pz_constrained *w)
 {
-    poise_report *r = &s->report;
+    poise_report *r = &s->answer->report;
     double least = ACTIVE;
     if (!w->is_surveyed) {
         survey(w, &s->at->kin); // pz_solve_end has been there
@@ -1131,7 +1137,7 @@ poise_status poise_solve_within(poise_solver *solver, const poise_goal *goals, i
     if (status != POISE_OK) {
         return status;
     }
-    s->may_keep_start = false;
+    s->answer->may_keep_start = false;
     s->constrained->constraints.constraint = constraints;
     s->constrained->constraints.count = constraint_count;
     solve(s, s->constrained);

@@ -417,19 +417,19 @@ static int count_outside(const poise_solver *s, const double *q)
 // The report, with the goals measured where the step led.
 static void report_step(poise_solver *s, const double *q, poise_report *report)
 {
-    s->report.moved_joints = count_outside(s, q);
-    s->report.start_cost = s->at->cost;
-    s->report.gradient = pz_largest(s->at->gradient, s->model->nv);
-    s->report.cost = pz_try(s, s->q_best, POISE_LEVEL_COST);
+    s->answer->report.moved_joints = count_outside(s, q);
+    s->answer->report.start_cost = s->at->cost;
+    s->answer->report.gradient = pz_largest(s->at->gradient, s->model->nv);
+    s->answer->report.cost = pz_try(s, s->q_best, POISE_LEVEL_COST);
     pz_accept(s);
     pz_solve_measure_goals(s);
     bool is_met = true;
-    for (int i = 0; i < s->goal_count && is_met; ++i) {
-        is_met = pz_goal_is_met(s, &s->goals[i]);
+    for (int i = 0; i < s->problem->goal_count && is_met; ++i) {
+        is_met = pz_goal_is_met(s, &s->problem->goals[i]);
     }
-    s->report.outcome = is_met ? POISE_OUTCOME_REACHED : POISE_OUTCOME_BUDGET;
-    s->report.why = is_met ? POISE_WHY_REACHED : POISE_WHY_STEP;
-    s->may_keep_start = false; // the answer is where the velocities lead, even if that costs more
+    s->answer->report.outcome = is_met ? POISE_OUTCOME_REACHED : POISE_OUTCOME_BUDGET;
+    s->answer->report.why = is_met ? POISE_WHY_REACHED : POISE_WHY_STEP;
+    s->answer->may_keep_start = false; // the answer is where the velocities lead, even if that costs more
     pz_solve_end(s, s->q_try, report);
 }
 
@@ -438,7 +438,7 @@ poise_status poise_step(poise_solver *solver, const poise_goal *goals, int count
 {
     poise_solver *s = solver;
     poise_status status = check(s, dt, options, v, error);
-    status = status == POISE_OK ? pz_solve_take(s, goals, count, q, error) : status;
+    status = status == POISE_OK ? pz_solve_begin_at(s, goals, count, q, error) : status;
     if (status != POISE_OK) {
         return status;
     }
@@ -460,8 +460,8 @@ poise_status poise_step(poise_solver *solver, const poise_goal *goals, int count
         return pz_error_set(error, POISE_ERROR_NUMERIC, "control step: q or v would be too large to represent");
     }
     remember(s, d);
-    s->report.iterations = 1;
-    s->is_measured = true; // questions about goals look at q_best
+    s->answer->report.iterations = 1;
+    s->answer->is_measured = true; // questions about goals look at q_best
     if (report) {
         report_step(s, q, report);
     }

@@ -72,12 +72,12 @@ void *pz_rows_lay_out(poise_solver *solver, pz_arena *arena, pz_level_rule rule)
 // The caller's goals, and after them the prior if there is one.
 static int goal_count(const poise_solver *s)
 {
-    return s->goal_count + (s->at->prior ? 1 : 0);
+    return s->problem->goal_count + (s->at->prior ? 1 : 0);
 }
 
 static const poise_goal *goal_at(const poise_solver *s, int i)
 {
-    return i < s->goal_count ? &s->goals[i] : s->at->prior;
+    return i < s->problem->goal_count ? &s->problem->goals[i] : s->at->prior;
 }
 
 poise_status pz_rows_check(poise_solver *solver)
@@ -113,7 +113,7 @@ static int64_t key_of(const poise_solver *s, pz_level_rule rule, int i)
     if (rule == POISE_ROWS_POSTURE) {
         return goal->kind == POISE_GOAL_POSTURE || goal->kind == POISE_GOAL_SMOOTHNESS;
     }
-    return i < s->goal_count ? goal->priority : INT64_MAX;
+    return i < s->problem->goal_count ? goal->priority : INT64_MAX;
 }
 
 // The smallest key above `after`. False: there is none.
@@ -935,14 +935,14 @@ static bool improve(poise_solver *s, pz_rows *rows, const pz_row_method *method,
 // May the method stop? With several levels the gradient of their sum says nothing.
 static bool is_done(poise_solver *s, pz_rows *rows, poise_outcome *outcome)
 {
-    poise_why why = s->report.why;
+    poise_why why = s->answer->report.why;
     bool done = pz_is_done_afresh(s, outcome);
     if (rows->nv == 0 || (done && *outcome == POISE_OUTCOME_REACHED)) {
         return true;
     }
     gather_rows(s, &s->at->kin, rows);
     if (done && rows->level_count > 1) {
-        s->report.why = why;
+        s->answer->report.why = why;
         return false;
     }
     return done;
@@ -951,7 +951,7 @@ static bool is_done(poise_solver *s, pz_rows *rows, poise_outcome *outcome)
 static poise_outcome nothing_better(poise_solver *s, pz_rows *rows)
 {
     if (rows->level_count > 1) {
-        s->report.why = POISE_WHY_LEVELS;
+        s->answer->report.why = POISE_WHY_LEVELS;
         return POISE_OUTCOME_CLOSEST;
     }
     return pz_stuck_outcome(s, false);

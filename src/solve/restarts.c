@@ -28,8 +28,8 @@ static bool is_marker(const poise_goal *goal)
 static cloud cloud_of(const poise_solver *s, const poise_kinematics *kin)
 {
     cloud c = {.weight = 0};
-    for (int i = 0; i < s->goal_count; ++i) {
-        const poise_goal *goal = &s->goals[i];
+    for (int i = 0; i < s->problem->goal_count; ++i) {
+        const poise_goal *goal = &s->problem->goals[i];
         if (is_marker(goal)) {
             c.weight += goal->weight;
             c.count += 1;
@@ -42,8 +42,8 @@ static cloud cloud_of(const poise_solver *s, const poise_kinematics *kin)
     }
     c.x = v3_scale(c.x, 1.0 / c.weight);
     c.t = v3_scale(c.t, 1.0 / c.weight);
-    for (int i = 0; i < s->goal_count; ++i) {
-        const poise_goal *goal = &s->goals[i];
+    for (int i = 0; i < s->problem->goal_count; ++i) {
+        const poise_goal *goal = &s->problem->goals[i];
         if (is_marker(goal)) {
             vec3 x = v3_sub(pz_kin_point(kin, goal->body, goal->local.position), c.x);
             vec3 t = v3_scale(v3_sub(pz_goal_target(kin, goal), c.t), goal->weight);
@@ -160,7 +160,7 @@ static double draw_between(const poise_solver *s, int dof, double part)
     const pz_box *box = &s->box[dof];
     double lower = box->lower, upper = box->upper;
     if (!pz_axis_slides(s->model, s->model->dof_axis[dof]) && upper - lower > TURN) {
-        lower = clamp(s->q_start[box->q] - 0.5 * TURN, lower, upper - TURN);
+        lower = clamp(s->problem->q_start[box->q] - 0.5 * TURN, lower, upper - TURN);
         upper = lower + TURN;
     }
     return clamp(lower + (upper - lower) * (0.5 + part), box->lower, box->upper);
@@ -186,14 +186,14 @@ static void draw_swings(const poise_solver *s, double part, uint64_t *state, dou
 void pz_restart_configuration(poise_solver *s, int restart, bool is_anywhere, double *q)
 {
     const poise_model *model = s->model;
-    uint64_t state = s->options.seed * UINT64_C(0xD1342543DE82EF95) + (uint64_t)restart;
+    uint64_t state = s->problem->seed * UINT64_C(0xD1342543DE82EF95) + (uint64_t)restart;
     double spread = is_anywhere ? ANYWHERE : SPREAD, part = is_anywhere ? 1.0 : restart == 1 ? 0.0 : MIDDLE;
     for (int i = 0; i < model->nv; ++i) {
         bool still = s->box[i].locked || pz_axis_slides(model, model->dof_axis[i]) || is_between_limits(&s->box[i]);
         double draw = spread * next_normal(&state);
         s->step[i] = still ? 0.0 : draw;
     }
-    pz_step_within(s, s->q_start, s->step, q);
+    pz_step_within(s, s->problem->q_start, s->step, q);
     for (int i = 0; i < model->nv; ++i) {
         double share = next_uniform(&state) - 0.5;
         if (is_between_limits(&s->box[i])) {
@@ -216,9 +216,10 @@ static void align_start(poise_solver *s)
     if (pz_objective_evaluate(s->trial, s->q_try, POISE_LEVEL_COST) != POISE_OK) {
         return;
     }
-    s->report.start_cost = s->trial->cost;
+    s->answer->report.start_cost = s->trial->cost;
     copy(s->q_best, s->q_try, s->model->nq);
-    if (pz_align_root(s, &s->trial->kin, s->q_best) && pz_try(s, s->q_best, POISE_LEVEL_COST) < s->report.start_cost) {
+    if (pz_align_root(s, &s->trial->kin, s->q_best) &&
+        pz_try(s, s->q_best, POISE_LEVEL_COST) < s->answer->report.start_cost) {
         copy(s->q_try, s->q_best, s->model->nq);
     }
 }
@@ -231,8 +232,8 @@ void pz_solve_start(poise_solver *s, int run, bool is_anywhere)
         pz_align_root(s, &s->trial->kin, s->q_try);
         return;
     }
-    copy(s->q_try, s->q_start, s->model->nq);
-    s->report.start_cost = NAN; // the first run will know it
+    copy(s->q_try, s->problem->q_start, s->model->nq);
+    s->answer->report.start_cost = NAN; // the first run will know it
     if (s->options.start == POISE_START_COLD) {
         align_start(s);
     }
@@ -262,11 +263,11 @@ void pz_solve_start(poise_solver *s, int run, bool is_anywhere)
 // Goals that can be met, each of them: no pull, no loss that gives some up, no markers to be fitted.
 static bool are_to_be_met(const poise_solver *s)
 {
-    bool fits = s->options.prior == 0 && !s->at->markers->any && s->goal_count > 0;
-    for (int i = 0; i < s->goal_count && fits; ++i) {
-        poise_goal_kind kind = s->goals[i].kind;
+    bool fits = s->options.prior == 0 && !s->at->markers->any && s->problem->goal_count > 0;
+    for (int i = 0; i < s->problem->goal_count && fits; ++i) {
+        poise_goal_kind kind = s->problem->goals[i].kind;
         bool is_soft = kind == POISE_GOAL_POSTURE || kind == POISE_GOAL_SMOOTHNESS || kind == POISE_GOAL_CALLBACK;
-        fits = !is_soft && s->goals[i].loss == POISE_LOSS_NONE;
+        fits = !is_soft && s->problem->goals[i].loss == POISE_LOSS_NONE;
     }
     return fits;
 }
@@ -275,8 +276,8 @@ static bool are_to_be_met(const poise_solver *s)
 static bool is_out_of_reach(const poise_solver *s)
 {
     bool is_out = false;
-    for (int i = 0; i < s->goal_count && !is_out; ++i) {
-        const poise_goal *goal = &s->goals[i];
+    for (int i = 0; i < s->problem->goal_count && !is_out; ++i) {
+        const poise_goal *goal = &s->problem->goals[i];
         int first = POISE_NONE;
         bool is_point =
             (goal->kind == POISE_GOAL_POSITION || goal->kind == POISE_GOAL_POSE) && !pz_has_band(goal->tolerance);
@@ -361,18 +362,19 @@ static bool run_inside(poise_solver *s)
 
 void pz_search_beyond_limits(poise_solver *s)
 {
-    poise_report *r = &s->report;
+    poise_report *r = &s->answer->report;
     if (r->outcome != POISE_OUTCOME_CLOSEST || s->options.restarts == 0 || s->options.method != POISE_METHOD_AUTO ||
         !s->options.use_limits || !are_to_be_met(s) || is_out_of_reach(s)) {
         return;
     }
     poise_why why = r->why;
-    int first = s->options.restarts + 1, capacity = s->options.trace_capacity;
+    int first = s->options.restarts + 1;
     int count = s->options.restarts < BEYOND_LEAST ? BEYOND_LEAST : least(s->options.restarts, BEYOND_MOST);
     bool is_within = false, is_beyond = false;
     double lowest = INFINITY;
-    int alike = 0, enough = s->goal_count == 1 && s->goals[0].kind == POISE_GOAL_POSITION ? ALIKE_POINT : ALIKE_MOST;
-    s->options.trace_capacity = 0; // a trace calls no step accepted that leaves the limits
+    int alike = 0,
+        enough = s->problem->goal_count == 1 && s->problem->goals[0].kind == POISE_GOAL_POSITION ? ALIKE_POINT : ALIKE_MOST;
+    s->is_quiet = true; // a trace calls no step accepted that leaves the limits
     for (int m = 0; !is_within && (is_beyond ? m < count : m < BEYOND_CLAIM && alike < enough); ++m) {
         pz_solve_start(s, first + m, true);
         bool is_met = run_open(s) == POISE_OUTCOME_REACHED;
@@ -382,7 +384,7 @@ void pz_search_beyond_limits(poise_solver *s)
         lowest = min2(lowest, cost);
         is_within = is_met && run_inside(s);
     }
-    s->options.trace_capacity = capacity;
+    s->is_quiet = false;
     r->outcome = is_within ? POISE_OUTCOME_REACHED : is_beyond ? POISE_OUTCOME_STALLED : POISE_OUTCOME_CLOSEST;
     r->why = is_within ? POISE_WHY_REACHED : is_beyond ? POISE_WHY_LIMITS : why;
     if (is_within) {
@@ -404,20 +406,20 @@ static bool improves(poise_solver *s, double *best, bool first)
 bool pz_search_from_starts(poise_solver *s)
 {
     pz_solve_start(s, 0, false);
-    s->report.outcome = pz_solver_run_from(s, s->q_try);
+    s->answer->report.outcome = pz_solver_run_from(s, s->q_try);
     copy(s->q_best, s->at->kin.q, s->model->nq);
     double best = INFINITY;
     improves(s, &best, true);
-    for (int restart = 1; restart <= s->options.restarts && s->report.outcome != POISE_OUTCOME_REACHED; ++restart) {
-        poise_why why = s->report.why;
+    for (int restart = 1; restart <= s->options.restarts && s->answer->report.outcome != POISE_OUTCOME_REACHED; ++restart) {
+        poise_why why = s->answer->report.why;
         pz_solve_start(s, restart, false);
         poise_outcome outcome = pz_solver_run_from(s, s->q_try);
-        s->report.restarts += 1;
+        s->answer->report.restarts += 1;
         if (improves(s, &best, false)) {
             copy(s->q_best, s->at->kin.q, s->model->nq);
-            s->report.outcome = outcome;
+            s->answer->report.outcome = outcome;
         } else {
-            s->report.why = why;
+            s->answer->report.why = why;
         }
     }
     pz_search_beyond_limits(s);

@@ -24,8 +24,26 @@ static void copy(double *to, const double *from, int count)
 
 // ---- Problem -------------------------------------------------------------------------------------------------------------
 
-// Refuse what is not sound, and hand the goals to both objectives.
-static poise_status take_goals(poise_solver *s, const poise_goal *goals, int count)
+void pz_set_problem(poise_solver *s, const pz_problem *problem)
+{
+    poise_objective *both[] = {s->at, s->trial};
+    for (int i = 0; i < 2; ++i) {
+        bool are_known = both[i]->goals == problem->goals && both[i]->goal_count == problem->goal_count;
+        both[i]->level = are_known ? both[i]->level : POISE_LEVEL_COST;
+        both[i]->goals = problem->goals;
+        both[i]->goal_count = problem->goal_count;
+    }
+    s->problem = problem;
+}
+
+void pz_solve_continue(poise_solver *s, pz_call *call)
+{
+    s->answer = &call->answer;
+    pz_set_problem(s, &call->problem);
+}
+
+// Refuse goals that are not sound, and hand them to both objectives.
+static poise_status begin_goals(poise_solver *s, pz_problem *problem, const poise_goal *goals, int count)
 {
     poise_status status = poise_objective_set_goals(s->at, goals, count, s->error);
     if (status != POISE_OK) {
@@ -34,14 +52,14 @@ static poise_status take_goals(poise_solver *s, const poise_goal *goals, int cou
     pz_objective_share_goals(s->at, s->trial);
     double prior = s->options.prior;
     if (prior > 0) {
-        s->prior = poise_goal_posture(s->q_start, prior);
+        s->prior = poise_goal_posture(problem->q_start, prior);
     }
     s->at->prior = s->trial->prior = prior > 0 ? &s->prior : NULL;
-    s->goals = goals;
-    s->goal_count = count;
-    s->has_callbacks = false;
+    problem->goals = goals;
+    problem->goal_count = count;
+    problem->has_callbacks = false;
     for (int i = 0; i < count; ++i) {
-        s->has_callbacks = s->has_callbacks || goals[i].kind == POISE_GOAL_CALLBACK;
+        problem->has_callbacks = problem->has_callbacks || goals[i].kind == POISE_GOAL_CALLBACK;
     }
     return s->row->check ? s->row->check(s) : POISE_OK;
 }
@@ -52,58 +70,71 @@ static bool is_inside(const poise_solver *s)
     const poise_model *model = s->model;
     bool inside = !s->has_swings && model->nq == model->nv;
     for (int i = 0; i < model->nq && inside; ++i) {
-        inside = model->lower[i] <= s->q_start[i] && s->q_start[i] <= model->upper[i];
+        inside = model->lower[i] <= s->problem->q_start[i] && s->problem->q_start[i] <= model->upper[i];
     }
     return inside;
 }
 
-poise_status pz_solve_take(poise_solver *s, const poise_goal *goals, int count, const double *q, poise_error *error)
+// Check goals and start, and make them the solver's problem; the start stays where it is.
+static poise_status begin_call(poise_solver *s, pz_call *call, const poise_goal *goals, int count, const double *q,
+                               poise_error *error)
 {
     s->error = error;
-    s->report = (poise_report){.holds = true, .clearance = DBL_MAX, .blocking = POISE_NONE};
-    s->may_keep_start = true;
-    s->is_unproved = false;
+    s->problem = &call->problem;
+    s->answer = &call->answer;
+    call->answer =
+        (pz_answer){.report = {.holds = true, .clearance = DBL_MAX, .blocking = POISE_NONE}, .may_keep_start = true};
+    call->problem.seed = s->options.seed;
+    call->problem.cost_tolerance = s->options.cost_tolerance;
+    call->problem.accepts = NULL;
     if (!q || !pz_model_accepts(s->model, q)) {
         return pz_refuse_q(s->model, q, "q", error);
     }
-    copy(s->q_start, q, s->model->nq);
-    s->is_measured = false;
-    return take_goals(s, goals, count);
+    copy(call->problem.q_start, q, s->model->nq);
+    return begin_goals(s, &call->problem, goals, count);
 }
 
-// Take start and goals, or refuse them.
+poise_status pz_solve_begin_call(poise_solver *s, pz_call *call, const poise_goal *goals, int count, const double *q,
+                                 poise_error *error)
+{
+    poise_status status = begin_call(s, call, goals, count, q, error);
+    if (status == POISE_OK && s->options.use_limits && !is_inside(s)) {
+        poise_model_clamp(s->model, call->problem.q_start, &call->answer.report.moved_joints, NULL);
+    }
+    return status;
+}
+
 poise_status pz_solve_begin(poise_solver *s, const poise_goal *goals, int count, const double *q, poise_error *error)
 {
-    poise_status status = pz_solve_take(s, goals, count, q, error);
-    if (status != POISE_OK) {
-        return status;
-    }
-    if (s->options.use_limits && !is_inside(s)) {
-        poise_model_clamp(s->model, s->q_start, &s->report.moved_joints, NULL);
-    }
-    return POISE_OK;
+    return pz_solve_begin_call(s, &s->own, goals, count, q, error);
+}
+
+poise_status pz_solve_begin_at(poise_solver *s, const poise_goal *goals, int count, const double *q, poise_error *error)
+{
+    return begin_call(s, &s->own, goals, count, q, error);
 }
 
 // ---- One run of the method -----------------------------------------------------------------------------------------------
 
 bool pz_solver_arrive(poise_solver *s, double cost, poise_outcome *outcome)
 {
+    poise_report *report = &s->answer->report;
     s->iterations_left = s->options.max_iterations;
     pz_accept(s);
     if (!is_finite(cost)) {
-        s->report.why = POISE_WHY_OVERFLOW;
-        s->report.start_cost = s->report.start_cost != s->report.start_cost ? INFINITY : s->report.start_cost;
+        s->answer->report.why = POISE_WHY_OVERFLOW;
+        report->start_cost = report->start_cost != report->start_cost ? INFINITY : report->start_cost;
         *outcome = POISE_OUTCOME_STALLED;
         return false;
     }
-    s->report.start_cost = s->report.start_cost != s->report.start_cost ? s->at->cost : s->report.start_cost;
+    report->start_cost = report->start_cost != report->start_cost ? s->at->cost : report->start_cost;
     pz_refresh_diagonal(s);
     if (s->iterations_left == 0) {
-        s->report.why = POISE_WHY_NO_ITERATIONS;
+        s->answer->report.why = POISE_WHY_NO_ITERATIONS;
         *outcome = pz_is_done(s, outcome) ? *outcome : POISE_OUTCOME_BUDGET;
         return false;
     }
-    s->report.why = POISE_WHY_BUDGET;
+    s->answer->report.why = POISE_WHY_BUDGET;
     return true;
 }
 
@@ -135,15 +166,15 @@ static double length_of(const double *x, int n)
 
 void pz_solve_measure_goals(poise_solver *s)
 {
-    poise_report *r = &s->report;
+    poise_report *r = &s->answer->report;
     r->worst_length = r->worst_angle = 0.0;
-    for (int i = 0; i < s->goal_count; ++i) {
-        if (pz_is_marker(&s->goals[i])) {
-            double error = pz_marker_error(&s->at->kin, &s->goals[i]);
+    for (int i = 0; i < s->problem->goal_count; ++i) {
+        if (pz_is_marker(&s->problem->goals[i])) {
+            double error = pz_marker_error(&s->at->kin, &s->problem->goals[i]);
             r->worst_length = max2(r->worst_length, error == error ? error : INFINITY);
             continue;
         }
-        poise_goal_error e = pz_counted_error(&s->goals[i], poise_objective_goal_error(s->at, i));
+        poise_goal_error e = pz_counted_error(&s->problem->goals[i], poise_objective_goal_error(s->at, i));
         r->worst_length = e.unit == POISE_UNIT_LENGTH ? max2(r->worst_length, e.error) : r->worst_length;
         r->worst_angle = max2(r->worst_angle, e.unit == POISE_UNIT_ANGLE ? e.error : e.rotation_error);
     }
@@ -152,7 +183,7 @@ void pz_solve_measure_goals(poise_solver *s)
 // Cost, gradient and errors at the answer, from an evaluation there.
 static void measure(poise_solver *s)
 {
-    poise_report *r = &s->report;
+    poise_report *r = &s->answer->report;
     if (memcmp(s->at->kin.q, s->q_best, (size_t)s->model->nq * sizeof *s->q_best) != 0) { // the last run was not the best
         pz_objective_evaluate(s->at, s->q_best, POISE_LEVEL_HESSIAN);
     }
@@ -165,12 +196,12 @@ static void measure(poise_solver *s)
 static void find_way(poise_solver *s)
 {
     if (s->model->block_count > 0) {
-        pz_kin_difference(s->model, s->q_start, s->q_best, s->step);
+        pz_kin_difference(s->model, s->problem->q_start, s->q_best, s->step);
         return;
     }
     for (int i = 0; i < s->model->nv; ++i) {
         int q = s->box[i].q;
-        s->step[i] = s->q_best[q] - s->q_start[q];
+        s->step[i] = s->q_best[q] - s->problem->q_start[q];
     }
 }
 
@@ -190,8 +221,8 @@ static int count_active_limits(const poise_solver *s)
 // Has a goal of the caller's an energy below 0 at the answer?
 static bool is_below_zero(const poise_solver *s)
 {
-    for (int i = 0; s->has_callbacks && i < s->goal_count; ++i) {
-        if (s->goals[i].kind == POISE_GOAL_CALLBACK && s->goals[i].weight > 0 &&
+    for (int i = 0; s->problem->has_callbacks && i < s->problem->goal_count; ++i) {
+        if (s->problem->goals[i].kind == POISE_GOAL_CALLBACK && s->problem->goals[i].weight > 0 &&
             !is_finite(poise_objective_goal_error(s->at, i).error)) {
             return true;
         }
@@ -202,7 +233,7 @@ static bool is_below_zero(const poise_solver *s)
 // A reason that says more, where the goals and errors tell it.
 static void explain(poise_solver *s)
 {
-    poise_report *r = &s->report;
+    poise_report *r = &s->answer->report;
     if (is_below_zero(s)) {
         r->outcome = r->outcome == POISE_OUTCOME_CLOSEST ? POISE_OUTCOME_STALLED : r->outcome;
         r->why = POISE_WHY_BELOW_ZERO;
@@ -216,9 +247,9 @@ static void explain(poise_solver *s)
 // a goal that the answer meets. Methods that judge answers by more than the cost may raise it.
 static void keep_start(poise_solver *s)
 {
-    poise_report *r = &s->report;
-    bool has_risen = r->cost > r->start_cost && s->may_keep_start && !s->row->improves;
-    if (!has_risen || pz_objective_evaluate(s->trial, s->q_start, POISE_LEVEL_HESSIAN) != POISE_OK) {
+    poise_report *r = &s->answer->report;
+    bool has_risen = r->cost > r->start_cost && s->answer->may_keep_start && !s->row->improves;
+    if (!has_risen || pz_objective_evaluate(s->trial, s->problem->q_start, POISE_LEVEL_HESSIAN) != POISE_OK) {
         return;
     }
     if (s->trial->cost >= r->cost) { // the start's cost was summed in another order
@@ -234,8 +265,8 @@ static void keep_start(poise_solver *s)
         *r = answer;
         return;
     }
-    copy(s->q_best, s->q_start, s->model->nq);
-    s->is_measured = false;
+    copy(s->q_best, s->problem->q_start, s->model->nq);
+    s->answer->is_measured = false;
     r->cost = r->start_cost = s->at->cost;
     r->outcome = is_done || answer.outcome != POISE_OUTCOME_BUDGET ? outcome : answer.outcome;
     r->why = is_done ? r->why : r->outcome == POISE_OUTCOME_BUDGET ? answer.why : POISE_WHY_STALLED;
@@ -245,8 +276,8 @@ static void keep_start(poise_solver *s)
 // What the report says about the answer.
 static void describe(poise_solver *s)
 {
-    poise_report *r = &s->report;
-    if (!s->is_measured) {
+    poise_report *r = &s->answer->report;
+    if (!s->answer->is_measured) {
         measure(s);
     }
     keep_start(s);
@@ -281,26 +312,26 @@ static void hold_limits(poise_solver *s)
         return;
     }
     bool is_better = poise_model_clamp(s->model, s->q_best, NULL, NULL) == POISE_OK &&
-                     pz_try(s, s->q_best, POISE_LEVEL_COST) < s->report.start_cost;
+                     pz_try(s, s->q_best, POISE_LEVEL_COST) < s->answer->report.start_cost;
     if (!is_better) {
-        copy(s->q_best, s->q_start, s->model->nq);
+        copy(s->q_best, s->problem->q_start, s->model->nq);
     }
-    s->is_measured = false;
-    s->report.outcome = POISE_OUTCOME_STALLED;
-    s->report.why = POISE_WHY_MOVED_INSIDE;
+    s->answer->is_measured = false;
+    s->answer->report.outcome = POISE_OUTCOME_STALLED;
+    s->answer->report.why = POISE_WHY_MOVED_INSIDE;
 }
 
 void pz_report_hand_out(const poise_solver *solver, poise_report *report)
 {
     if (report) {
-        *report = solver->report;
+        *report = solver->answer->report;
         report->reason = poise_why_text(report->why);
     }
 }
 
 void pz_solve_end(poise_solver *s, double *q, poise_report *report)
 {
-    if (!s->is_measured) { // else it comes from the path for arms, whose every move ends within the limits
+    if (!s->answer->is_measured) { // else it comes from the path for arms, whose every move ends within the limits
         hold_limits(s);
     }
     describe(s);
@@ -356,31 +387,6 @@ const char *poise_outcome_name(poise_outcome outcome)
     return (unsigned)outcome < POISE_OUTCOME_COUNT ? names[outcome] : "unknown";
 }
 
-bool pz_outcome_is_worse(poise_outcome a, poise_outcome b)
-{
-    static const int rank[POISE_OUTCOME_COUNT] = {[POISE_OUTCOME_REACHED] = 0,
-                                                  [POISE_OUTCOME_CLOSEST] = 1,
-                                                  [POISE_OUTCOME_STALLED] = 2,
-                                                  [POISE_OUTCOME_BUDGET] = 3,
-                                                  [POISE_OUTCOME_INFEASIBLE] = 4};
-    return rank[a] > rank[b];
-}
-
-// ---- A call taken aside --------------------------------------------------------------------------------------------------
-
-void pz_solve_leave(const poise_solver *s, pz_waiting *waiting)
-{
-    *waiting = (pz_waiting){.goal = s->goals, .q_start = s->q_start, .report = s->report};
-}
-
-void pz_solve_resume(poise_solver *s, const pz_waiting *waiting)
-{
-    s->goals = s->at->goals = s->trial->goals = waiting->goal;
-    s->q_start = waiting->q_start;
-    s->report = waiting->report;
-    s->is_measured = false;
-}
-
 // ---- Entries -------------------------------------------------------------------------------------------------------------
 
 static bool search_arm(poise_solver *s)
@@ -413,7 +419,7 @@ poise_status poise_solve(poise_solver *solver, const poise_goal *goals, int coun
         engine += 1;
     }
     pz_solve_end(solver, q, NULL);
-    if (!engine->is_certified || pz_has_tolerances(solver->goals, solver->goal_count)) {
+    if (!engine->is_certified || pz_has_tolerances(solver->problem->goals, solver->problem->goal_count)) {
         pz_certify(solver);
     }
     pz_report_hand_out(solver, report);
@@ -435,7 +441,7 @@ poise_status poise_solve_all(poise_solver *solver, const poise_goal *goal, const
     if (status != POISE_OK) {
         return status;
     }
-    s->may_keep_start = false; // the rows are the answers
+    s->answer->may_keep_start = false; // the rows are the answers
     if (!pz_arm_solve_all(s, solutions, capacity, count)) {
         return pz_error_set(error, POISE_ERROR_UNSUPPORTED,
                             "finding all solutions needs the method auto and a pose goal on a chain of revolute and "
@@ -452,7 +458,7 @@ poise_status poise_solve_all(poise_solver *solver, const poise_goal *goal, const
 
 const poise_kinematics *poise_solver_kinematics(poise_solver *solver)
 {
-    if (solver && solver->is_measured) {
+    if (solver && solver->answer->is_measured) {
         pz_kin_sweep(&solver->at->kin, solver->q_best);
     }
     return solver ? &solver->at->kin : NULL;

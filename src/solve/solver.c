@@ -337,19 +337,19 @@ static void open_run(poise_solver *s)
                                 .nq = s->model->nq,
                                 .nv = s->model->nv,
                                 .options = &s->options,
-                                .goals = s->goals,
-                                .goal_count = s->goal_count,
+                                .goals = s->problem->goals,
+                                .goal_count = s->problem->goal_count,
                                 .bounds = s->box,
                                 .has_swings = s->has_swings,
                                 .at = point_of(s->at),
                                 .trial = point_of(s->trial),
-                                .q_start = s->q_start,
+                                .q_start = s->problem->q_start,
                                 .q_begin = s->q_try,
                                 .projected = s->gradient,
                                 .diagonal = s->diagonal,
                                 .step = s->step,
                                 .scratch = s->method,
-                                .report = &s->report,
+                                .report = &s->answer->report,
                                 .solver = s};
 }
 
@@ -449,7 +449,7 @@ static void lay_out(poise_solver *s, const poise_model *model, const poise_solve
     }
     s->at = at[0];
     s->trial = at[1];
-    s->q_start = pz_arena_take(arena, nq, sizeof *s->q_start);
+    s->own.problem.q_start = pz_arena_take(arena, nq, sizeof *s->own.problem.q_start);
     s->q_best = pz_arena_take(arena, nq, sizeof *s->q_best);
     s->q_try = pz_arena_take(arena, nq, sizeof *s->q_try);
     s->box = pz_arena_take(arena, nv, sizeof *s->box);
@@ -531,6 +531,8 @@ poise_solver *pz_solver_init(const poise_model *model, const poise_solver_option
     if (arena.full) {
         return NULL;
     }
+    s->problem = &s->own.problem;
+    s->answer = &s->own.answer;
     make_boxes(s);
     return s;
 }

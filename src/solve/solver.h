@@ -1,8 +1,8 @@
 // What every method works with: a problem at a point, steps within limits, when to stop, what to report.
 //
 // A method is a row: how much scratch memory it wants and a function that improves solver->at until it is done. Those of this
-// library are in auto.c and priority.c; solver.c has the table, and serves engines from outside. All use the functions below for what methods share, so that
-// they stop, count and respect limits alike.
+// library are in auto.c and priority.c; solver.c has the table, and serves engines from outside. All use the functions below for
+// what methods share, so that they stop, count and respect limits alike.
 #ifndef PZ_SOLVE_SOLVER_H
 #define PZ_SOLVE_SOLVER_H
 
@@ -31,41 +31,66 @@ static inline poise_why pz_why_closest(const poise_goal *goals, int count)
 
 typedef poise_method_bound pz_box; // what a step may do with one dof
 
-struct poise_solver {
-    const poise_model *model;
-    pz_owned owned;
-    poise_solver_options options;
-    poise_error *error; // of the current call; may be NULL
+// What is to be solved: constant while it is searched. A part of several goals (tips.c) and a lane of a batch have their own.
+typedef struct pz_problem {
     const poise_goal *goals;
     int goal_count;
+    bool has_callbacks;    // among them: the caller's energies, which may be below 0 against all rules
+    double *q_start;       // nq: where the solve begins, within the limits
+    double cost_tolerance; // of the options, or a part's share of it
+    uint64_t seed;         // of the restarts
+    bool (*accepts)(poise_solver *solver, const double *q); // may an arm's answer be kept? NULL: any
+} pz_problem;
 
-    // The current point and the one being tried; swapped on acceptance, so that a rejected trial costs no second evaluation.
-    poise_objective *at, *trial; // at->kin.q is the configuration
-    double *q_start;             // nq: where this solve began, within the limits
-    double *q_best;              // nq: the best of several starts
-    double *q_try;               // nq: where a run begins
-    poise_goal prior;            // the pull towards q_start
-    pz_box *box;                 // by dof
-    pz_box *limits;              // the same, while they are set aside (restarts.c)
-    bool has_bounds;             // some box is limited or locked: else a step leaves none
-    bool has_swings;             // limited by an ellipse (step.c)
-    bool has_callbacks;          // among the goals at hand: the caller's energies, which may be below 0 against all rules
-    double *gradient;            // nv: projected gradient at `at`
-    double *diagonal;            // nv: of the Gauss-Newton Hessian at `at`, or at a point before
-    bool diagonal_is_fresh;      // it is that of `at`
-    double *step;                // nv
-    const struct pz_method_row *row;    // the method
-    void *method;                       // its own scratch
-    poise_method_run run;               // what an engine from outside sees of this (solver.c)
-    struct pz_arm *arm;                 // AUTO's scratch for a pose goal on an arm (arm.h), NULL for other methods
-    struct pz_tips *tips;               // AUTO's scratch for goals at several tips (tips.h), likewise
-    struct pz_constrained *constrained; // room for constraints (constrained.c), NULL without
-    bool (*accepts)(struct poise_solver *solver, const double *q); // may an arm's answer be kept? NULL: any
+// What a solve has come to, beside solver->q_best.
+typedef struct pz_answer {
     poise_report report;
     bool may_keep_start; // where the answer costs more; not with constraints, which the start may break
     bool is_unproved;    // a run of AUTO ended in what may be a saddle, with no attempt to leave it left
     bool is_measured;    // cost, gradient and errors of the answer are in the report, and `at` is elsewhere
-    int iterations_left; // of this start
+} pz_answer;
+
+typedef struct pz_call {
+    pz_problem problem;
+    pz_answer answer;
+} pz_call;
+
+struct poise_solver {
+    // As it was made.
+    const poise_model *model;
+    pz_owned owned;
+    poise_solver_options options;
+    pz_box *box;                        // by dof
+    bool has_bounds;                    // some box is limited or locked: else a step leaves none
+    bool has_swings;                    // limited by an ellipse (step.c)
+    const struct pz_method_row *row;    // the method
+    void *method;                       // its own scratch
+    struct pz_arm *arm;                 // AUTO's scratch for a pose goal on an arm (arm.h), NULL for other methods
+    struct pz_tips *tips;               // AUTO's scratch for goals at several tips (tips.h), likewise
+    struct pz_constrained *constrained; // room for constraints (constrained.c), NULL without
+
+    // The problem at hand: that of `own` or of another's call, or a part of it.
+    const pz_problem *problem;
+    poise_goal prior;   // the pull towards q_start
+    poise_error *error; // of the current call; may be NULL
+    pz_call own;        // for solves that go from begin to end at once
+
+    // The search: the current point and the one being tried, swapped on acceptance, so that a rejected trial costs no second
+    // evaluation.
+    poise_objective *at, *trial; // at->kin.q is the configuration
+    double *gradient;            // nv: projected gradient at `at`
+    double *diagonal;            // nv: of the Gauss-Newton Hessian at `at`, or at a point before
+    bool diagonal_is_fresh;      // it is that of `at`
+    double *step;                // nv
+    double *q_try;               // nq: where a run begins
+    pz_box *limits;              // by dof: the boxes, while they are set aside (restarts.c)
+    int iterations_left;         // of this start
+    bool is_quiet;               // iterations are not traced
+    poise_method_run run;        // what an engine from outside sees of this (solver.c)
+
+    // The answer at hand.
+    double *q_best; // nq: the best of several starts
+    pz_answer *answer;
 };
 
 typedef struct pz_method_row {
@@ -101,11 +126,21 @@ bool pz_solver_arrive(poise_solver *solver, double cost, poise_outcome *outcome)
 
 // ---- The frame of a solve (solve.c) --------------------------------------------------------------------------------------
 
-// Take goals and start, or refuse them; the start stays where it is, limits or not.
-poise_status pz_solve_take(poise_solver *solver, const poise_goal *goals, int count, const double *q, poise_error *error);
+// Check goals and start, and make them the solver's own problem. The start stays where it is, limits or not.
+poise_status pz_solve_begin_at(poise_solver *solver, const poise_goal *goals, int count, const double *q,
+                               poise_error *error);
 
 // The same as poise_solve does: the start is moved inside the limits.
 poise_status pz_solve_begin(poise_solver *solver, const poise_goal *goals, int count, const double *q, poise_error *error);
+
+// The same for a call of the caller's, whose problem has room for q_start. Several such calls, with goals of the same kind and
+// without constraints, may be under way at once: pz_solve_continue goes on with one of them.
+poise_status pz_solve_begin_call(poise_solver *solver, pz_call *call, const poise_goal *goals, int count, const double *q,
+                                 poise_error *error);
+void pz_solve_continue(poise_solver *solver, pz_call *call);
+
+// Search for these goals from here on, which are among those of the call.
+void pz_set_problem(poise_solver *solver, const pz_problem *problem);
 
 // The worst errors of the goals at the current point, into the report.
 void pz_solve_measure_goals(poise_solver *solver);
@@ -113,21 +148,8 @@ void pz_solve_measure_goals(poise_solver *solver);
 // Describe solver->q_best, and hand it out with the report (which may be NULL).
 void pz_solve_end(poise_solver *solver, double *q, poise_report *report);
 
-// Copy the report for the caller (NULL is allowed), with its reason in words. `pz_outcome_is_worse`: of parts solved apart the
-// worst outcome is that of the whole (solve.c).
+// Copy the report for the caller (NULL is allowed), with its reason in words.
 void pz_report_hand_out(const poise_solver *solver, poise_report *report);
-bool pz_outcome_is_worse(poise_outcome a, poise_outcome b);
-
-// A call with one goal, taken aside between begin and end while others have their turn. All of them must have goals of the
-// same kind. Callers that leave a call must give the next one another solver->q_start.
-typedef struct pz_waiting {
-    const poise_goal *goal;
-    double *q_start;
-    poise_report report;
-} pz_waiting;
-
-void pz_solve_leave(const poise_solver *solver, pz_waiting *waiting);
-void pz_solve_resume(poise_solver *solver, const pz_waiting *waiting);
 
 // ---- Shared by the methods (step.c) --------------------------------------------------------------------------------------
 
@@ -165,6 +187,10 @@ bool pz_is_done_afresh(poise_solver *solver, poise_outcome *outcome);
 
 // How a run ends that finds no lower cost: CLOSEST where the last step (`is_flat`) or the gradient proves it.
 poise_outcome pz_stuck_outcome(poise_solver *solver, bool is_flat);
+
+// Is there room for a record of an iteration? Then it is written; numbers that overflowed as the largest.
+bool pz_is_traced(const poise_solver *solver);
+void pz_trace(poise_solver *solver, poise_trace record);
 
 // Count one iteration and record it. False when the budget is used up.
 bool pz_count_iteration(poise_solver *solver, double damping, double step, bool accepted, bool exact);

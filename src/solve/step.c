@@ -4,7 +4,7 @@
 
 double pz_try(poise_solver *solver, const double *q, poise_level level)
 {
-    solver->report.evaluations += 1;
+    solver->answer->report.evaluations += 1;
     if (pz_objective_evaluate(solver->trial, q, level) != POISE_OK) {
         return INFINITY;
     }
@@ -67,7 +67,7 @@ double pz_project_gradient(poise_solver *solver)
 bool pz_cost_is_met(const poise_solver *solver)
 {
     double cost = solver->at->cost;
-    return cost <= solver->options.cost_tolerance && (cost >= 0 || !solver->has_callbacks);
+    return cost <= solver->problem->cost_tolerance && (cost >= 0 || !solver->problem->has_callbacks);
 }
 
 // A part of a goal without weight asks for nothing.
@@ -84,8 +84,8 @@ bool pz_goal_is_met(const poise_solver *solver, const poise_goal *goal)
 // Goals near their tolerance have a cost near w tol^2/2; only then is it worth asking each one.
 static bool goals_are_met(const poise_solver *solver)
 {
-    for (int i = 0; i < solver->goal_count; ++i) {
-        if (!pz_goal_is_met(solver, &solver->goals[i])) {
+    for (int i = 0; i < solver->problem->goal_count; ++i) {
+        if (!pz_goal_is_met(solver, &solver->problem->goals[i])) {
             return false;
         }
     }
@@ -172,22 +172,24 @@ poise_outcome pz_stuck_outcome(poise_solver *solver, bool is_flat)
     double least = is_flat ? FLAT_LEAST * largest_free(solver) : 0.0;
     bool is_proved =
         is_resolved && !is_noise(solver) && is_stationary(solver, is_flat ? FLAT_TOLERANCE : STUCK_TOLERANCE, least);
-    solver->report.why = is_proved ? pz_why_closest(solver->goals, solver->goal_count) : POISE_WHY_STALLED;
+    solver->answer->report.why =
+        is_proved ? pz_why_closest(solver->problem->goals, solver->problem->goal_count) : POISE_WHY_STALLED;
     return is_proved ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_STALLED;
 }
 
 bool pz_is_done(poise_solver *solver, poise_outcome *outcome)
 {
-    solver->report.gradient = pz_project_gradient(solver);
+    solver->answer->report.gradient = pz_project_gradient(solver);
     if (pz_cost_is_met(solver) || goals_are_met(solver)) {
         *outcome = POISE_OUTCOME_REACHED;
-        solver->report.why = POISE_WHY_REACHED;
+        solver->answer->report.why = POISE_WHY_REACHED;
         return true;
     }
     if (is_closest(solver)) {
         bool is_proved = !is_noise(solver);
         *outcome = is_proved ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_STALLED;
-        solver->report.why = is_proved ? pz_why_closest(solver->goals, solver->goal_count) : POISE_WHY_STALLED;
+        solver->answer->report.why =
+            is_proved ? pz_why_closest(solver->problem->goals, solver->problem->goal_count) : POISE_WHY_STALLED;
         return true;
     }
     return false;
@@ -201,17 +203,31 @@ bool pz_is_done_afresh(poise_solver *solver, poise_outcome *outcome)
 
 // ---- Counting ------------------------------------------------------------------------------------------------------------
 
+bool pz_is_traced(const poise_solver *solver)
+{
+    return solver->options.trace && !solver->is_quiet && solver->answer->report.traced < solver->options.trace_capacity;
+}
+
+void pz_trace(poise_solver *solver, poise_trace record)
+{
+    if (pz_is_traced(solver)) {
+        record.cost = pz_finite(record.cost);
+        record.gradient = pz_finite(record.gradient);
+        record.damping = pz_finite(record.damping);
+        record.step = pz_finite(record.step);
+        solver->options.trace[solver->answer->report.traced++] = record;
+    }
+}
+
 bool pz_count_iteration(poise_solver *solver, double damping, double step, bool accepted, bool exact)
 {
-    poise_report *report = &solver->report;
-    if (report->traced < solver->options.trace_capacity && solver->options.trace) {
-        solver->options.trace[report->traced++] = (poise_trace){.cost = pz_finite(solver->at->cost),
-                                                                .gradient = pz_finite(report->gradient),
-                                                                .damping = pz_finite(damping),
-                                                                .step = pz_finite(step),
-                                                                .accepted = accepted,
-                                                                .exact = exact};
-    }
+    poise_report *report = &solver->answer->report;
+    pz_trace(solver, (poise_trace){.cost = solver->at->cost,
+                                   .gradient = report->gradient,
+                                   .damping = damping,
+                                   .step = step,
+                                   .accepted = accepted,
+                                   .exact = exact});
     report->iterations += 1;
     solver->iterations_left -= 1;
     return solver->iterations_left > 0;

@@ -80,7 +80,7 @@ static bool is_moved_within(pz_goal_set moved, pz_goal_set among)
 static double draw_coordinate(const poise_solver *solver, int dof, double length, double share)
 {
     const pz_box *box = &solver->box[dof];
-    double start = solver->q_start[box->q], lower = box->lower, upper = box->upper;
+    double start = solver->problem->q_start[box->q], lower = box->lower, upper = box->upper;
     double half = pz_axis_slides(solver->model, solver->model->dof_axis[dof]) ? length : PZ_PI;
     bool has_lower = is_finite(lower), has_upper = is_finite(upper);
     double first = has_lower ? lower : has_upper ? upper - 2.0 * half : start - half;
@@ -134,7 +134,7 @@ static void draw_limbs(poise_solver *solver, const pz_goal_set *moves, pz_goal_s
     const poise_model *model = solver->model;
     double *turned = solver->trial->kin.q; // scratch: the next evaluation fills it
     draw_balls(solver, moves, among, &state, solver->step);
-    pz_step_within(solver, solver->q_start, solver->step, turned);
+    pz_step_within(solver, solver->problem->q_start, solver->step, turned);
     int first = pz_has_free_root(solver) ? model->joints[0].step_end : 0;
     for (int s = first; s < model->step_count; ++s) {
         const pz_step *step = &model->steps[s];
@@ -189,18 +189,18 @@ static void add_directions(const poise_kinematics *kin, const poise_goal *goal, 
 static cloud cloud_of(const poise_solver *s, const poise_kinematics *kin, double unit)
 {
     cloud c = {.S = {{PZ_TIPS_STAY, 0, 0}, {0, PZ_TIPS_STAY, 0}, {0, 0, PZ_TIPS_STAY}}};
-    for (int i = 0; i < s->goal_count; ++i) {
-        if (is_point(&s->goals[i])) {
+    for (int i = 0; i < s->problem->goal_count; ++i) {
+        if (is_point(&s->problem->goals[i])) {
             c.points += 1;
-            c.x = v3_add(c.x, pz_kin_point(kin, s->goals[i].body, s->goals[i].local.position));
-            c.t = v3_add(c.t, pz_goal_target(kin, &s->goals[i]));
+            c.x = v3_add(c.x, pz_kin_point(kin, s->problem->goals[i].body, s->problem->goals[i].local.position));
+            c.t = v3_add(c.t, pz_goal_target(kin, &s->problem->goals[i]));
         }
     }
     double share = c.points > 0 ? 1.0 / c.points : 0.0;
     c.x = v3_scale(c.x, share);
     c.t = v3_scale(c.t, share);
-    for (int i = 0; i < s->goal_count; ++i) {
-        const poise_goal *goal = &s->goals[i];
+    for (int i = 0; i < s->problem->goal_count; ++i) {
+        const poise_goal *goal = &s->problem->goals[i];
         if (is_point(goal)) {
             pz_add_pair(&c.S, 1.0 / (unit * unit), v3_sub(pz_kin_point(kin, goal->body, goal->local.position), c.x),
                         v3_sub(pz_goal_target(kin, goal), c.t));
@@ -268,11 +268,11 @@ static void measure_chain(const poise_solver *solver, pz_tips *tips, int goal)
 {
     const poise_model *model = solver->model;
     bool has_free_root = pz_has_free_root(solver);
-    double length = v3_norm(solver->goals[goal].local.position), ranges = 0.0, ends = 0.0;
+    double length = v3_norm(solver->problem->goals[goal].local.position), ranges = 0.0, ends = 0.0;
     mat3 R = m3_identity();
     vec3 at = {0, 0, 0};
     bool is_bounded = !has_free_root;
-    int body = solver->goals[goal].body, shoulder = body;
+    int body = solver->problem->goals[goal].body, shoulder = body;
     for (int k = body; k != POISE_WORLD && !(has_free_root && k == 0); k = model->joints[k].parent) {
         const pz_joint *joint = &model->joints[k];
         shoulder = joint->step_begin < joint->step_end ? k : shoulder;
@@ -286,7 +286,7 @@ static void measure_chain(const poise_solver *solver, pz_tips *tips, int goal)
         }
         is_bounded = is_bounded && (joint->mimic == POISE_WORLD || joint->slide_count == 0);
     }
-    double links = v3_norm(solver->goals[goal].local.position);
+    double links = v3_norm(solver->problem->goals[goal].local.position);
     for (int k = body; k != shoulder; k = model->joints[k].parent) {
         links += v3_norm(model->joints[k].t);
         length += v3_norm(model->joints[k].t);
@@ -337,7 +337,7 @@ static bool is_fit(const poise_solver *solver, const pz_tips *tips, const pz_par
     }
     for (int i = 0; i < tips->count; ++i) {
         bool is_in = part->goals & pz_goal_bit(i);
-        if (is_in && solver->goals[i].kind != POISE_GOAL_POSITION) {
+        if (is_in && solver->problem->goals[i].kind != POISE_GOAL_POSITION) {
             return false;
         }
         rows += is_in ? 3 : 0;
@@ -388,7 +388,8 @@ static void find_ways(const poise_solver *solver, pz_tips *tips)
         pz_part *part = &tips->parts[k];
         const pz_tip_key *key = &tips->keys[part->first];
         bool is_arm = part->count == 1 && key->kind == POISE_GOAL_POSE && key->has_lengths && key->has_turns &&
-                      used < tips->arm_count && pz_arm_make_chain(solver, tips->arms[used], &solver->goals[part->first]);
+                      used < tips->arm_count &&
+                      pz_arm_make_chain(solver, tips->arms[used], &solver->problem->goals[part->first]);
         part->arm = is_arm ? tips->arms[used++] : NULL;
         part->tree = NULL;
         if (!is_arm) {
@@ -399,7 +400,7 @@ static void find_ways(const poise_solver *solver, pz_tips *tips)
 
 static bool make_plan(const poise_solver *solver, pz_tips *tips)
 {
-    find_moves(solver, solver->goals, tips->count, tips->moves);
+    find_moves(solver, solver->problem->goals, tips->count, tips->moves);
     find_alike(solver, tips);
     pz_goal_set moved = 0, seen = 0;
     for (int i = 0; i < solver->model->nv; ++i) {
@@ -429,14 +430,14 @@ static bool make_plan(const poise_solver *solver, pz_tips *tips)
 // Make the plan for the solver's goals, unless it is there. False: this path does not serve them.
 static bool plan_for(poise_solver *solver, pz_tips *tips)
 {
-    int count = solver->goal_count;
+    int count = solver->problem->goal_count;
     bool is_new = count != tips->count;
     for (int i = 0; i < count; ++i) {
-        if (!is_tip(&solver->goals[i])) {
+        if (!is_tip(&solver->problem->goals[i])) {
             tips->count = -1;
             return false;
         }
-        pz_tip_key key = key_of(&solver->goals[i]);
+        pz_tip_key key = key_of(&solver->problem->goals[i]);
         is_new = is_new || memcmp(&key, &tips->keys[i], sizeof key) != 0;
         tips->keys[i] = key;
     }
@@ -462,13 +463,6 @@ static bool plan_for(poise_solver *solver, pz_tips *tips)
 #define CREEPS        0.7  // F over that three iterates before: above, the search is dropped
 #define NO_TURN       3.14 // a hinge this close to the middle of its interval gains nothing by whole turns
 
-void pz_tips_use_goals(poise_solver *solver, const poise_goal *goals, int count)
-{
-    solver->goals = solver->at->goals = solver->trial->goals = goals;
-    solver->goal_count = solver->at->goal_count = solver->trial->goal_count = count;
-    solver->at->level = solver->trial->level = POISE_LEVEL_COST;
-}
-
 void pz_tips_take_goals(const poise_solver *solver, pz_tips *tips, const pz_part *part)
 {
     double lengths = 1.0 / (part->unit * part->unit);
@@ -476,7 +470,7 @@ void pz_tips_take_goals(const poise_solver *solver, pz_tips *tips, const pz_part
     for (int i = 0; i < tips->count; ++i) {
         if (part->goals & pz_goal_bit(i)) {
             poise_goal *goal = &tips->search[count];
-            *goal = tips->own[count] = solver->goals[i];
+            *goal = tips->own[count] = solver->problem->goals[i];
             goal->weight = tips->keys[i].has_lengths ? lengths : goal->weight > 0 ? 1.0 : 0.0;
             goal->rotation_weight = tips->keys[i].has_turns ? 1.0 : 0.0;
             tips->goal_of[count++] = i;
@@ -505,11 +499,11 @@ static double cost_of(const poise_kinematics *kin, const poise_goal *goals, int 
 static bool is_part_met(const poise_solver *solver, const pz_part *part)
 {
     double length = solver->options.position_tolerance / part->unit, angle = solver->options.rotation_tolerance;
-    if (solver->at->cost > 1.01 * solver->goal_count * 0.5 * (length * length + angle * angle)) {
+    if (solver->at->cost > 1.01 * solver->problem->goal_count * 0.5 * (length * length + angle * angle)) {
         return false;
     }
-    for (int i = 0; i < solver->goal_count; ++i) {
-        if (!pz_goal_is_met(solver, &solver->goals[i])) {
+    for (int i = 0; i < solver->problem->goal_count; ++i) {
+        if (!pz_goal_is_met(solver, &solver->problem->goals[i])) {
             return false;
         }
     }
@@ -565,16 +559,13 @@ static bool step_within_part(poise_solver *solver, const pz_part *part, double l
 // Count the iteration that led to the current point; a trace has the part's own cost.
 static void count_iteration(poise_solver *solver, const pz_tips *tips, double lambda)
 {
-    poise_report *report = &solver->report;
-    report->iterations += 1;
-    if (solver->options.trace && report->traced < solver->options.trace_capacity) {
-        double cost = cost_of(&solver->at->kin, tips->own, solver->goal_count);
-        solver->options.trace[report->traced++] =
-            (poise_trace){.cost = pz_finite(cost),
-                          .gradient = pz_finite(pz_project_gradient(solver)),
-                          .damping = lambda,
-                          .step = pz_finite(pz_largest(solver->step, solver->model->nv)),
-                          .accepted = true}; // if it is the best so far, which is judged at the end
+    solver->answer->report.iterations += 1;
+    if (pz_is_traced(solver)) {
+        pz_trace(solver, (poise_trace){.cost = cost_of(&solver->at->kin, tips->own, solver->problem->goal_count),
+                                       .gradient = pz_project_gradient(solver),
+                                       .damping = lambda,
+                                       .step = pz_largest(solver->step, solver->model->nv),
+                                       .accepted = true}); // if it is the best so far, which is judged at the end
     }
 }
 
@@ -610,11 +601,10 @@ static bool finish_search(poise_solver *solver, const pz_part *part)
     if (!(solver->at->cost < PZ_TIPS_NEAR_ZERO)) {
         return false;
     }
-    int capacity = solver->options.trace_capacity;
-    solver->options.trace_capacity = 0;
+    solver->is_quiet = true;
     memcpy(solver->q_try, solver->at->kin.q, (size_t)solver->model->nq * sizeof *solver->q_try);
     pz_solver_run_from(solver, solver->q_try);
-    solver->options.trace_capacity = capacity;
+    solver->is_quiet = false;
     return is_part_met(solver, part);
 }
 
@@ -629,11 +619,11 @@ static int missed_limbs(const poise_solver *solver, const pz_tips *tips, pz_goal
 {
     int count = 0;
     pz_goal_set missed = 0, seen = 0;
-    for (int i = 0; i < solver->goal_count; ++i) {
-        bool is_missed = energy_of(&solver->at->kin, &solver->goals[i]) >= PZ_TIPS_MISSED;
+    for (int i = 0; i < solver->problem->goal_count; ++i) {
+        bool is_missed = energy_of(&solver->at->kin, &solver->problem->goals[i]) >= PZ_TIPS_MISSED;
         missed |= is_missed ? pz_goal_bit(tips->goal_of[i]) : 0;
     }
-    for (int i = 0; i < solver->goal_count; ++i) {
+    for (int i = 0; i < solver->problem->goal_count; ++i) {
         int goal = tips->goal_of[i];
         pz_goal_set alike = tips->alike[goal];
         if ((missed != 0 && !(missed & alike)) || (seen & alike)) {
@@ -655,9 +645,9 @@ static double limb_energy(poise_solver *solver, const pz_tips *tips, pz_goal_set
 {
     double sum = 0.0;
     pz_kin_sweep(&solver->trial->kin, q);
-    for (int i = 0; i < solver->goal_count; ++i) {
+    for (int i = 0; i < solver->problem->goal_count; ++i) {
         if (limb & pz_goal_bit(tips->goal_of[i])) {
-            sum += energy_of(&solver->trial->kin, &solver->goals[i]);
+            sum += energy_of(&solver->trial->kin, &solver->problem->goals[i]);
         }
     }
     return sum;
@@ -673,7 +663,7 @@ static void draw_limb(poise_solver *solver, pz_tips *tips, pz_goal_set limb, int
     }
     copy_q(solver, solver->q_try, tips->q_kept);
     for (int draw = 0; draw < PZ_TIPS_DRAWS; ++draw) {
-        uint64_t state = pz_limbs_state(solver->options.seed, tips->keys[first].body, restart, draw);
+        uint64_t state = pz_limbs_state(solver->problem->seed, tips->keys[first].body, restart, draw);
         draw_limbs(solver, tips->moves, limb, tips->length[first], state, tips->q_kept);
         double energy = limb_energy(solver, tips, limb, tips->q_kept);
         if (energy < least_energy) {
@@ -686,7 +676,7 @@ static void draw_limb(poise_solver *solver, pz_tips *tips, pz_goal_set limb, int
 // Redraw everything: all dofs of the part, a free root aligned.
 static void draw_all(poise_solver *solver, const pz_tips *tips, const pz_part *part, int restart)
 {
-    uint64_t state = pz_limbs_state(solver->options.seed, tips->keys[part->first].body, restart, PZ_TIPS_DRAWS);
+    uint64_t state = pz_limbs_state(solver->problem->seed, tips->keys[part->first].body, restart, PZ_TIPS_DRAWS);
     draw_limbs(solver, tips->moves, part->goals, tips->length[part->first], state, solver->q_try);
     pz_kin_sweep(&solver->trial->kin, solver->q_try);
     align_root(solver, &solver->trial->kin, part->unit, solver->q_try);
@@ -697,7 +687,7 @@ static void begin_search(poise_solver *solver, pz_tips *tips, const pz_part *par
 {
     pz_goal_set limbs[PZ_TIPS_MOST];
     if (restart == 0) {
-        copy_q(solver, solver->q_start, solver->q_try);
+        copy_q(solver, solver->problem->q_start, solver->q_try);
         if (solver->options.start == POISE_START_COLD) {
             pz_kin_sweep(&solver->trial->kin, solver->q_try);
             align_root(solver, &solver->trial->kin, part->unit, solver->q_try);
@@ -749,10 +739,10 @@ int pz_tips_restarts(const poise_solver *solver, const pz_tips *tips, const pz_p
 // A warm start without restarts wants the closest pose near it.
 void pz_tips_find_closest(poise_solver *solver, pz_tips *tips)
 {
-    double start_cost = solver->report.start_cost, best = INFINITY;
+    double start_cost = solver->answer->report.start_cost, best = INFINITY;
     bool is_near = solver->options.restarts == 0 && solver->options.start == POISE_START_WARM, is_open = true;
     for (int k = -1; k < (is_near ? 0 : tips->end_count) && is_open; ++k) {
-        poise_why why = solver->report.why;
+        poise_why why = solver->answer->report.why;
         if (k < 0) {
             pz_solve_start(solver, 0, false);
         } else {
@@ -761,47 +751,51 @@ void pz_tips_find_closest(poise_solver *solver, pz_tips *tips)
         poise_outcome outcome = pz_solver_run_from(solver, solver->q_try);
         if (k < 0 || outcome == POISE_OUTCOME_REACHED || solver->at->cost < best) {
             best = solver->at->cost;
-            solver->report.outcome = outcome;
+            solver->answer->report.outcome = outcome;
             copy_q(solver, solver->at->kin.q, solver->q_best);
         } else {
-            solver->report.why = why;
+            solver->answer->report.why = why;
         }
         is_open = outcome != POISE_OUTCOME_REACHED;
     }
-    solver->report.start_cost = start_cost;
+    solver->answer->report.start_cost = start_cost;
     pz_search_beyond_limits(solver);
 }
 
 // Solve for the goals of a part into solver->q_best, with report and outcome of this part alone.
 static void search_part(poise_solver *solver, pz_tips *tips, const pz_part *part)
 {
+    const pz_problem *whole = solver->problem;
     pz_tips_take_goals(solver, tips, part);
     int rounds = 0, last = 0;
     bool met = false;
     tips->end_count = 0;
-    pz_kin_sweep(&solver->trial->kin, solver->q_start);
-    solver->report.start_cost = cost_of(&solver->trial->kin, tips->own, part->count);
-    pz_tips_use_goals(solver, tips->search, part->count);
+    pz_kin_sweep(&solver->trial->kin, solver->problem->q_start);
+    solver->answer->report.start_cost = cost_of(&solver->trial->kin, tips->own, part->count);
+    pz_problem search = pz_tips_problem(solver, tips->search, part->count), own = search;
+    own.goals = tips->own;
+    pz_set_problem(solver, &search);
     last = pz_tips_restarts(solver, tips, part);
     for (int m = 0; m <= last && !met; ++m) {
         begin_search(solver, tips, part, m, &rounds);
         met = look_for_zero(solver, tips, part) || finish_search(solver, part);
-        solver->report.restarts = m;
+        solver->answer->report.restarts = m;
         if (met) {
             copy_q(solver, solver->at->kin.q, solver->q_best);
         } else {
             pz_tips_keep_end(solver, tips, cost_of(&solver->at->kin, tips->own, part->count), solver->at->kin.q);
         }
     }
-    pz_tips_use_goals(solver, tips->own, part->count);
-    solver->report.outcome = POISE_OUTCOME_REACHED;
-    solver->report.why = POISE_WHY_REACHED;
+    pz_set_problem(solver, &own);
+    solver->answer->report.outcome = POISE_OUTCOME_REACHED;
+    solver->answer->report.why = POISE_WHY_REACHED;
     if (!met) {
         pz_tips_find_closest(solver, tips);
     }
     if (solver->options.trace) { // it wants the cost where this ends
         pz_objective_evaluate(solver->at, solver->q_best, POISE_LEVEL_COST);
     }
+    pz_set_problem(solver, whole);
 }
 
 // ---- Part by part --------------------------------------------------------------------------------------------------------
@@ -810,7 +804,7 @@ static void search_part(poise_solver *solver, pz_tips *tips, const pz_part *part
 bool pz_tips_serves(poise_solver *solver)
 {
     pz_tips *tips = solver->tips;
-    bool fits = tips && solver->goal_count >= 2 && solver->goal_count <= PZ_TIPS_MOST &&
+    bool fits = tips && solver->problem->goal_count >= 2 && solver->problem->goal_count <= PZ_TIPS_MOST &&
                 pz_arm_options_fit(&solver->options) && !solver->at->markers->any && plan_for(solver, tips);
     bool is_near = solver->options.start == POISE_START_WARM && solver->options.restarts == 0;
     for (int k = 0; fits && is_near && k < tips->part_count; ++k) {
@@ -821,13 +815,14 @@ bool pz_tips_serves(poise_solver *solver)
 
 static void solve_part(poise_solver *solver, pz_tips *tips, const pz_part *part)
 {
-    solver->is_measured = false;
-    const poise_goal *goals = solver->goals;
+    solver->answer->is_measured = false;
+    const pz_problem *whole = solver->problem;
     bool is_done = false;
     if (part->arm) {
-        pz_tips_use_goals(solver, &goals[part->first], 1);
+        pz_problem one = pz_tips_problem(solver, &whole->goals[part->first], 1);
+        pz_set_problem(solver, &one);
         is_done = pz_arm_solve(solver, part->arm);
-        pz_tips_use_goals(solver, goals, tips->count);
+        pz_set_problem(solver, whole);
     }
     if (part->tree) {
         pz_tree_solve_part(solver, tips, part);
@@ -836,11 +831,25 @@ static void solve_part(poise_solver *solver, pz_tips *tips, const pz_part *part)
     }
 }
 
-// Add a part's report, and put its coordinates into the answer.
-static void take_answer(const poise_solver *solver, pz_tips *tips, int k, poise_report *total)
+// The worst outcome of the parts is that of the whole.
+static bool is_worse(poise_outcome a, poise_outcome b)
 {
-    const poise_report *r = &solver->report;
-    if (k == 0 || pz_outcome_is_worse(r->outcome, total->outcome)) {
+    static const int rank[POISE_OUTCOME_COUNT] = {[POISE_OUTCOME_REACHED] = 0,
+                                                  [POISE_OUTCOME_CLOSEST] = 1,
+                                                  [POISE_OUTCOME_STALLED] = 2,
+                                                  [POISE_OUTCOME_BUDGET] = 3,
+                                                  [POISE_OUTCOME_INFEASIBLE] = 4};
+    return rank[a] > rank[b];
+}
+
+// Add the answer of part k, and put its coordinates into that of the whole.
+static void add_answer(const poise_solver *solver, pz_tips *tips, int k, const pz_answer *part, pz_answer *whole)
+{
+    const poise_report *r = &part->report;
+    poise_report *total = &whole->report;
+    whole->is_measured = whole->is_measured && part->is_measured;
+    whole->is_unproved = whole->is_unproved || part->is_unproved;
+    if (k == 0 || is_worse(r->outcome, total->outcome)) {
         total->outcome = r->outcome;
         total->why = r->why;
     }
@@ -859,33 +868,32 @@ static void take_answer(const poise_solver *solver, pz_tips *tips, int k, poise_
 }
 
 // Where a part could not be measured by its own numbers, the whole is.
-static void conclude(poise_solver *solver, const pz_tips *tips, bool is_measured)
+static void conclude(poise_solver *solver, const pz_tips *tips)
 {
-    poise_outcome outcome, parts = solver->report.outcome;
-    poise_why why = solver->report.why;
+    poise_outcome outcome, parts = solver->answer->report.outcome;
+    poise_why why = solver->answer->report.why;
     memcpy(solver->q_best, tips->answer, (size_t)solver->model->nq * sizeof *solver->q_best);
-    solver->is_measured = is_measured;
-    if (is_measured) {
+    if (solver->answer->is_measured) {
         return;
     }
     pz_try(solver, solver->q_best, POISE_LEVEL_HESSIAN);
     pz_accept(solver);
-    if (solver->at->cost > solver->report.start_cost && // by the sums of the parts, which round otherwise
-        pz_objective_evaluate(solver->trial, solver->q_start, POISE_LEVEL_COST) == POISE_OK) {
-        solver->report.start_cost = solver->trial->cost;
+    if (solver->at->cost > solver->answer->report.start_cost && // by the sums of the parts, which round otherwise
+        pz_objective_evaluate(solver->trial, solver->problem->q_start, POISE_LEVEL_COST) == POISE_OK) {
+        solver->answer->report.start_cost = solver->trial->cost;
     }
     pz_refresh_diagonal(solver);
     bool is_reached = pz_is_done(solver, &outcome) && outcome == POISE_OUTCOME_REACHED;
     bool is_lost = !is_reached && parts == POISE_OUTCOME_REACHED; // by rounding
-    solver->report.outcome = is_reached ? POISE_OUTCOME_REACHED : is_lost ? POISE_OUTCOME_STALLED : parts;
-    solver->report.why = is_reached ? POISE_WHY_REACHED : is_lost ? POISE_WHY_STALLED : why;
+    solver->answer->report.outcome = is_reached ? POISE_OUTCOME_REACHED : is_lost ? POISE_OUTCOME_STALLED : parts;
+    solver->answer->report.why = is_reached ? POISE_WHY_REACHED : is_lost ? POISE_WHY_STALLED : why;
 }
 
 // A part records its own cost; a trace has that of the whole, with the other parts where they are at that time, and calls a
 // step accepted when it came closer than all before.
 static void judge_trace(const poise_solver *solver, int first, double *whole)
 {
-    const poise_report *r = &solver->report;
+    const poise_report *r = &solver->answer->report;
     double others = *whole - r->start_cost, best = *whole;
     for (int i = first; i < r->traced; ++i) {
         poise_trace *record = &solver->options.trace[i];
@@ -893,7 +901,7 @@ static void judge_trace(const poise_solver *solver, int first, double *whole)
         record->accepted = record->accepted && record->cost < best;
         best = record->accepted ? record->cost : best;
     }
-    *whole = others + (solver->is_measured ? r->cost : solver->at->cost);
+    *whole = others + (solver->answer->is_measured ? r->cost : solver->at->cost);
 }
 
 bool pz_tips_solve(poise_solver *solver)
@@ -902,27 +910,26 @@ bool pz_tips_solve(poise_solver *solver)
         return false;
     }
     pz_tips *tips = solver->tips;
-    const poise_goal *goals = solver->goals;
-    int count = solver->goal_count;
-    poise_report total = solver->report;
-    double tolerance = solver->options.cost_tolerance;
-    bool is_measured = true;
+    const pz_problem *given = solver->problem;
+    pz_answer *whole = solver->answer, part = {.is_measured = false};
+    pz_problem shared = *given;
+    shared.cost_tolerance = given->cost_tolerance / tips->part_count; // costs add
+    memcpy(tips->answer, given->q_start, (size_t)solver->model->nq * sizeof *tips->answer);
+    solver->answer = &part;
     bool is_traced = solver->options.trace && solver->options.trace_capacity > 0;
-    double whole = is_traced ? pz_try(solver, solver->q_start, POISE_LEVEL_COST) : 0.0;
-    memcpy(tips->answer, solver->q_start, (size_t)solver->model->nq * sizeof *tips->answer);
-    solver->options.cost_tolerance = tolerance / tips->part_count; // costs add
+    double cost = is_traced ? pz_try(solver, given->q_start, POISE_LEVEL_COST) : 0.0;
+    whole->is_measured = true;
     for (int k = 0; k < tips->part_count; ++k) {
-        solver->report = (poise_report){.traced = total.traced};
+        part = (pz_answer){.report.traced = whole->report.traced};
+        pz_set_problem(solver, &shared);
         solve_part(solver, tips, &tips->parts[k]);
         if (is_traced) {
-            judge_trace(solver, total.traced, &whole);
+            judge_trace(solver, whole->report.traced, &cost);
         }
-        take_answer(solver, tips, k, &total);
-        is_measured = is_measured && solver->is_measured;
-        pz_tips_use_goals(solver, goals, count);
+        add_answer(solver, tips, k, &part, whole);
     }
-    solver->options.cost_tolerance = tolerance;
-    solver->report = total;
-    conclude(solver, tips, is_measured);
+    solver->answer = whole;
+    pz_set_problem(solver, given);
+    conclude(solver, tips);
     return true;
 }

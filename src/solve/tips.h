@@ -109,8 +109,14 @@ void pz_tips_keep_end(const poise_solver *solver, pz_tips *tips, double cost, co
 // Descend from the start and the ends until one meets the goals; the best is in solver->q_best.
 void pz_tips_find_closest(poise_solver *solver, pz_tips *tips);
 
-// Let solver and objectives work on these goals, which are some of those that were checked.
-void pz_tips_use_goals(poise_solver *solver, const poise_goal *goals, int count);
+// The problem of a part: that at hand, with these goals, of which it has `count`.
+static inline pz_problem pz_tips_problem(const poise_solver *solver, const poise_goal *goals, int count)
+{
+    pz_problem problem = *solver->problem;
+    problem.goals = goals;
+    problem.goal_count = count;
+    return problem;
+}
 
 // ---- Parts on trees of hinges and slides (tips_tree.c) -------------------------------------------------------------------
 

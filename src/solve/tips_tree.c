@@ -655,14 +655,14 @@ static void read_root(const poise_solver *solver, pz_tree *tree)
 {
     const poise_model *model = solver->model;
     const pz_joint *root = &model->joints[0];
-    const double *q = solver->q_start; // the root's come first
+    const double *q = solver->problem->q_start; // the root's come first
     if (model->given[0].type == POISE_JOINT_FREE) {
         mat3 M = quat_matrix(quat_normalize((quat){q[3], q[4], q[5], q[6]})), R = m3_mul(&root->C, &M);
         tree->B = quat_from_matrix(&R);
         tree->b = v3_add(root->t, m3_apply(&root->C, v3(q[0], q[1], q[2])));
         return;
     }
-    pz_kin_sweep(&solver->trial->kin, solver->q_start);
+    pz_kin_sweep(&solver->trial->kin, solver->problem->q_start);
     tree->B = quat_from_matrix(&solver->trial->kin.R[0]);
     tree->b = solver->trial->kin.origin;
 }
@@ -673,7 +673,7 @@ static void open_branches(const poise_solver *solver, pz_tree *tree)
         pz_branch *branch = &tree->branches[k];
         double q[PZ_ARM_MOST];
         for (int i = 0; i < branch->chain.n; ++i) {
-            q[i] = solver->q_start[branch->chain.q[i]];
+            q[i] = solver->problem->q_start[branch->chain.q[i]];
         }
         arm_open(&branch->chain, branch->chain.n, q, &branch->run);
         arm_begin(&branch->chain, branch->chain.n, q, &branch->run);
@@ -686,12 +686,12 @@ static void open_branches(const poise_solver *solver, pz_tree *tree)
 // The current coordinates as a configuration; hinges next to where they started.
 static void write_configuration(const poise_solver *solver, pz_tree *tree, double *q)
 {
-    memcpy(q, solver->q_start, (size_t)solver->model->nq * sizeof *q);
+    memcpy(q, solver->problem->q_start, (size_t)solver->model->nq * sizeof *q);
     for (int k = 0; k < tree->branch_count; ++k) {
         const pz_branch *branch = &tree->branches[k];
         double start[PZ_ARM_MOST], at[PZ_ARM_MOST];
         for (int i = 0; i < branch->chain.n; ++i) {
-            start[i] = solver->q_start[branch->chain.q[i]];
+            start[i] = solver->problem->q_start[branch->chain.q[i]];
             at[i] = branch->run.q[i];
         }
         arm_turn_back(&branch->chain, branch->chain.n, start, at);
@@ -728,7 +728,7 @@ static void take_targets(const poise_solver *solver, const pz_tips *tips, pz_tre
     pz_sincos(0.5 * min2(o->rotation_tolerance, PZ_PI), &sine, &cosine);
     for (int i = 0; i < tree->tip_count; ++i) {
         pz_tip *tip = &tree->tips[i];
-        const poise_goal *goal = &solver->goals[tip->goal];
+        const poise_goal *goal = &solver->problem->goals[tip->goal];
         const pz_arm_chain *chain = &tree->branches[tip->branch].chain;
         mat3 R = quat_matrix(quat_normalize(goal->target.rotation)), tail = m3_transpose(&chain->tail);
         tip->world_u = tip->turns ? m3_mul(&R, &tail) : m3_identity();
@@ -783,19 +783,18 @@ static void align(pz_tree *tree)
 static bool is_met(const poise_solver *solver, const pz_tree *tree)
 {
     return tree_is_met(tree) ||
-           (solver->options.cost_tolerance > 0 && own_cost(tree) <= 0.9999 * solver->options.cost_tolerance);
+           (solver->problem->cost_tolerance > 0 && own_cost(tree) <= 0.9999 * solver->problem->cost_tolerance);
 }
 
 static void count_iteration(poise_solver *solver, const pz_tree *tree, double lambda)
 {
-    poise_report *report = &solver->report;
-    report->iterations += 1;
-    if (solver->options.trace && report->traced < solver->options.trace_capacity) {
-        solver->options.trace[report->traced++] = (poise_trace){.cost = pz_finite(own_cost(tree)),
-                                                                .gradient = pz_finite(tree->slope),
-                                                                .damping = lambda,
-                                                                .step = pz_finite(tree->longest),
-                                                                .accepted = true}; // judged at the end
+    solver->answer->report.iterations += 1;
+    if (pz_is_traced(solver)) {
+        pz_trace(solver, (poise_trace){.cost = own_cost(tree),
+                                       .gradient = tree->slope,
+                                       .damping = lambda,
+                                       .step = tree->longest,
+                                       .accepted = true}); // judged at the end
     }
 }
 
@@ -809,7 +808,7 @@ static bool look_for_zero(poise_solver *solver, pz_tree *tree, bool is_seen)
         if (!is_seen) {
             tree_look(tree);
         }
-        solver->report.evaluations += 1;
+        solver->answer->report.evaluations += 1;
         if (progress.k > 0) {
             count_iteration(solver, tree, lambda);
         }
@@ -835,8 +834,8 @@ static bool finish(poise_solver *solver, pz_tree *tree)
         keep(tree, false);
         tree_move(tree, lambda);
         tree_look(tree);
-        solver->report.evaluations += 1;
-        solver->report.iterations += 1;
+        solver->answer->report.evaluations += 1;
+        solver->answer->report.iterations += 1;
         if (tree->F < F) {
             lambda = max2(lambda / 3.0, FINISH_LEAST);
             growth = 2.0;
@@ -877,7 +876,7 @@ static void draw_limb(const poise_solver *solver, const pz_tips *tips, pz_tree *
     size_t size = (size_t)branch->chain.n * sizeof branch->run.q[0];
     double best = INFINITY, q[PZ_ARM_MOST] = {0.0};
     for (int draw = 0; draw < PZ_TIPS_DRAWS; ++draw) {
-        uint64_t state = pz_limbs_state(solver->options.seed, tips->keys[tree->tips[tip].goal].body, restart, draw);
+        uint64_t state = pz_limbs_state(solver->problem->seed, tips->keys[tree->tips[tip].goal].body, restart, draw);
         draw_branch(branch, &state);
         double f = tree_look_at_limb(tree, tip);
         if (f < best || draw == 0) {
@@ -906,7 +905,7 @@ static void begin_again(const poise_solver *solver, const pz_tips *tips, pz_tree
     }
     *rounds = drawn > 0 ? *rounds + 1 : 0;
     if (drawn == 0) {
-        uint64_t state = pz_limbs_state(solver->options.seed, tips->keys[tree->tips[0].goal].body, restart, PZ_TIPS_DRAWS);
+        uint64_t state = pz_limbs_state(solver->problem->seed, tips->keys[tree->tips[0].goal].body, restart, PZ_TIPS_DRAWS);
         for (int k = 0; k < tree->branch_count; ++k) {
             draw_branch(&tree->branches[k], &state);
         }
@@ -949,7 +948,7 @@ static double slope_of(const poise_model *model, pz_tree *tree)
 // The answer by the tree's own numbers; the objective knows the coordinates of other roots.
 static void measure(poise_solver *solver, pz_tree *tree)
 {
-    poise_report *r = &solver->report;
+    poise_report *r = &solver->answer->report;
     double rr = 0.0, e = 0.0;
     for (int i = 0; i < tree->tip_count; ++i) {
         rr = max2(rr, tree->tips[i].error.rr);
@@ -961,8 +960,8 @@ static void measure(poise_solver *solver, pz_tree *tree)
     bool is_reached =
         r->worst_length <= solver->options.position_tolerance && r->worst_angle <= solver->options.rotation_tolerance;
     bool is_known = !tree->has_root || solver->model->given[0].type == POISE_JOINT_FREE;
-    solver->is_measured = is_known && (is_reached || r->cost <= solver->options.cost_tolerance);
-    r->gradient = solver->is_measured ? slope_of(solver->model, tree) : 0.0;
+    solver->answer->is_measured = is_known && (is_reached || r->cost <= solver->problem->cost_tolerance);
+    r->gradient = solver->answer->is_measured ? slope_of(solver->model, tree) : 0.0;
 }
 
 static bool search(poise_solver *solver, pz_tips *tips, const pz_part *part, bool is_seen)
@@ -980,7 +979,7 @@ static bool search(poise_solver *solver, pz_tips *tips, const pz_part *part, boo
         pz_tips_keep_end(solver, tips, own_cost(tree), tips->q_kept);
         begin_again(solver, tips, tree, m, &rounds);
         met = look_for_zero(solver, tree, false) || finish(solver, tree);
-        solver->report.restarts = m;
+        solver->answer->report.restarts = m;
     }
     return met;
 }
@@ -991,13 +990,13 @@ void pz_tree_solve_part(poise_solver *solver, pz_tips *tips, const pz_part *part
     take_targets(solver, tips, tree);
     open_branches(solver, tree);
     tree_look(tree);
-    solver->report.start_cost = own_cost(tree);
+    solver->answer->report.start_cost = own_cost(tree);
     bool aligns = tree->has_root && solver->options.start == POISE_START_COLD;
     if (aligns) {
         align(tree);
     }
-    solver->report.outcome = POISE_OUTCOME_REACHED;
-    solver->report.why = POISE_WHY_REACHED;
+    solver->answer->report.outcome = POISE_OUTCOME_REACHED;
+    solver->answer->report.why = POISE_WHY_REACHED;
     bool met = search(solver, tips, part, !aligns);
     write_configuration(solver, tree, met ? solver->q_best : tips->q_kept);
     if (met) {
@@ -1005,14 +1004,17 @@ void pz_tree_solve_part(poise_solver *solver, pz_tips *tips, const pz_part *part
     } else {
         pz_tips_keep_end(solver, tips, own_cost(tree), tips->q_kept);
     }
-    if (!met || (solver->options.trace && !solver->is_measured)) {
+    const pz_problem *whole = solver->problem;
+    pz_problem own = pz_tips_problem(solver, tips->own, part->count);
+    if (!met || (solver->options.trace && !solver->answer->is_measured)) {
         pz_tips_take_goals(solver, tips, part);
-        pz_tips_use_goals(solver, tips->own, part->count);
+        pz_set_problem(solver, &own);
     }
     if (!met) {
         pz_tips_find_closest(solver, tips);
     }
-    if (solver->options.trace && !solver->is_measured) { // it wants the cost where this ends
+    if (solver->options.trace && !solver->answer->is_measured) { // it wants the cost where this ends
         pz_objective_evaluate(solver->at, solver->q_best, POISE_LEVEL_COST);
     }
+    pz_set_problem(solver, whole);
 }
