@@ -44,7 +44,7 @@ coverage:
 	tools/coverage.sh build-coverage
 
 determinism:
-	tools/check_determinism.sh
+	tools/check_bits.sh levels
 
 fuzz:
 	tools/fuzz.sh $(SECONDS)
@@ -59,10 +59,10 @@ nightly: all
 	tools/nightly.sh
 
 format:
-	tools/check_format.sh --fix || test $$? -eq 77
+	tools/check_linters.sh format --fix || test $$? -eq 77
 
 reference:
-	@tools/check_reference.sh build/reference && echo "open build/reference/html/index.html" || test $$? -eq 77
+	@tools/check_linters.sh reference build/reference && echo "open build/reference/html/index.html" || test $$? -eq 77
 
 web:
 	@tools/setup.sh web

@@ -25,7 +25,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 if(CMAKE_CROSSCOMPILING) # what runs here cannot look into the libraries of another system
     set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS OFF)
-    set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6 (>= 2.35)") # tools/check_release.sh compares
+    set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6 (>= 2.35)") # tools/check_bare.sh release compares
 endif()
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
     set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE arm64)

@@ -58,7 +58,7 @@ endfunction()
 
 # ---- what was built: symbols, installation, package, the same bits from every compiler ------------------------------------
 
-poise_check(structure golden_everywhere ${tools}/check_golden.sh --ends)
+poise_check(structure golden_everywhere ${tools}/check_bits.sh ends)
 set_tests_properties(golden_everywhere PROPERTIES TIMEOUT ${timeout} PROCESSORS 2 COST 90) # the longest first, while there is other work
 if(NOT POISE_SANITIZE AND NOT POISE_COVERAGE) # those bring symbols, libraries and times of their own
     # every suite in a hurry; times do not matter there
@@ -74,17 +74,17 @@ if(NOT POISE_SANITIZE AND NOT POISE_COVERAGE) # those bring symbols, libraries a
         poise_check(structure structure_symbols ${Python3_EXECUTABLE} ${tools}/check_structure.py symbols
             $<TARGET_FILE:poise_shared> $<TARGET_FILE:poise_static> ${libraries_beside})
     endif()
-    poise_check(structure structure_install ${CMAKE_COMMAND} -E env CC=${CMAKE_C_COMPILER} ${tools}/check_install.sh
-        ${PROJECT_BINARY_DIR})
+    set(installed ${CMAKE_COMMAND} -E env CC=${CMAKE_C_COMPILER} ${tools}/check_installed.sh)
+    poise_check(structure structure_install ${installed} install ${PROJECT_BINARY_DIR})
     if(TARGET poise)
-        poise_check(structure structure_package ${tools}/check_package.sh ${PROJECT_BINARY_DIR})
-        poise_check(structure structure_first ${tools}/check_first.sh ${PROJECT_BINARY_DIR})
+        poise_check(structure structure_package ${installed} package ${PROJECT_BINARY_DIR})
+        poise_check(structure structure_uninstall ${installed} uninstall ${PROJECT_BINARY_DIR})
+        poise_check(structure structure_first ${tools}/check_bare.sh first)
         if(POISE_HARDEN AND CMAKE_BUILD_TYPE STREQUAL "Release")
-            poise_check(structure structure_hardening ${tools}/check_hardening.sh $<TARGET_FILE:poise>
-                $<TARGET_FILE:poise_shared> $<TARGET_FILE:poise_io_shared>)
+            poise_check(structure structure_hardening ${installed} hardening ${PROJECT_BINARY_DIR})
         endif()
         # one list of what is installed, and the studio is part of it: cmake/studio.cmake replaces that folder
-        set_tests_properties(structure_install structure_package structure_first PROPERTIES RESOURCE_LOCK "install_manifest;studio")
+        set_tests_properties(structure_install structure_package structure_uninstall PROPERTIES RESOURCE_LOCK "install_manifest;studio")
         set_tests_properties(structure_install PROPERTIES COST 60)
     endif()
 endif()
@@ -96,10 +96,10 @@ if(Python3_FOUND)
     poise_check(check structure_walk ${Python3_EXECUTABLE} ${tools}/check_structure.py walk --build ${PROJECT_BINARY_DIR}/walk)
     poise_check(check structure_results ${Python3_EXECUTABLE} ${tools}/update_performance.py --check)
 endif()
-poise_check(check structure_format ${tools}/check_format.sh)
-poise_check(check structure_reference ${tools}/check_reference.sh)
-poise_check(check structure_cppcheck ${tools}/check_cppcheck.sh)
-poise_check(check structure_tidy ${tools}/check_tidy.sh --fast ${PROJECT_BINARY_DIR})
+poise_check(check structure_format ${tools}/check_linters.sh format)
+poise_check(check structure_reference ${tools}/check_linters.sh reference)
+poise_check(check structure_cppcheck ${tools}/check_linters.sh cppcheck)
+poise_check(check structure_tidy ${tools}/check_linters.sh tidy --fast ${PROJECT_BINARY_DIR})
 
 if(POISE_BUILD_IO AND NOT POISE_SANITIZE AND NOT POISE_COVERAGE)
     include(cmake/web.cmake)

@@ -77,7 +77,7 @@ python_endurance() {
 
 # all that users are given, installed and used
 release() {
-    make release && tools/check_release.sh
+    make release && tools/check_bare.sh release
 }
 
 jobs=${JOBS:-$(nproc)}
@@ -85,19 +85,18 @@ wanted=$*
 # a program of the user's finds the installed library, and a package made since does not keep make uninstall from its work
 install_and_remove='make install && cc test/install/main.c -lpoise -lm -o hello && ./hello && (cd build && cpack >/dev/null) && make uninstall &&
     test -z "$(find /usr/local -iname "*poise*")"'
-check bare tools/check_bare.sh 'make demo' 'make test' "$install_and_remove"
-check bare_13 tools/check_bare.sh --suite trixie --user 'make demo' 'make test'
+check bare tools/check_bare.sh debian 'make demo' 'make test' "$install_and_remove"
+check bare_13 tools/check_bare.sh debian --suite trixie --user 'make demo' 'make test'
 check release release
 check fuzz tools/fuzz.sh 60
 check recordings broken_recordings
-check tidy tools/check_tidy.sh build
+check tidy tools/check_linters.sh tidy build
 check asan asan
 check tsan tsan
 check msan sanitized msan clang
 check valgrind valgrind_rest
-check determinism tools/check_determinism.sh
-check golden tools/check_golden.sh
-check systems tools/check_systems.sh --unit
+check determinism tools/check_bits.sh levels
+check systems tools/check_bits.sh systems --unit
 check retargets python3 test/app/check_retargets.py build/bin/poise --all
 check mutation tools/mutate.py --count 130
 check blender blender_addon

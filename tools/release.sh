@@ -10,7 +10,7 @@
 #   npm      poise-ik-VERSION.tgz
 #   wheel    poise_ik-VERSION-*.whl, for any Python from 3.9 on
 #
-# Ends with 1 when a part could not be made; the others are there all the same. tools/check_release.sh installs and uses them.
+# Ends with 1 when a part could not be made; the others are there all the same. tools/check_bare.sh release installs and uses them.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- deb arm64 musl windows npm wheel

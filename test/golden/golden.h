@@ -2,8 +2,7 @@
 //
 // The computation is deterministic and uses nothing but the library and sqrt, so its hash must not depend on the compiler,
 // on optimisation, on the processor or on the C library. test_golden.c holds it against the constant in golden_value.h,
-// which tools/check_golden.sh --update writes; tools/check_golden.sh builds it with every compiler and level of
-// optimisation.
+// which tools/check_bits.sh update writes; tools/check_bits.sh builds it with every compiler and level of optimisation.
 #ifndef TEST_GOLDEN_H
 #define TEST_GOLDEN_H
 

@@ -2,8 +2,7 @@
 //
 // Like golden.h, but through the public interface alone, and in pieces that may run in any order and on any thread: the
 // hashes must not depend on that either. test_golden_suite.c holds them against golden_suite_value.h;
-// tools/check_determinism.sh runs golden_suite_main.c with every compiler, level of optimisation, number of threads and size
-// of batch.
+// tools/check_bits.sh runs golden_suite_main.c with every compiler, level of optimisation, number of threads and size of batch.
 #ifndef TEST_GOLDEN_SUITE_H
 #define TEST_GOLDEN_SUITE_H
 

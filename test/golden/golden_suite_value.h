@@ -1,4 +1,4 @@
-// Written by tools/check_determinism.sh --update.
+// Written by tools/check_bits.sh update.
 #ifndef TEST_GOLDEN_SUITE_VALUE_H
 #define TEST_GOLDEN_SUITE_VALUE_H
 

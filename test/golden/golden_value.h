@@ -1,4 +1,4 @@
-// Written by tools/check_golden.sh --update.
+// Written by tools/check_bits.sh update.
 #ifndef TEST_GOLDEN_VALUE_H
 #define TEST_GOLDEN_VALUE_H
 
