@@ -27,7 +27,7 @@ with open(sys.argv[2], "w", encoding="utf-8") as file:
     json.dump(figure, file)
 END
 "$poise" retarget scene:humanoid/kick "$folder/imp.json" --picture docs/pictures/retarget.svg >/dev/null
-"$poise" bench --draw docs/pictures/scale.json -o docs/pictures/scale.svg # measured: tools/update_scale.py --device
+"$poise" bench --draw docs/pictures/scale.json -o docs/pictures/scale.svg # measured: tools/update_performance.py --scale --device
 for name in track aim reach hessian-fig3 hessian-fig5 hessian-definiteness-gimbal notes-2d erik-fig12 erik-table9 erik-aggravation; do
     cp "$folder/$name.svg" docs/pictures/
 done

@@ -5,25 +5,39 @@ ones that matter most into docs/performance.md and the results of README.md, bet
 update_performance.py [POISE-BENCH [OPTION...]]
 
 update_performance.py --page    measure nothing: the pages from docs/results.json as it is, and docs/pictures/scale.json, which
-                                tools/update_scale.py keeps of a machine with a CUDA device
+                                --scale --device keeps of a machine with a CUDA device
 
 update_performance.py --check   nothing is written: exits with 1 where --page would change a page
+
+update_performance.py --scale [BUILD]           measure batches of all sizes on one core, in lanes and on threads, and ranks of
+                                                poise-mpi, and put the numbers into docs/scale.md; two minutes
+update_performance.py --scale --device gpu.json [BUILD]    measure nothing: numbers and picture from the report of a machine with a
+                                                CUDA device, made there by `poise bench gpu --save gpu.json`; it is kept beside them
 
 update_performance.py --add REPORT.json    the suites of a report that poise-bench --save wrote on the same machine, or what
                                            poise reproduce --json printed, take the place of those in docs/results.json
 """
 import json
+import math
 import os
 import re
+import resource
+import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
+import time
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 PAGE = os.path.join(ROOT, "docs", "performance.md")
 README = os.path.join(ROOT, "README.md")
 DEVICE = os.path.join(ROOT, "docs", "pictures", "scale.json")
 RESULTS = os.path.join(ROOT, "docs", "results.json")
+SCALE = os.path.join(ROOT, "docs", "scale.md")
+PICTURE = os.path.join(ROOT, "docs", "pictures", "scale.svg")
+ROUNDS = 9  # of batches of all sizes
+RANK_ROUNDS, SAMPLES = 2, 600000
 BEGIN, END = "<!-- results: tools/update_performance.py -->\n", "<!-- end of results -->\n"
 
 
@@ -256,11 +270,13 @@ def write(path, text):
     os.replace(path + ".new", path)
 
 
-def put(page, numbers, only_check):
+def put(page, numbers, only_check=False, begin=BEGIN, end=END):
     """The numbers between the markers of a page; whether they were there already."""
     with open(page, encoding="utf-8") as file:
         text = file.read()
-    before, after = text.index(BEGIN) + len(BEGIN), text.index(END)
+    if begin not in text or end not in text:
+        sys.exit(f"{page}: no place for numbers: {begin}")
+    before, after = text.index(begin) + len(begin), text.index(end)
     changed = text[:before] + numbers + text[after:]
     if not only_check:
         write(page, changed)
@@ -278,7 +294,143 @@ def as_text(report):
     return re.sub('"@row"', lambda _: next(lines), json.dumps(text, indent=1)) + "\n"
 
 
+# ---- Many problems at once: docs/scale.md --------------------------------------------------------------------------------
+
+def curves(programs):
+    """The table of batch sizes: microseconds of one problem, from the suite arm-batches."""
+    command = [os.path.join(programs, "poise-bench"), "arm-batches", "--tables", "sizes", "--rounds", str(ROUNDS), "--json"]
+    report = json.loads(subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout)
+    machine = f"{report['machine']}, {report['cores']} cores; {report['compiler']}; {report['date']}"
+    lines = [f"{machine}.\nMicroseconds of one problem; million solves a second on all threads.\n",
+             "| in a call | one by one | 4 lanes | 8 lanes | all threads | million a second |", "|---:|---:|---:|---:|---:|---:|"]
+    for row in report["suites"][0]["rows"]:
+        size = int(row["case"].split(",")[1])
+        lines.append(f"| {size} | {row['us_single']:.2f} | {row['us_4_lanes']:.2f} | {row['us_8_lanes']:.2f} "
+                     f"| {row['us_wall_all']:.2f} | {row['millions_per_second']:.2f} |")
+    return "\n".join(lines) + "\n"
+
+
+def time_ranks(programs, ranks, folder):
+    # each rank on a core of its own, and no more than that
+    command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(ranks), os.path.join(programs, "poise-mpi"),
+               "reproduce", "erik-fig12", "--threads", "1", "--samples", str(SAMPLES), "-o", os.path.join(folder, str(ranks))]
+    start, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.monotonic() - start, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def rank_times(programs):
+    """Ranks against one, the least of rounds that take turns, from the start of mpirun to its end."""
+    if not shutil.which("mpirun") or not os.path.exists(os.path.join(programs, "poise-mpi")):
+        return "Not measured: no mpirun, or no poise-mpi.\n"
+    counts = [n for n in (1, 2, 4, 8, 16, 32, 64) if n <= (os.cpu_count() or 1)]
+    with tempfile.TemporaryDirectory() as folder:
+        rounds = [{n: time_ranks(programs, n, folder) for n in counts} for _ in range(RANK_ROUNDS)]
+    best = {n: [min(r[n][k] for r in rounds) for k in (0, 1)] for n in counts}
+    lines = [f"ERIK on skeletons A to G, {SAMPLES} samples each, one thread for each rank; from the start of `mpirun` to its end, "
+             f"the least of {RANK_ROUNDS}.\n", "| ranks | seconds | gain | processor seconds |", "|---:|---:|---:|---:|"]
+    lines += [f"| {n} | {best[n][0]:.1f} | {best[1][0] / best[n][0]:.2f}x | {best[n][1]:.1f} |" for n in counts]
+    return "\n".join(lines) + "\n"
+
+
+def device_rows(report, table):
+    found = [suite for suite in report["suites"] if suite["name"] == "gpu-arms"]
+    if not found or "skipped" in found[0] or "broken" in found[0]:
+        sys.exit("the report has no gpu-arms, or it was skipped, or it broke a promise")
+    return rows_of(report, "gpu-arms", table)
+
+
+def paragraph(text):
+    return textwrap.fill(text, 130, break_long_words=False, break_on_hyphens=False)
+
+
+def at_most(number):
+    """One digit of it, rounded up."""
+    power = 10.0 ** math.floor(math.log10(number)) if number > 0 else 1.0
+    return f"{math.ceil(number / power) * power:.0e}"
+
+
+def grouped(number):
+    return f"{int(number):,}" if number >= 10000 else str(int(number))
+
+
+def robots_table(report):
+    """A column for each robot, a line for each number of targets in a call."""
+    rows = {(row["case"].split(",")[0], int(row["batch"])): row for row in device_rows(report, "batches")}
+    beyond = {row["case"]: row for row in device_rows(report, "beyond")}
+    robots = list(dict.fromkeys(robot for robot, _ in rows))
+    batches = sorted({batch for _, batch in rows}, reverse=True)
+
+    def line(head, text):
+        return f"| {head} | " + " | ".join(text(robot) for robot in robots) + " |"
+
+    lines = [line("", str), "|---|" + "---:|" * len(robots)]
+    for batch in batches:
+        if batch == batches[0]:
+            lines.append(line(f"{grouped(batch)}: million a second",
+                              lambda r, b=batch: f"{rows[r, b]['millions_per_second']:.0f}"))
+        elif batch > 1:
+            lines.append(line(f"{grouped(batch)}: ms", lambda r, b=batch: f"{rows[r, b]['ms']:.3f}"))
+        else:
+            lines.append(line("1: us", lambda r: f"{1e3 * rows[r, 1]['ms']:.0f}"))
+            lines.append(line("1 from and to host memory: us", lambda r: f"{rows[r, 1]['us_host']:.3g}"))
+    lines.append(line(f"{grouped(beyond[robots[0]]['batch'])}, one in ten out of reach: ms",
+                      lambda r: f"{beyond[r]['ms']:.3g}"))
+    worst = max(row["cost_difference"] for row in beyond.values())
+    solved = min(row["solved"] for row in rows.values()) # where limits or words did not hold, the report broke a promise
+    words = (f"Within tolerance and limits: {solved:.5f} % of the targets, in every row. No answer is outside the limits, and none is "
+             f"reported as reached that is not. Costs of closest poses differ from those of `poise_solve` by {at_most(worst)} at most.")
+    return lines + ["", paragraph(words)]
+
+
+def sizes_table(report):
+    rows = device_rows(report, "sizes")
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    rates = {(row["method"], int(row["batch"])): row["millions_per_second"] for row in rows}
+    lines = [f"{rows[0]['case'].split(',')[0]}, million solves a second; all cores: {report['cores']} of them, with lanes.\n",
+             "| targets in a call | " + " | ".join(methods) + " |", "|---:|" + "---:|" * len(methods)]
+    for batch in dict.fromkeys(batch for _, batch in rates):
+        cells = [f"{rates[m, batch]:.3g}" if (m, batch) in rates else "" for m in methods]
+        lines.append(f"| {grouped(batch)} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def device_numbers(report):
+    suite = next(s for s in report["suites"] if s["name"] == "gpu-arms")
+    machine = f"{suite['notes'][0]} Host: {report['machine']}, {report['cores']} cores; {report['date']}. {suite['notes'][1]}"
+    lines = [paragraph(machine), ""]
+    lines += robots_table(report)
+    lines += ["\n![Solves a second against targets in a call](pictures/scale.svg)\n"]
+    lines += sizes_table(report)
+    return "\n".join(lines) + "\n"
+
+
+def take_device(programs, path):
+    numbers = device_numbers(read(path))
+    if os.path.abspath(path) != os.path.abspath(DEVICE):
+        shutil.copyfile(path, DEVICE)
+    subprocess.run([os.path.join(programs, "poise"), "bench", "--draw", DEVICE, "-o", PICTURE], check=True)
+    return numbers
+
+
+def update_scale(words):
+    """The parts of docs/scale.md that were measured; with the report of a device, the one that it gives."""
+    device = words.pop(words.index("--device") + 1) if "--device" in words[:-1] else None
+    words = [word for word in words if word != "--device"]
+    programs = os.path.join(os.path.abspath(words[0] if words else os.path.join(ROOT, "build")), "bin")
+    parts = {"device": lambda: take_device(programs, device)} if device else {
+        "batch sizes": lambda: curves(programs), "ranks": lambda: rank_times(programs)}
+    for name, numbers in parts.items():
+        put(SCALE, numbers(), begin=f"<!-- {name}: tools/update_performance.py --scale -->\n", end=f"<!-- end of {name} -->\n")
+    return 0
+
+
+# ---- The command ---------------------------------------------------------------------------------------------------------
+
 def main():
+    if sys.argv[1:2] == ["--scale"]:
+        return update_scale(sys.argv[2:])
     words = sys.argv[1:] or [os.path.join(ROOT, "build", "bin", "poise-bench")]
     if words in (["--page"], ["--check"]):
         report = read(RESULTS)
