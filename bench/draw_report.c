@@ -4,7 +4,6 @@
 #include "cli/command.h"
 #include "cli/files.h"
 #include "cli/json.h"
-#include "cli/memory.h"
 #include "cli/terminal.h"
 #include "papers/reproduce/plot.h"
 

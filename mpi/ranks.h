@@ -1,8 +1,8 @@
-// The ranks of an MPI program (app/cli/ranks.h).
+// The ranks of an MPI program (app/cli/programs.h).
 #ifndef MPI_RANKS_H
 #define MPI_RANKS_H
 
-#include <app/cli/ranks.h>
+#include <app/cli/programs.h>
 
 // Start MPI and join its ranks. What rank 0 alone should print goes, on the others, nowhere (standard output) or to a
 // stream that is kept (complaints). False, with one line on standard error, where MPI cannot serve threads.

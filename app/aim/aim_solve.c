@@ -2,7 +2,6 @@
 #include "aim_target.h"
 
 #include "cli/latency.h"
-#include "cli/memory.h"
 #include "cli/terminal.h"
 
 #include <math.h>

@@ -5,7 +5,6 @@
 #include "cli/files.h"
 #include "cli/json.h"
 #include "cli/load.h"
-#include "cli/memory.h"
 #include "cli/terminal.h"
 #include "cli/words.h"
 

@@ -4,7 +4,6 @@
 #include "command.h"
 #include "files.h"
 #include "load.h"
-#include "memory.h"
 #include "programs.h"
 #include "system/system.h"
 #include "terminal.h"

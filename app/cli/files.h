@@ -1,4 +1,5 @@
-// Files, whole: read one into memory, write one so that it is never seen half-written. "-" is a standard stream.
+// Files as wholes: read one into memory, write one so that it is never seen half-written; and lines as they come. "-" is a
+// standard stream.
 //
 // All print one line on standard error when they fail.
 #ifndef APP_WHOLE_FILES_H
@@ -8,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 // The bytes of a file, with a zero after the last one that the size does not count.
@@ -53,5 +55,27 @@ void files_clean_up_on_signals(void);
 
 // Standard output, all of it, has been written. False, with a line on standard error, when it could not be.
 bool files_flush_output(void);
+
+// ---- Lines as they come, in bounded memory -------------------------------------------------------------------------------
+
+enum { STREAM_LONGEST_LINE = 1 << 20 };
+
+typedef struct line_source line_source;
+
+// From standard input, or, with a port of 0 (any) or above, from datagrams to the address `host`. NULL after one line on
+// standard error.
+line_source *lines_open(const char *host, int port);
+void lines_close(line_source *source); // NULL is allowed
+
+int lines_port(const line_source *source); // that was bound; -1: standard input
+
+typedef enum line_state { LINE_NONE = 0, LINE_READY, LINE_TOO_LONG, LINE_END } line_state;
+
+// The next line, without its end, valid until the next call. NONE: none is there yet (never with `wait`). TOO_LONG: there
+// was one beyond the limit, which is gone. END: there are no more. Every line counts in *number, from 1.
+line_state lines_next(line_source *source, bool wait, const char **text, size_t *size, int64_t *number);
+
+// Send a line to whoever sent the last datagram.
+void lines_reply(const line_source *source, const char *text, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
-// What people see: errors, colours, wrapped text.
+// What people see: errors, colours, wrapped text; and the end of a program that has no memory left.
 #include "terminal.h"
-#include "memory.h"
+#include "command.h"
 #include "system/system.h"
 
 #include <inttypes.h>
@@ -11,6 +11,34 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+// ---- Memory that a program cannot go on without --------------------------------------------------------------------------
+
+void need(bool has_memory)
+{
+    if (!has_memory) {
+        complain_to(NULL, 0);
+        messages_to(NULL);
+        complain("no memory left");
+        exit(APP_BAD);
+    }
+}
+
+void *needed(void *memory)
+{
+    need(memory != NULL);
+    return memory;
+}
+
+char *needed_copy(const void *bytes, size_t size)
+{
+    char *copy = needed(malloc(size + 1));
+    memcpy(copy, bytes, size);
+    copy[size] = '\0';
+    return copy;
+}
+
+// ---- What people see -----------------------------------------------------------------------------------------------------
 
 // ---- Messages ------------------------------------------------------------------------------------------------------------
 
@@ -89,7 +117,7 @@ int terminal_columns(FILE *stream)
     return columns > 0 ? columns : 80;
 }
 
-const char *style_code(style s)
+const char *style_code(text_style s)
 {
     static const char *const code[] = {"\033[0m", "\033[1m", "\033[90m", "\033[32m", "\033[31m", "\033[36m", "\033[33m"};
     const char *none = getenv("NO_COLOR");

@@ -6,6 +6,7 @@
 #define APP_TERMINAL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -31,8 +32,16 @@ int terminal_columns(FILE *stream);
 void terminals_are(bool output, bool error);
 
 // The control sequence for a style where colours are wanted on standard output, else "".
-typedef enum style { STYLE_PLAIN = 0, STYLE_BOLD, STYLE_FAINT, STYLE_GOOD, STYLE_BAD, STYLE_NOTE, STYLE_DOUBT } style;
-const char *style_code(style s);
+typedef enum text_style {
+    STYLE_PLAIN = 0,
+    STYLE_BOLD,
+    STYLE_FAINT,
+    STYLE_GOOD,
+    STYLE_BAD,
+    STYLE_NOTE,
+    STYLE_DOUBT
+} text_style;
+const char *style_code(text_style s);
 
 // Names come from files: turn what would move the cursor into '?'.
 void text_make_printable(char *text);
@@ -91,5 +100,17 @@ double seconds_now(void);
 // Seconds since the process began; app_run calls the first of the two.
 void seconds_begin(void);
 double seconds_of_process(void);
+
+// ---- Memory that a program cannot go on without --------------------------------------------------------------------------
+
+// What malloc and similar calls returned. Where that is NULL the program ends, with one line on standard error, exit status
+// 2.
+void *needed(void *memory);
+
+// A copy of so many bytes, ended by a zero.
+char *needed_copy(const void *bytes, size_t size);
+
+// The same for calls of the library that fail for lack of memory only.
+void need(bool has_memory);
 
 #endif

@@ -1,10 +1,16 @@
-// Methods of a solver by the names that users give.
+// What users say and read: methods of a solver, units, axes, angles, verdicts.
 #ifndef POISE_CLI_WORDS_H
 #define POISE_CLI_WORDS_H
+
+#include "command.h"
+#include "json.h"
 
 #include <poise/model.h>
 #include <poise/solve.h>
 #include <poise/track.h>
+#include <poise/verdict.h>
+
+#include <stdio.h>
 
 // What every command that solves takes, in the order of its help.
 #define METHODS_COMMON                                                                                                      \
@@ -37,5 +43,25 @@ static inline double value_for_people(poise_unit unit, double value)
 {
     return unit == POISE_UNIT_ANGLE ? value * DEGREES_PER_RADIAN : value;
 }
+
+// ---- Verdicts ------------------------------------------------------------------------------------------------------------
+
+// --accept: the worst verdict of exit status 0.
+poise_verdict_level verdict_level_by_name(const char *name);
+
+// --threshold WHAT=N[,N], all of them. False after one line on standard error.
+bool verdict_read_thresholds(const arguments *args, poise_thresholds *thresholds);
+
+typedef enum verdict_subject {
+    VERDICT_OF_TRACK,
+    VERDICT_OF_RETARGETING,
+    VERDICT_OF_BARE_RETARGETING, // of a skeleton without shapes: overlaps are null
+    VERDICT_OF_PATH,
+    VERDICT_OF_EDIT,
+    VERDICT_OF_BARE_EDIT
+} verdict_subject;
+
+void verdict_print(const poise_verdict *verdict, const poise_finding *findings, FILE *stream);
+json_node *verdict_as_json(const poise_verdict *verdict, const poise_finding *findings, verdict_subject subject);
 
 #endif

@@ -4,8 +4,6 @@
 #include "cli/json.h"
 #include "cli/latency.h"
 #include "cli/load.h"
-#include "cli/memory.h"
-#include "cli/save.h"
 #include "cli/terminal.h"
 #include "cli/words.h"
 #include "commands/commands.h"

@@ -1,7 +1,6 @@
 #include "avoid.h"
 
 #include "cli/command.h"
-#include "cli/memory.h"
 #include "cli/terminal.h"
 
 #include <stdlib.h>

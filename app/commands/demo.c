@@ -1,14 +1,13 @@
 // The jobs of `poise demo`.
-#include "track/track_parts.h"
+#include "track/track.h"
 #include <poise/expressive.h>
 
 #include "cli/files.h"
 #include "cli/json.h"
 #include "cli/latency.h"
-#include "cli/save.h"
+#include "cli/load.h"
 #include "cli/terminal.h"
 #include "commands/commands.h"
-#include "track/track_print.h"
 
 #include <limits.h>
 #include <math.h>

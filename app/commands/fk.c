@@ -2,7 +2,6 @@
 #include "avoid.h"
 #include "cli/json.h"
 #include "cli/load.h"
-#include "cli/memory.h"
 #include "cli/terminal.h"
 #include "cli/words.h"
 #include "commands/commands.h"

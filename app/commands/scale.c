@@ -2,7 +2,7 @@
 #include "cli/files.h"
 #include "cli/load.h"
 #include "cli/terminal.h"
-#include "cli/verdict_text.h"
+#include "cli/words.h"
 #include "commands/commands.h"
 
 #include <poise/opensim.h>

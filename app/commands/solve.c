@@ -1,18 +1,340 @@
 // poise solve: goals for a skeleton, and the angles that meet them: the goals, the picture, the words, then the command.
-#include "commands/solve.h"
+#include "cli/command.h"
 #include "cli/files.h"
 #include "cli/json.h"
-#include "cli/memory.h"
-#include "cli/save.h"
+#include "cli/load.h"
 #include "cli/terminal.h"
 #include "cli/words.h"
+#include "commands/avoid.h"
 #include "commands/commands.h"
 
+#include <poise/verdict.h>
+
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+// Is it a soft goal, which pulls on the answer and is never met exactly (POSTURE, SMOOTHNESS)?
+static inline bool goal_is_soft(const poise_goal *goal)
+{
+    return goal->kind == POISE_GOAL_POSTURE || goal->kind == POISE_GOAL_SMOOTHNESS;
+}
+
+// One pose of --path, and how it went.
+typedef struct solve_path_row {
+    int line;   // of the file
+    char *goal; // in words
+    bool is_met, holds;
+    double error, rotation_error;
+    double step; // the largest of a coordinate from the row before, in radians or length units,
+    int step_of; // and of which degree of freedom
+} solve_path_row;
+
+typedef struct solve_path {
+    const char *name; // of the file; NULL: no path
+    solve_path_row *rows;
+    int count;
+    double factor;    // of its lengths, by --path-unit
+    double nearest;   // of its points, from the origin
+    int turned;       // rows in which a hinge turns by more than half a turn
+    poise_clip *clip; // the answers
+    double rate;      // poses a second, as --rate says; 0: it does not, and speeds are not judged
+    double step[2];   // of --step: how far a joint may turn, radians, and slide, metres, from pose to pose
+    poise_verdict verdict;
+    poise_finding *findings; // a pose has one at most, the path one more
+} solve_path;
+
+typedef struct solve_job {
+    const char *name;
+    poise_file *file;      // with the model
+    poise_file *goal_file; // --goals in JSON; NULL: none
+    const poise_model *model;
+    poise_goal_list *list;
+    double *start, *q; // nq numbers
+    bool *locked;      // nv flags
+    poise_solver_options options;
+    poise_solver *solver;
+    poise_report report;
+    bool reached;       // every goal that is not soft is met, and what is to keep apart does
+    avoided avoided;    // shapes of --avoid and --obstacle, and loops
+    more_postures srdf; // its pairs and postures
+    double *solutions;  // of --all, solution_count x nq
+    int solution_count, solutions_asked;
+    int solutions_dropped;   // that break a constraint
+    bool has_more_solutions; // than were asked for
+    bool blockers_sought;    // goals were missed within constraints, and it was asked why
+    unsigned blockers;       // bits of poise_blocker
+    poise_trace *trace;      // NULL: not wanted
+    const char *length_unit; // "m", or "units"
+    solve_path path;         // of --path
+} solve_job;
+
+// ---- Reading a path ------------------------------------------------------------------------------------------------------
+
+#define USUAL_RATE 100.0 // poses a second of what is written
+
+enum { MOST_COLUMNS = 7 };
+
+static const char *const column_names[] = {"x", "y", "z", "qx", "qy", "qz", "qw", "roll", "pitch", "yaw"};
+enum { KNOWN_COLUMNS = 10, FIRST_QUATERNION = 3, FIRST_ANGLE = 7 };
+
+// What each column of the file holds, by its place in `column_names`.
+typedef struct path_layout {
+    int column[MOST_COLUMNS], count;
+} path_layout;
+
+// Without a line of names: x y z, x y z and roll pitch yaw in degrees, or x y z and a quaternion, w last.
+static bool usual_layout(int count, path_layout *layout)
+{
+    int second = count == 6 ? FIRST_ANGLE : FIRST_QUATERNION;
+    layout->count = count;
+    for (int i = 0; i < count && i < MOST_COLUMNS; ++i) {
+        layout->column[i] = i < 3 ? i : second + i - 3;
+    }
+    return count == 3 || count == 6 || count == 7;
+}
+
+static int find_column(const char *word, size_t length)
+{
+    for (int i = 0; i < KNOWN_COLUMNS; ++i) {
+        if (strlen(column_names[i]) == length && strncmp(column_names[i], word, length) == 0) {
+            return i;
+        }
+    }
+    return POISE_NONE;
+}
+
+// A line of names, in any order: all of x y z, and all or none of a kind of rotation.
+static bool named_layout(const char *text, path_layout *layout)
+{
+    unsigned seen = 0;
+    const unsigned place = 0x007, quaternion = 0x078, angles = 0x380;
+    layout->count = 0;
+    for (const char *at = text + strspn(text, " ,"); *at; at += strspn(at, " ,")) {
+        size_t length = strcspn(at, " ,");
+        int found = find_column(at, length);
+        if (found == POISE_NONE || seen & 1u << found || layout->count == MOST_COLUMNS) {
+            return false;
+        }
+        seen |= 1u << found;
+        layout->column[layout->count++] = found;
+        at += length;
+    }
+    return seen == place || seen == (place | quaternion) || seen == (place | angles);
+}
+
+// One line as a goal in words.
+static void describe_row(const path_layout *layout, const double *numbers, const char *tip, char *text, size_t size)
+{
+    double x[KNOWN_COLUMNS] = {0};
+    bool turns = layout->count > 3, has_angles = false;
+    for (int i = 0; i < layout->count; ++i) {
+        x[layout->column[i]] = numbers[i];
+        has_angles = has_angles || layout->column[i] >= FIRST_ANGLE;
+    }
+    int used = snprintf(text, size, "%s \"%s\" %.17g %.17g %.17g", turns ? "pose" : "position", tip, x[0], x[1], x[2]);
+    if (has_angles) {
+        snprintf(text + used, size - (size_t)used, " rpy %.17g %.17g %.17g deg", x[7], x[8], x[9]);
+    } else if (turns) {
+        snprintf(text + used, size - (size_t)used, " quaternion %.17g %.17g %.17g %.17g", x[3], x[4], x[5], x[6]);
+    }
+}
+
+// A line without its remark, semicolons and tabs as commas.
+static void clean_line(char *text)
+{
+    text[strcspn(text, "#\r")] = '\0';
+    for (char *at = text; *at; ++at) {
+        *at = strchr(";\t", *at) ? ',' : *at;
+    }
+}
+
+static bool add_row(solve_path *path, const char *tip, const path_layout *layout, double *numbers, int line)
+{
+    char text[512];
+    double square = 0;
+    for (int i = 0; i < layout->count; ++i) {
+        bool is_place = layout->column[i] < FIRST_QUATERNION;
+        numbers[i] *= is_place ? path->factor : 1;
+        square += is_place ? numbers[i] * numbers[i] : 0;
+    }
+    path->nearest = path->count == 0 ? sqrt(square) : fmin(path->nearest, sqrt(square));
+    describe_row(layout, numbers, tip, text, sizeof text);
+    path->rows = needed(realloc(path->rows, (size_t)(path->count + 1) * sizeof *path->rows));
+    path->rows[path->count++] = (solve_path_row){.line = line, .goal = needed_copy(text, strlen(text))};
+    return true;
+}
+
+// Name the first word of a line that is no number.
+static void complain_of_word(const char *name, int line, char *text)
+{
+    for (char *at = text + strspn(text, " ,"); *at; at += strspn(at, " ,")) {
+        size_t length = strcspn(at, " ,");
+        char after = at[length];
+        double value;
+        at[length] = '\0';
+        if (!parse_number(at, &value)) {
+            complain("%s:%d: \"%s\" is not a number", name, line, at);
+            return;
+        }
+        at += length;
+        *at = after;
+    }
+    complain("%s:%d: more than %d numbers", name, line, MOST_COLUMNS);
+}
+
+static bool read_line(solve_path *path, const char *tip, path_layout *layout, char *text, int line)
+{
+    double numbers[MOST_COLUMNS];
+    clean_line(text);
+    int count = parse_numbers(text, numbers, MOST_COLUMNS);
+    if (count == 0) {
+        return true;
+    }
+    if (count < 0 && layout->count == 0 && path->count == 0) {
+        if (!named_layout(text, layout)) {
+            complain("%s:%d: columns are x,y,z, with qx,qy,qz,qw or roll,pitch,yaw (degrees) where it is a pose", path->name,
+                     line);
+            return false;
+        }
+        return true;
+    }
+    if (layout->count == 0 && !usual_layout(count, layout)) {
+        complain(
+            "%s:%d: a line has 3 numbers (a place), 6 (with roll, pitch, yaw in degrees) or 7 (with a quaternion, w last)",
+            path->name, line);
+        return false;
+    }
+    if (count != layout->count) {
+        if (count < 0) {
+            complain_of_word(path->name, line, text);
+        } else {
+            complain("%s:%d: %d numbers, where lines before have %d", path->name, line, count, layout->count);
+        }
+        return false;
+    }
+    return add_row(path, tip, layout, numbers, line);
+}
+
+// The tool of the path: --tip, or the only tool of the model.
+static const char *tip_of(const solve_job *job, const arguments *args)
+{
+    const char *tip = option_text(args, "body", NULL);
+    if (!tip && poise_model_info(job->model).tools == 1) {
+        tip = poise_model_tool_info(job->model, 0).name;
+    }
+    if (!tip) {
+        complain("solve: --path needs --body NAME, the body or tool that follows it");
+    }
+    return tip;
+}
+
+// The unit of --path-unit as a factor of the model's.
+static bool read_unit(const solve_job *job, const arguments *args, double *factor)
+{
+    const char *unit = option_text(args, "path-unit", NULL);
+    double metres = job->file->scale.metres > 0 ? job->file->scale.metres : 1;
+    *factor = 1;
+    if (unit && !parse_unit(unit, factor)) {
+        complain("--path-unit \"%s\": one of m cm mm in ft, or metres per unit", unit);
+        return false;
+    }
+    *factor /= unit ? metres : 1;
+    return true;
+}
+
+// How far a tip may be from the origin at most: the lengths on the way to it; infinite where something slides or floats.
+static double reach_of(const poise_model *model, const char *tip)
+{
+    poise_pose local = poise_pose_identity();
+    int body = poise_model_find_part(model, tip, &local, NULL);
+    poise_vec3 p = local.position;
+    double reach = sqrt(p.x * p.x + p.y * p.y + p.z * p.z);
+    for (; body >= 0; body = poise_model_joint_info(model, body).parent) {
+        poise_joint_info info = poise_model_joint_info(model, body);
+        p = info.given->offset.position;
+        bool turns = info.type == POISE_JOINT_REVOLUTE || info.type == POISE_JOINT_FIXED;
+        reach += turns ? sqrt(p.x * p.x + p.y * p.y + p.z * p.z) : INFINITY;
+    }
+    return reach;
+}
+
+// Points that all lie far beyond the arm's reach, and within it a thousand times nearer.
+static void ask_for_unit(const solve_job *job, const char *tip, const arguments *args)
+{
+    const double far = 10, near = 1.5, thousand = 1000;
+    double reach = reach_of(job->model, tip), nearest = job->path.nearest;
+    if (!option_given(args, "path-unit") && nearest > far * reach && nearest < near * reach * thousand) {
+        warn("%s: its points lie %.3g %s away and more, and \"%s\" reaches %.3g: millimetres? --path-unit mm",
+             job->path.name, nearest, job->length_unit, tip, reach);
+    }
+}
+
+// "7" or "7,0.02": degrees, and metres of a slide.
+static bool read_step(const arguments *args, double step[2])
+{
+    poise_thresholds usual = poise_thresholds_default();
+    const char *text = option_text(args, "step", "");
+    double numbers[2];
+    int count = parse_numbers(text, numbers, 2);
+    step[0] = count > 0 ? numbers[0] / DEGREES_PER_RADIAN : usual.doubtful[POISE_FINDING_LEAPT];
+    step[1] = count > 1 ? numbers[1] : usual.doubtful[POISE_FINDING_SLID];
+    bool works = option_given(args, "step") ? count > 0 && step[0] > 0 && step[1] > 0 : true;
+    if (!works) {
+        complain("--step \"%s\": one or two numbers above 0: degrees of a hinge and metres of a slide, such as 7,0.02",
+                 text);
+    }
+    return works;
+}
+
+// --path: read it, solve its poses one after the other, print how it went. False after one line on standard error.
+static bool solve_read_path(solve_job *job, const arguments *args)
+{
+    solve_path *path = &job->path;
+    const char *tip = tip_of(job, args);
+    const char *name = option_text(args, "path", "");
+    file_bytes bytes;
+    if (!tip || !read_step(args, path->step) || !read_unit(job, args, &path->factor) || !file_read(name, &bytes)) {
+        return false;
+    }
+    path->rate = option_number(args, "rate", 0);
+    path->name = strcmp(name, "-") == 0 ? "standard input" : name;
+    path_layout layout = {0};
+    const char *at = bytes.bytes, *end = at + bytes.size;
+    bool works = true;
+    for (int line = 1; works && at < end; ++line) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        size_t size = (size_t)((stop ? stop : end) - at);
+        char *text = needed_copy(at, size);
+        works = read_line(path, tip, &layout, text, line);
+        free(text);
+        at += size + 1;
+    }
+    file_release(&bytes);
+    if (works && path->count == 0) {
+        complain("%s: holds no poses; a line of numbers for each: x, y, z and qx, qy, qz, qw", path->name);
+    }
+    if (works && path->count > 0) {
+        ask_for_unit(job, tip, args);
+    }
+    return works && path->count > 0;
+}
+
+// --path: read it, solve its poses one after the other, print how it went. False after one line on standard error.
+static void solve_release_path(solve_path *path)
+{
+    for (int i = 0; i < path->count; ++i) {
+        free(path->rows[i].goal);
+    }
+    free(path->rows);
+    free(path->findings);
+    poise_clip_destroy(path->clip);
+}
+
+// ---- Goals ---------------------------------------------------------------------------------------------------------------
 
 // A posture by its name in the file, or from another file; poise_goal_words.posture.
 static bool find_posture(const void *user, const char *name, double *q, poise_error *error)
@@ -97,7 +419,8 @@ static bool add_first_of_path(solve_job *job)
     return works;
 }
 
-bool solve_set_goal(solve_job *job, int goal, const char *text, int line)
+// Goal i becomes what these words, of a line of --path, say. False after one line on standard error.
+static bool solve_set_goal(solve_job *job, int goal, const char *text, int line)
 {
     poise_goal_words words = {.model = job->model, .q_start = job->start};
     poise_goal_list *one = NULL;
@@ -120,7 +443,8 @@ static const char *name_of_end(const poise_model *model)
     return size.tools > 0 ? poise_model_tool_info(model, 0).name : poise_model_joint_info(model, size.joints - 1).body;
 }
 
-bool solve_collect_goals(solve_job *job, const arguments *args)
+// All goals of the command line, of --goals, or of the model's own file. False after one line on standard error.
+static bool solve_collect_goals(solve_job *job, const arguments *args)
 {
     const char *text, *file = option_text(args, "goals", NULL);
     need(poise_goal_list_create(NULL, &job->list, NULL) == POISE_OK);
@@ -146,6 +470,490 @@ bool solve_collect_goals(solve_job *job, const arguments *args)
     complain("solve: no goals; give some, such as --goal \"position %s 0.4 0.1 0.3\" (\"poise help goals\")",
              name_of_end(job->model));
     return false;
+}
+
+// Is goal i met? A soft goal always is.
+static bool solve_goal_is_met(const solve_job *job, int goal)
+{
+    return poise_solver_goal_is_met(job->solver, goal);
+}
+
+// --path: read it, solve its poses one after the other, print how it went. False after one line on standard error.
+static poise_joint_info solve_joint_of_dof(const poise_model *model, int dof)
+{
+    int k = 0;
+    while (poise_model_joint_info(model, k).v + poise_model_joint_info(model, k).nv <= dof) {
+        ++k;
+    }
+    return poise_model_joint_info(model, k);
+}
+
+// ---- What keeps goals from being met, and how near shapes come -----------------------------------------------------------
+
+// Two bodies of a pair, and how far apart they are.
+typedef struct solve_close_bodies {
+    char a[128], b[128];
+    double distance;
+} solve_close_bodies;
+
+// Bodies with less than `room` to spare at the answer, the nearest first, each two once. Returns how many; free *list.
+static int solve_find_close(const solve_job *job, double room, solve_close_bodies **list)
+{
+    const poise_constraint *apart = &job->avoided.constraints[0];
+    poise_close_pair *close = needed(calloc((size_t)apart->pair_count + 1, sizeof *close));
+    poise_kinematics *kinematics = NULL;
+    int found = 0, count = 0;
+    *list = needed(calloc((size_t)apart->pair_count + 1, sizeof **list));
+    need(poise_kinematics_create(job->model, NULL, &kinematics, NULL) == POISE_OK);
+    poise_kinematics_update(kinematics, job->q, NULL);
+    need(poise_pairs_close(kinematics, apart, room, close, apart->pair_count, &found, NULL) == POISE_OK);
+    for (int i = 0; i < found; ++i) {
+        solve_close_bodies *seen = *list, *last = *list + count;
+        last->distance = close[i].nearest.distance;
+        avoid_name_pair(&job->avoided, close[i].pair, last->a, last->b);
+        while (seen < last && (strcmp(seen->a, last->a) != 0 || strcmp(seen->b, last->b) != 0)) {
+            ++seen;
+        }
+        count += seen == last;
+    }
+    poise_kinematics_destroy(kinematics);
+    free(close);
+    return count;
+}
+
+// Which of these kinds keep the goals from being met, solved for from the same start?
+static unsigned find_blockers(const solve_job *job, unsigned sought)
+{
+    unsigned found = 0;
+    poise_error error;
+    if (poise_solve_blockers(job->solver, job->list->goals, job->list->count, job->avoided.constraints, job->avoided.count,
+                             job->start, sought, NULL, &found, &error) != POISE_OK) {
+        found = 0;
+    }
+    return found;
+}
+
+// Which constraints keep a job that was not reached from its goals; what is said of them.
+static void solve_find_blockers(solve_job *job)
+{
+    if (job->reached || job->options.method != POISE_METHOD_AUTO) {
+        return;
+    }
+    if (job->avoided.count > 0) {
+        job->blockers = find_blockers(job, POISE_BLOCKED_BY_SHAPES | POISE_BLOCKED_BY_BALANCE | POISE_BLOCKED_BY_LOOPS |
+                                               POISE_BLOCKED_BY_LIMITS | POISE_BLOCKED_TOGETHER);
+        job->blockers_sought = true;
+    } else if (job->report.active_limits > 0) { // where limits alone can block and do not, there is nothing to say
+        job->blockers = find_blockers(job, POISE_BLOCKED_BY_LIMITS);
+        job->blockers_sought = job->blockers != 0;
+    }
+}
+
+// ---- For people ----------------------------------------------------------------------------------------------------------
+
+// "hand and body, hand and obstacle 1 (box)": pairs without room at the answer; "shapes" where they are named already.
+static void add_touching_pairs(const solve_job *job, FILE *stream)
+{
+    enum { SHOWN = 3 };
+    const double touches = 1e-5;
+    solve_close_bodies *list;
+    int count = solve_find_close(job, touches, &list);
+    bool names_them = job->report.holds && count > 0;
+    for (int i = 0; names_them && i < count && i < SHOWN; ++i) {
+        fprintf(stream, "%s%s and %s", i == 0 ? "" : ", ", list[i].a, list[i].b);
+    }
+    fputs(!names_them ? "shapes" : count > SHOWN ? " and more" : "", stream);
+    free(list);
+}
+
+static void add_blocker(const solve_job *job, unsigned kind, FILE *stream)
+{
+    int item = 0;
+    switch (kind) {
+    case POISE_BLOCKED_BY_SHAPES:
+        fputs(" If ", stream);
+        add_touching_pairs(job, stream);
+        fputs(" could overlap", stream);
+        break;
+    case POISE_BLOCKED_BY_BALANCE:
+        poise_solver_constraint_room(job->solver, job->avoided.first_loop - 1, &item);
+        fprintf(stream, " Without the balance (side %d of its polygon)", item + 1);
+        break;
+    case POISE_BLOCKED_BY_LOOPS:
+        fputs(" If loops could open", stream);
+        break;
+    default:
+        fputs(" Without the joint limits", stream);
+    }
+    fputs(", the goals would be met.", stream);
+}
+
+// The joints from a body to the root, and those that they follow.
+static void mark_chain(const poise_model *model, int body, bool *moves)
+{
+    while (body != POISE_WORLD) {
+        poise_joint_info joint = poise_model_joint_info(model, body);
+        moves[joint.mimic == POISE_NONE ? body : joint.mimic] = true;
+        body = joint.parent;
+    }
+}
+
+// Joints that move a goal that is missed; all of them for a centre of mass, or if loops pass motions on.
+static bool *find_movers(const solve_job *job)
+{
+    int joints = poise_model_info(job->model).joints;
+    bool *moves = needed(calloc((size_t)joints, sizeof *moves)), all = job->avoided.first_loop < job->avoided.count;
+    for (int i = 0; i < job->list->count; ++i) {
+        const poise_goal *goal = &job->list->goals[i];
+        if (!solve_goal_is_met(job, i) && goal->kind == POISE_GOAL_CENTER_OF_MASS) {
+            all = true;
+        } else if (!solve_goal_is_met(job, i)) {
+            mark_chain(job->model, goal->body, moves);
+            mark_chain(job->model, goal->kind == POISE_GOAL_RELATIVE ? goal->body2 : POISE_WORLD, moves);
+        }
+    }
+    for (int k = 0; all && k < joints; ++k) {
+        moves[k] = true;
+    }
+    return moves;
+}
+
+// Which constraints keep a job that was not reached from its goals; what is said of them.
+static void solve_add_limits(const solve_job *job, FILE *stream)
+{
+    enum { SHOWN = 6 };
+    bool *moves = find_movers(job);
+    int count = 0;
+    for (int i = 0; i < poise_model_info(job->model).nq; ++i) {
+        int k = poise_model_coordinate(job->model, i).joint;
+        if (moves[k] && poise_solver_active_limit(job->solver, i) != 0 && ++count <= SHOWN) {
+            fprintf(stream, "%s%s", count == 1 ? " At a limit: " : ", ", poise_model_joint_info(job->model, k).name);
+        }
+    }
+    fputs(count == 0 ? "" : count > SHOWN ? ", and more." : ".", stream);
+    free(moves);
+}
+
+// Which constraints keep a job that was not reached from its goals; what is said of them.
+static void solve_add_blockers(const solve_job *job, FILE *stream)
+{
+    if (!job->blockers_sought) {
+        return;
+    }
+    if (job->blockers == 0) {
+        fputs(" Without limits and constraints the goals were not met either.", stream);
+    } else if (job->blockers == POISE_BLOCKED_TOGETHER) {
+        fputs(" Several kinds of limits and constraints block: only without all of them would the goals be met.", stream);
+    }
+    for (unsigned kind = POISE_BLOCKED_BY_SHAPES; kind <= POISE_BLOCKED_BY_LIMITS; kind <<= 1) {
+        if (job->blockers & kind) {
+            add_blocker(job, kind, stream);
+        }
+    }
+}
+
+// ---- Soft goals ----------------------------------------------------------------------------------------------------------
+
+// Which constraints keep a job that was not reached from its goals; what is said of them.
+static void solve_add_pull(const solve_job *job, FILE *stream)
+{
+    int count = 0;
+    for (int i = 0; i < job->list->count; ++i) {
+        count += goal_is_soft(&job->list->goals[i]);
+    }
+    if (count == 0 || count == job->list->count || !job->report.holds) {
+        return;
+    }
+    fprintf(stream, " Without the soft goal%s (", count == 1 ? "" : "s");
+    for (int i = 0, said = 0; i < job->list->count; ++i) {
+        if (goal_is_soft(&job->list->goals[i])) {
+            fprintf(stream, "%s%s", said++ > 0 ? ", " : "", job->list->texts[i]);
+        }
+    }
+    fputs(find_blockers(job, POISE_BLOCKED_BY_SOFT_GOALS) ? ") the others would be met: less weight comes closer."
+                                                          : ") the others were not met either.",
+          stream);
+}
+
+// ---- For machines --------------------------------------------------------------------------------------------------------
+
+// Which constraints keep a job that was not reached from its goals; what is said of them.
+static json_node *solve_blockers_as_json(const solve_job *job)
+{
+    json_node *list = json_new(JSON_ARRAY);
+    for (unsigned kind = POISE_BLOCKED_BY_SHAPES; kind <= POISE_BLOCKED_TOGETHER; kind <<= 1) {
+        if (job->blockers & kind) {
+            json_append(list, json_from_text(poise_blocker_name((poise_blocker)kind)));
+        }
+    }
+    return list;
+}
+
+// ---- What poise solve says about shapes and loops ------------------------------------------------------------------------
+
+// The pair that has the least room, by name: its distance, and how far apart it must be.
+static double nearest_pair(const solve_job *job, char a[128], char b[128], double *margin)
+{
+    int item = 0;
+    double room = poise_solver_constraint_room(job->solver, 0, &item);
+    *margin = 0;
+    if (job->avoided.constraints[0].pair_count > 0) {
+        avoid_name_pair(&job->avoided, item, a, b);
+        *margin = avoid_margin(&job->avoided, item);
+    }
+    return room + *margin;
+}
+
+static void print_still(const solve_job *job)
+{
+    json_node *list = avoid_still_as_json(&job->avoided);
+    for (const json_node *pair = list->first; pair; pair = pair->next) {
+        char line[400];
+        snprintf(line, sizeof line, "not watched: %s and %s overlap by %.4g %s as covered; neither can move",
+                 json_text_of(json_get(pair, "a")), json_text_of(json_get(pair, "b")),
+                 -json_number_of(json_get(pair, "distance")), job->length_unit);
+        print_wrapped(stdout, line, 0, 80);
+    }
+    json_release(list);
+}
+
+static void print_shapes(const solve_job *job)
+{
+    char a[128] = "", b[128] = "", touching[1000];
+    const poise_constraint *apart = &job->avoided.constraints[0];
+    double margin, distance = nearest_pair(job, a, b, &margin);
+    printf("\n%d shape%s, %d pair%s watched", apart->shape_count, apart->shape_count == 1 ? "" : "s", apart->pair_count,
+           apart->pair_count == 1 ? "" : "s");
+    if (job->file->shapes_skipped > 0) {
+        printf("; %d more, as meshes, could not be read", job->file->shapes_skipped);
+    }
+    avoid_describe_touching(&job->avoided, touching, sizeof touching);
+    putchar('\n');
+    if (touching[0]) {
+        char whole[sizeof touching + 16];
+        snprintf(whole, sizeof whole, "left out: %s", touching);
+        print_wrapped(stdout, whole, 0, 80);
+    }
+    print_still(job);
+    if (apart->pair_count == 0 || distance > DBL_MAX / 2) {
+        return;
+    }
+    if (distance >= 0) {
+        printf("nearest%s: %s and %s, %.4g %s apart", job->solution_count > 1 ? ", in answer 1" : "", a, b, distance,
+               job->length_unit);
+        if (distance < margin) {
+            printf(", %.2g less than the margin", margin - distance);
+        }
+        putchar('\n');
+    } else {
+        printf("in the way: %s and %s overlap by %.4g %s\n", a, b, -distance, job->length_unit);
+    }
+}
+
+// Does constraint i hold in the answer?
+static bool holds(const solve_job *job, int i)
+{
+    poise_kinematics *kinematics = NULL;
+    need(poise_kinematics_create(job->model, NULL, &kinematics, NULL) == POISE_OK);
+    need(poise_kinematics_update(kinematics, job->q, NULL) == POISE_OK);
+    bool does = poise_constraint_holds(kinematics, &job->avoided.constraints[i], job->options.constraints.closure_tolerance);
+    poise_kinematics_destroy(kinematics);
+    return does;
+}
+
+static void print_loops(const solve_job *job)
+{
+    int first = job->avoided.first_loop, worst = first;
+    double most = 0;
+    for (int i = first; i < job->avoided.count; ++i) {
+        double open = -poise_solver_constraint_room(job->solver, i, NULL);
+        worst = open > most ? i : worst;
+        most = open > most ? open : most;
+    }
+    char name[300];
+    avoid_name(&job->avoided, worst, 0, name, sizeof name);
+    if (!holds(job, worst)) {
+        printf("%sopen: %s, by %.3g\n", first ? "" : "\n", name, most);
+    } else {
+        int count = job->avoided.count - first;
+        printf("%s%d loop%s closed, to %.1g\n", first ? "" : "\n", count, count > 1 ? "s" : "", most);
+    }
+}
+
+static void print_balance(const solve_job *job)
+{
+    double room = poise_solver_constraint_room(job->solver, job->avoided.first_loop - 1, NULL);
+    printf("%sbalance: the centre of mass is %.4g %s %s the polygon\n", job->avoided.has_shapes ? "" : "\n", fabs(room),
+           job->length_unit, room >= 0 ? "inside" : "outside");
+}
+
+// What is said about shapes and loops; what was not checked of them.
+static void solve_print_shapes(const solve_job *job)
+{
+    if (job->avoided.has_shapes) {
+        print_shapes(job);
+    }
+    if (job->avoided.polygon) {
+        print_balance(job);
+    }
+    if (job->avoided.count > job->avoided.first_loop) {
+        print_loops(job);
+    }
+}
+
+// 0 only where every goal is met and all that was to keep apart was watched.
+static app_exit solve_exit(const solve_job *job)
+{
+    return job->reached && avoid_checks_all(&job->avoided) && job->path.verdict.level == POISE_VERDICT_GOOD ? APP_DONE
+                                                                                                            : APP_MISSED;
+}
+
+// What is said about shapes and loops; what was not checked of them.
+static void solve_print_unchecked(const solve_job *job)
+{
+    if (avoid_checks_all(&job->avoided)) {
+        return;
+    }
+    text_file text;
+    text_open(&text);
+    int missing = job->file->shapes_skipped, pairs = job->avoided.constraints[0].pair_count;
+    if (pairs == 0) {
+        fputs("Nothing was checked: no two shapes that can meet are left.", text.stream);
+    } else {
+        fputs("Not all was checked.", text.stream);
+    }
+    if (missing > 0) {
+        fprintf(text.stream,
+                " %d collision mesh%s could not be read: STL, OBJ and COLLADA files are looked for beside the model's file "
+                "and in the "
+                "folders above it.",
+                missing, missing == 1 ? "" : "es");
+    }
+    fputs(pairs > 0                     ? " --allow-missing continues without them."
+          : job->avoided.neighbours > 1 ? " A smaller --neighbours watches more pairs."
+                                        : " --obstacle adds what stands around.",
+          text.stream);
+    text_print(&text);
+}
+
+// ---- Pairs in the way ----------------------------------------------------------------------------------------------------
+
+static void add_close(const solve_job *job, FILE *stream)
+{
+    enum { SHOWN = 5 };
+    solve_close_bodies *list;
+    int count = solve_find_close(job, 0, &list);
+    double margin = job->avoided.constraints[0].margin;
+    bool has_own = false, has_obstacle = false; // two bodies of the model; one that overlaps with an obstacle
+    bool lacks_margin = false;                  // two bodies of the model that are apart, and not by the margin
+    for (int i = 0; i < count; ++i) {
+        bool is_own = strncmp(list[i].a, "obstacle ", 9) != 0 && strncmp(list[i].b, "obstacle ", 9) != 0;
+        has_own = has_own || is_own;
+        lacks_margin = lacks_margin || (is_own && list[i].distance >= 0);
+        has_obstacle = has_obstacle || (!is_own && list[i].distance < 0);
+        if (i < SHOWN) {
+            bool overlap = list[i].distance < 0;
+            fprintf(stream, "%s%s and %s, %s%.4g %s%s", i == 0 ? " In the way here: " : "; ", list[i].a, list[i].b,
+                    overlap ? "which overlap by " : "", fabs(list[i].distance), job->length_unit, overlap ? "" : " apart");
+        }
+    }
+    if (count > SHOWN) {
+        fprintf(stream, "; and %d more", count - SHOWN);
+    }
+    fputs(count > 0 ? "." : "", stream);
+    if (has_own) {
+        fprintf(stream, " Bodies that touch by design are left alone by --neighbours %d or --srdf FILE.",
+                job->avoided.neighbours + 1);
+    }
+    if (has_obstacle) {
+        fputs(" An obstacle that a body never leaves, as a floor under a base, has to be moved by as much.", stream);
+    }
+    if (margin > 0) {
+        fprintf(stream, " A --margin below %.4g %s asks for less%s.", margin, job->length_unit,
+                lacks_margin && !job->avoided.margins ? ", and --self-margin 0 for none between bodies of the model" : "");
+    }
+    free(list);
+}
+
+// Why nothing was found that keeps the shapes apart: the pairs in the way and what may help.
+static void solve_add_blocking(const solve_job *job, FILE *stream)
+{
+    const avoided *a = &job->avoided;
+    bool has_loops = a->count > a->first_loop;
+    if (!a->has_shapes && !a->polygon) {
+        fputs("No pose was found that closes the loops; this one is the least open that was tried.", stream);
+        return;
+    }
+    if (!a->has_shapes) {
+        fprintf(stream, "No pose was found that keeps its balance%s, whether it meets the goals or not.",
+                has_loops ? " and closes the loops" : "");
+        return;
+    }
+    fprintf(stream, "No pose was found that keeps the shapes apart%s%s%s, whether it meets the goals or not.",
+            a->constraints[0].margin > 0 || a->margins ? " by the margin" : "", a->polygon ? ", keeps its balance" : "",
+            has_loops ? " and closes the loops" : "");
+    add_close(job, stream);
+}
+
+// ---- For machines --------------------------------------------------------------------------------------------------------
+
+static json_node *close_as_json(const solve_job *job)
+{
+    solve_close_bodies *list;
+    int count = solve_find_close(job, 0, &list);
+    json_node *made = json_new(JSON_ARRAY);
+    for (int i = 0; i < count; ++i) {
+        json_append(made, json_make("{s:o, s:o, s:o}", "a", json_from_text(list[i].a), "b", json_from_text(list[i].b),
+                                    "distance", json_from_number(list[i].distance)));
+    }
+    free(list);
+    return made;
+}
+
+// What is said about shapes and loops; what was not checked of them.
+static json_node *solve_shapes_as_json(const solve_job *job)
+{
+    char a[128] = "", b[128] = "";
+    const poise_constraint *apart = &job->avoided.constraints[0];
+    double margin, distance = nearest_pair(job, a, b, &margin);
+    bool is_checked = apart->pair_count > 0 && distance < DBL_MAX / 2;
+    json_node *o = json_make("{s:o, s:b, s:i, s:i, s:i, s:o, s:o}", "holds",
+                             is_checked ? json_from_bool(job->report.holds) : json_new(JSON_NULL), "checks_all",
+                             is_checked && job->file->shapes_skipped == 0, "shapes", apart->shape_count, "pairs",
+                             apart->pair_count, "meshes_not_read", job->file->shapes_skipped, "margin",
+                             json_from_number(apart->margin), "clearance", json_from_number(is_checked ? distance : NAN));
+    json_set(o, "pairs_left_out", json_from_integer(job->avoided.touching->pair_count));
+    json_set(o, "always_touch", avoid_touching_as_json(&job->avoided));
+    json_set(o, "cannot_move", avoid_still_as_json(&job->avoided));
+    json_set(o, "nearest",
+             is_checked ? json_make("{s:o, s:o}", "a", json_from_text(a), "b", json_from_text(b)) : json_new(JSON_NULL));
+    if (job->avoided.margins) {
+        json_set(o, "margin_of_nearest", json_from_number(margin));
+    }
+    json_set(o, "blocks", json_from_bool(job->report.blocking != POISE_NONE));
+    json_set(o, "in_the_way", close_as_json(job));
+    return o;
+}
+
+// What is said about shapes and loops; what was not checked of them.
+static json_node *solve_balance_as_json(const solve_job *job)
+{
+    double room = poise_solver_constraint_room(job->solver, job->avoided.first_loop - 1, NULL);
+    return json_make("{s:b, s:o}", "holds", room >= 0, "room", json_from_number(room));
+}
+
+// What is said about shapes and loops; what was not checked of them.
+static json_node *solve_loops_as_json(const solve_job *job)
+{
+    json_node *list = json_new(JSON_ARRAY);
+    for (int i = job->avoided.first_loop; i < job->avoided.count; ++i) {
+        char name[300];
+        avoid_name(&job->avoided, i, 0, name, sizeof name);
+        double open = -poise_solver_constraint_room(job->solver, i, NULL);
+        json_append(list, json_make("{s:o, s:o, s:b}", "loop", json_from_text(name), "error", json_from_number(open),
+                                    "closed", holds(job, i)));
+    }
+    return list;
 }
 
 // ---- The picture of poise solve ------------------------------------------------------------------------------------------
@@ -228,7 +1036,8 @@ static void draw(picture *p, const solve_job *job, poise_kinematics *kinematics)
     }
 }
 
-bool solve_save_picture(const solve_job *job, const char *name)
+// The skeleton at the start and at the answer, and the goals, as SVG. False after one line on standard error.
+static bool solve_save_picture(const solve_job *job, const char *name)
 {
     poise_kinematics *kinematics;
     char caption[160];
@@ -249,11 +1058,6 @@ bool solve_save_picture(const solve_job *job, const char *name)
 static bool has_rotation(const poise_goal *goal)
 {
     return (goal->kind == POISE_GOAL_POSE || goal->kind == POISE_GOAL_RELATIVE) && goal->rotation_weight > 0;
-}
-
-bool solve_goal_is_met(const solve_job *job, int goal)
-{
-    return poise_solver_goal_is_met(job->solver, goal);
 }
 
 // ---- For people ----------------------------------------------------------------------------------------------------------
@@ -518,7 +1322,7 @@ static void print_solutions(const solve_job *job)
     }
 }
 
-void solve_print_people(const solve_job *job)
+static void solve_print_people(const solve_job *job)
 {
     const poise_report *r = &job->report;
     if (job->trace) {
@@ -587,7 +1391,7 @@ static json_node *trace_as_json(const solve_job *job)
     return list;
 }
 
-app_exit solve_print_machine(const solve_job *job)
+static app_exit solve_print_machine(const solve_job *job)
 {
     const poise_report *r = &job->report;
     int nq = poise_model_info(job->model).nq;
@@ -627,6 +1431,97 @@ app_exit solve_print_machine(const solve_job *job)
         }
         json_set(o, "more_solutions", job->has_more_solutions ? json_from_bool(true) : json_new(JSON_NULL));
     }
+    return json_print(o) ? solve_exit(job) : APP_BAD;
+}
+
+// ---- The words of a path -------------------------------------------------------------------------------------------------
+
+// The row with the largest step of a joint: radians and lengths alike.
+static const solve_path_row *longest_step(const solve_path *path)
+{
+    const solve_path_row *longest = &path->rows[0];
+    for (int i = 1; i < path->count; ++i) {
+        longest = path->rows[i].step > longest->step ? &path->rows[i] : longest;
+    }
+    return longest;
+}
+
+static int count_met(const solve_path *path)
+{
+    int met = 0;
+    for (int i = 0; i < path->count; ++i) {
+        met += path->rows[i].is_met;
+    }
+    return met;
+}
+
+static void print_missed(const solve_job *job)
+{
+    enum { SHOWN = 8 };
+    const solve_path *path = &job->path;
+    int missed = 0;
+    table *t = table_create(">line\t>off by\t>degrees\t");
+    for (int i = 0; i < path->count; ++i) {
+        const solve_path_row *row = &path->rows[i];
+        if (!row->is_met && ++missed <= SHOWN) {
+            table_row(t, "%d\t%.3g %s\t%.3g\t%s", row->line, row->error, job->length_unit,
+                      row->rotation_error * DEGREES_PER_RADIAN, row->holds ? "" : "and constraints do not hold");
+        }
+    }
+    putchar('\n');
+    table_end(t, stdout);
+    if (missed > SHOWN) {
+        printf("and %d more, which --json prints\n", missed - SHOWN);
+    }
+}
+
+// --path: read it, solve its poses one after the other, print how it went. False after one line on standard error.
+static void solve_print_path(const solve_job *job)
+{
+    const solve_path *path = &job->path;
+    int met = count_met(path);
+    printf("%s: %s%d of %d poses reached%s, each from the one before\n", path->name,
+           style_code(met == path->count ? STYLE_GOOD : STYLE_BAD), met, path->count, style_code(STYLE_PLAIN));
+    if (met < path->count) {
+        print_missed(job);
+    }
+    if (path->count > 1) {
+        const solve_path_row *row = longest_step(path);
+        poise_joint_info joint = solve_joint_of_dof(job->model, row->step_of);
+        bool is_angle = poise_model_coordinate(job->model, joint.q).unit != POISE_UNIT_LENGTH;
+        printf("\nlargest step of a joint: %s, %.3g %s, to line %d\n", joint.name,
+               is_angle ? row->step * DEGREES_PER_RADIAN : row->step, is_angle ? "degrees" : job->length_unit, row->line);
+    }
+    putchar('\n');
+    verdict_print(&path->verdict, path->findings, stdout);
+    if (path->verdict.worst[POISE_FINDING_LEAPT] > path->step[0] ||
+        path->verdict.worst[POISE_FINDING_SLID] > path->step[1]) {
+        print_fact(stdout, "",
+                   "the arm takes another of its answers, or a joint has come to its limit: try another --posture, "
+                   "or poses that lie closer together",
+                   false);
+    }
+    solve_print_unchecked(job);
+}
+
+// --path: read it, solve its poses one after the other, print how it went. False after one line on standard error.
+static app_exit solve_print_path_machine(const solve_job *job)
+{
+    const solve_path *path = &job->path;
+    int nq = poise_model_info(job->model).nq;
+    json_node *list = json_new(JSON_ARRAY);
+    for (int i = 0; i < path->count; ++i) {
+        const solve_path_row *row = &path->rows[i];
+        json_append(list, json_make("{s:i, s:b, s:b, s:o, s:o, s:o, s:o}", "line", row->line, "met", row->is_met, "holds",
+                                    row->holds, "error", json_from_number(row->error), "rotation_error",
+                                    json_from_number(row->rotation_error), "step", json_from_number(row->step), "q",
+                                    json_from_numbers(path->clip->q + (size_t)i * (size_t)nq, nq)));
+    }
+    json_node *o =
+        json_make("{s:o, s:o, s:b, s:i, s:i, s:i, s:o, s:o, s:o}", "file", json_from_text(job->name), "path",
+                  json_from_text(path->name), "reached", job->reached, "poses", path->count, "met", count_met(path),
+                  "turned", path->turned, "verdict", verdict_as_json(&path->verdict, path->findings, VERDICT_OF_PATH),
+                  "coordinates", json_from_coordinates(job->model), "frames", list);
     return json_print(o) ? solve_exit(job) : APP_BAD;
 }
 
@@ -801,7 +1696,8 @@ static bool look_nearer(solve_job *job, double *q)
 
 // First from the start alone: an answer near it is worth more than a soft goal (goal_is_soft) met a little better. Other
 // starts are for goals that are missed; their answer is taken where it is closer.
-bool solve_run(solve_job *job)
+// One solve of the job's goals from its start. False after one line on standard error.
+static bool solve_run(solve_job *job)
 {
     if (!try(job, 0, job->q, &job->solver, &job->report)) {
         return false;
@@ -827,6 +1723,102 @@ bool solve_run(solve_job *job)
         works = look_nearer(job, q);
     }
     free(q);
+    return works;
+}
+
+// ---- Following a path ----------------------------------------------------------------------------------------------------
+
+// The largest step of a joint from the row before, and which it is.
+static void note_step(solve_job *job, solve_path_row *row)
+{
+    int nv = poise_model_info(job->model).nv;
+    double *v = needed(calloc((size_t)nv + 1, sizeof *v));
+    bool has_turned = false;
+    poise_difference(job->model, job->start, job->q, v, NULL);
+    for (int i = 0; i < nv; ++i) {
+        if (fabs(v[i]) > row->step) {
+            row->step = fabs(v[i]);
+            row->step_of = i;
+        }
+        bool is_hinge = solve_joint_of_dof(job->model, i).type == POISE_JOINT_REVOLUTE;
+        has_turned = has_turned || (is_hinge && fabs(v[i]) * DEGREES_PER_RADIAN > 180);
+    }
+    job->path.turned += has_turned;
+    free(v);
+}
+
+static bool solve_row(solve_job *job, int i)
+{
+    solve_path_row *row = &job->path.rows[i];
+    int last = job->list->count - 1;
+    if (i > 0 && !solve_set_goal(job, last, row->goal, row->line)) {
+        return false;
+    }
+    poise_solver_destroy(job->solver);
+    job->solver = NULL;
+    if (!solve_run(job)) {
+        return false;
+    }
+    poise_goal_error e = poise_solver_goal_error(job->solver, last);
+    row->error = e.error;
+    row->rotation_error = job->list->goals[last].kind == POISE_GOAL_POSE ? e.rotation_error : 0;
+    row->is_met = job->reached;
+    row->holds = job->report.holds;
+    return true;
+}
+
+// Which joints leap from pose to pose. The last goal is the tool's.
+static bool judge_path(solve_job *job)
+{
+    solve_path *path = &job->path;
+    const poise_goal *goal = &job->list->goals[job->list->count - 1];
+    poise_path_problem problem = poise_path_problem_default();
+    problem.model = job->model, problem.q = path->clip->q, problem.poses = path->count;
+    problem.body = goal->body, problem.local = goal->local;
+    problem.frame_time = path->rate > 0 ? 1 / path->rate : 0;
+    problem.metres = job->file->scale.metres > 0 ? job->file->scale.metres : 1;
+    static const poise_finding_kind kinds[] = {POISE_FINDING_LEAPT, POISE_FINDING_SLID};
+    for (int i = 0; i < 2; ++i) {
+        problem.thresholds.doubtful[kinds[i]] = path->step[i];
+        problem.thresholds.failed[kinds[i]] = fmax(path->step[i], problem.thresholds.failed[kinds[i]]);
+    }
+    poise_error error;
+    path->findings = needed(calloc((size_t)path->count + 2, sizeof *path->findings));
+    if (poise_path_judge(&problem, NULL, &path->verdict, path->findings, path->count + 1, &error) != POISE_OK) {
+        complain("solve: %s", error.text);
+        return false;
+    }
+    return true;
+}
+
+// --path: read it, solve its poses one after the other, print how it went. False after one line on standard error.
+static bool solve_follow_path(solve_job *job)
+{
+    solve_path *path = &job->path;
+    size_t nq = (size_t)poise_model_info(job->model).nq;
+    double rate = path->rate > 0 ? path->rate : USUAL_RATE;
+    need(poise_clip_create(path->count, (int)nq, 1 / rate, NULL, &path->clip, NULL) == POISE_OK);
+    progress_start("solving", "poses", path->count);
+    bool works = true, all_met = true;
+    for (int i = 0; works && i < path->count; ++i) {
+        works = solve_row(job, i);
+        if (works && i > 0) {
+            note_step(job, &path->rows[i]);
+        }
+        all_met = all_met && job->reached;
+        memcpy(path->clip->q + (size_t)i * nq, job->q, nq * sizeof *job->q);
+        memcpy(job->start, job->q, nq * sizeof *job->q);
+        job->options.start = POISE_START_WARM;
+        progress_show(i + 1);
+    }
+    progress_end();
+    job->reached = all_met;
+    works = works && judge_path(job);
+    if (!all_met) {
+        path->verdict.level = POISE_VERDICT_FAILED;
+    } else if (path->verdict.level == POISE_VERDICT_GOOD && !avoid_checks_all(&job->avoided)) {
+        path->verdict.level = POISE_VERDICT_DOUBTFUL;
+    }
     return works;
 }
 

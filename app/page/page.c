@@ -2,7 +2,7 @@
 #include "page.h"
 #include "cli/command.h"
 #include "cli/files.h"
-#include "cli/memory.h"
+#include "cli/terminal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,17 +1,15 @@
 // poise track: one recording, or a list of them, from the words to the exit status.
+#include "track/track.h"
 #include "cli/files.h"
-#include "cli/memory.h"
-#include "cli/ranks.h"
+#include "cli/programs.h"
 #include "cli/terminal.h"
 #include "cli/threads.h"
-#include "cli/verdict_text.h"
 #include "cli/words.h"
 #include "commands/commands.h"
-#include "track_print.h"
-#include <stdbool.h>
 
 #include <limits.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,10 +1,10 @@
 // Following a recording as OpenSim's inverse kinematics does: its tasks, its times, its table of errors.
-#include <poise/opensim.h>
-
 #include "cli/files.h"
 #include "cli/terminal.h"
-#include "cli/verdict_text.h"
-#include "track_parts.h"
+#include "cli/words.h"
+#include "track/track.h"
+
+#include <poise/opensim.h>
 
 #include <limits.h>
 #include <math.h>

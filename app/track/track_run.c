@@ -1,14 +1,11 @@
 // Following a recording: its files, a static trial, what every frame keeps to, a device, the run itself.
 #include "cli/files.h"
 #include "cli/latency.h"
-#include "cli/memory.h"
 #include "cli/programs.h"
 #include "cli/terminal.h"
 #include "cli/threads.h"
 #include "cli/words.h"
-#include "track_device.h"
-#include "track_parts.h"
-#include "track_print.h"
+#include "track/track.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -2,7 +2,7 @@
 #ifndef POISE_CUDA_APP_DEVICE_H
 #define POISE_CUDA_APP_DEVICE_H
 
-#include "track/track_device.h"
+#include "track/track.h"
 
 // Is it there? False after one line on standard error. Its name, after that.
 bool cuda_device_begin(void);

@@ -1,7 +1,7 @@
 // Ribeiro & Paiva 2019, Figs. 7 to 13.
 #include "reproduce.h"
 
-#include "cli/memory.h"
+#include "cli/terminal.h"
 
 #include <math.h>
 #include <stdlib.h>

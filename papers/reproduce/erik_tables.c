@@ -5,9 +5,8 @@
 // each process, and a run that was stopped goes on from there to the same bytes, with however many processes.
 #include "reproduce.h"
 
-#include "cli/memory.h"
-#include "cli/ranks.h"
 #include "cli/terminal.h"
+#include "cli/programs.h"
 #include "system/system.h"
 
 #include <ctype.h>

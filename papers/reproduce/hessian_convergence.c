@@ -4,7 +4,7 @@
 // others stand in (below), and curves can be compared in shape only. Frames are counted from 1 in all output.
 #include "reproduce.h"
 
-#include "cli/memory.h"
+#include "cli/terminal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include <papers/plain/plain.h>
 
-#include "cli/memory.h"
+#include "cli/terminal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 // descent in the plane.
 #include "reproduce.h"
 
-#include "cli/memory.h"
+#include "cli/terminal.h"
 
 #include <scenes/scenes.h>
 

@@ -3,10 +3,8 @@
 #include "reproduce.h"
 
 #include "cli/data_files.h"
-#include "cli/memory.h"
-#include "cli/programs.h"
-#include "cli/ranks.h"
 #include "cli/terminal.h"
+#include "cli/programs.h"
 #include "cli/threads.h"
 #include "system/system.h"
 

@@ -8,7 +8,7 @@
 #include "support/own.h"
 #include "support/test_main.h"
 
-#include <app/track/track_parts.h>
+#include <app/track/track.h>
 
 #include <string.h>
 

@@ -1,16 +1,62 @@
 // Following a recording: what `poise track`, its report and the demonstration share.
 //
 //   names -> track_load (files, poise_recording_match) -> track_run (poise_recording_follow) -> track_write
-#ifndef APP_TRACK_PARTS_H
-#define APP_TRACK_PARTS_H
+#ifndef APP_TRACK_H
+#define APP_TRACK_H
 
+#include "cli/command.h"
+#include "cli/json.h"
 #include "cli/load.h"
 #include "commands/avoid.h"
-#include "track_device.h"
 
 #include <poise/recordings.h>
+#include <poise/track.h>
 
 #include <stdio.h>
+
+// ---- A device that tracks ------------------------------------------------------------------------------------------------
+
+typedef struct track_device {
+    // Is it there? False after one line on standard error.
+    bool (*begin)(void);
+
+    // What it is called, after begin.
+    const char *(*name)(void);
+
+    // A skeleton with its markers, made for the stretches of a recording; NULL, with a reason in `error`: UNSUPPORTED, it
+    // does not serve these. Any thread may ask.
+    void *(*open)(const poise_track_plan *plan, poise_error *error);
+    poise_status (*solve)(void *body, const poise_track_plan *plan, poise_track_stretch *stretches, int count,
+                          poise_error *error);
+    void (*close)(void *body); // NULL is allowed
+} track_device;
+
+// The device that the program has; NULL: none.
+const track_device *track_device_now(void);
+void track_device_join(const track_device *device);
+
+// What --device asks for: NULL for the processors. Where the program has no device it becomes the one that has. False after
+// one line on standard error.
+bool track_device_find(const arguments *args, const track_device **found);
+
+// A recording on the device.
+typedef struct track_on_device {
+    const track_device *device;
+    void *body;
+    char why[256]; // it is not served; "" if it is
+} track_on_device;
+
+// poise_track_problem.ahead; `user` is a track_on_device. Close it with track_device_leave.
+poise_status track_device_ahead(void *user, const poise_track_plan *plan, poise_track_stretch *stretches, int count,
+                                poise_error *error);
+void track_device_leave(track_on_device *on);
+
+// Jobs side by side: one at a time works here, between these two, and lets others have their turn while the device works for
+// it.
+void track_turn_take(void);
+void track_turn_leave(void);
+
+// ---- Following a recording -----------------------------------------------------------------------------------------------
 
 // What is wanted. Fill with track_request_default(), change what you like.
 typedef struct track_request {
@@ -151,5 +197,25 @@ bool track_sensors(const track_request *request, const char *setup, const char *
 
 // What was special about a frame, in words. "" for nothing.
 void track_reason(const track_result *r, int frame, char *text, size_t size);
+
+// ---- What is said of it --------------------------------------------------------------------------------------------------
+
+void track_print(const track_result *r, FILE *stream);
+
+// How sure the angles of each joint are: [name, median over frames of the standard deviation, in degrees, of its least sure
+// angle], null where markers do not determine it.
+json_node *track_sureness_as_json(const track_result *r);
+
+// Curves of joint angles as clinicians name them: {name, step, values}; none for a skeleton that is not human.
+json_node *track_angles_as_json(const track_result *r);
+
+json_node *track_as_json(const track_result *r, const char *out, const char *report);
+
+// A page about it: everything in one file, nothing from the network. False after one line on standard error. The command
+// line is shown as the arguments say.
+bool report_write(const track_result *r, const char *name, const arguments *args);
+
+// Was this kept in every frame? Only where it was asked for (track_run.c).
+json_node *track_kept_as_json(const track_result *r, poise_kept_sort which);
 
 #endif
