@@ -128,6 +128,9 @@ export class Opener {
       await this.#openFiles(shared.files.map(unpack));
     }
     app.session?.restore(shared.state);
+    if (app.session?.motion && !app.session.judged) {
+      app.session.judged = shared.doubts ?? null; // else it was judged anew
+    }
     app.viewport.handles.rebuild();
     app.selectTarget(shared.state.targets.length > 0 ? 0 : -1);
     app.play(false);

@@ -94,6 +94,10 @@ export class Session {
     const [own, later] = [this.#judged, this.#bakedJudged];
     return !this.#isBaked ? own : later ? judgedAfter(later, own) : own?.verdict === 'good' ? null : own;
   }
+  /** What speaks against the motion without goals that were baked into it, for others to see. */
+  get doubts(): Judged | null {
+    return this.#judged?.verdict === 'good' ? null : this.#judged;
+  }
   /** Of the motion without goals that were baked into it. */
   set judged(judged: Judged | null) {
     this.#judged = judged;

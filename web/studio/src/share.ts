@@ -1,12 +1,14 @@
 /** The state of the page as part of its address: JSON, deflated, in letters that an address may hold. */
-import { methods } from 'poise-ik';
-import type { Saved } from './stage.js';
+import { methods, verdictLevels } from 'poise-ik';
+import type { Judged, Saved } from './stage.js';
 
 export interface Shared {
   scene?: string;
   /** Files, on top of the scene where there is one. */
   files?: Packed[];
   state: Saved;
+  /** What speaks against the motion that the files hold. A good verdict is not believed: it is left out. */
+  doubts?: Judged;
 }
 
 /** A file as its text, or else as its bytes in base64. */
@@ -61,7 +63,7 @@ export async function decode(text: string): Promise<Shared> {
     const packed = fromBase64(text.replaceAll('-', '+').replaceAll('_', '/'));
     const json = new TextDecoder().decode(await through(packed, new DecompressionStream('deflate-raw')));
     const shared = JSON.parse(json) as Shared;
-    if (!isSaved(shared.state) || !areFiles(shared.files)) {
+    if (!isSaved(shared.state) || !areFiles(shared.files) || !areDoubts(shared.doubts)) {
       throw new Error('state');
     }
     return shared;
@@ -78,6 +80,20 @@ const numbers = (x: unknown, count?: number): boolean =>
 function areFiles(files: unknown): boolean {
   const isText = (x: unknown): boolean => x === undefined || typeof x === 'string';
   return files === undefined || (Array.isArray(files) && files.every((f: Packed) => typeof f?.name === 'string' && isText(f.text) && isText(f.base64)));
+}
+
+function areDoubts(doubts: unknown): boolean {
+  const { what, verdict, findings, figures } = (doubts ?? {}) as Judged;
+  const areTexts = (...list: unknown[]): boolean => list.every((x) => typeof x === 'string');
+  return (
+    doubts === undefined ||
+    (['fit', 'retargeting', 'baking'].includes(what) &&
+      ['doubtful', 'failed'].includes(verdict) &&
+      Array.isArray(findings) &&
+      findings.every((f) => verdictLevels.includes(f?.level) && areTexts(f.kind, f.text) && numbers([f.first, f.last])) &&
+      Array.isArray(figures) &&
+      areTexts(...figures))
+  );
 }
 
 /** An address comes from anybody: believe nothing of it. */

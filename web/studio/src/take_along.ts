@@ -20,8 +20,9 @@ export class TakeAlong {
     if (!session) {
       return;
     }
+    const { doubts } = session;
     const linkTo = (files: readonly DroppedFile[]) =>
-      encode({ ...(app.scene ? { scene: app.scene } : {}), ...(files.length > 0 ? { files: files.map(({ name, bytes }) => pack(name, bytes)) } : {}), state: session.save() });
+      encode({ ...(app.scene ? { scene: app.scene } : {}), ...(files.length > 0 ? { files: files.map(({ name, bytes }) => pack(name, bytes)) } : {}), state: session.save(), ...(doubts ? { doubts } : {}) });
     const whole = await linkTo(app.files);
     const read = app.files.filter(({ name }) => session.stage.read?.includes(name));
     const isCut = whole.length > MOST_LETTERS && read.length < app.files.length;

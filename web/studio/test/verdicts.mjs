@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
-import { dropped, LONG, notice, on, poise, probe, said, shots, until } from './browser.mjs';
+import { dropped, LONG, notice, on, open, poise, probe, said, shots, until } from './browser.mjs';
 import { walker } from './walker.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'poise-verdicts-'));
@@ -86,6 +86,20 @@ test('a motion is put on a robot as the command puts it there: the same bits, th
   assert.equal(told.soles_guessed, false); // its shapes matter
   await page.evaluate(() => document.querySelector('aside').scrollTo(0, 0));
   await page.screenshot({ path: `${shots}/verdict.png` });
+
+  // a link to it says the same of it, also where goals are met
+  assert.equal(told.verdict.level, 'doubtful');
+  await page.getByLabel('Time', { exact: true }).fill('0.5');
+  await page.locator('canvas.stage').focus();
+  await page.keyboard.press('1');
+  await until(page, () => /^reached/.test(document.querySelector('.status').textContent));
+  assert.equal(await tone(page), 'fair');
+  await page.getByLabel('Copy a link to this (L)').click();
+  await until(page, () => location.hash.length > 10);
+  const { page: other, finish } = await open(page.url().slice(page.url().indexOf('#')));
+  await agrees(other, told);
+  assert.match(await other.locator('.status').textContent(), /^reached/);
+  await finish();
 }));
 
 test('a real recording is put on a real robot as the command puts it there', { timeout: LONG }, async (t) => {
