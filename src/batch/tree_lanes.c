@@ -396,7 +396,7 @@ static bool load(pz_tree_lanes *t, int lane, poise_problem *problem)
     }
     t->begun += 1;
     at->problem = problem;
-    at->call.answer.report.why = POISE_WHY_BUDGET;
+    at->call.answer.end = pz_used_up;
     at->stage = FIRST;
     at->iterations_left = s->options.max_iterations;
     at->state = pz_auto_start();
@@ -433,7 +433,7 @@ static void hand_over(pz_tree_lanes *t, int lane)
 static bool needs_second_look(const pz_tree_lanes *t, const pz_tree_lane *at, int lane)
 {
     const poise_problem *p = at->problem;
-    bool is_looked_at = at->call.answer.report.outcome == POISE_OUTCOME_CLOSEST && p->goal_count <= PZ_LOOKED_AT;
+    bool is_looked_at = at->call.answer.end.outcome == POISE_OUTCOME_CLOSEST && p->goal_count <= PZ_LOOKED_AT;
     bool is_at_limit = false;
     for (int i = 0; i < t->model->nq && is_looked_at; ++i) {
         double q = t->q_at[i * t->lanes + lane];
@@ -448,7 +448,8 @@ static void finish(pz_tree_lanes *t, int lane)
     pz_tree_lane *at = &t->lane[lane];
     poise_solver *s = t->solver;
     poise_report *r = &at->call.answer.report;
-    if ((r->outcome != POISE_OUTCOME_REACHED && s->options.restarts > 0) || needs_second_look(t, at, lane)) {
+    if ((at->call.answer.end.outcome != POISE_OUTCOME_REACHED && s->options.restarts > 0) ||
+        needs_second_look(t, at, lane)) {
         hand_over(t, lane);
         return;
     }
@@ -565,7 +566,7 @@ static bool judge(pz_tree_lanes *t, int lane)
         return false;
     }
     at->stage = at->iterations_left == 0 ? LAST : AGAIN;
-    at->call.answer.report.outcome = POISE_OUTCOME_BUDGET;
+    at->call.answer.end = pz_used_up;
     return false;
 }
 
@@ -574,18 +575,16 @@ static bool is_done(pz_tree_lanes *t, int lane, bool met, bool stationary)
 {
     pz_tree_lane *at = &t->lane[lane];
     at->call.answer.report.gradient = t->largest[lane];
-    if (at->cost <= t->solver->problem->cost_tolerance || met) {
-        at->call.answer.report.outcome = POISE_OUTCOME_REACHED;
-        at->call.answer.report.why = POISE_WHY_REACHED;
+    if (at->cost <= at->call.problem.cost_tolerance || met) {
+        at->call.answer.end = pz_reached;
     } else if (stationary && (size_at(t, lane) > PZ_LARGE ||
                               (at->iterations_left > 0 && pz_may_be_saddle(&at->state, POISE_OUTCOME_CLOSEST)))) {
         hand_over(t, lane);
         return false;
     } else if (stationary) {
-        at->call.answer.report.outcome = POISE_OUTCOME_CLOSEST;
-        at->call.answer.report.why = pz_why_closest(at->problem->goals, at->problem->goal_count);
+        at->call.answer.end = pz_closest(at->problem->goals, at->problem->goal_count);
     } else if (at->iterations_left == 0) {
-        at->call.answer.report.outcome = POISE_OUTCOME_BUDGET;
+        at->call.answer.end = pz_used_up;
     } else {
         begin_step(at);
         return false;

@@ -746,7 +746,7 @@ static pz_arm_end descend_generally(poise_solver *solver, pz_arm_call *call)
 {
     int traced = solver->answer->report.traced;
     set_configuration(solver, call->chain, call->run.q, solver->q_try);
-    poise_outcome outcome = pz_solver_run_from(solver, solver->q_try);
+    poise_outcome outcome = pz_solver_run_from(solver, solver->q_try).outcome;
     judge_trace(solver, &call->run, traced);
     for (int i = 0; i < call->chain->n; ++i) {
         call->run.q[i] = solver->at->kin.q[call->chain->q[i]];
@@ -1126,9 +1126,9 @@ static void stay_at_limits(poise_solver *solver, pz_arm_call *call)
 static void doubt_closest(poise_solver *solver, const pz_arm_call *call)
 {
     bool is_near = call->reach == PZ_ARM_NOWHERE && !call->target.has_band && 0.5 * call->run.r + call->run.e < BESIDE_ZERO;
-    if (solver->answer->report.outcome == POISE_OUTCOME_CLOSEST && (is_near || call->reach == PZ_ARM_BEYOND_LIMITS)) {
-        solver->answer->report.outcome = POISE_OUTCOME_STALLED;
-        solver->answer->report.why = is_near ? POISE_WHY_BESIDE : POISE_WHY_LIMITS;
+    pz_end *end = &solver->answer->end;
+    if (end->outcome == POISE_OUTCOME_CLOSEST && (is_near || call->reach == PZ_ARM_BEYOND_LIMITS)) {
+        *end = (pz_end){POISE_OUTCOME_STALLED, is_near ? POISE_WHY_BESIDE : POISE_WHY_LIMITS};
     }
 }
 
@@ -1141,14 +1141,12 @@ static void leave_saddle(poise_solver *solver)
     memcpy(solver->q_try, solver->q_best, size);
     for (int k = 0; k < SADDLE_TRIES && goes_on; ++k) {
         memcpy(solver->q_best, solver->q_try, size);
-        solver->answer->report.outcome = pz_solver_run_from(solver, solver->q_best);
-        goes_on =
-            solver->answer->report.outcome == POISE_OUTCOME_CLOSEST && pz_has_weak_bound(solver) && pz_is_refuted(solver);
+        solver->answer->end = pz_solver_run_from(solver, solver->q_best);
+        goes_on = solver->answer->end.outcome == POISE_OUTCOME_CLOSEST && pz_has_weak_bound(solver) && pz_is_refuted(solver);
     }
     memcpy(solver->q_best, solver->at->kin.q, size);
     if (goes_on) {
-        solver->answer->report.outcome = POISE_OUTCOME_STALLED;
-        solver->answer->report.why = POISE_WHY_REFUTED;
+        solver->answer->end = (pz_end){POISE_OUTCOME_STALLED, POISE_WHY_REFUTED};
     }
 }
 
@@ -1163,22 +1161,22 @@ static void conclude(poise_solver *solver, pz_arm_call *call, pz_arm_end end)
     report->iterations += call->run.iterations;
     report->evaluations += call->run.evaluations;
     if (end == PZ_ARM_MET && !call->target.has_band && is_reached(solver, call)) {
-        report->outcome = POISE_OUTCOME_REACHED;
-        report->why = POISE_WHY_REACHED;
+        solver->answer->end = pz_reached;
         return;
     }
     pz_try(solver, solver->q_best, POISE_LEVEL_HESSIAN);
     pz_accept(solver);
     pz_refresh_diagonal(solver);
-    if (pz_is_done(solver, &report->outcome)) {
-        if (report->outcome == POISE_OUTCOME_CLOSEST) {
+    if (pz_is_done(solver, &solver->answer->end)) {
+        if (solver->answer->end.outcome == POISE_OUTCOME_CLOSEST) {
             leave_saddle(solver);
         }
         doubt_closest(solver, call);
         return;
     }
-    report->outcome = end == PZ_ARM_MET ? POISE_OUTCOME_STALLED : arm_outcome(end);
-    report->why = end == PZ_ARM_BUDGET ? POISE_WHY_BUDGET : end == PZ_ARM_CLOSEST ? POISE_WHY_CLOSEST : POISE_WHY_STALLED;
+    solver->answer->end = end == PZ_ARM_BUDGET    ? pz_used_up
+                          : end == PZ_ARM_CLOSEST ? (pz_end){POISE_OUTCOME_CLOSEST, POISE_WHY_CLOSEST}
+                                                  : pz_stalled;
     doubt_closest(solver, call);
 }
 

@@ -324,18 +324,17 @@ static bool escape(poise_solver *solver, pz_auto *a, bool is_end)
 // Is this the end? Where no direction leads down at first order the point may still be a saddle.
 static bool is_end(poise_solver *solver, pz_auto *a)
 {
-    if (!pz_is_done(solver, &a->outcome)) {
+    if (!pz_is_done(solver, &a->end)) {
         return false;
     }
-    if (!pz_may_be_saddle(a, a->outcome)) {
+    if (!pz_may_be_saddle(a, a->end.outcome)) {
         return true;
     }
     pz_damped_refresh((pz_damped *)solver->method, solver, true);
     if (!escape(solver, a, true)) {
         return true;
     }
-    a->outcome = POISE_OUTCOME_BUDGET; // until the new point says more
-    solver->answer->report.why = POISE_WHY_BUDGET;
+    a->end = pz_used_up; // until the new point says more
     return solver->iterations_left == 0;
 }
 
@@ -373,12 +372,12 @@ bool pz_auto_judge(poise_solver *solver, pz_auto *a, double cost)
     }
     // stop
     if (!a->is_fresh && pz_is_stuck(&a->trial, d->damping)) {
-        a->outcome = pz_stuck_outcome(solver, pz_is_flat(&a->trial));
+        a->end = pz_stuck(solver, pz_is_flat(&a->trial));
         return false;
     }
     if (solver->iterations_left == 0) {
-        bool is_done = a->is_fresh && pz_is_done(solver, &a->outcome);
-        a->outcome = is_done ? a->outcome : POISE_OUTCOME_BUDGET;
+        bool is_done = a->is_fresh && pz_is_done(solver, &a->end);
+        a->end = is_done ? a->end : pz_used_up;
         return false;
     }
     return true;
@@ -392,7 +391,7 @@ static void *auto_lay_out(poise_solver *solver, pz_arena *arena)
     return scratch;
 }
 
-static poise_outcome auto_run(poise_solver *solver)
+static pz_end auto_run(poise_solver *solver)
 {
     pz_auto a;
     pz_auto_begin(solver, &a);
@@ -403,8 +402,8 @@ static poise_outcome auto_run(poise_solver *solver)
         }
     }
     solver->answer->is_unproved =
-        solver->answer->is_unproved || (a.outcome == POISE_OUTCOME_CLOSEST && !a.is_minimum && a.escapes == 0);
-    return a.outcome;
+        solver->answer->is_unproved || (a.end.outcome == POISE_OUTCOME_CLOSEST && !a.is_minimum && a.escapes == 0);
+    return a.end;
 }
 
 const pz_method_row pz_auto_method = {auto_lay_out, auto_run, NULL, NULL};
@@ -421,15 +420,15 @@ const pz_method_row pz_auto_method = {auto_lay_out, auto_run, NULL, NULL};
 // sign. J^T J is the objective's Gauss-Newton Hessian, the system is solved by the tree step in O(N), and metric, active set
 // and the control of lambda are those of AUTO.
 
-static poise_outcome levenberg_marquardt_run(poise_solver *solver)
+static pz_end levenberg_marquardt_run(poise_solver *solver)
 {
     pz_damped *d = solver->method;
-    poise_outcome outcome;
+    pz_end end;
     bool accepted = true, first = true;
     d->damping = pz_damping_begin(&solver->options);
     for (;;) {
-        if (accepted && pz_is_done(solver, &outcome)) {
-            return outcome;
+        if (accepted && pz_is_done(solver, &end)) {
+            return end;
         }
         if (accepted) {
             pz_damped_refresh(d, solver, first);
@@ -440,10 +439,10 @@ static poise_outcome levenberg_marquardt_run(poise_solver *solver)
         accepted = pz_damped_judge(solver, d, pz_damped_evaluate(solver, d), &trial);
         d->damping = pz_damping_after(d->damping, &trial);
         if (pz_is_stuck(&trial, d->damping)) {
-            return pz_stuck_outcome(solver, pz_is_flat(&trial));
+            return pz_stuck(solver, pz_is_flat(&trial));
         }
         if (solver->iterations_left == 0) {
-            return accepted && pz_is_done(solver, &outcome) ? outcome : POISE_OUTCOME_BUDGET;
+            return accepted && pz_is_done(solver, &end) ? end : pz_used_up;
         }
     }
 }

@@ -125,7 +125,7 @@ typedef struct pz_auto {
     bool is_minimum; // it led here with a positive definite H, so this is no saddle
     int escapes;     // from saddles, that are left
     pz_trial trial;  // the step under way
-    poise_outcome outcome;
+    pz_end end;
 } pz_auto;
 
 static inline pz_auto pz_auto_start(void)
@@ -203,7 +203,7 @@ bool pz_damped_judge(poise_solver *solver, const pz_damped *d, double cost, pz_t
 // ---- The loop ------------------------------------------------------------------------------------------------------------
 
 // The body of AUTO's loop, for callers with several runs under way: begin at solver->at; then a step, its evaluation
-// (pz_damped_evaluate), and the judgement of its cost. False: the run has ended, with a->outcome.
+// (pz_damped_evaluate), and the judgement of its cost. False: the run has ended, with a->end.
 void pz_auto_begin(poise_solver *solver, pz_auto *a);
 bool pz_auto_step(poise_solver *solver, pz_auto *a);
 bool pz_auto_judge(poise_solver *solver, pz_auto *a, double cost);

@@ -220,11 +220,10 @@ static bool is_open_to_doubt(poise_solver *s)
 // By levels of priority an answer is closest in another sense, and another reason says so.
 void pz_certify(poise_solver *s)
 {
-    bool is_closest = s->answer->report.outcome == POISE_OUTCOME_CLOSEST;
-    bool is_claimed = is_closest && (s->answer->report.why == pz_why_closest(s->problem->goals, s->problem->goal_count) ||
-                                     s->answer->report.why == POISE_WHY_HELD);
+    const pz_end *end = &s->answer->end;
+    poise_why usual = pz_closest(s->problem->goals, s->problem->goal_count).why;
+    bool is_claimed = end->outcome == POISE_OUTCOME_CLOSEST && (end->why == usual || end->why == POISE_WHY_HELD);
     if (is_claimed && is_open_to_doubt(s) && pz_is_refuted(s)) {
-        s->answer->report.outcome = POISE_OUTCOME_STALLED;
-        s->answer->report.why = POISE_WHY_REFUTED;
+        s->answer->end = (pz_end){POISE_OUTCOME_STALLED, POISE_WHY_REFUTED};
     }
 }

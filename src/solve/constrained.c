@@ -666,14 +666,9 @@ static pz_damping damping_after(pz_damping was, const pz_trial *t)
     return next;
 }
 
-static bool is_over(poise_solver *solver, pz_constrained *w, poise_outcome *outcome)
+static bool is_over(const poise_solver *solver, const pz_constrained *w)
 {
-    if (holds_everything(solver, &w->at) && reaches(solver)) {
-        solver->answer->report.why = POISE_WHY_REACHED;
-        *outcome = POISE_OUTCOME_REACHED;
-        return true;
-    }
-    return false;
+    return holds_everything(solver, &w->at) && reaches(solver);
 }
 
 // Where the goals are met and only loops are a little open, closing them at once is the shorter way.
@@ -686,31 +681,28 @@ static void close_loops(poise_solver *solver, pz_constrained *w)
 }
 
 // Improve solver->at, where the rows are known. With `may_drop` a run that comes to nothing ends early.
-static poise_outcome run_within(poise_solver *solver, pz_constrained *w, bool may_drop)
+static pz_end run_within(poise_solver *solver, pz_constrained *w, bool may_drop)
 {
     pz_auto a = pz_auto_start();
-    poise_outcome outcome = POISE_OUTCOME_BUDGET;
     double watched = INFINITY;
     w->damping = pz_damping_begin(&solver->options);
     w->hint_count = 0;
     w->nu = 0.0;
     w->has_exact = w->has_gauss_newton = false; // what is there belongs to another point
-    solver->answer->report.why = POISE_WHY_BUDGET;
     for (int i = 0;; ++i) {
         if (a.is_fresh) {
             close_loops(solver, w);
-            if (is_over(solver, w, &outcome)) {
-                return outcome;
+            if (is_over(solver, w)) {
+                return pz_reached;
             }
             prepare(solver, w);
         }
         if (solver->iterations_left == 0) {
-            return outcome;
+            return pz_used_up;
         }
         make_step(solver, w, pz_wants_exact(&a), &a.trial);
         if (a.is_fresh && broken_at(w, &w->at) <= PZ_ROW_AIM && is_stationary(solver, w)) {
-            solver->answer->report.why = pz_why_closest(solver->problem->goals, solver->problem->goal_count);
-            return POISE_OUTCOME_CLOSEST;
+            return pz_closest(solver->problem->goals, solver->problem->goal_count);
         }
         bool accepted = pz_is_accepted(&a.trial);
         keep_hints(w);
@@ -722,15 +714,12 @@ static poise_outcome run_within(poise_solver *solver, pz_constrained *w, bool ma
         pz_auto_learn(&a, &a.trial);
         if (!accepted && pz_is_stuck(&a.trial, w->damping)) {
             bool is_closest = pz_is_flat(&a.trial) && broken_at(w, &w->at) <= PZ_ROW_AIM;
-            solver->answer->report.why =
-                is_closest ? pz_why_closest(solver->problem->goals, solver->problem->goal_count) : POISE_WHY_STALLED;
-            return is_closest ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_STALLED;
+            return is_closest ? pz_closest(solver->problem->goals, solver->problem->goal_count) : pz_stalled;
         }
         if (may_drop && i >= TRIED && i % WATCHED == 0) {
             double merit = solver->at->cost + w->nu * w->at.broken;
             if (merit > SLOWEST * watched) {
-                solver->answer->report.why = POISE_WHY_STALLED;
-                return POISE_OUTCOME_STALLED;
+                return pz_stalled;
             }
             watched = merit;
         }
@@ -813,12 +802,12 @@ static bool has_loops(const pz_constraints *c)
     return false;
 }
 
-// Evaluate q as the current point, with its rows.
-static bool arrive(poise_solver *s, pz_constrained *w, const double *q)
+// Evaluate q as the current point, with its rows. False: the run is over there, for the reason of `end`.
+static bool arrive(poise_solver *s, pz_constrained *w, const double *q, pz_end *end)
 {
     double cost = pz_try(s, q, POISE_LEVEL_HESSIAN);
-    poise_outcome ignored;
-    bool goes_on = pz_solver_arrive(s, cost, &ignored);
+    bool goes_on = pz_solver_arrive(s, cost, end);
+    end->outcome = POISE_OUTCOME_BUDGET;
     pz_constraints_evaluate(&w->constraints, &s->at->kin, &w->at);
     return goes_on;
 }
@@ -850,7 +839,7 @@ static bool search_tips(poise_solver *s, pz_constrained *w, int run)
     copy(from_here.q_start, s->q_try, s->model->nq);
     poise_report before = s->answer->report;
     pz_set_problem(s, &from_here);
-    bool met = pz_tips_solve(s) && s->answer->report.outcome == POISE_OUTCOME_REACHED;
+    bool met = pz_tips_solve(s) && s->answer->end.outcome == POISE_OUTCOME_REACHED;
     pz_set_problem(s, given);
     before.iterations = s->answer->report.iterations;
     before.evaluations = s->answer->report.evaluations;
@@ -869,7 +858,7 @@ static int meet_goals(poise_solver *s, pz_constrained *w, int run, bool *met)
     if (*met) {
         return most;
     }
-    *met = pz_solver_run_from(s, s->q_try) == POISE_OUTCOME_REACHED;
+    *met = pz_solver_run_from(s, s->q_try).outcome == POISE_OUTCOME_REACHED;
     copy(w->q_start, s->at->kin.q, s->model->nq);
     return *met ? most : s->iterations_left > most / 2 ? s->iterations_left : most / 2;
 }
@@ -893,7 +882,7 @@ static void note_in_way(const poise_solver *s, pz_constrained *w, const pz_const
 }
 
 // From q_try to where start number `run` ends.
-static poise_outcome run_from(poise_solver *s, pz_constrained *w, int run, bool goals_first)
+static pz_end run_from(poise_solver *s, pz_constrained *w, int run, bool goals_first)
 {
     bool is_last = run == s->options.restarts;
     int iterations = s->options.max_iterations;
@@ -903,9 +892,10 @@ static poise_outcome run_from(poise_solver *s, pz_constrained *w, int run, bool 
     } else {
         copy(w->q_start, s->q_try, s->model->nq);
     }
-    if (!arrive(s, w, w->q_start)) {
+    pz_end end;
+    if (!arrive(s, w, w->q_start, &end)) {
         note_point(s, w);
-        return POISE_OUTCOME_BUDGET;
+        return end;
     }
     s->iterations_left = iterations;
     note_point(s, w);
@@ -915,12 +905,12 @@ static poise_outcome run_from(poise_solver *s, pz_constrained *w, int run, bool 
     if (is_last && s->options.restarts == 0 && !holds_everything(s, &w->at)) {
         mend(s, w, OUT_OF_BOUNDS);
     }
-    poise_outcome outcome = run_within(s, w, !is_last);
+    end = run_within(s, w, !is_last);
     keep_base(s, w);
     if (!holds_everything(s, &w->at)) {
         mend(s, w, LAST_STEPS);
     }
-    return outcome;
+    return end;
 }
 
 // Does what is held cost less than the end of a run, by more than its last steps?
@@ -931,18 +921,15 @@ static bool is_below(const pz_constrained *w, double cost)
 
 // A run may pass a pose that holds, for one that mends more, and end above it: it goes on from there. Returns how that ends;
 // below what is held then nothing is proved.
-static poise_outcome go_on_from_held(poise_solver *s, pz_constrained *w)
+static pz_end go_on_from_held(poise_solver *s, pz_constrained *w)
 {
     int left = s->iterations_left;
     copy(w->q_start, w->q_held, s->model->nq);
-    bool goes_on = arrive(s, w, w->q_start);
+    pz_end end;
+    bool goes_on = arrive(s, w, w->q_start, &end);
     s->iterations_left = left;
-    poise_outcome outcome = goes_on ? run_within(s, w, false) : POISE_OUTCOME_BUDGET;
-    if (outcome == POISE_OUTCOME_CLOSEST && is_below(w, s->at->cost)) {
-        s->answer->report.why = POISE_WHY_STALLED;
-        outcome = POISE_OUTCOME_STALLED;
-    }
-    return outcome;
+    end = goes_on ? run_within(s, w, false) : end;
+    return end.outcome == POISE_OUTCOME_CLOSEST && is_below(w, s->at->cost) ? pz_stalled : end;
 }
 
 // A start that holds is never exchanged for something worse. Where the goals came first it has not been checked yet.
@@ -959,16 +946,14 @@ static void fall_back_on_start(poise_solver *s, pz_constrained *w)
         note_point(s, w);
     }
     if (w->held_cost != before) {
-        s->answer->report.outcome = w->held_reaches ? POISE_OUTCOME_REACHED : POISE_OUTCOME_STALLED;
-        s->answer->report.why = w->held_reaches ? POISE_WHY_REACHED : POISE_WHY_STALLED;
+        s->answer->end = w->held_reaches ? pz_reached : pz_stalled;
     }
 }
 
 static void run_all(poise_solver *s, pz_constrained *w)
 {
     bool is_warm = s->options.start == POISE_START_WARM, loops = has_loops(&w->constraints);
-    poise_outcome best = POISE_OUTCOME_BUDGET;
-    poise_why why = POISE_WHY_BUDGET;
+    pz_end best = pz_used_up;
     for (int run = 0; run <= s->options.restarts; ++run) {
         double before = w->held_cost;
         if (run == 0) {
@@ -978,22 +963,22 @@ static void run_all(poise_solver *s, pz_constrained *w)
             restart(s, w, run);
             s->answer->report.restarts += 1;
         }
-        poise_outcome outcome = run_from(s, w, run, !loops && !(run == 0 && is_warm));
-        if (outcome == POISE_OUTCOME_CLOSEST && w->held_cost != before && is_below(w, s->at->cost)) {
-            outcome = go_on_from_held(s, w);
+        pz_end end = run_from(s, w, run, !loops && !(run == 0 && is_warm));
+        if (end.outcome == POISE_OUTCOME_CLOSEST && w->held_cost != before && is_below(w, s->at->cost)) {
+            end = go_on_from_held(s, w);
         }
         if (run == 0 || w->held_cost != before) {
-            best = outcome;
-            why = s->answer->report.why;
+            best = end;
         }
         if (w->has_held && w->held_reaches) {
-            best = POISE_OUTCOME_REACHED;
-            why = POISE_WHY_REACHED;
+            best = pz_reached;
             break;
         }
     }
-    s->answer->report.outcome = best == POISE_OUTCOME_REACHED && !w->held_reaches ? POISE_OUTCOME_STALLED : best;
-    s->answer->report.why = why;
+    if (best.outcome == POISE_OUTCOME_REACHED && !w->held_reaches) {
+        best.outcome = POISE_OUTCOME_STALLED;
+    }
+    s->answer->end = best;
 }
 
 // ---- Arms ----------------------------------------------------------------------------------------------------------------
@@ -1028,7 +1013,7 @@ static bool search_arm(poise_solver *s, pz_constrained *w)
     pz_set_problem(s, &guarded);
     bool solved = pz_arm_solve(s, s->arm);
     pz_set_problem(s, given);
-    if (solved && s->answer->report.outcome == POISE_OUTCOME_REACHED) {
+    if (solved && s->answer->end.outcome == POISE_OUTCOME_REACHED) {
         pz_kin_sweep(&s->trial->kin, s->q_best);
         survey(w, &s->trial->kin);
         if (holds_everything(s, &w->at)) {
@@ -1049,6 +1034,7 @@ static bool search_arm(poise_solver *s, pz_constrained *w)
 static void describe(poise_solver *s, pz_constrained *w)
 {
     poise_report *r = &s->answer->report;
+    pz_end *end = &s->answer->end;
     double least = ACTIVE;
     if (!w->is_surveyed) {
         survey(w, &s->at->kin); // pz_solve_end has been there
@@ -1066,16 +1052,16 @@ static void describe(poise_solver *s, pz_constrained *w)
             r->blocking_item = row->item;
         }
     }
-    if (r->blocking == POISE_NONE && r->outcome != POISE_OUTCOME_REACHED) {
+    if (r->blocking == POISE_NONE && end->outcome != POISE_OUTCOME_REACHED) {
         r->blocking = w->in_way;
         r->blocking_item = w->in_way == POISE_NONE ? 0 : w->in_way_item;
     }
     r->clearance = min2(r->clearance, w->clearance);
     if (!r->holds) {
-        r->outcome = POISE_OUTCOME_INFEASIBLE;
-        r->why = POISE_WHY_INFEASIBLE;
-    } else if (r->outcome == POISE_OUTCOME_CLOSEST && r->active_constraints > 0 && r->why != POISE_WHY_HELD) {
-        r->why = r->why == POISE_WHY_PULLED ? POISE_WHY_CONSTRAINED_PULLED : POISE_WHY_CONSTRAINED;
+        end->outcome = POISE_OUTCOME_INFEASIBLE;
+        end->why = POISE_WHY_INFEASIBLE;
+    } else if (end->outcome == POISE_OUTCOME_CLOSEST && r->active_constraints > 0 && end->why != POISE_WHY_HELD) {
+        end->why = end->why == POISE_WHY_PULLED ? POISE_WHY_CONSTRAINED_PULLED : POISE_WHY_CONSTRAINED;
     }
 }
 

@@ -427,8 +427,7 @@ static void report_step(poise_solver *s, const double *q, poise_report *report)
     for (int i = 0; i < s->problem->goal_count && is_met; ++i) {
         is_met = pz_goal_is_met(s, &s->problem->goals[i]);
     }
-    s->answer->report.outcome = is_met ? POISE_OUTCOME_REACHED : POISE_OUTCOME_BUDGET;
-    s->answer->report.why = is_met ? POISE_WHY_REACHED : POISE_WHY_STEP;
+    s->answer->end = is_met ? pz_reached : (pz_end){POISE_OUTCOME_BUDGET, POISE_WHY_STEP};
     s->answer->may_keep_start = false; // the answer is where the velocities lead, even if that costs more
     pz_solve_end(s, s->q_try, report);
 }

@@ -933,28 +933,19 @@ static bool improve(poise_solver *s, pz_rows *rows, const pz_row_method *method,
 // ---- The run -------------------------------------------------------------------------------------------------------------
 
 // May the method stop? With several levels the gradient of their sum says nothing.
-static bool is_done(poise_solver *s, pz_rows *rows, poise_outcome *outcome)
+static bool is_done(poise_solver *s, pz_rows *rows, pz_end *end)
 {
-    poise_why why = s->answer->report.why;
-    bool done = pz_is_done_afresh(s, outcome);
-    if (rows->nv == 0 || (done && *outcome == POISE_OUTCOME_REACHED)) {
+    bool done = pz_is_done_afresh(s, end);
+    if (rows->nv == 0 || (done && end->outcome == POISE_OUTCOME_REACHED)) {
         return true;
     }
     gather_rows(s, &s->at->kin, rows);
-    if (done && rows->level_count > 1) {
-        s->answer->report.why = why;
-        return false;
-    }
-    return done;
+    return done && rows->level_count <= 1;
 }
 
-static poise_outcome nothing_better(poise_solver *s, pz_rows *rows)
+static pz_end nothing_better(poise_solver *s, pz_rows *rows)
 {
-    if (rows->level_count > 1) {
-        s->answer->report.why = POISE_WHY_LEVELS;
-        return POISE_OUTCOME_CLOSEST;
-    }
-    return pz_stuck_outcome(s, false);
+    return rows->level_count > 1 ? (pz_end){POISE_OUTCOME_CLOSEST, POISE_WHY_LEVELS} : pz_stuck(s, false);
 }
 
 // One iteration: improve the first level that can be improved. False: there is none.
@@ -999,14 +990,14 @@ bool pz_rows_improve(poise_solver *s, bool first)
     return is_better;
 }
 
-poise_outcome pz_rows_run(poise_solver *s, const pz_row_method *method)
+pz_end pz_rows_run(poise_solver *s, const pz_row_method *method)
 {
     pz_rows *rows = s->method;
-    poise_outcome outcome;
+    pz_end end = pz_used_up;
     bool more = true;
-    while (!is_done(s, rows, &outcome)) {
+    while (!is_done(s, rows, &end)) {
         if (!more) {
-            return POISE_OUTCOME_BUDGET;
+            return pz_used_up;
         }
         double damping;
         bool taken = iterate(s, rows, method, &damping);
@@ -1018,7 +1009,7 @@ poise_outcome pz_rows_run(poise_solver *s, const pz_row_method *method)
             return nothing_better(s, rows);
         }
     }
-    return outcome;
+    return end;
 }
 
 // ---- PRIORITY ------------------------------------------------------------------------------------------------------------
@@ -1028,7 +1019,7 @@ static void *priority_lay_out(poise_solver *solver, pz_arena *arena)
     return pz_rows_lay_out(solver, arena, POISE_ROWS_PRIORITY);
 }
 
-static poise_outcome priority_run(poise_solver *solver)
+static pz_end priority_run(poise_solver *solver)
 {
     static const pz_row_method method = {POISE_ROWS_PRIORITY, pz_damped_rows_step};
     return pz_rows_run(solver, &method);

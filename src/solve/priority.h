@@ -78,7 +78,7 @@ void *pz_rows_lay_out(poise_solver *solver, pz_arena *arena, pz_level_rule rule)
 poise_status pz_rows_check(poise_solver *solver);
 
 // Run a method over rows.
-poise_outcome pz_rows_run(poise_solver *solver, const pz_row_method *method);
+pz_end pz_rows_run(poise_solver *solver, const pz_row_method *method);
 
 // Of methods with levels: is the current point better than the best end of the starts before?
 bool pz_rows_improve(poise_solver *solver, bool first);

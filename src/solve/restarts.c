@@ -291,7 +291,7 @@ static bool is_out_of_reach(const poise_solver *s)
 }
 
 // The current method from solver->q_try, without limits.
-static poise_outcome run_open(poise_solver *s)
+static pz_end run_open(poise_solver *s)
 {
     size_t size = (size_t)s->model->nv * sizeof *s->box;
     bool has_swings = s->has_swings;
@@ -302,10 +302,10 @@ static poise_outcome run_open(poise_solver *s)
         s->box[i].upper = stays ? s->box[i].upper : INFINITY;
     }
     s->has_swings = false;
-    poise_outcome outcome = pz_solver_run_from(s, s->q_try);
+    pz_end end = pz_solver_run_from(s, s->q_try);
     memcpy(s->box, s->limits, size);
     s->has_swings = has_swings;
-    return outcome;
+    return end;
 }
 
 // x by whole turns into the interval or next to it.
@@ -351,23 +351,22 @@ static bool run_inside(poise_solver *s)
 {
     double before = INFINITY, far = bring_inside(s);
     for (int k = 1; k < BEYOND_PROJECTIONS && far > BEYOND_INSIDE && far < BEYOND_CONVERGES * before; ++k) {
-        if (run_open(s) != POISE_OUTCOME_REACHED) {
+        if (run_open(s).outcome != POISE_OUTCOME_REACHED) {
             break;
         }
         before = far;
         far = bring_inside(s);
     }
-    return pz_solver_run_from(s, s->q_try) == POISE_OUTCOME_REACHED;
+    return pz_solver_run_from(s, s->q_try).outcome == POISE_OUTCOME_REACHED;
 }
 
 void pz_search_beyond_limits(poise_solver *s)
 {
-    poise_report *r = &s->answer->report;
-    if (r->outcome != POISE_OUTCOME_CLOSEST || s->options.restarts == 0 || s->options.method != POISE_METHOD_AUTO ||
+    pz_end *end = &s->answer->end;
+    if (end->outcome != POISE_OUTCOME_CLOSEST || s->options.restarts == 0 || s->options.method != POISE_METHOD_AUTO ||
         !s->options.use_limits || !are_to_be_met(s) || is_out_of_reach(s)) {
         return;
     }
-    poise_why why = r->why;
     int first = s->options.restarts + 1;
     int count = s->options.restarts < BEYOND_LEAST ? BEYOND_LEAST : least(s->options.restarts, BEYOND_MOST);
     bool is_within = false, is_beyond = false;
@@ -377,7 +376,7 @@ void pz_search_beyond_limits(poise_solver *s)
     s->is_quiet = true; // a trace calls no step accepted that leaves the limits
     for (int m = 0; !is_within && (is_beyond ? m < count : m < BEYOND_CLAIM && alike < enough); ++m) {
         pz_solve_start(s, first + m, true);
-        bool is_met = run_open(s) == POISE_OUTCOME_REACHED;
+        bool is_met = run_open(s).outcome == POISE_OUTCOME_REACHED;
         is_beyond = is_beyond || is_met;
         double cost = s->at->cost;
         alike = cost < (1.0 - SAME_COST) * lowest ? 1 : alike + (cost <= (1.0 + SAME_COST) * lowest);
@@ -385,8 +384,9 @@ void pz_search_beyond_limits(poise_solver *s)
         is_within = is_met && run_inside(s);
     }
     s->is_quiet = false;
-    r->outcome = is_within ? POISE_OUTCOME_REACHED : is_beyond ? POISE_OUTCOME_STALLED : POISE_OUTCOME_CLOSEST;
-    r->why = is_within ? POISE_WHY_REACHED : is_beyond ? POISE_WHY_LIMITS : why;
+    if (is_beyond) {
+        *end = is_within ? pz_reached : (pz_end){POISE_OUTCOME_STALLED, POISE_WHY_LIMITS};
+    }
     if (is_within) {
         memcpy(s->q_best, s->at->kin.q, (size_t)s->model->nq * sizeof *s->q_best);
     }
@@ -406,20 +406,17 @@ static bool improves(poise_solver *s, double *best, bool first)
 bool pz_search_from_starts(poise_solver *s)
 {
     pz_solve_start(s, 0, false);
-    s->answer->report.outcome = pz_solver_run_from(s, s->q_try);
+    s->answer->end = pz_solver_run_from(s, s->q_try);
     copy(s->q_best, s->at->kin.q, s->model->nq);
     double best = INFINITY;
     improves(s, &best, true);
-    for (int restart = 1; restart <= s->options.restarts && s->answer->report.outcome != POISE_OUTCOME_REACHED; ++restart) {
-        poise_why why = s->answer->report.why;
+    for (int restart = 1; restart <= s->options.restarts && s->answer->end.outcome != POISE_OUTCOME_REACHED; ++restart) {
         pz_solve_start(s, restart, false);
-        poise_outcome outcome = pz_solver_run_from(s, s->q_try);
+        pz_end end = pz_solver_run_from(s, s->q_try);
         s->answer->report.restarts += 1;
         if (improves(s, &best, false)) {
             copy(s->q_best, s->at->kin.q, s->model->nq);
-            s->answer->report.outcome = outcome;
-        } else {
-            s->answer->report.why = why;
+            s->answer->end = end;
         }
     }
     pz_search_beyond_limits(s);

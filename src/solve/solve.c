@@ -116,33 +116,31 @@ poise_status pz_solve_begin_at(poise_solver *s, const poise_goal *goals, int cou
 
 // ---- One run of the method -----------------------------------------------------------------------------------------------
 
-bool pz_solver_arrive(poise_solver *s, double cost, poise_outcome *outcome)
+bool pz_solver_arrive(poise_solver *s, double cost, pz_end *end)
 {
     poise_report *report = &s->answer->report;
     s->iterations_left = s->options.max_iterations;
     pz_accept(s);
     if (!is_finite(cost)) {
-        s->answer->report.why = POISE_WHY_OVERFLOW;
         report->start_cost = report->start_cost != report->start_cost ? INFINITY : report->start_cost;
-        *outcome = POISE_OUTCOME_STALLED;
+        *end = (pz_end){POISE_OUTCOME_STALLED, POISE_WHY_OVERFLOW};
         return false;
     }
     report->start_cost = report->start_cost != report->start_cost ? s->at->cost : report->start_cost;
     pz_refresh_diagonal(s);
     if (s->iterations_left == 0) {
-        s->answer->report.why = POISE_WHY_NO_ITERATIONS;
-        *outcome = pz_is_done(s, outcome) ? *outcome : POISE_OUTCOME_BUDGET;
+        *end = (pz_end){POISE_OUTCOME_BUDGET, POISE_WHY_NO_ITERATIONS};
+        pz_is_done(s, end);
         return false;
     }
-    s->answer->report.why = POISE_WHY_BUDGET;
     return true;
 }
 
-poise_outcome pz_solver_run_from(poise_solver *s, const double *q)
+pz_end pz_solver_run_from(poise_solver *s, const double *q)
 {
-    poise_outcome outcome;
+    pz_end end;
     double cost = pz_try(s, q, POISE_LEVEL_HESSIAN);
-    return pz_solver_arrive(s, cost, &outcome) ? s->row->run(s) : outcome;
+    return pz_solver_arrive(s, cost, &end) ? s->row->run(s) : end;
 }
 
 // ---- Answer --------------------------------------------------------------------------------------------------------------
@@ -233,13 +231,14 @@ static bool is_below_zero(const poise_solver *s)
 // A reason that says more, where the goals and errors tell it.
 static void explain(poise_solver *s)
 {
-    poise_report *r = &s->answer->report;
+    const poise_report *r = &s->answer->report;
+    pz_end *end = &s->answer->end;
     if (is_below_zero(s)) {
-        r->outcome = r->outcome == POISE_OUTCOME_CLOSEST ? POISE_OUTCOME_STALLED : r->outcome;
-        r->why = POISE_WHY_BELOW_ZERO;
-    } else if (r->outcome == POISE_OUTCOME_CLOSEST && r->worst_length <= s->options.position_tolerance &&
-               r->worst_angle <= s->options.rotation_tolerance && r->why == POISE_WHY_PULLED) {
-        r->why = POISE_WHY_HELD;
+        end->outcome = end->outcome == POISE_OUTCOME_CLOSEST ? POISE_OUTCOME_STALLED : end->outcome;
+        end->why = POISE_WHY_BELOW_ZERO;
+    } else if (end->outcome == POISE_OUTCOME_CLOSEST && r->worst_length <= s->options.position_tolerance &&
+               r->worst_angle <= s->options.rotation_tolerance && end->why == POISE_WHY_PULLED) {
+        end->why = POISE_WHY_HELD;
     }
 }
 
@@ -257,10 +256,10 @@ static void keep_start(poise_solver *s)
         return;
     }
     poise_report answer = *r;
-    poise_outcome outcome = POISE_OUTCOME_STALLED;
+    pz_end was = s->answer->end, end = pz_stalled;
     pz_accept(s); // the start is the current point now
-    bool is_done = pz_is_done_afresh(s, &outcome);
-    if (answer.outcome == POISE_OUTCOME_REACHED && outcome != POISE_OUTCOME_REACHED) {
+    bool is_done = pz_is_done_afresh(s, &end);
+    if (was.outcome == POISE_OUTCOME_REACHED && end.outcome != POISE_OUTCOME_REACHED) {
         pz_accept(s);
         *r = answer;
         return;
@@ -268,8 +267,7 @@ static void keep_start(poise_solver *s)
     copy(s->q_best, s->problem->q_start, s->model->nq);
     s->answer->is_measured = false;
     r->cost = r->start_cost = s->at->cost;
-    r->outcome = is_done || answer.outcome != POISE_OUTCOME_BUDGET ? outcome : answer.outcome;
-    r->why = is_done ? r->why : r->outcome == POISE_OUTCOME_BUDGET ? answer.why : POISE_WHY_STALLED;
+    s->answer->end = is_done || was.outcome != POISE_OUTCOME_BUDGET ? end : was;
     pz_solve_measure_goals(s);
 }
 
@@ -317,14 +315,15 @@ static void hold_limits(poise_solver *s)
         copy(s->q_best, s->problem->q_start, s->model->nq);
     }
     s->answer->is_measured = false;
-    s->answer->report.outcome = POISE_OUTCOME_STALLED;
-    s->answer->report.why = POISE_WHY_MOVED_INSIDE;
+    s->answer->end = (pz_end){POISE_OUTCOME_STALLED, POISE_WHY_MOVED_INSIDE};
 }
 
 void pz_report_hand_out(const poise_solver *solver, poise_report *report)
 {
     if (report) {
         *report = solver->answer->report;
+        report->outcome = solver->answer->end.outcome;
+        report->why = solver->answer->end.why;
         report->reason = poise_why_text(report->why);
     }
 }

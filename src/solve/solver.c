@@ -169,12 +169,20 @@ static void call_metric(poise_method_run *run, double *D)
 
 static bool call_is_done(poise_method_run *run, bool afresh, poise_outcome *outcome)
 {
-    return afresh ? pz_is_done_afresh(run->solver, outcome) : pz_is_done(run->solver, outcome);
+    pz_end end;
+    bool is_done = afresh ? pz_is_done_afresh(run->solver, &end) : pz_is_done(run->solver, &end);
+    if (is_done) {
+        *outcome = end.outcome;
+        run->report->why = end.why;
+    }
+    return is_done;
 }
 
 static poise_outcome call_stuck(poise_method_run *run, bool is_flat)
 {
-    return pz_stuck_outcome(run->solver, is_flat);
+    pz_end end = pz_stuck(run->solver, is_flat);
+    run->report->why = end.why;
+    return end.outcome;
 }
 
 static bool call_count(poise_method_run *run, double damping, double step, bool accepted, bool exact)
@@ -364,10 +372,12 @@ static void *engine_lay_out(poise_solver *solver, pz_arena *arena)
     return engine->lay_out ? engine->lay_out(&run, (poise_method_memory *)arena) : NULL;
 }
 
-static poise_outcome engine_run(poise_solver *solver)
+static pz_end engine_run(poise_solver *solver)
 {
     open_run(solver);
-    return solver->options.engine->run(&solver->run);
+    solver->answer->report.why = POISE_WHY_BUDGET; // until the engine says more
+    poise_outcome outcome = solver->options.engine->run(&solver->run);
+    return (pz_end){outcome, solver->answer->report.why};
 }
 
 static poise_status engine_check(poise_solver *solver)
@@ -387,7 +397,7 @@ static void *rows_lay_out(poise_solver *solver, pz_arena *arena)
     return pz_rows_lay_out(solver, arena, levels_of(solver));
 }
 
-static poise_outcome rows_run(poise_solver *solver)
+static pz_end rows_run(poise_solver *solver)
 {
     open_run(solver);
     pz_row_method method = {levels_of(solver), solver->options.engine->rows->step ? step_by_rows : pz_damped_rows_step};

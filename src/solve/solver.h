@@ -17,19 +17,28 @@
 #define PZ_FLAT  1e-15 // a share of the cost that its own rounding hides
 #define PZ_LARGE 1e6   // a number of q beyond which its rounding may change the cost
 
-// Why a pose is the closest: a posture to hold, or to stay near, may keep the others from their goals.
-static inline poise_why pz_why_closest(const poise_goal *goals, int count)
+typedef poise_method_bound pz_box; // what a step may do with one dof
+
+// How a run, a search or a solve has ended.
+typedef struct pz_end {
+    poise_outcome outcome;
+    poise_why why;
+} pz_end;
+
+static const pz_end pz_reached = {POISE_OUTCOME_REACHED, POISE_WHY_REACHED};
+static const pz_end pz_stalled = {POISE_OUTCOME_STALLED, POISE_WHY_STALLED};
+static const pz_end pz_used_up = {POISE_OUTCOME_BUDGET, POISE_WHY_BUDGET};
+
+// The closest, and why: a posture to hold, or to stay near, may keep the others from their goals.
+static inline pz_end pz_closest(const poise_goal *goals, int count)
 {
+    poise_why why = POISE_WHY_CLOSEST;
     for (int i = 0; i < count; ++i) {
         bool is_soft = goals[i].kind == POISE_GOAL_POSTURE || goals[i].kind == POISE_GOAL_SMOOTHNESS;
-        if (is_soft && count > 1 && goals[i].weight > 0.0) {
-            return POISE_WHY_PULLED;
-        }
+        why = is_soft && count > 1 && goals[i].weight > 0.0 ? POISE_WHY_PULLED : why;
     }
-    return POISE_WHY_CLOSEST;
+    return (pz_end){POISE_OUTCOME_CLOSEST, why};
 }
-
-typedef poise_method_bound pz_box; // what a step may do with one dof
 
 // What is to be solved: constant while it is searched. A part of several goals (tips.c) and a lane of a batch have their own.
 typedef struct pz_problem {
@@ -44,7 +53,8 @@ typedef struct pz_problem {
 
 // What a solve has come to, beside solver->q_best.
 typedef struct pz_answer {
-    poise_report report;
+    pz_end end;
+    poise_report report; // outcome and why are those of `end`, when it is handed out
     bool may_keep_start; // where the answer costs more; not with constraints, which the start may break
     bool is_unproved;    // a run of AUTO ended in what may be a saddle, with no attempt to leave it left
     bool is_measured;    // cost, gradient and errors of the answer are in the report, and `at` is elsewhere
@@ -96,8 +106,8 @@ struct poise_solver {
 typedef struct pz_method_row {
     // Take scratch from the arena into *scratch's struct (see arena.h); NULL when there is none.
     void *(*lay_out)(poise_solver *solver, pz_arena *arena);
-    // Improve solver->at, which has been evaluated at POISE_LEVEL_HESSIAN. Returns how it ended; report->why may be set.
-    poise_outcome (*run)(poise_solver *solver);
+    // Improve solver->at, which has been evaluated at POISE_LEVEL_HESSIAN. Returns how it ended.
+    pz_end (*run)(poise_solver *solver);
     // Can it serve these goals? Otherwise the reason is in solver->error. NULL: any.
     poise_status (*check)(poise_solver *solver);
     // Is the current point, where a start has ended, better than the best end before? It is remembered if so; `first` tells
@@ -119,10 +129,10 @@ size_t pz_solver_size(const poise_model *model, const poise_solver_options *opti
 poise_solver *pz_solver_init(const poise_model *model, const poise_solver_options *options, void *memory, size_t size);
 
 // Run the method once from q (solve.c).
-poise_outcome pz_solver_run_from(poise_solver *solver, const double *q);
+pz_end pz_solver_run_from(poise_solver *solver, const double *q);
 
 // Its beginning, where the trial has been evaluated at q: that becomes the current point. False when the run is over there.
-bool pz_solver_arrive(poise_solver *solver, double cost, poise_outcome *outcome);
+bool pz_solver_arrive(poise_solver *solver, double cost, pz_end *end);
 
 // ---- The frame of a solve (solve.c) --------------------------------------------------------------------------------------
 
@@ -182,11 +192,11 @@ bool pz_goal_is_met(const poise_solver *solver, const poise_goal *goal);
 // May the method stop here? REACHED by tolerance of goals or cost, CLOSEST by the projected gradient (which it computes),
 // STALLED where q is so large that the gradient is rounding. False: continue. The second asks for a fresh diagonal first,
 // for methods that creep or go far: with an old one the gradient may look too large.
-bool pz_is_done(poise_solver *solver, poise_outcome *outcome);
-bool pz_is_done_afresh(poise_solver *solver, poise_outcome *outcome);
+bool pz_is_done(poise_solver *solver, pz_end *end);
+bool pz_is_done_afresh(poise_solver *solver, pz_end *end);
 
 // How a run ends that finds no lower cost: CLOSEST where the last step (`is_flat`) or the gradient proves it.
-poise_outcome pz_stuck_outcome(poise_solver *solver, bool is_flat);
+pz_end pz_stuck(poise_solver *solver, bool is_flat);
 
 // Is there room for a record of an iteration? Then it is written; numbers that overflowed as the largest.
 bool pz_is_traced(const poise_solver *solver);

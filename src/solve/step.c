@@ -164,41 +164,40 @@ static double largest_free(const poise_solver *solver)
     return largest;
 }
 
-poise_outcome pz_stuck_outcome(poise_solver *solver, bool is_flat)
+// The closest, where it is proved.
+static pz_end end_where(const poise_solver *solver, bool is_proved)
+{
+    return is_proved ? pz_closest(solver->problem->goals, solver->problem->goal_count) : pz_stalled;
+}
+
+pz_end pz_stuck(poise_solver *solver, bool is_flat)
 {
     pz_refresh_diagonal(solver);
     double gradient = pz_project_gradient(solver), size = pz_largest(solver->at->kin.q, solver->model->nq);
     bool is_resolved = pz_is_resolved(gradient, size, solver->at->cost);
     double least = is_flat ? FLAT_LEAST * largest_free(solver) : 0.0;
-    bool is_proved =
-        is_resolved && !is_noise(solver) && is_stationary(solver, is_flat ? FLAT_TOLERANCE : STUCK_TOLERANCE, least);
-    solver->answer->report.why =
-        is_proved ? pz_why_closest(solver->problem->goals, solver->problem->goal_count) : POISE_WHY_STALLED;
-    return is_proved ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_STALLED;
+    return end_where(solver, is_resolved && !is_noise(solver) &&
+                                 is_stationary(solver, is_flat ? FLAT_TOLERANCE : STUCK_TOLERANCE, least));
 }
 
-bool pz_is_done(poise_solver *solver, poise_outcome *outcome)
+bool pz_is_done(poise_solver *solver, pz_end *end)
 {
     solver->answer->report.gradient = pz_project_gradient(solver);
     if (pz_cost_is_met(solver) || goals_are_met(solver)) {
-        *outcome = POISE_OUTCOME_REACHED;
-        solver->answer->report.why = POISE_WHY_REACHED;
+        *end = pz_reached;
         return true;
     }
     if (is_closest(solver)) {
-        bool is_proved = !is_noise(solver);
-        *outcome = is_proved ? POISE_OUTCOME_CLOSEST : POISE_OUTCOME_STALLED;
-        solver->answer->report.why =
-            is_proved ? pz_why_closest(solver->problem->goals, solver->problem->goal_count) : POISE_WHY_STALLED;
+        *end = end_where(solver, !is_noise(solver));
         return true;
     }
     return false;
 }
 
-bool pz_is_done_afresh(poise_solver *solver, poise_outcome *outcome)
+bool pz_is_done_afresh(poise_solver *solver, pz_end *end)
 {
     pz_refresh_diagonal(solver);
-    return pz_is_done(solver, outcome);
+    return pz_is_done(solver, end);
 }
 
 // ---- Counting ------------------------------------------------------------------------------------------------------------

@@ -742,21 +742,18 @@ void pz_tips_find_closest(poise_solver *solver, pz_tips *tips)
     double start_cost = solver->answer->report.start_cost, best = INFINITY;
     bool is_near = solver->options.restarts == 0 && solver->options.start == POISE_START_WARM, is_open = true;
     for (int k = -1; k < (is_near ? 0 : tips->end_count) && is_open; ++k) {
-        poise_why why = solver->answer->report.why;
         if (k < 0) {
             pz_solve_start(solver, 0, false);
         } else {
             copy_q(solver, tips->ends + (size_t)k * (size_t)solver->model->nq, solver->q_try);
         }
-        poise_outcome outcome = pz_solver_run_from(solver, solver->q_try);
-        if (k < 0 || outcome == POISE_OUTCOME_REACHED || solver->at->cost < best) {
+        pz_end end = pz_solver_run_from(solver, solver->q_try);
+        if (k < 0 || end.outcome == POISE_OUTCOME_REACHED || solver->at->cost < best) {
             best = solver->at->cost;
-            solver->answer->report.outcome = outcome;
+            solver->answer->end = end;
             copy_q(solver, solver->at->kin.q, solver->q_best);
-        } else {
-            solver->answer->report.why = why;
         }
-        is_open = outcome != POISE_OUTCOME_REACHED;
+        is_open = end.outcome != POISE_OUTCOME_REACHED;
     }
     solver->answer->report.start_cost = start_cost;
     pz_search_beyond_limits(solver);
@@ -787,8 +784,7 @@ static void search_part(poise_solver *solver, pz_tips *tips, const pz_part *part
         }
     }
     pz_set_problem(solver, &own);
-    solver->answer->report.outcome = POISE_OUTCOME_REACHED;
-    solver->answer->report.why = POISE_WHY_REACHED;
+    solver->answer->end = pz_reached;
     if (!met) {
         pz_tips_find_closest(solver, tips);
     }
@@ -849,10 +845,7 @@ static void add_answer(const poise_solver *solver, pz_tips *tips, int k, const p
     poise_report *total = &whole->report;
     whole->is_measured = whole->is_measured && part->is_measured;
     whole->is_unproved = whole->is_unproved || part->is_unproved;
-    if (k == 0 || is_worse(r->outcome, total->outcome)) {
-        total->outcome = r->outcome;
-        total->why = r->why;
-    }
+    whole->end = k == 0 || is_worse(part->end.outcome, whole->end.outcome) ? part->end : whole->end;
     total->iterations += r->iterations;
     total->evaluations += r->evaluations;
     total->restarts += r->restarts;
@@ -870,8 +863,7 @@ static void add_answer(const poise_solver *solver, pz_tips *tips, int k, const p
 // Where a part could not be measured by its own numbers, the whole is.
 static void conclude(poise_solver *solver, const pz_tips *tips)
 {
-    poise_outcome outcome, parts = solver->answer->report.outcome;
-    poise_why why = solver->answer->report.why;
+    pz_end end, parts = solver->answer->end;
     memcpy(solver->q_best, tips->answer, (size_t)solver->model->nq * sizeof *solver->q_best);
     if (solver->answer->is_measured) {
         return;
@@ -883,10 +875,9 @@ static void conclude(poise_solver *solver, const pz_tips *tips)
         solver->answer->report.start_cost = solver->trial->cost;
     }
     pz_refresh_diagonal(solver);
-    bool is_reached = pz_is_done(solver, &outcome) && outcome == POISE_OUTCOME_REACHED;
-    bool is_lost = !is_reached && parts == POISE_OUTCOME_REACHED; // by rounding
-    solver->answer->report.outcome = is_reached ? POISE_OUTCOME_REACHED : is_lost ? POISE_OUTCOME_STALLED : parts;
-    solver->answer->report.why = is_reached ? POISE_WHY_REACHED : is_lost ? POISE_WHY_STALLED : why;
+    bool is_reached = pz_is_done(solver, &end) && end.outcome == POISE_OUTCOME_REACHED;
+    bool is_lost = !is_reached && parts.outcome == POISE_OUTCOME_REACHED; // by rounding
+    solver->answer->end = is_reached ? pz_reached : is_lost ? pz_stalled : parts;
 }
 
 // A part records its own cost; a trace has that of the whole, with the other parts where they are at that time, and calls a

@@ -995,8 +995,7 @@ void pz_tree_solve_part(poise_solver *solver, pz_tips *tips, const pz_part *part
     if (aligns) {
         align(tree);
     }
-    solver->answer->report.outcome = POISE_OUTCOME_REACHED;
-    solver->answer->report.why = POISE_WHY_REACHED;
+    solver->answer->end = pz_reached;
     bool met = search(solver, tips, part, !aligns);
     write_configuration(solver, tree, met ? solver->q_best : tips->q_kept);
     if (met) {
