@@ -32,11 +32,18 @@ bool pz_asf_columns(const poise_model *model, int joint, asf_columns *columns)
     }
 }
 
+// Do turns of this order go about three different axes?
+static bool has_three_axes(int order)
+{
+    const char *name = pz_euler_name(order);
+    return name[0] != name[2];
+}
+
 int pz_asf_root(const poise_model *model)
 {
     poise_joint_info info = poise_model_joint_info(model, 0);
     bool is_root = info.type == POISE_JOINT_FREE_EULER && info.subtree == poise_model_info(model).joints &&
-                   info.given->order <= POISE_EULER_ZYX && info.given->axes.x == 0 && info.given->axes.y == 0 &&
+                   has_three_axes(info.given->order) && info.given->axes.x == 0 && info.given->axes.y == 0 &&
                    info.given->axes.z == 0;
     return is_root ? 0 : -1;
 }
@@ -775,8 +782,8 @@ static poise_status plan(asf_writing *w)
         w->has_base[j] = parent < 0 && j != w->root && !same_point(joint.offset.position, poise_vec3_make(0, 0, 0));
         asf_columns columns;
         bool is_bone = joint.type != POISE_JOINT_TRANSLATION && joint.type != POISE_JOINT_FREE_EULER;
-        bool is_round = joint.type == POISE_JOINT_BALL_EULER && joint.order > POISE_EULER_ZYX; // an axis twice
-        if (!pz_asf_columns(w->model, j, &columns) || joint.mimic || is_round || (j != w->root && !is_bone)) {
+        bool turns_back = joint.type == POISE_JOINT_BALL_EULER && !has_three_axes(joint.order); // about its first axis
+        if (!pz_asf_columns(w->model, j, &columns) || joint.mimic || turns_back || (j != w->root && !is_bone)) {
             return pz_error_set(w->output->error, POISE_ERROR_UNSUPPORTED,
                                 "joint \"%s\": an ASF has only bones that turn about up to three axes, no %s joints",
                                 joint.name, joint.mimic ? "mimic" : poise_joint_type_name(joint.type));

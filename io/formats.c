@@ -1,5 +1,11 @@
-// The formats, one row each; how bytes say which one they are; and formats that people have and Poise does not read.
+// The formats, one row each: how bytes say which one they are, the frame of every read and write, and formats that people
+// have and Poise does not read.
+//
+// A reader takes memory from a pool that is released when the read ends, says what failed or is odd, and fills a poise_file,
+// which poise_read hands out in one piece. A writer fills bytes, which poise_write hands out.
 #include "io/io_core.h"
+
+#include "base/arena.h"
 
 #include <string.h>
 
@@ -35,7 +41,7 @@ const char *poise_format_name(poise_format format)
 }
 
 // ---- Formats that are known by name and not read -------------------------------------------------------------------------
-
+//
 // What they are, and the way out.
 
 typedef struct foreign {
@@ -146,7 +152,8 @@ static const foreign *find_foreign(const void *bytes, size_t size, const char *n
     return NULL;
 }
 
-poise_status pz_refuse_unknown(const void *bytes, size_t size, const char *name, poise_error *error)
+// Why these bytes, of no format that is read, are refused, with the way out. Never POISE_OK.
+static poise_status refuse_unknown(const void *bytes, size_t size, const char *name, poise_error *error)
 {
     const foreign *row = find_foreign(bytes, size, name);
     if (row) {
@@ -160,7 +167,11 @@ poise_status pz_refuse_unknown(const void *bytes, size_t size, const char *name,
                         "the format is clear neither from its content nor from its name; \"poise help formats\" lists them");
 }
 
-// ---- Detection: the beginning of the bytes says it for all but a few; then the name does, xML ----------------------------
+// ---- Detection -----------------------------------------------------------------------------------------------------------
+//
+// The beginning of the bytes says it for all but a few; then the name does.
+
+// ---- XML -----------------------------------------------------------------------------------------------------------------
 
 // Past the next `mark`; the end when there is none.
 static const char *past(const char *at, const char *end, const char *mark)
@@ -308,7 +319,7 @@ static poise_format detect_text(pz_scan scan)
     return pz_begins_table(line) || has_end_of_header(start) ? POISE_FORMAT_MOT : POISE_FORMAT_UNKNOWN;
 }
 
-// ---- All -----------------------------------------------------------------------------------------------------------------
+// ---- Bytes, then the name ------------------------------------------------------------------------------------------------
 
 // A C3D begins with the number of its first parameter block and the letter P. A text may have that letter second, too, but
 // not after a control character other than tab and the ends of lines, nor with a zero in its first 512 bytes, where a C3D
@@ -364,4 +375,141 @@ poise_format poise_format_detect(const void *bytes, size_t size, const char *nam
     poise_format format = bytes && size > 0 ? detect_content(bytes, size) : POISE_FORMAT_UNKNOWN;
     bool is_open = format == POISE_FORMAT_UNKNOWN && !(bytes && find_foreign(bytes, size, NULL));
     return is_open ? detect_name(name) : format;
+}
+
+// ---- Reading -------------------------------------------------------------------------------------------------------------
+
+// A file as it is handed out: one allocation with its warnings and title.
+typedef struct whole_file {
+    poise_file file; // first, so that a pointer to it is one to this
+    poise_allocator allocator;
+    bool has_allocator;
+    pz_pool kept; // goals, postures, placements
+} whole_file;
+
+static void release_parts(poise_file *file)
+{
+    poise_model_destroy(file->model);
+    poise_clip_destroy(file->clip);
+    poise_markers_destroy(file->markers);
+}
+
+void poise_file_destroy(poise_file *file)
+{
+    if (file) {
+        whole_file *whole = (whole_file *)(void *)file;
+        poise_allocator allocator = whole->allocator;
+        bool has_allocator = whole->has_allocator;
+        release_parts(file);
+        whole->kept.allocator = has_allocator ? &allocator : NULL;
+        pz_pool_release(&whole->kept);
+        pz_release(has_allocator ? &allocator : NULL, whole);
+    }
+}
+
+// Move what the pool holds of the file into an allocation of its own.
+static poise_file *hand_out(const poise_file *file, const pz_pool *kept, const poise_allocator *allocator)
+{
+    size_t title = file->title ? strlen(file->title) + 1 : 0;
+    size_t warnings = (size_t)file->warning_count * sizeof *file->warnings;
+    whole_file *whole = pz_allocate(allocator, sizeof *whole + warnings + title);
+    if (!whole) {
+        return NULL;
+    }
+    *whole = (whole_file){.file = *file, .has_allocator = allocator != NULL, .kept = {.blocks = kept->blocks}};
+    if (allocator) {
+        whole->allocator = *allocator;
+    }
+    unsigned char *rest = (unsigned char *)(whole + 1);
+    whole->file.warnings = warnings ? memcpy(rest, file->warnings, warnings) : NULL;
+    whole->file.title = title ? memcpy(rest + warnings, file->title, title) : NULL;
+    return &whole->file;
+}
+
+poise_status poise_read(const void *bytes, size_t size, const poise_read_options *options, const poise_allocator *allocator,
+                        poise_file **file, poise_error *error)
+{
+    if ((!bytes && size > 0) || !file) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "bytes and file must not be NULL");
+    }
+    poise_read_options given = options ? *options : (poise_read_options){0};
+    poise_format format = given.format;
+    if (format == POISE_FORMAT_UNKNOWN) {
+        format = poise_format_detect(bytes, size, given.name);
+    }
+    const pz_format_row *row = pz_format_row_of(format);
+    if (!row || !row->read) {
+        return refuse_unknown(bytes, size, given.name, error);
+    }
+    poise_file filling = {.format = format};
+    pz_input input = {.bytes = bytes ? bytes : (const void *)"",
+                      .size = size,
+                      .options = &given,
+                      .allocator = allocator,
+                      .pool = {.allocator = allocator},
+                      .kept = {.allocator = allocator},
+                      .file = &filling,
+                      .error = error};
+    poise_status status = row->read(&input);
+    poise_file *whole = status == POISE_OK ? hand_out(&filling, &input.kept, allocator) : NULL;
+    if (status == POISE_OK && !whole) {
+        status = pz_input_no_memory(&input);
+    }
+    if (status != POISE_OK) {
+        release_parts(&filling);
+        pz_pool_release(&input.kept);
+    }
+    pz_pool_release(&input.pool);
+    if (status == POISE_OK) {
+        *file = whole;
+    }
+    return status;
+}
+
+// ---- Writing -------------------------------------------------------------------------------------------------------------
+
+poise_status poise_write(const poise_file *file, poise_format format, const poise_allocator *allocator, void **bytes,
+                         size_t *size, poise_warning *warnings, int *warning_count, poise_error *error)
+{
+    if (!file || !bytes || !size || (warnings && !warning_count)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT,
+                            "file, bytes and size must not be NULL, and warnings need warning_count");
+    }
+    const pz_format_row *row = pz_format_row_of(format);
+    if (!row || !row->write) {
+        return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "%s: not a format that can be written",
+                            poise_format_name(format));
+    }
+    pz_output output = {.allocator = allocator,
+                        .error = error,
+                        .warnings = warnings,
+                        .warning_capacity = warnings && warning_count ? *warning_count : 0};
+    poise_format kind = format == POISE_FORMAT_GLB ? POISE_FORMAT_GLTF : format;
+    if (file->carried && file->carried->format != kind && file->carried->text[0]) {
+        pz_output_warn(&output, "left out: %s", file->carried->text);
+    }
+    if (file->clip && (format == POISE_FORMAT_DH || format == POISE_FORMAT_ASF)) {
+        pz_output_warn(&output, "left out: the motion, which %s files do not hold", row->extension);
+    }
+    poise_status status = row->write(file, &output);
+    pz_put_bytes(&output, "", 0); // so that an empty file has its zero, too
+    if (status == POISE_OK && output.failed) {
+        status = pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    }
+    if (status != POISE_OK) {
+        pz_release(allocator, output.bytes);
+        return status;
+    }
+    output.bytes[output.size] = '\0';
+    *bytes = output.bytes;
+    *size = output.size;
+    if (warning_count) {
+        *warning_count = output.warning_count;
+    }
+    return POISE_OK;
+}
+
+void poise_bytes_release(const poise_allocator *allocator, void *bytes)
+{
+    pz_release(allocator, bytes);
 }

@@ -1,5 +1,6 @@
-// Goals in words: what a few words mean, the kinds and their options, and back; and lists of entries in words.
-#include "io/goal_text.h"
+// Goals and pins in words: what a few words mean, the kinds and their options, and back; lists of entries in words; and pins,
+// goals with the time when they hold.
+#include "io/json.h"
 
 #include "base/arena.h"
 #include "num/real.h"
@@ -8,8 +9,21 @@
 
 // ---- Words of one goal ---------------------------------------------------------------------------------------------------
 
+// The words of one goal, and where reading stands.
+typedef struct goal_reader {
+    const poise_goal_words *words;
+    pz_pool *kept; // of the list: what goals point to
+    char **word;
+    int count, next;
+    int number;          // of the goal, from 1
+    const char *noun;    // NULL: "goal"; what messages call it
+    const int *place;    // NULL: of each word, which one of the text it is
+    poise_status status; // why reading failed
+    poise_error *error;
+} goal_reader;
+
 // Say what is wrong with word `index`; always false.
-static bool reader_fail(pz_reader *r, int index, const char *format, ...)
+static bool reader_fail(goal_reader *r, int index, const char *format, ...)
 {
     poise_error why;
     va_list values;
@@ -22,25 +36,26 @@ static bool reader_fail(pz_reader *r, int index, const char *format, ...)
 }
 
 // The same of memory; always false.
-static bool reader_no_memory(pz_reader *r)
+static bool reader_no_memory(goal_reader *r)
 {
     r->status = pz_error_set(r->error, POISE_ERROR_MEMORY, "no memory left");
     return false;
 }
 
-bool pz_reader_is_number(const char *text, double *number)
+// Is the text, all of it, a finite number?
+static bool is_number(const char *text, double *number)
 {
     return pz_word_number((pz_word){text, strlen(text)}, number);
 }
 
 // The next word; NULL at the end.
-static const char *reader_peek(const pz_reader *r)
+static const char *reader_peek(const goal_reader *r)
 {
     return r->next < r->count ? r->word[r->next] : NULL;
 }
 
 // Step over the next word if it is `word`.
-static bool reader_skip(pz_reader *r, const char *word)
+static bool reader_skip(goal_reader *r, const char *word)
 {
     const char *next = reader_peek(r);
     bool is_it = next && strcmp(next, word) == 0;
@@ -49,7 +64,7 @@ static bool reader_skip(pz_reader *r, const char *word)
 }
 
 // Numbers with a meaning: "the target", "a normal".
-static bool reader_numbers(pz_reader *r, const char *meaning, double *numbers, int count)
+static bool reader_numbers(goal_reader *r, const char *meaning, double *numbers, int count)
 {
     for (int i = 0; i < count; ++i) {
         const char *word = reader_peek(r);
@@ -58,7 +73,7 @@ static bool reader_numbers(pz_reader *r, const char *meaning, double *numbers, i
             return reader_fail(r, r->next, "%s needs %d number%s, but there %s %d", meaning, count, plural,
                                i == 1 ? "is" : "are", i);
         }
-        if (!pz_reader_is_number(word, &numbers[i])) {
+        if (!is_number(word, &numbers[i])) {
             return reader_fail(r, r->next, "\"%s\" is not a number; %s needs %d number%s", word, meaning, count, plural);
         }
         r->next += 1;
@@ -66,7 +81,7 @@ static bool reader_numbers(pz_reader *r, const char *meaning, double *numbers, i
     return true;
 }
 
-static bool reader_vector(pz_reader *r, const char *meaning, poise_vec3 *v)
+static bool reader_vector(goal_reader *r, const char *meaning, poise_vec3 *v)
 {
     double n[3];
     if (!reader_numbers(r, meaning, n, 3)) {
@@ -77,7 +92,7 @@ static bool reader_vector(pz_reader *r, const char *meaning, poise_vec3 *v)
 }
 
 // "z", "-x" or three numbers that are not all zero, made unit.
-static bool reader_direction(pz_reader *r, const char *meaning, poise_vec3 *v)
+static bool reader_direction(goal_reader *r, const char *meaning, poise_vec3 *v)
 {
     static const char *const name[] = {"x", "y", "z", "-x", "-y", "-z"};
     for (int i = 0; i < 6; ++i) {
@@ -103,7 +118,7 @@ static bool reader_direction(pz_reader *r, const char *meaning, poise_vec3 *v)
 }
 
 // "deg" or "rad" after angles: its size in radians.
-static bool reader_angle_unit(pz_reader *r, double *unit)
+static bool reader_angle_unit(goal_reader *r, double *unit)
 {
     if (reader_skip(r, "deg") || reader_skip(r, "degrees")) {
         *unit = PZ_RADIANS_PER_DEGREE;
@@ -119,7 +134,7 @@ static bool reader_angle_unit(pz_reader *r, double *unit)
 // ---- Bodies and rotations ------------------------------------------------------------------------------------------------
 
 // A body by the name of a body, joint or tool; `local` is the tool's frame in it.
-static bool reader_body(pz_reader *r, int *body, poise_pose *local)
+static bool reader_body(goal_reader *r, int *body, poise_pose *local)
 {
     const char *name = reader_peek(r);
     poise_error why;
@@ -134,14 +149,14 @@ static bool reader_body(pz_reader *r, int *body, poise_pose *local)
     return true;
 }
 
-static bool reader_has_rotation(const pz_reader *r)
+static bool reader_has_rotation(const goal_reader *r)
 {
     const char *word = reader_peek(r);
     return word && (strcmp(word, "rpy") == 0 || strcmp(word, "quaternion") == 0 || strcmp(word, "turn") == 0);
 }
 
 // "rpy 0 90 0 deg", "quaternion 0 0 0 1" or "turn z 90 deg".
-static bool reader_rotation(pz_reader *r, poise_quat *rotation)
+static bool reader_rotation(goal_reader *r, poise_quat *rotation)
 {
     double n[4] = {0}, unit = 1;
     poise_vec3 axis;
@@ -177,13 +192,13 @@ static bool reader_rotation(pz_reader *r, poise_quat *rotation)
 
 // ---- Kinds ---------------------------------------------------------------------------------------------------------------
 
-static bool read_point(pz_reader *r, poise_goal *goal)
+static bool read_point(goal_reader *r, poise_goal *goal)
 {
     reader_skip(r, "to");
     return reader_vector(r, "the target", &goal->target.position);
 }
 
-static bool read_direction(pz_reader *r, poise_goal *goal)
+static bool read_direction(goal_reader *r, poise_goal *goal)
 {
     if (!reader_skip(r, "along")) {
         reader_skip(r, "to");
@@ -191,19 +206,19 @@ static bool read_direction(pz_reader *r, poise_goal *goal)
     return reader_direction(r, "the direction", &goal->direction);
 }
 
-static bool read_orientation(pz_reader *r, poise_goal *goal)
+static bool read_orientation(goal_reader *r, poise_goal *goal)
 {
     reader_skip(r, "to");
     return reader_rotation(r, &goal->target.rotation);
 }
 
-static bool read_pose(pz_reader *r, poise_goal *goal)
+static bool read_pose(goal_reader *r, poise_goal *goal)
 {
     return read_point(r, goal) && reader_rotation(r, &goal->target.rotation);
 }
 
 // A word that must stand here.
-static bool need(pz_reader *r, const char *word, const char *form)
+static bool need(goal_reader *r, const char *word, const char *form)
 {
     if (reader_skip(r, word)) {
         return true;
@@ -213,28 +228,28 @@ static bool need(pz_reader *r, const char *word, const char *form)
                        there ? "\"" : "", word, form);
 }
 
-static bool read_plane(pz_reader *r, poise_goal *goal)
+static bool read_plane(goal_reader *r, poise_goal *goal)
 {
     static const char form[] = "plane BODY through X Y Z normal X Y Z";
     return need(r, "through", form) && reader_vector(r, "through", &goal->target.position) && need(r, "normal", form) &&
            reader_direction(r, "normal", &goal->direction);
 }
 
-static bool read_line(pz_reader *r, poise_goal *goal)
+static bool read_line(goal_reader *r, poise_goal *goal)
 {
     static const char form[] = "line BODY through X Y Z along X Y Z";
     return need(r, "through", form) && reader_vector(r, "through", &goal->target.position) && need(r, "along", form) &&
            reader_direction(r, "along", &goal->direction);
 }
 
-static bool read_distance(pz_reader *r, poise_goal *goal)
+static bool read_distance(goal_reader *r, poise_goal *goal)
 {
     return reader_numbers(r, "the distance", &goal->distance, 1) && need(r, "from", "distance BODY D from X Y Z") &&
            reader_vector(r, "from", &goal->target.position);
 }
 
 // Without a rotation only the place counts.
-static bool read_relative(pz_reader *r, poise_goal *goal)
+static bool read_relative(goal_reader *r, poise_goal *goal)
 {
     poise_pose frame;
     if (!need(r, "to", "relative BODY to BODY X Y Z") || !reader_body(r, &goal->body2, &frame) ||
@@ -253,12 +268,12 @@ static bool read_relative(pz_reader *r, poise_goal *goal)
 }
 
 // Room for nq numbers that the list keeps; NULL when there is no memory.
-static double *keep_numbers(pz_reader *r)
+static double *keep_numbers(goal_reader *r)
 {
     return pz_pool_take(r->kept, (size_t)poise_model_info(r->words->model).nq, sizeof(double));
 }
 
-static bool read_stay(pz_reader *r, poise_goal *goal)
+static bool read_stay(goal_reader *r, poise_goal *goal)
 {
     double *q = keep_numbers(r);
     if (!q) {
@@ -273,7 +288,7 @@ static bool read_stay(pz_reader *r, poise_goal *goal)
 }
 
 // "posture NAME", or a number for each coordinate.
-static bool read_posture(pz_reader *r, poise_goal *goal)
+static bool read_posture(goal_reader *r, poise_goal *goal)
 {
     int nq = poise_model_info(r->words->model).nq;
     double *q = keep_numbers(r), number;
@@ -285,7 +300,7 @@ static bool read_posture(pz_reader *r, poise_goal *goal)
         return reader_no_memory(r);
     }
     goal->q = q;
-    if (pz_reader_is_number(word, &number)) {
+    if (is_number(word, &number)) {
         return reader_numbers(r, "the posture", q, nq);
     }
     if (strcmp(word, "neutral") == 0) {
@@ -309,7 +324,7 @@ typedef struct kind_row {
     poise_goal_kind kind;
     bool has_body;
     int takes;
-    bool (*read)(pz_reader *r, poise_goal *goal);
+    bool (*read)(goal_reader *r, poise_goal *goal);
 } kind_row;
 
 static const kind_row kinds[] = {
@@ -337,7 +352,8 @@ static const char *kind_name(const void *user, int index)
     return kinds[index].name;
 }
 
-bool pz_goal_is_kind(const char *word)
+// Is there a kind of goal of this name?
+static bool is_kind(const char *word)
 {
     for (int i = 0; i < KINDS; ++i) {
         if (strcmp(kinds[i].name, word) == 0) {
@@ -347,7 +363,7 @@ bool pz_goal_is_kind(const char *word)
     return false;
 }
 
-static const kind_row *take_kind(pz_reader *r)
+static const kind_row *take_kind(goal_reader *r)
 {
     const char *word = reader_peek(r);
     for (int i = 0; i < KINDS; ++i) {
@@ -363,21 +379,21 @@ static const kind_row *take_kind(pz_reader *r)
 
 // ---- Options -------------------------------------------------------------------------------------------------------------
 
-static bool read_weight(pz_reader *r, poise_goal *goal)
+static bool read_weight(goal_reader *r, poise_goal *goal)
 {
     int at = r->next;
     return reader_numbers(r, "weight", &goal->weight, 1) &&
            (goal->weight >= 0 || reader_fail(r, at, "a weight must not be negative"));
 }
 
-static bool read_rotation_weight(pz_reader *r, poise_goal *goal)
+static bool read_rotation_weight(goal_reader *r, poise_goal *goal)
 {
     int at = r->next;
     return reader_numbers(r, "rotation-weight", &goal->rotation_weight, 1) &&
            (goal->rotation_weight >= 0 || reader_fail(r, at, "a weight must not be negative"));
 }
 
-static bool read_priority(pz_reader *r, poise_goal *goal)
+static bool read_priority(goal_reader *r, poise_goal *goal)
 {
     double number = 0;
     int at = r->next;
@@ -392,7 +408,7 @@ static bool read_priority(pz_reader *r, poise_goal *goal)
 }
 
 // Points and directions are given in the frame that the goal names, which is a tool's or the body's.
-static bool read_at(pz_reader *r, poise_goal *goal)
+static bool read_at(goal_reader *r, poise_goal *goal)
 {
     poise_vec3 point;
     if (!reader_vector(r, "at", &point)) {
@@ -402,7 +418,7 @@ static bool read_at(pz_reader *r, poise_goal *goal)
     return true;
 }
 
-static bool read_axis(pz_reader *r, poise_goal *goal)
+static bool read_axis(goal_reader *r, poise_goal *goal)
 {
     poise_vec3 axis;
     if (!reader_direction(r, "axis", &axis)) {
@@ -416,11 +432,11 @@ static bool read_axis(pz_reader *r, poise_goal *goal)
 static bool is_bound(const char *word, double *bound)
 {
     *bound = INFINITY;
-    return strcmp(word, "free") == 0 || pz_reader_is_number(word, bound);
+    return strcmp(word, "free") == 0 || is_number(word, bound);
 }
 
 // One bound for all three axes, or one for each.
-static bool take_band(pz_reader *r, poise_vec3 *band)
+static bool take_band(goal_reader *r, poise_vec3 *band)
 {
     double n[3];
     int count = 0, at = r->next;
@@ -438,7 +454,7 @@ static bool take_band(pz_reader *r, poise_vec3 *band)
     return true;
 }
 
-static bool read_tolerance(pz_reader *r, poise_goal *goal)
+static bool read_tolerance(goal_reader *r, poise_goal *goal)
 {
     return take_band(r, &goal->tolerance);
 }
@@ -451,7 +467,7 @@ static double angle_band(double angle)
     return angle < PZ_PI ? 2 * sine : (double)INFINITY;
 }
 
-static bool read_rotation_tolerance(pz_reader *r, poise_goal *goal)
+static bool read_rotation_tolerance(goal_reader *r, poise_goal *goal)
 {
     poise_vec3 *band = &goal->rotation_tolerance;
     double unit = 1;
@@ -462,7 +478,7 @@ static bool read_rotation_tolerance(pz_reader *r, poise_goal *goal)
     return true;
 }
 
-static bool read_loss(pz_reader *r, poise_goal *goal, poise_loss loss, const char *name)
+static bool read_loss(goal_reader *r, poise_goal *goal, poise_loss loss, const char *name)
 {
     int at = r->next;
     goal->loss = loss;
@@ -470,12 +486,12 @@ static bool read_loss(pz_reader *r, poise_goal *goal, poise_loss loss, const cha
            (goal->loss_scale > 0 || reader_fail(r, at, "%s needs a length > 0", name));
 }
 
-static bool read_huber(pz_reader *r, poise_goal *goal)
+static bool read_huber(goal_reader *r, poise_goal *goal)
 {
     return read_loss(r, goal, POISE_LOSS_HUBER, "huber");
 }
 
-static bool read_geman_mcclure(pz_reader *r, poise_goal *goal)
+static bool read_geman_mcclure(goal_reader *r, poise_goal *goal)
 {
     return read_loss(r, goal, POISE_LOSS_GEMAN_MCCLURE, "geman-mcclure");
 }
@@ -483,10 +499,10 @@ static bool read_geman_mcclure(pz_reader *r, poise_goal *goal)
 typedef struct option_row {
     const char *name;
     int of; // the bit in kind_row.takes; 0: of every kind
-    bool (*read)(pz_reader *r, poise_goal *goal);
+    bool (*read)(goal_reader *r, poise_goal *goal);
 } option_row;
 
-static const option_row options[] = {
+static const option_row option_rows[] = {
     {"weight", 0, read_weight},
     {"priority", 0, read_priority},
     {"at", TAKES_AT, read_at},
@@ -498,32 +514,32 @@ static const option_row options[] = {
     {"geman-mcclure", TAKES_LOSS, read_geman_mcclure},
 };
 
-enum { OPTIONS = (int)(sizeof options / sizeof options[0]) };
+enum { OPTIONS = (int)(sizeof option_rows / sizeof option_rows[0]) };
 
 static const char *option_name(const void *user, int index)
 {
     (void)user;
-    return options[index].name;
+    return option_rows[index].name;
 }
 
-static bool read_option(pz_reader *r, const kind_row *kind, poise_goal *goal, unsigned *seen)
+static bool read_option(goal_reader *r, const kind_row *kind, poise_goal *goal, unsigned *seen)
 {
     const char *word = reader_peek(r);
     for (int i = 0; i < OPTIONS; ++i) {
-        if (!reader_skip(r, options[i].name)) {
+        if (!reader_skip(r, option_rows[i].name)) {
             continue;
         }
-        if (options[i].of != 0 && !(options[i].of & kind->takes)) {
+        if (option_rows[i].of != 0 && !(option_rows[i].of & kind->takes)) {
             return reader_fail(r, r->next - 1, "a \"%s\" goal has no %s", kind->name, word);
         }
         if (*seen & 1u << i) {
             return reader_fail(r, r->next - 1, "%s is given twice", word);
         }
         *seen |= 1u << i;
-        return options[i].read(r, goal);
+        return option_rows[i].read(r, goal);
     }
     double number;
-    if (pz_reader_is_number(word, &number)) {
+    if (is_number(word, &number)) {
         return reader_fail(r, r->next, "%s is one number too many", word);
     }
     const char *near = poise_nearest_name(word, option_name, NULL, OPTIONS);
@@ -533,7 +549,8 @@ static bool read_option(pz_reader *r, const kind_row *kind, poise_goal *goal, un
 
 // ---- Goals ---------------------------------------------------------------------------------------------------------------
 
-bool pz_goal_read(pz_reader *r, poise_goal *goal)
+// All words of a goal. Whatever returns false has said why.
+static bool read_goal_words(goal_reader *r, poise_goal *goal)
 {
     const kind_row *kind = take_kind(r);
     if (!kind) {
@@ -605,18 +622,35 @@ void poise_goal_describe(const poise_goal *goal, const poise_model *model, char 
 
 // ---- Lists that are read from words --------------------------------------------------------------------------------------
 
+typedef struct word_list {
+    int count;
+    void *entries;      // of `size` bytes each
+    const char **texts; // of each, as it was written
+    size_t size, entry_room, text_room;
+    const char *noun; // what messages call an entry: "goal"
+    pz_pool pool;     // what entries point to
+    poise_allocator allocator;
+} word_list;
+
+// The most words that a text of so many bytes can have: each has a letter and a blank.
+#define WORD_LIST_MOST(size) ((size) / 2 + 1)
+
+// One entry from its words, of which there is at least one. `number` is the entry's, from 1.
+typedef poise_status (*word_list_read)(void *user, char **word, int count, int number, void *entry);
+
 static const char blank[] = " \t\r\n";
 
-void pz_word_list_open(pz_word_list *list, const poise_allocator *allocator, const char *noun, size_t size)
+static void word_list_open(word_list *list, const poise_allocator *allocator, const char *noun, size_t size)
 {
-    *list = (pz_word_list){.noun = noun, .size = size};
+    *list = (word_list){.noun = noun, .size = size};
     if (allocator) {
         list->allocator = *allocator;
         list->pool.allocator = &list->allocator;
     }
 }
 
-void pz_word_list_close(pz_word_list *list, void *block)
+// Release all that the list holds, and the block that it is in.
+static void word_list_close(word_list *list, void *block)
 {
     poise_allocator allocator = list->allocator;
     bool is_given = list->pool.allocator != NULL;
@@ -624,13 +658,13 @@ void pz_word_list_close(pz_word_list *list, void *block)
     pz_release(is_given ? &allocator : NULL, block);
 }
 
-poise_status pz_word_list_no_memory(poise_error *error)
+static poise_status word_list_no_memory(poise_error *error)
 {
     return pz_error_set(error, POISE_ERROR_MEMORY, "no memory left");
 }
 
 // Room for one more entry: the place it gets, NULL without memory.
-static void *next_entry(pz_word_list *list)
+static void *next_entry(word_list *list)
 {
     size_t count = (size_t)list->count;
     void *entries = pz_pool_grow(&list->pool, list->entries, count, &list->entry_room, list->size);
@@ -641,7 +675,7 @@ static void *next_entry(pz_word_list *list)
 }
 
 // The entry in that place is complete: keep its text, without the blanks around it.
-static bool take(pz_word_list *list, const char *text, size_t size)
+static bool take(word_list *list, const char *text, size_t size)
 {
     for (; size > 0 && strchr(blank, *text); --size) {
         ++text;
@@ -658,13 +692,13 @@ static bool take(pz_word_list *list, const char *text, size_t size)
 }
 
 // Add a copy of an entry, and of its text without the blanks around it.
-static poise_status word_list_add(pz_word_list *list, const void *entry, const char *text, poise_error *error)
+static poise_status word_list_add(word_list *list, const void *entry, const char *text, poise_error *error)
 {
     void *place = next_entry(list);
     if (place) {
         memcpy(place, entry, list->size);
     }
-    return place && take(list, text, strlen(text)) ? POISE_OK : pz_word_list_no_memory(error);
+    return place && take(list, text, strlen(text)) ? POISE_OK : word_list_no_memory(error);
 }
 
 // ---- Reading -------------------------------------------------------------------------------------------------------------
@@ -716,14 +750,14 @@ static char *cut(char *text, char **word, int *count)
 }
 
 typedef struct reading {
-    pz_word_list_read read;
+    word_list_read read;
     void *user;
     char **word;
     poise_error *error;
 } reading;
 
 // `text` is a copy of `source` that is cut up.
-static poise_status parse_all(pz_word_list *list, const reading *r, char *text, const char *source)
+static poise_status parse_all(word_list *list, const reading *r, char *text, const char *source)
 {
     const char *begin = text;
     while (text) {
@@ -737,10 +771,10 @@ static poise_status parse_all(pz_word_list *list, const reading *r, char *text, 
             continue; // nothing between two semicolons
         }
         void *entry = next_entry(list);
-        poise_status status = entry ? r->read(r->user, r->word, count, number, entry) : pz_word_list_no_memory(r->error);
+        poise_status status = entry ? r->read(r->user, r->word, count, number, entry) : word_list_no_memory(r->error);
         const char *from = source + (here - begin);
         if (status == POISE_OK && !take(list, from, text ? (size_t)(text - here) - 1 : strlen(from))) {
-            status = pz_word_list_no_memory(r->error);
+            status = word_list_no_memory(r->error);
         }
         if (status != POISE_OK) {
             return status;
@@ -749,15 +783,16 @@ static poise_status parse_all(pz_word_list *list, const reading *r, char *text, 
     return POISE_OK;
 }
 
-poise_status pz_word_list_parse(pz_word_list *list, const char *text, pz_word_list_read read, void *user, poise_error *error)
+// Add all entries of a text. Those before one that fails stay.
+static poise_status word_list_parse(word_list *list, const char *text, word_list_read read, void *user, poise_error *error)
 {
     size_t size = strlen(text);
     int before = list->count;
     pz_pool scratch = {.allocator = list->pool.allocator};
     char *copy = pz_pool_copy(&scratch, text, size);
     reading r = {.read = read, .user = user, .error = error};
-    r.word = pz_pool_take(&scratch, PZ_WORD_LIST_MOST(size), sizeof *r.word);
-    poise_status status = copy && r.word ? parse_all(list, &r, copy, text) : pz_word_list_no_memory(error);
+    r.word = pz_pool_take(&scratch, WORD_LIST_MOST(size), sizeof *r.word);
+    poise_status status = copy && r.word ? parse_all(list, &r, copy, text) : word_list_no_memory(error);
     if (status == POISE_OK && list->count == before) {
         status = pz_error_set(error, POISE_ERROR_FORMAT, "%s %d: is empty", list->noun, before + 1);
     }
@@ -767,19 +802,19 @@ poise_status pz_word_list_parse(pz_word_list *list, const char *text, pz_word_li
 
 // ---- Lists of goals ------------------------------------------------------------------------------------------------------
 
-typedef struct list {
+typedef struct goal_list {
     poise_goal_list open; // what the caller sees
-    pz_word_list own;
-} list;
+    word_list own;
+} goal_list;
 
 poise_status poise_goal_list_create(const poise_allocator *allocator, poise_goal_list **made, poise_error *error)
 {
-    list *l = made ? pz_allocate(allocator, sizeof *l) : NULL;
+    goal_list *l = made ? pz_allocate(allocator, sizeof *l) : NULL;
     if (!l) {
-        return made ? pz_word_list_no_memory(error) : pz_error_set(error, POISE_ERROR_ARGUMENT, "list must not be NULL");
+        return made ? word_list_no_memory(error) : pz_error_set(error, POISE_ERROR_ARGUMENT, "list must not be NULL");
     }
     l->open = (poise_goal_list){.count = 0};
-    pz_word_list_open(&l->own, allocator, "goal", sizeof(poise_goal));
+    word_list_open(&l->own, allocator, "goal", sizeof(poise_goal));
     *made = &l->open;
     return POISE_OK;
 }
@@ -787,11 +822,11 @@ poise_status poise_goal_list_create(const poise_allocator *allocator, poise_goal
 void poise_goal_list_destroy(poise_goal_list *goals)
 {
     if (goals) {
-        pz_word_list_close(&((list *)goals)->own, goals);
+        word_list_close(&((goal_list *)goals)->own, goals);
     }
 }
 
-static poise_status show(list *l, poise_status status)
+static poise_status show(goal_list *l, poise_status status)
 {
     l->open = (poise_goal_list){.count = l->own.count, .goals = l->own.entries, .texts = l->own.texts};
     return status;
@@ -802,18 +837,18 @@ poise_status poise_goal_list_add(poise_goal_list *goals, const poise_goal *goal,
     if (!goals || !goal || !text) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "list, goal and text must not be NULL");
     }
-    list *l = (list *)goals;
+    goal_list *l = (goal_list *)goals;
     return show(l, word_list_add(&l->own, goal, text, error));
 }
 
-static poise_status read_goal(void *user, char **word, int count, int number, void *goal)
+static poise_status read_goal_entry(void *user, char **word, int count, int number, void *goal)
 {
-    pz_reader *r = user;
+    goal_reader *r = user;
     r->word = word;
     r->count = count;
     r->number = number;
     r->next = 0;
-    return pz_goal_read(r, goal) ? POISE_OK : r->status;
+    return read_goal_words(r, goal) ? POISE_OK : r->status;
 }
 
 poise_status poise_goal_list_parse(poise_goal_list *goals, const poise_goal_words *words, const char *text,
@@ -822,7 +857,525 @@ poise_status poise_goal_list_parse(poise_goal_list *goals, const poise_goal_word
     if (!goals || !words || !words->model || !text) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "list, words, model and text must not be NULL");
     }
-    list *l = (list *)goals;
-    pz_reader r = {.words = words, .kept = &l->own.pool, .error = error};
-    return show(l, pz_word_list_parse(&l->own, text, read_goal, &r, error));
+    goal_list *l = (goal_list *)goals;
+    goal_reader r = {.words = words, .kept = &l->own.pool, .error = error};
+    return show(l, word_list_parse(&l->own, text, read_goal_entry, &r, error));
+}
+
+// ---- Pins ----------------------------------------------------------------------------------------------------------------
+//
+// Pins in words: a goal, and when it holds. Lists of them come from words and from JSON.
+//
+//   [KIND] BODY TARGET [OPTIONS] [from TIME to TIME] [until TIME] [fade IN [OUT]]
+//   [KIND] BODY where it is | on its path ...
+//   [KIND] BODY [OPTIONS] key TIME TARGET key TIME TARGET ...
+//
+// The words of time are taken out first; what is left is a goal.
+
+// A pin that is being read: its words, and what of them is the goal's.
+typedef struct pin_reader {
+    const poise_goal_words *words;
+    const poise_clip *clip; // NULL: there are no frames to count in
+    pz_pool *kept;          // of the list
+    char **word;            // of the pin
+    int count;
+    char **goal_word; // room for count + 8
+    int *place;       // likewise
+    int number;       // of the pin, from 1
+    poise_error *error;
+} pin_reader;
+
+// ---- Pins: words ---------------------------------------------------------------------------------------------------------
+
+static const char *word_at(const pin_reader *r, int i)
+{
+    return i < r->count ? r->word[i] : "";
+}
+
+static bool is(const pin_reader *r, int i, const char *word)
+{
+    return strcmp(word_at(r, i), word) == 0;
+}
+
+static bool fail(pin_reader *r, int index, const char *format, const char *what)
+{
+    poise_error why;
+    pz_error_set(&why, POISE_ERROR_FORMAT, format, what);
+    pz_error_set(r->error, POISE_ERROR_FORMAT, "pin %d, word %d: %s", r->number, index + 1, why.text);
+    return false;
+}
+
+static bool is_unit(const char *word, bool *frames)
+{
+    static const char *const units[] = {"s", "sec", "seconds", "f", "frame", "frames"};
+    for (int i = 0; i < 6; ++i) {
+        if (strcmp(word, units[i]) == 0) {
+            *frames = i >= 3;
+            return true;
+        }
+    }
+    return false;
+}
+
+// A number with its unit in the same word or the next: "2", "2 s", "2s", "240f". How many words it takes; 0: it is none.
+static int time_at(const pin_reader *r, int i, double *number, bool *frames)
+{
+    const char *word = word_at(r, i);
+    size_t length = strlen(word);
+    *frames = false;
+    if (length > 1 && (word[length - 1] == 's' || word[length - 1] == 'f') &&
+        pz_word_number((pz_word){word, length - 1}, number)) {
+        *frames = word[length - 1] == 'f';
+        return 1;
+    }
+    if (length == 0 || !is_number(word, number)) {
+        return 0;
+    }
+    return is_unit(word_at(r, i + 1), frames) ? 2 : 1;
+}
+
+// Step over a time, in seconds of the clip.
+static bool take_time(pin_reader *r, int *i, double *seconds)
+{
+    bool frames;
+    int words = time_at(r, *i, seconds, &frames);
+    if (words == 0) {
+        return fail(r, *i, "a time is needed here, such as 2 s or 240f, not \"%s\"", word_at(r, *i));
+    }
+    if (frames && !r->clip) {
+        return fail(r, *i, "%s", "frame numbers need a clip; give seconds");
+    }
+    *seconds = frames ? r->clip->start_time + *seconds * r->clip->frame_time : *seconds;
+    *i += words;
+    return true;
+}
+
+// "from 2 s to 3 s", and not the "from X Y Z" of a distance: after the time something else than a number comes.
+static bool is_range(const pin_reader *r, int i)
+{
+    double number;
+    bool frames;
+    int words = is(r, i, "from") ? time_at(r, i + 1, &number, &frames) : 0;
+    return words > 0 && !is_number(word_at(r, i + 1 + words), &number);
+}
+
+static bool take_range(pin_reader *r, int *i, poise_pin *pin)
+{
+    if (is(r, *i, "from")) {
+        *i += 1;
+        if (!take_time(r, i, &pin->from)) {
+            return false;
+        }
+        if (!is(r, *i, "to") && !is(r, *i, "until")) {
+            return true;
+        }
+    }
+    *i += 1;
+    return take_time(r, i, &pin->to);
+}
+
+static bool take_fade(pin_reader *r, int *i, poise_pin *pin)
+{
+    double number;
+    bool frames;
+    *i += 1;
+    for (int k = 0; k < 2; ++k) {
+        int words = time_at(r, *i, &number, &frames);
+        if (words == 0 && k == 1) {
+            pin->fade_out = pin->fade_in;
+            return true;
+        }
+        if (words == 0 || number < 0 || (frames && !r->clip)) {
+            return fail(r, *i, "a fade is a time >= 0, such as 0.2 s, not \"%s\"", word_at(r, *i));
+        }
+        *(k == 0 ? &pin->fade_in : &pin->fade_out) = frames ? number * r->clip->frame_time : number;
+        *i += words;
+    }
+    return true;
+}
+
+// ---- Pins: the goal ------------------------------------------------------------------------------------------------------
+
+typedef struct goal_words {
+    int count;  // words of the goal
+    int target; // where its target's go
+} goal_words;
+
+static void put(pin_reader *r, goal_words *g, char *word, int place)
+{
+    r->goal_word[g->count] = word;
+    r->place[g->count++] = place;
+}
+
+// Take the words of time out.
+static bool sort_words(pin_reader *r, poise_pin *pin, goal_words *g, int *first_key, int *keys)
+{
+    *first_key = r->count;
+    for (int i = 0; i < r->count;) {
+        if (is_range(r, i) || is(r, i, "until")) {
+            if (!take_range(r, &i, pin)) {
+                return false;
+            }
+        } else if (is(r, i, "fade")) {
+            if (!take_fade(r, &i, pin)) {
+                return false;
+            }
+        } else if (is(r, i, "where") && is(r, i + 1, "it") && is(r, i + 2, "is")) {
+            pin->target = POISE_PIN_HERE;
+            g->target = i;
+            i += 3;
+        } else if (is(r, i, "on") && is(r, i + 1, "its") && is(r, i + 2, "path")) {
+            pin->target = POISE_PIN_PATH;
+            g->target = i;
+            i += 3;
+        } else if (is(r, i, "key")) {
+            double time;
+            *first_key = *keys == 0 ? i : *first_key;
+            *keys += 1;
+            i += 1;
+            if (!take_time(r, &i, &time)) {
+                return false;
+            }
+            while (i < r->count && !is(r, i, "key") && !is(r, i, "fade") && !is_range(r, i)) {
+                i += 1; // of its target
+            }
+        } else {
+            put(r, g, r->word[i], i);
+            i += 1;
+        }
+    }
+    return true;
+}
+
+// A kind in front, where the words have none.
+static void add_kind(pin_reader *r, goal_words *g, const poise_pin *pin)
+{
+    if (g->count == 0 || is_kind(r->goal_word[0])) {
+        return;
+    }
+    bool turns = pin->target != POISE_PIN_GIVEN;
+    for (int i = 0; i < r->count; ++i) {
+        turns = turns || is(r, i, "rpy") || is(r, i, "quaternion") || is(r, i, "turn");
+    }
+    memmove(r->goal_word + 1, r->goal_word, (size_t)g->count * sizeof *r->goal_word);
+    memmove(r->place + 1, r->place, (size_t)g->count * sizeof *r->place);
+    r->goal_word[0] = (char *)(turns ? "pose" : "position"); // words are not written to from here on
+    r->place[0] = 0;
+    g->count += 1;
+}
+
+// Put words in after kind and body, where a target stands.
+static void insert_target(pin_reader *r, goal_words *g, const char *const *word, int count, int place)
+{
+    int at = g->count < 2 ? g->count : 2;
+    memmove(r->goal_word + at + count, r->goal_word + at, (size_t)(g->count - at) * sizeof *r->goal_word);
+    memmove(r->place + at + count, r->place + at, (size_t)(g->count - at) * sizeof *r->place);
+    for (int i = 0; i < count; ++i) {
+        r->goal_word[at + i] = (char *)word[i];
+        r->place[at + i] = place + i;
+    }
+    g->count += count;
+}
+
+static poise_status read_pin_goal(pin_reader *r, const goal_words *g, poise_goal *goal)
+{
+    goal_reader reader = {.words = r->words,
+                          .kept = r->kept,
+                          .word = r->goal_word,
+                          .count = g->count,
+                          .number = r->number,
+                          .noun = "pin",
+                          .place = r->place,
+                          .error = r->error};
+    r->place[g->count] = r->count; // a word that is missing
+    return read_goal_words(&reader, goal) ? POISE_OK : reader.status;
+}
+
+// A goal whose target comes from the clip: any will do in the words.
+static poise_status read_from_clip(pin_reader *r, goal_words *g, poise_pin *pin)
+{
+    static const char *const place[] = {"0", "0", "0", "quaternion", "0", "0", "0", "1"}, *const along[] = {"z"};
+    const char *kind = g->count > 0 ? r->goal_word[0] : "";
+    bool is_pose = strcmp(kind, "pose") == 0, is_turn = strcmp(kind, "orientation") == 0;
+    if (is_pose || is_turn || strcmp(kind, "position") == 0) {
+        insert_target(r, g, place + (is_turn ? 3 : 0), is_pose ? 8 : is_turn ? 5 : 3, g->target);
+    } else if (strcmp(kind, "direction") == 0) {
+        insert_target(r, g, along, 1, g->target);
+    } else if (strcmp(kind, "posture") == 0) {
+        pin->goal = poise_goal_default(POISE_GOAL_POSTURE);
+        return POISE_OK;
+    } else {
+        fail(r, g->target,
+             "\"%s\" cannot be taken from the clip; only position, pose, orientation, direction and posture can", kind);
+        return POISE_ERROR_FORMAT;
+    }
+    return read_pin_goal(r, g, &pin->goal);
+}
+
+// Every key is the goal with a target of its own.
+static poise_status read_keys(pin_reader *r, const goal_words *g, int first, int count, poise_pin *pin)
+{
+    size_t words = (size_t)g->count;
+    poise_pin_key *keys = pz_pool_take(r->kept, (size_t)count, sizeof *keys);
+    char **word = pz_pool_take(r->kept, words, sizeof *word);
+    int *place = pz_pool_take(r->kept, words, sizeof *place), i = first;
+    if (!keys || !word || !place) {
+        return pz_error_set(r->error, POISE_ERROR_MEMORY, "no memory left");
+    }
+    memcpy(word, r->goal_word, words * sizeof *word);
+    memcpy(place, r->place, words * sizeof *place);
+    for (int k = 0; k < count; ++k) {
+        goal_words own = *g;
+        while (!is(r, i, "key")) {
+            i += 1;
+        }
+        i += 1;
+        if (!take_time(r, &i, &keys[k].time)) {
+            return POISE_ERROR_FORMAT;
+        }
+        int end = i;
+        while (end < r->count && !is(r, end, "key") && !is(r, end, "fade") && !is_range(r, end)) {
+            end += 1;
+        }
+        memcpy(r->goal_word, word, words * sizeof *word);
+        memcpy(r->place, place, words * sizeof *place);
+        insert_target(r, &own, (const char *const *)(r->word + i), end - i, i);
+        poise_status status = read_pin_goal(r, &own, &keys[k].goal);
+        if (status != POISE_OK) {
+            return status;
+        }
+        if (k > 0 && !(keys[k].time > keys[k - 1].time)) {
+            fail(r, i - 1, "%s", "keys must be in order of time");
+            return POISE_ERROR_FORMAT;
+        }
+    }
+    pin->keys = keys;
+    pin->key_count = count;
+    pin->goal = keys[0].goal;
+    return POISE_OK;
+}
+
+// Read all words of a pin. FORMAT or MEMORY, with the reason in r->error.
+static poise_status pin_read(pin_reader *r, poise_pin *pin)
+{
+    goal_words g = {0};
+    int first_key, keys = 0;
+    *pin = poise_pin_default();
+    if (!sort_words(r, pin, &g, &first_key, &keys)) {
+        return POISE_ERROR_FORMAT;
+    }
+    add_kind(r, &g, pin);
+    if (keys > 0) {
+        return read_keys(r, &g, first_key, keys, pin);
+    }
+    if (pin->from > pin->to) {
+        return pz_error_set(r->error, POISE_ERROR_FORMAT, "pin %d: ends (%g s) before it begins (%g s)", r->number, pin->to,
+                            pin->from);
+    }
+    return pin->target == POISE_PIN_GIVEN ? read_pin_goal(r, &g, &pin->goal) : read_from_clip(r, &g, pin);
+}
+
+// ---- Pins: lists ---------------------------------------------------------------------------------------------------------
+
+typedef struct pin_list {
+    poise_pin_list open; // what the caller sees
+    word_list own;
+} pin_list;
+
+poise_status poise_pin_list_create(const poise_allocator *allocator, poise_pin_list **made, poise_error *error)
+{
+    pin_list *l = made ? pz_allocate(allocator, sizeof *l) : NULL;
+    if (!l) {
+        return made ? word_list_no_memory(error) : pz_error_set(error, POISE_ERROR_ARGUMENT, "list must not be NULL");
+    }
+    l->open = (poise_pin_list){.count = 0};
+    word_list_open(&l->own, allocator, "pin", sizeof(poise_pin));
+    *made = &l->open;
+    return POISE_OK;
+}
+
+void poise_pin_list_destroy(poise_pin_list *pins)
+{
+    if (pins) {
+        word_list_close(&((pin_list *)pins)->own, pins);
+    }
+}
+
+static poise_status read_pin(void *user, char **word, int count, int number, void *pin)
+{
+    pin_reader *r = user;
+    r->word = word;
+    r->count = count;
+    r->number = number;
+    return pin_read(r, pin);
+}
+
+poise_status poise_pin_list_parse(poise_pin_list *pins, const poise_goal_words *words, const poise_clip *clip,
+                                  const char *text, poise_error *error)
+{
+    if (!pins || !words || !words->model || !text) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "list, words, model and text must not be NULL");
+    }
+    pin_list *l = (pin_list *)pins;
+    size_t most = WORD_LIST_MOST(strlen(text)) + 10; // a kind, and a pose that the clip gives
+    pz_pool scratch = {.allocator = l->own.pool.allocator};
+    pin_reader r = {.words = words, .clip = clip, .kept = &l->own.pool, .error = error};
+    r.goal_word = pz_pool_take(&scratch, most, sizeof *r.goal_word);
+    r.place = pz_pool_take(&scratch, most, sizeof *r.place);
+    poise_status status =
+        r.goal_word && r.place ? word_list_parse(&l->own, text, read_pin, &r, error) : word_list_no_memory(error);
+    l->open = (poise_pin_list){.count = l->own.count, .pins = l->own.entries, .texts = l->own.texts};
+    pz_pool_release(&scratch);
+    return status;
+}
+
+// ---- Pins in JSON: every pin becomes its words ---------------------------------------------------------------------------
+
+enum { MOST_WORDS = 4096 };
+
+typedef struct sentence {
+    char text[MOST_WORDS];
+    size_t length;
+    bool is_full;
+} sentence;
+
+static void say(sentence *s, const char *word)
+{
+    size_t length = strlen(word);
+    s->is_full = s->is_full || s->length + length + 2 > sizeof s->text;
+    if (!s->is_full) {
+        memcpy(s->text + s->length, word, length);
+        memcpy(s->text + s->length + length, " ", 2);
+        s->length += length + 1;
+    }
+}
+
+static void say_number(sentence *s, double number)
+{
+    char text[PZ_NUMBER_SIZE];
+    pz_number_write(number, text);
+    say(s, text);
+}
+
+// The member as a time after `word`; a member that is not there says nothing.
+static poise_status say_time(const pz_item *object, const char *key, const char *word, sentence *s)
+{
+    pz_item item = pz_json_get(object, key);
+    double number;
+    poise_status status = item.value ? pz_json_number(&item, &number) : POISE_OK;
+    if (item.value && status == POISE_OK) {
+        say(s, word);
+        say_number(s, number);
+    }
+    return status;
+}
+
+static poise_status say_target(const pz_item *key, sentence *s)
+{
+    pz_item target = pz_json_get(key, "target");
+    const char *text;
+    poise_status status = POISE_OK;
+    if (pz_json_length(&target) == 0) {
+        status = pz_json_string(&target, &text);
+        say(s, status == POISE_OK ? text : "");
+        return status;
+    }
+    for (size_t i = 0; i < pz_json_length(&target) && status == POISE_OK; ++i) {
+        pz_item item = pz_json_at(&target, i);
+        double number = 0;
+        status = pz_json_number(&item, &number);
+        say_number(s, number);
+    }
+    return status;
+}
+
+// A misspelt member would be left out quietly.
+static poise_status check_members(const pz_item *object, const char *const *known, int count)
+{
+    poise_status status = pz_json_need_object(object);
+    for (int i = 0; status == POISE_OK && i < pz_json_member_count(object); ++i) {
+        pz_item member = pz_json_member(object, i);
+        bool is_known = false;
+        for (int k = 0; k < count && !is_known; ++k) {
+            is_known = strcmp(member.key, known[k]) == 0;
+        }
+        if (!is_known) {
+            status = pz_json_fail(&member, POISE_ERROR_FORMAT,
+                                  "a pin has goal, from, to, fade, fade_out and keys, a key "
+                                  "time and target; this is not one of them");
+        }
+    }
+    return status;
+}
+
+static poise_status say_pin(const pz_item *pin, sentence *s)
+{
+    static const char *const known[] = {"goal", "from", "to", "fade", "fade_out", "keys"};
+    static const char *const key_known[] = {"time", "target"};
+    const char *goal = "";
+    pz_item text = pz_json_get(pin, "goal"), keys = pz_json_get(pin, "keys");
+    poise_status status = check_members(pin, known, 6);
+    status = status == POISE_OK ? pz_json_string(&text, &goal) : status;
+    say(s, goal);
+    for (size_t i = 0; i < pz_json_length(&keys) && status == POISE_OK; ++i) {
+        pz_item key = pz_json_at(&keys, i);
+        status = check_members(&key, key_known, 2);
+        status = status == POISE_OK ? say_time(&key, "time", "key", s) : status;
+        status = status == POISE_OK ? say_target(&key, s) : status;
+    }
+    status = status == POISE_OK ? say_time(pin, "from", "from", s) : status;
+    status = status == POISE_OK ? say_time(pin, "to", pz_json_get(pin, "from").value ? "to" : "until", s) : status;
+    status = status == POISE_OK ? say_time(pin, "fade", "fade", s) : status;
+    status = status == POISE_OK ? say_time(pin, "fade_out", pz_json_get(pin, "fade").value ? "" : "fade 0.25", s) : status;
+    if (status == POISE_OK && s->is_full) {
+        status =
+            pz_json_fail(pin, POISE_ERROR_FORMAT, "the pin is longer than %d characters; split it into several", MOST_WORDS);
+    }
+    return status;
+}
+
+static poise_status read_pins(poise_pin_list *list_open, const poise_goal_words *words, const poise_clip *clip,
+                              const pz_item *pins)
+{
+    poise_status status = pz_json_need_array(pins);
+    for (size_t i = 0; i < pz_json_length(pins) && status == POISE_OK; ++i) {
+        sentence s = {.length = 0};
+        poise_error error = {.text = ""};
+        pz_item pin = pz_json_at(pins, i);
+        status = say_pin(&pin, &s);
+        if (status == POISE_OK) {
+            status = poise_pin_list_parse(list_open, words, clip, s.text, &error);
+            status = status == POISE_OK ? status : pz_json_fail_as(&pin, status, &error);
+        }
+    }
+    return status;
+}
+
+poise_status poise_pin_list_read(poise_pin_list *pins, const poise_goal_words *words, const poise_clip *clip,
+                                 const void *bytes, size_t size, poise_error *error)
+{
+    if (!pins || !words || !words->model || (!bytes && size > 0)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "list, words, model and bytes must not be NULL");
+    }
+    poise_read_options options = {0};
+    poise_file file = {0};
+    const poise_allocator *allocator = ((pin_list *)pins)->own.pool.allocator;
+    pz_input input = {.bytes = bytes,
+                      .size = size,
+                      .options = &options,
+                      .allocator = allocator,
+                      .pool = {.allocator = allocator},
+                      .kept = {.allocator = allocator},
+                      .file = &file,
+                      .error = error};
+    pz_json json;
+    poise_status status = pz_json_load(&input, bytes, size, 0, &json);
+    if (status == POISE_OK) {
+        pz_item root = pz_json_root(&json), list_item = pz_json_get(&root, "pins");
+        status = read_pins(pins, words, clip, &list_item);
+        pz_json_release(&json);
+    }
+    pz_pool_release(&input.kept);
+    pz_pool_release(&input.pool);
+    return status;
 }

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "io/text.h"
 
-// ---- Memory (input.c) ----------------------------------------------------------------------------------------------------
+// ---- Memory --------------------------------------------------------------------------------------------------------------
 
 typedef struct pz_pool {
     const poise_allocator *allocator;
@@ -34,7 +34,7 @@ bool pz_pool_names(pz_pool *pool, size_t count, pz_names *names);
 // A zero-terminated copy.
 char *pz_pool_copy(pz_pool *pool, const char *text, size_t length);
 
-// ---- Input (input.c) -----------------------------------------------------------------------------------------------------
+// ---- Input ---------------------------------------------------------------------------------------------------------------
 
 typedef struct pz_input {
     const unsigned char *bytes;
@@ -90,7 +90,7 @@ void pz_zeros_are_gaps(pz_input *input);
 void pz_carried_trim(poise_carried *carried, int first, int count);
 void pz_carried_rescale(poise_carried *carried, poise_scale from, poise_scale to);
 
-// ---- Output (output.c) ---------------------------------------------------------------------------------------------------
+// ---- Output --------------------------------------------------------------------------------------------------------------
 
 // Bytes being written: memory grows as needed; after a failure nothing more is added and `failed` is set.
 typedef struct pz_output {
@@ -110,7 +110,7 @@ void pz_put_degrees(pz_output *output, double radians);
 void pz_put_integer(pz_output *output, long long value);
 void pz_output_warn(pz_output *output, const char *format, ...) PZ_PRINTF(2, 3);
 
-// ---- Editing (edit.c) ----------------------------------------------------------------------------------------------------
+// ---- Editing (file.c) ----------------------------------------------------------------------------------------------------
 
 // A new model whose world is turned: what points up along `from` does so along `to`. Configurations stay what they are.
 poise_status pz_turn_model(const poise_model *model, poise_up from, poise_up to, const poise_allocator *allocator,
@@ -125,9 +125,6 @@ typedef struct pz_format_row {
 } pz_format_row;
 
 const pz_format_row *pz_format_row_of(poise_format format); // NULL outside the enumeration
-
-// Why these bytes, of no format that is read, are refused, with the way out. Never POISE_OK.
-poise_status pz_refuse_unknown(const void *bytes, size_t size, const char *name, poise_error *error);
 
 // Each is in the file of its name.
 poise_status pz_read_urdf(pz_input *input);

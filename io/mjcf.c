@@ -1,14 +1,123 @@
 // MJCF, the models of MuJoCo: bodies within bodies, each with any number of joints.
 //
 // What is read: the tree of bodies, frames, joints, sites (as tools), masses, default classes, compiler settings, includes,
-// couplings of joints, loops, geoms that collide (mjcf_geoms.c), keyframes. Actuators, sensors and the like
+// couplings of joints, loops, geoms that collide, keyframes. Actuators, sensors and the like
 // are left out silently: a skeleton has none.
-#include "io/mjcf.h"
-
+#include "io/mesh.h"
+#include "io/skeleton.h"
+#include "num/real.h"
 #include "num/vector.h"
 
 #include <math.h>
 #include <string.h>
+
+// ---- Settings: what an element says, and the default classes say for it --------------------------------------------------
+
+enum {
+    MJCF_QUAT,
+    MJCF_AXISANGLE,
+    MJCF_XYAXES,
+    MJCF_ZAXIS,
+    MJCF_EULER,
+    MJCF_POS,
+    MJCF_FROMTO,
+    MJCF_TYPE,
+    MJCF_AXIS,
+    MJCF_RANGE,
+    MJCF_LIMITED,
+    MJCF_REF,
+    MJCF_SIZE,
+    MJCF_CONTYPE,
+    MJCF_CONAFFINITY,
+    MJCF_MESH,
+    MJCF_MASS,
+    MJCF_DENSITY,
+    MJCF_SCALE,
+    MJCF_SETTING_COUNT
+};
+
+// Values as text; NULL: not said.
+typedef struct mjcf_settings {
+    const char *value[MJCF_SETTING_COUNT];
+} mjcf_settings;
+
+typedef struct mjcf_class {
+    mjcf_settings joint, site, geom, mesh; // with what it inherits
+} mjcf_class;
+
+typedef struct mjcf_compiler {
+    bool is_radian;
+    bool has_autolimits;
+    char eulerseq[4];
+    const char *mesh_folder; // "" or NULL: beside the file
+} mjcf_compiler;
+
+// ---- What the file holds, in its order -----------------------------------------------------------------------------------
+
+// Where elements stand: a body, or a frame within it.
+typedef struct mjcf_place {
+    int body;         // or POISE_WORLD
+    poise_pose frame; // in the body
+    int class_of;     // default class of what is inside
+} mjcf_place;
+
+typedef struct mjcf_body {
+    const char *name;
+    pz_xml_node *node;
+    int parent;                  // body, or POISE_WORLD
+    poise_pose pose;             // in the parent body
+    int first_joint, last_joint; // -1: none
+    double mass;
+    poise_vec3 mass_center;
+    bool has_inertial, has_geom, has_mesh_with_mass;
+} mjcf_body;
+
+typedef enum mjcf_joint_type { MJCF_HINGE, MJCF_SLIDE, MJCF_BALL, MJCF_FREE } mjcf_joint_type;
+
+typedef struct mjcf_joint {
+    const char *name; // NULL: none
+    const pz_xml_node *node;
+    mjcf_joint_type type;
+    poise_vec3 anchor, axis; // in the body
+    double ref;              // value of q at which the body stands where the file draws it
+    double lower, upper;
+    bool has_polynomials; // joints that follow it by one
+    int part;             // that it became
+    int next;             // of the same body, or -1
+} mjcf_joint;
+
+enum {
+    MJCF_NOT_LOADED,
+    MJCF_UNKNOWN,
+    MJCF_NOT_READ,
+    MJCF_REPLICATE,
+    MJCF_MOCAP,
+    MJCF_WORLD_SITE,
+    MJCF_BALL_RANGE,
+    MJCF_NOT_LIMITED,
+    MJCF_EQUALITY,
+    MJCF_NO_MASS,
+    MJCF_NO_SHAPE,
+    MJCF_KEY,
+    MJCF_CAUSE_COUNT
+};
+
+typedef struct mjcf {
+    pz_input *input;
+    pz_xml_node *root;
+    mjcf_compiler compiler;
+    mjcf_class *classes;
+    int *class_of_name; // by position in class_names
+    mjcf_place *places; // by the mark of an element that holds others
+    mjcf_body *bodies;
+    mjcf_joint *joints;
+    int *joint_of_name; // by position in joint_names, for the names that the file gives
+    pz_named_frame *sites;
+    pz_part *parts;
+    pz_name_set class_names, body_names, joint_names, site_names;
+    int class_count, place_count, body_count, joint_count, named_joint_count, site_count, part_count;
+    pz_cause causes[MJCF_CAUSE_COUNT];
+} mjcf;
 
 // ---- <include>: the children of another file's root take its place -------------------------------------------------------
 
@@ -33,7 +142,7 @@ static void splice(pz_xml_node *parent, pz_xml_node **link, pz_xml_node *previou
 }
 
 // The name of a file beside the one that `node` comes from, for the caller's folder; NULL: the two are the same.
-static const char *beside(pz_mjcf *m, const pz_xml_node *node, const char *file)
+static const char *beside(mjcf *m, const pz_xml_node *node, const char *file)
 {
     const char *slash = node->file ? strrchr(node->file, '/') : NULL;
     size_t folder = slash ? (size_t)(slash - node->file) + 1 : 0, length = strlen(file);
@@ -45,7 +154,7 @@ static const char *beside(pz_mjcf *m, const pz_xml_node *node, const char *file)
     return name;
 }
 
-static poise_status load(pz_mjcf *m, const pz_xml_node *node, pz_name_set *seen, pz_xml_node **root)
+static poise_status load(mjcf *m, const pz_xml_node *node, pz_name_set *seen, pz_xml_node **root)
 {
     pz_input *input = m->input;
     const char *file = pz_xml_get(node, "file");
@@ -79,7 +188,7 @@ static poise_status load(pz_mjcf *m, const pz_xml_node *node, pz_name_set *seen,
     return status;
 }
 
-static poise_status include_children(pz_mjcf *m, pz_xml_node *parent, pz_name_set *seen)
+static poise_status include_children(mjcf *m, pz_xml_node *parent, pz_name_set *seen)
 {
     pz_xml_node **link = &parent->first, *previous = NULL;
     while (*link) {
@@ -99,7 +208,7 @@ static poise_status include_children(pz_mjcf *m, pz_xml_node *parent, pz_name_se
 }
 
 // Replace every <include> by what is in the file it names.
-static poise_status mjcf_include(pz_mjcf *m)
+static poise_status mjcf_include(mjcf *m)
 {
     pz_name_set seen;
     if (!pz_name_set_make(&m->input->pool, INCLUDES_MOST, &seen)) {
@@ -135,13 +244,13 @@ static bool is_sequence(const char *text)
     return strlen(text) == 3 && is_letters;
 }
 
-static poise_status fail_value(pz_mjcf *m, const pz_xml_node *node, const char *attribute, const char *allowed)
+static poise_status fail_value(mjcf *m, const pz_xml_node *node, const char *attribute, const char *allowed)
 {
     return pz_xml_fail(m->input, node, POISE_ERROR_FORMAT, "%s of <%s> must be %s, not \"%s\"", attribute, node->name,
                        allowed, pz_xml_get(node, attribute));
 }
 
-static poise_status read_compiler(pz_mjcf *m, const pz_xml_node *node)
+static poise_status read_compiler(mjcf *m, const pz_xml_node *node)
 {
     const char *angle = pz_xml_get(node, "angle"), *coordinate = pz_xml_get(node, "coordinate");
     const char *eulerseq = pz_xml_get(node, "eulerseq"), *autolimits = pz_xml_get(node, "autolimits");
@@ -172,9 +281,9 @@ static poise_status read_compiler(pz_mjcf *m, const pz_xml_node *node)
     return POISE_OK;
 }
 
-static poise_status mjcf_read_compiler(pz_mjcf *m)
+static poise_status mjcf_read_compiler(mjcf *m)
 {
-    m->compiler = (pz_mjcf_compiler){.has_autolimits = true, .eulerseq = "xyz"};
+    m->compiler = (mjcf_compiler){.has_autolimits = true, .eulerseq = "xyz"};
     poise_status status = POISE_OK;
     for (const pz_xml_node *node = m->root->first; status == POISE_OK && node; node = node->next) {
         if (pz_xml_is(node, "compiler")) {
@@ -184,30 +293,49 @@ static poise_status mjcf_read_compiler(pz_mjcf *m)
     return status;
 }
 
-static double mjcf_radians(const pz_mjcf *m, double angle)
+static double mjcf_radians(const mjcf *m, double angle)
 {
     return m->compiler.is_radian ? angle : angle * PZ_RADIANS_PER_DEGREE;
 }
 
 // ---- Settings ------------------------------------------------------------------------------------------------------------
 
-pz_mjcf_settings pz_mjcf_settings_of(const pz_mjcf_settings *base, const pz_xml_node *node)
+// The numbers of a setting that is an orientation, 0 for others. All of these say the same thing, each in its way.
+static int numbers_of_orientation(int setting)
 {
-    pz_mjcf_settings own = {{NULL}}, result = base ? *base : own;
+    switch (setting) {
+    case MJCF_QUAT:
+    case MJCF_AXISANGLE:
+        return 4;
+    case MJCF_XYAXES:
+        return 6;
+    case MJCF_ZAXIS:
+    case MJCF_EULER:
+        return 3;
+    default:
+        return 0;
+    }
+}
+
+// What `node` says, over what `base` (may be NULL) says.
+static mjcf_settings settings_of(const mjcf_settings *base, const pz_xml_node *node)
+{
+    mjcf_settings own = {{NULL}}, result = base ? *base : own;
     bool has_orientation = false;
     for (int i = 0; i < MJCF_SETTING_COUNT; ++i) {
         own.value[i] = pz_xml_get(node, setting_names[i]);
-        has_orientation = has_orientation || (i < MJCF_ORIENTATIONS && own.value[i]);
+        has_orientation = has_orientation || (numbers_of_orientation(i) > 0 && own.value[i]);
     }
     for (int i = 0; i < MJCF_SETTING_COUNT; ++i) {
-        bool replaces = own.value[i] || (i < MJCF_ORIENTATIONS && has_orientation);
+        bool replaces = own.value[i] || (numbers_of_orientation(i) > 0 && has_orientation);
         result.value[i] = replaces ? own.value[i] : result.value[i];
     }
     return result;
 }
 
-poise_status pz_mjcf_setting_numbers(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_settings *settings, int which,
-                                     int count, double *values)
+// `count` numbers of a setting; values stay as they are where it is not said.
+static poise_status setting_numbers(mjcf *m, const pz_xml_node *node, const mjcf_settings *settings, int which, int count,
+                                    double *values)
 {
     int found;
     return pz_xml_numbers_of(m->input, node, setting_names[which], settings->value[which], PZ_XML_FINITE, count, count,
@@ -217,23 +345,23 @@ poise_status pz_mjcf_setting_numbers(pz_mjcf *m, const pz_xml_node *node, const 
 // ---- Classes -------------------------------------------------------------------------------------------------------------
 
 // Let a class say what the <joint>, <site>, <geom> and <mesh> directly within one of its elements say.
-static void add_to_class(pz_mjcf_class *class_of, const pz_xml_node *node)
+static void add_to_class(mjcf_class *class_of, const pz_xml_node *node)
 {
     for (const pz_xml_node *child = node->first; child; child = child->next) {
         if (pz_xml_is(child, "joint")) {
-            class_of->joint = pz_mjcf_settings_of(&class_of->joint, child);
+            class_of->joint = settings_of(&class_of->joint, child);
         } else if (pz_xml_is(child, "site")) {
-            class_of->site = pz_mjcf_settings_of(&class_of->site, child);
+            class_of->site = settings_of(&class_of->site, child);
         } else if (pz_xml_is(child, "geom")) {
-            class_of->geom = pz_mjcf_settings_of(&class_of->geom, child);
+            class_of->geom = settings_of(&class_of->geom, child);
         } else if (pz_xml_is(child, "mesh")) {
-            class_of->mesh = pz_mjcf_settings_of(&class_of->mesh, child);
+            class_of->mesh = settings_of(&class_of->mesh, child);
         }
     }
 }
 
 // Class 0 is everybody's. A <default> at the top adds to it and may give it another name; one within another inherits.
-static poise_status read_class(pz_mjcf *m, pz_xml_node *node)
+static poise_status read_class(mjcf *m, pz_xml_node *node)
 {
     const char *name = pz_xml_get(node, "class");
     bool is_top = node->parent == m->root;
@@ -257,9 +385,9 @@ static poise_status read_class(pz_mjcf *m, pz_xml_node *node)
     return POISE_OK;
 }
 
-static poise_status mjcf_read_classes(pz_mjcf *m)
+static poise_status mjcf_read_classes(mjcf *m)
 {
-    m->classes[0] = (pz_mjcf_class){.joint = {{NULL}}};
+    m->classes[0] = (mjcf_class){.joint = {{NULL}}};
     m->class_count = 1;
     m->class_of_name[0] = 0;
     pz_name_set_add(&m->class_names, "main");
@@ -272,7 +400,8 @@ static poise_status mjcf_read_classes(pz_mjcf *m)
     return status;
 }
 
-poise_status pz_mjcf_class_named(pz_mjcf *m, const pz_xml_node *node, const char *attribute, int *class_of)
+// The class that an attribute names.
+static poise_status class_named(mjcf *m, const pz_xml_node *node, const char *attribute, int *class_of)
 {
     const char *name = pz_xml_get(node, attribute);
     if (!name) {
@@ -299,7 +428,7 @@ static bool is_zero(const double *x, int count)
 }
 
 // Small letters turn about axes that turn along, capitals about those that stand still.
-static quat from_euler(const pz_mjcf *m, const double *angles)
+static quat from_euler(const mjcf *m, const double *angles)
 {
     quat q = {0, 0, 0, 1};
     for (int i = 0; i < 3; ++i) {
@@ -324,7 +453,7 @@ static bool from_axes(const double *n, quat *q)
     return spans;
 }
 
-static bool from_numbers(const pz_mjcf *m, int which, const double *n, quat *q)
+static bool from_numbers(const mjcf *m, int which, const double *n, quat *q)
 {
     switch (which) {
     case MJCF_QUAT:
@@ -344,12 +473,13 @@ static bool from_numbers(const pz_mjcf *m, int which, const double *n, quat *q)
     }
 }
 
-static poise_status read_orientation(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_settings *settings, quat *rotation)
+static poise_status read_orientation(mjcf *m, const pz_xml_node *node, const mjcf_settings *settings, quat *rotation)
 {
-    static const int lengths[MJCF_ORIENTATIONS] = {
-        [MJCF_QUAT] = 4, [MJCF_AXISANGLE] = 4, [MJCF_XYAXES] = 6, [MJCF_ZAXIS] = 3, [MJCF_EULER] = 3};
     int which = -1;
-    for (int i = 0; i < MJCF_ORIENTATIONS; ++i) {
+    for (int i = 0; i < MJCF_SETTING_COUNT; ++i) {
+        if (numbers_of_orientation(i) == 0) {
+            continue;
+        }
         if (settings->value[i] && which >= 0) {
             return pz_xml_fail(m->input, node, POISE_ERROR_FORMAT, "<%s> has two orientations, %s and %s: remove one",
                                node->name, setting_names[which], setting_names[i]);
@@ -360,7 +490,7 @@ static poise_status read_orientation(pz_mjcf *m, const pz_xml_node *node, const 
         return POISE_OK;
     }
     double n[6];
-    poise_status status = pz_mjcf_setting_numbers(m, node, settings, which, lengths[which], n);
+    poise_status status = setting_numbers(m, node, settings, which, numbers_of_orientation(which), n);
     if (status == POISE_OK && !from_numbers(m, which, n, rotation)) {
         return pz_xml_fail(m->input, node, POISE_ERROR_FORMAT, "%s of <%s> is not an orientation: \"%s\"",
                            setting_names[which], node->name, settings->value[which]);
@@ -369,10 +499,10 @@ static poise_status read_orientation(pz_mjcf *m, const pz_xml_node *node, const 
 }
 
 // A segment from a to b: its middle, z pointing from b to a.
-static poise_status read_segment(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_settings *settings, poise_pose *pose)
+static poise_status read_segment(mjcf *m, const pz_xml_node *node, const mjcf_settings *settings, poise_pose *pose)
 {
     double n[6];
-    poise_status status = pz_mjcf_setting_numbers(m, node, settings, MJCF_FROMTO, 6, n);
+    poise_status status = setting_numbers(m, node, settings, MJCF_FROMTO, 6, n);
     if (status != POISE_OK) {
         return status;
     }
@@ -382,14 +512,14 @@ static poise_status read_segment(pz_mjcf *m, const pz_xml_node *node, const pz_m
     return POISE_OK;
 }
 
-poise_status pz_mjcf_pose(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_settings *settings, poise_pose *pose)
+static poise_status pose_of(mjcf *m, const pz_xml_node *node, const mjcf_settings *settings, poise_pose *pose)
 {
     double p[3] = {0, 0, 0};
     *pose = poise_pose_identity();
     if (settings->value[MJCF_FROMTO]) {
         return read_segment(m, node, settings, pose);
     }
-    poise_status status = pz_mjcf_setting_numbers(m, node, settings, MJCF_POS, 3, p);
+    poise_status status = setting_numbers(m, node, settings, MJCF_POS, 3, p);
     pose->position = v3(p[0], p[1], p[2]);
     return status == POISE_OK ? read_orientation(m, node, settings, &pose->rotation) : status;
 }
@@ -404,7 +534,8 @@ static const pz_xml_node *first_named(const pz_xml_node *node, const char *name)
     return node;
 }
 
-const pz_xml_node *pz_mjcf_next_in(const pz_mjcf *m, const char *section, const char *name, const pz_xml_node *after)
+// Elements `name` within the sections `section` of the root, one after the other; NULL at the end. `name` NULL: all.
+static const pz_xml_node *next_in(const mjcf *m, const char *section, const char *name, const pz_xml_node *after)
 {
     const pz_xml_node *at = after ? after->parent : m->root->first;
     const pz_xml_node *found = after ? first_named(after->next, name) : NULL;
@@ -421,7 +552,8 @@ static bool mjcf_is_active(const pz_xml_node *equality)
     return !active || strcmp(active, "false") != 0;
 }
 
-poise_status pz_mjcf_body_named(pz_mjcf *m, const pz_xml_node *node, const char *attribute, int *body)
+// The body of the model that an attribute names; POISE_WORLD for "world", or where the attribute is missing.
+static poise_status body_named(mjcf *m, const pz_xml_node *node, const char *attribute, int *body)
 {
     const char *name = pz_xml_get(node, attribute);
     *body = POISE_WORLD;
@@ -451,7 +583,7 @@ poise_status pz_mjcf_body_named(pz_mjcf *m, const pz_xml_node *node, const char 
 
 // ---- One joint -----------------------------------------------------------------------------------------------------------
 
-static poise_status read_type(pz_mjcf *m, const pz_xml_node *node, const char *value, pz_mjcf_joint_type *type)
+static poise_status read_type(mjcf *m, const pz_xml_node *node, const char *value, mjcf_joint_type *type)
 {
     static const char *const names[] = {
         [MJCF_HINGE] = "hinge", [MJCF_SLIDE] = "slide", [MJCF_BALL] = "ball", [MJCF_FREE] = "free"};
@@ -465,7 +597,7 @@ static poise_status read_type(pz_mjcf *m, const pz_xml_node *node, const char *v
     }
     for (int i = MJCF_HINGE; i <= MJCF_FREE; ++i) {
         if (strcmp(names[i], value) == 0) {
-            *type = (pz_mjcf_joint_type)i;
+            *type = (mjcf_joint_type)i;
             return POISE_OK;
         }
     }
@@ -474,7 +606,7 @@ static poise_status read_type(pz_mjcf *m, const pz_xml_node *node, const char *v
 }
 
 // Is the range in force? By `limited`, or by itself where that says nothing.
-static poise_status is_limited(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_settings *settings, bool *limited)
+static poise_status is_limited(mjcf *m, const pz_xml_node *node, const mjcf_settings *settings, bool *limited)
 {
     const char *said = settings->value[MJCF_LIMITED], *range = settings->value[MJCF_RANGE];
     *limited = false;
@@ -498,7 +630,7 @@ static poise_status is_limited(pz_mjcf *m, const pz_xml_node *node, const pz_mjc
     return POISE_OK;
 }
 
-static poise_status read_range(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_settings *settings, pz_mjcf_joint *joint)
+static poise_status read_range(mjcf *m, const pz_xml_node *node, const mjcf_settings *settings, mjcf_joint *joint)
 {
     bool limited = false;
     poise_status status = is_limited(m, node, settings, &limited);
@@ -522,13 +654,13 @@ static poise_status read_range(pz_mjcf *m, const pz_xml_node *node, const pz_mjc
 }
 
 // What an element says of a joint.
-static poise_status mjcf_read_joint(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_place *place, pz_mjcf_joint *joint)
+static poise_status mjcf_read_joint(mjcf *m, const pz_xml_node *node, const mjcf_place *place, mjcf_joint *joint)
 {
     double pos[3] = {0, 0, 0}, axis[3] = {0, 0, 1};
     int class_of = place->class_of;
-    *joint = (pz_mjcf_joint){.node = node, .lower = -INFINITY, .upper = INFINITY, .part = -1, .next = -1};
-    poise_status status = pz_mjcf_class_named(m, node, "class", &class_of);
-    pz_mjcf_settings settings = pz_mjcf_settings_of(&m->classes[class_of].joint, node);
+    *joint = (mjcf_joint){.node = node, .lower = -INFINITY, .upper = INFINITY, .part = -1, .next = -1};
+    poise_status status = class_named(m, node, "class", &class_of);
+    mjcf_settings settings = settings_of(&m->classes[class_of].joint, node);
     if (status == POISE_OK) {
         status = read_type(m, node, settings.value[MJCF_TYPE], &joint->type);
     }
@@ -538,7 +670,7 @@ static poise_status mjcf_read_joint(pz_mjcf *m, const pz_xml_node *node, const p
     const int which[] = {MJCF_POS, MJCF_AXIS, MJCF_REF}, counts[] = {3, 3, 1};
     double *const values[] = {pos, axis, &joint->ref};
     for (int i = 0; status == POISE_OK && i < 3; ++i) {
-        status = pz_mjcf_setting_numbers(m, node, &settings, which[i], counts[i], values[i]);
+        status = setting_numbers(m, node, &settings, which[i], counts[i], values[i]);
     }
     if (status == POISE_OK) {
         status = read_range(m, node, &settings, joint);
@@ -560,7 +692,7 @@ static const poise_joint_type types[] = {[MJCF_HINGE] = POISE_JOINT_REVOLUTE,
                                          [MJCF_FREE] = POISE_JOINT_FREE};
 
 // The constant part of the motion: what q = 0 does.
-static poise_pose at_zero(const pz_mjcf_joint *joint)
+static poise_pose at_zero(const mjcf_joint *joint)
 {
     poise_pose pose = poise_pose_identity();
     if (joint->type == MJCF_HINGE && joint->ref != 0.0) {
@@ -576,7 +708,7 @@ static bool is_at_origin(vec3 p)
     return p.x == 0.0 && p.y == 0.0 && p.z == 0.0;
 }
 
-static poise_status check_free(pz_mjcf *m, const pz_mjcf_body *body, const pz_mjcf_joint *joint)
+static poise_status check_free(mjcf *m, const mjcf_body *body, const mjcf_joint *joint)
 {
     if (joint->type == MJCF_FREE && (body->parent != POISE_WORLD || body->first_joint != body->last_joint)) {
         return pz_xml_fail(m->input, joint->node, POISE_ERROR_MODEL,
@@ -585,7 +717,7 @@ static poise_status check_free(pz_mjcf *m, const pz_mjcf_body *body, const pz_mj
     return POISE_OK;
 }
 
-static pz_part *new_part(pz_mjcf *m, const pz_xml_node *node, const char *parent)
+static pz_part *new_part(mjcf *m, const pz_xml_node *node, const char *parent)
 {
     pz_part *part = &m->parts[m->part_count++];
     *part = (pz_part){.joint = poise_joint_default(), .node = node, .leader = -1};
@@ -593,7 +725,7 @@ static pz_part *new_part(pz_mjcf *m, const pz_xml_node *node, const char *parent
     return part;
 }
 
-static poise_status name_part(pz_mjcf *m, pz_part *part, const char *joint, const char *body)
+static poise_status name_part(mjcf *m, pz_part *part, const char *joint, const char *body)
 {
     pz_pool *pool = &m->input->pool;
     part->joint.name = joint;
@@ -608,11 +740,11 @@ static poise_status name_part(pz_mjcf *m, pz_part *part, const char *joint, cons
 }
 
 // The joints of one body. `at` is where the next joint stands, in the frame of the part before.
-static poise_status make_chain(pz_mjcf *m, const pz_mjcf_body *body, const char **parent, poise_pose *at, bool *done)
+static poise_status make_chain(mjcf *m, const mjcf_body *body, const char **parent, poise_pose *at, bool *done)
 {
     *done = false;
     for (int j = body->first_joint; j >= 0; j = m->joints[j].next) {
-        pz_mjcf_joint *joint = &m->joints[j];
+        mjcf_joint *joint = &m->joints[j];
         poise_status status = check_free(m, body, joint);
         if (status != POISE_OK) {
             return status;
@@ -639,11 +771,11 @@ static poise_status make_chain(pz_mjcf *m, const pz_mjcf_body *body, const char 
     return POISE_OK;
 }
 
-static poise_status mjcf_make_parts(pz_mjcf *m)
+static poise_status mjcf_make_parts(mjcf *m)
 {
     bool any_floats = false;
     for (int b = 0; b < m->body_count; ++b) {
-        const pz_mjcf_body *body = &m->bodies[b];
+        const mjcf_body *body = &m->bodies[b];
         const char *parent = body->parent == POISE_WORLD ? NULL : m->bodies[body->parent].name;
         poise_pose at = body->pose;
         bool done;
@@ -671,7 +803,7 @@ static poise_status mjcf_make_parts(pz_mjcf *m)
 
 // ---- Couplings -----------------------------------------------------------------------------------------------------------
 
-static poise_status coupled(pz_mjcf *m, const pz_xml_node *node, const char *attribute, pz_mjcf_joint **joint)
+static poise_status coupled(mjcf *m, const pz_xml_node *node, const char *attribute, mjcf_joint **joint)
 {
     const char *name = pz_xml_get(node, attribute);
     *joint = NULL;
@@ -693,7 +825,7 @@ static bool is_linear(const double c[5])
 
 // The powers of q2 in q1 = ref1 + c0 + c1 (q2 - ref2) + c2 (q2 - ref2)^2 + ..., highest first, by Horner's scheme. False:
 // out of memory.
-static bool follow_polynomial(pz_mjcf *m, const double c[5], double ref1, double ref2, poise_joint *joint)
+static bool follow_polynomial(mjcf *m, const double c[5], double ref1, double ref2, poise_joint *joint)
 {
     poise_function *f = pz_pool_take(&m->input->pool, 1, sizeof *f);
     double *y = pz_pool_take(&m->input->pool, 5, sizeof *y);
@@ -719,7 +851,7 @@ static bool follow_polynomial(pz_mjcf *m, const double c[5], double ref1, double
 }
 
 // May joint a follow joint b? Not if it follows another, if others are polynomials of it, in a circle, or a polynomial.
-static bool may_follow(const pz_mjcf *m, const pz_mjcf_joint *a, const pz_mjcf_joint *b)
+static bool may_follow(const mjcf *m, const mjcf_joint *a, const mjcf_joint *b)
 {
     enum { LONGEST = 64 };
     if (m->parts[a->part].leader >= 0 || a->has_polynomials) {
@@ -738,7 +870,7 @@ static bool may_follow(const pz_mjcf *m, const pz_mjcf_joint *a, const pz_mjcf_j
 //   q1 = c1 q2 + (ref1 + c0 - c1 ref2),   q2 = q1 / c1 + (ref2 - (ref1 + c0) / c1)
 //
 // Without a joint 2, joint 1 is fixed at ref1 + c0.
-static bool couple(pz_mjcf *m, const double c[5], pz_mjcf_joint *first, pz_mjcf_joint *second, bool *has_memory)
+static bool couple(mjcf *m, const double c[5], mjcf_joint *first, mjcf_joint *second, bool *has_memory)
 {
     const double least = 1e-6; // of c1, to divide by
     pz_part *one = &m->parts[first->part];
@@ -771,12 +903,17 @@ static bool couple(pz_mjcf *m, const double c[5], pz_mjcf_joint *first, pz_mjcf_
     return true;
 }
 
+static bool has_one_number(const mjcf_joint *joint)
+{
+    return joint->type == MJCF_HINGE || joint->type == MJCF_SLIDE;
+}
+
 // The couplings that are linear, or the others.
-static poise_status read_coupling(pz_mjcf *m, const pz_xml_node *node, bool linear)
+static poise_status read_coupling(mjcf *m, const pz_xml_node *node, bool linear)
 {
     double c[5] = {0, 1, 0, 0, 0};
     int count;
-    pz_mjcf_joint *first, *second;
+    mjcf_joint *first, *second;
     poise_status status = pz_xml_numbers(m->input, node, "polycoef", PZ_XML_FINITE, 1, 5, c, &count);
     if (status == POISE_OK) {
         status = coupled(m, node, "joint1", &first);
@@ -787,7 +924,7 @@ static poise_status read_coupling(pz_mjcf *m, const pz_xml_node *node, bool line
     if (status != POISE_OK || is_linear(c) != linear) {
         return status;
     }
-    bool are_simple = first && first->type <= MJCF_SLIDE && (!second || second->type <= MJCF_SLIDE), has_memory = true;
+    bool are_simple = first && has_one_number(first) && (!second || has_one_number(second)), has_memory = true;
     if (!are_simple || !couple(m, c, first, second, &has_memory)) {
         pz_xml_warn(m->input, &m->causes[MJCF_EQUALITY], node,
                     "this coupling is not supported: a hinge or slide can only follow one other");
@@ -796,12 +933,12 @@ static poise_status read_coupling(pz_mjcf *m, const pz_xml_node *node, bool line
 }
 
 // Polynomials first: they leave no choice of who follows.
-static poise_status mjcf_read_couplings(pz_mjcf *m)
+static poise_status mjcf_read_couplings(mjcf *m)
 {
     poise_status status = POISE_OK;
     for (int linear = 0; linear < 2; ++linear) {
-        for (const pz_xml_node *node = pz_mjcf_next_in(m, "equality", "joint", NULL); node && status == POISE_OK;
-             node = pz_mjcf_next_in(m, "equality", "joint", node)) {
+        for (const pz_xml_node *node = next_in(m, "equality", "joint", NULL); node && status == POISE_OK;
+             node = next_in(m, "equality", "joint", node)) {
             status = mjcf_is_active(node) ? read_coupling(m, node, linear == 1) : POISE_OK;
         }
     }
@@ -828,7 +965,7 @@ static bool is_place(const pz_xml_node *node)
     return pz_xml_is(node, "body") || pz_xml_is(node, "frame") || pz_xml_is(node, "replicate");
 }
 
-static poise_status allocate(pz_mjcf *m)
+static poise_status allocate(mjcf *m)
 {
     size_t bodies = 0, joints = 0, sites = 0, places = 0, classes = 1;
     for (const pz_xml_node *node = m->root; node; node = pz_xml_after(node, m->root, false)) {
@@ -860,7 +997,7 @@ static poise_status allocate(pz_mjcf *m)
 // ---- The tree ------------------------------------------------------------------------------------------------------------
 
 // The name that an element says, added to a set; NULL: none.
-static poise_status take_name(pz_mjcf *m, const pz_xml_node *node, pz_name_set *set, const char **name)
+static poise_status take_name(mjcf *m, const pz_xml_node *node, pz_name_set *set, const char **name)
 {
     *name = pz_xml_get(node, "name");
     if (*name && !(*name)[0]) {
@@ -879,10 +1016,10 @@ static bool mjcf_is_mocap(const pz_xml_node *body)
     return mocap && strcmp(mocap, "true") == 0;
 }
 
-static poise_status add_body(pz_mjcf *m, pz_xml_node *node, const pz_mjcf_place *outer, const poise_pose *pose)
+static poise_status add_body(mjcf *m, pz_xml_node *node, const mjcf_place *outer, const poise_pose *pose)
 {
-    pz_mjcf_body *body = &m->bodies[m->body_count++];
-    *body = (pz_mjcf_body){.node = node, .parent = outer->body, .first_joint = -1, .last_joint = -1};
+    mjcf_body *body = &m->bodies[m->body_count++];
+    *body = (mjcf_body){.node = node, .parent = outer->body, .first_joint = -1, .last_joint = -1};
     body->pose = poise_pose_multiply(outer->frame, *pose);
     if (mjcf_is_mocap(node)) {
         pz_xml_warn(m->input, &m->causes[MJCF_MOCAP], node, "a mocap body is fixed at its position in the file");
@@ -891,17 +1028,17 @@ static poise_status add_body(pz_mjcf *m, pz_xml_node *node, const pz_mjcf_place 
 }
 
 // <body>, <frame>, <replicate>: a place for what is inside.
-static poise_status enter(pz_mjcf *m, pz_xml_node *node)
+static poise_status enter(mjcf *m, pz_xml_node *node)
 {
-    const pz_mjcf_place *outer = &m->places[node->parent->mark];
-    pz_mjcf_settings settings = pz_mjcf_settings_of(NULL, node);
-    pz_mjcf_place place = {.body = outer->body, .frame = outer->frame, .class_of = outer->class_of};
+    const mjcf_place *outer = &m->places[node->parent->mark];
+    mjcf_settings settings = settings_of(NULL, node);
+    mjcf_place place = {.body = outer->body, .frame = outer->frame, .class_of = outer->class_of};
     poise_pose pose = poise_pose_identity();
-    poise_status status = pz_mjcf_class_named(m, node, "childclass", &place.class_of);
+    poise_status status = class_named(m, node, "childclass", &place.class_of);
     if (status == POISE_OK && pz_xml_is(node, "replicate")) {
         pz_xml_warn(m->input, &m->causes[MJCF_REPLICATE], node, "the contents of <replicate> are read once");
     } else if (status == POISE_OK) {
-        status = pz_mjcf_pose(m, node, &settings, &pose);
+        status = pose_of(m, node, &settings, &pose);
     }
     if (status == POISE_OK && pz_xml_is(node, "body")) {
         place.body = m->body_count;
@@ -915,13 +1052,13 @@ static poise_status enter(pz_mjcf *m, pz_xml_node *node)
     return status;
 }
 
-static poise_status add_joint(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_place *place)
+static poise_status add_joint(mjcf *m, const pz_xml_node *node, const mjcf_place *place)
 {
     if (place->body == POISE_WORLD) {
         return pz_xml_fail(m->input, node, POISE_ERROR_MODEL, "the world cannot have joints: put <%s> into a <body>",
                            node->name);
     }
-    pz_mjcf_joint *joint = &m->joints[m->joint_count];
+    mjcf_joint *joint = &m->joints[m->joint_count];
     poise_status status = mjcf_read_joint(m, node, place, joint);
     if (status == POISE_OK) {
         status = take_name(m, node, &m->joint_names, &joint->name);
@@ -932,7 +1069,7 @@ static poise_status add_joint(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf
     if (joint->name) {
         m->joint_of_name[m->named_joint_count++] = m->joint_count;
     }
-    pz_mjcf_body *body = &m->bodies[place->body];
+    mjcf_body *body = &m->bodies[place->body];
     if (body->last_joint >= 0) {
         m->joints[body->last_joint].next = m->joint_count;
     } else {
@@ -942,12 +1079,12 @@ static poise_status add_joint(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf
     return POISE_OK;
 }
 
-static poise_status add_inertial(pz_mjcf *m, const pz_xml_node *node, const pz_mjcf_place *place)
+static poise_status add_inertial(mjcf *m, const pz_xml_node *node, const mjcf_place *place)
 {
     if (place->body == POISE_WORLD) {
         return POISE_OK;
     }
-    pz_mjcf_body *body = &m->bodies[place->body];
+    mjcf_body *body = &m->bodies[place->body];
     double pos[3] = {0, 0, 0};
     poise_status status = pz_xml_exactly(m->input, node, "pos", 3, pos);
     body->has_inertial = true;
@@ -956,7 +1093,7 @@ static poise_status add_inertial(pz_mjcf *m, const pz_xml_node *node, const pz_m
 }
 
 // The body's name is not known yet if it has none of its own: `mark` keeps its number.
-static poise_status add_site(pz_mjcf *m, pz_xml_node *node, const pz_mjcf_place *place)
+static poise_status add_site(mjcf *m, pz_xml_node *node, const mjcf_place *place)
 {
     const char *name;
     poise_status status = take_name(m, node, &m->site_names, &name);
@@ -970,10 +1107,10 @@ static poise_status add_site(pz_mjcf *m, pz_xml_node *node, const pz_mjcf_place 
     }
     int class_of = place->class_of;
     poise_pose pose = poise_pose_identity();
-    status = pz_mjcf_class_named(m, node, "class", &class_of);
+    status = class_named(m, node, "class", &class_of);
     if (status == POISE_OK) {
-        pz_mjcf_settings settings = pz_mjcf_settings_of(&m->classes[class_of].site, node);
-        status = pz_mjcf_pose(m, node, &settings, &pose);
+        mjcf_settings settings = settings_of(&m->classes[class_of].site, node);
+        status = pose_of(m, node, &settings, &pose);
     }
     node->mark = place->body;
     m->sites[m->site_count++] =
@@ -982,9 +1119,9 @@ static poise_status add_site(pz_mjcf *m, pz_xml_node *node, const pz_mjcf_place 
 }
 
 // One element within the tree of bodies. *skip: what is inside it is not read.
-static poise_status visit(pz_mjcf *m, pz_xml_node *node, bool *skip)
+static poise_status visit(mjcf *m, pz_xml_node *node, bool *skip)
 {
-    const pz_mjcf_place *place = &m->places[node->parent->mark];
+    const mjcf_place *place = &m->places[node->parent->mark];
     *skip = !is_place(node);
     if (is_place(node)) {
         return enter(m, node);
@@ -1008,10 +1145,10 @@ static poise_status visit(pz_mjcf *m, pz_xml_node *node, bool *skip)
     return POISE_OK;
 }
 
-static poise_status read_bodies(pz_mjcf *m, pz_xml_node *world)
+static poise_status read_bodies(mjcf *m, pz_xml_node *world)
 {
     world->mark = m->place_count;
-    m->places[m->place_count++] = (pz_mjcf_place){.body = POISE_WORLD, .frame = poise_pose_identity()};
+    m->places[m->place_count++] = (mjcf_place){.body = POISE_WORLD, .frame = poise_pose_identity()};
     bool skip = false;
     for (pz_xml_node *node = pz_xml_after(world, world, false); node; node = pz_xml_after(node, world, skip)) {
         poise_status status = visit(m, node, &skip);
@@ -1022,7 +1159,7 @@ static poise_status read_bodies(pz_mjcf *m, pz_xml_node *world)
     return POISE_OK;
 }
 
-static poise_status read_worlds(pz_mjcf *m)
+static poise_status read_worlds(mjcf *m)
 {
     poise_status status = POISE_OK;
     for (pz_xml_node *node = m->root->first; status == POISE_OK && node; node = node->next) {
@@ -1055,13 +1192,13 @@ typedef struct drawn_body {
 } drawn_body;
 
 // Where the file draws the bodies of the model.
-static drawn_body *draw_bodies(pz_mjcf *m)
+static drawn_body *draw_bodies(mjcf *m)
 {
     const poise_model *model = m->input->file->model;
     drawn_body *drawn = pz_pool_take(&m->input->pool, (size_t)poise_model_info(model).joints, sizeof *drawn);
     poise_pose *by_number = pz_pool_take(&m->input->pool, (size_t)m->body_count, sizeof *by_number);
     for (int b = 0; drawn && by_number && b < m->body_count; ++b) {
-        const pz_mjcf_body *body = &m->bodies[b];
+        const mjcf_body *body = &m->bodies[b];
         by_number[b] = body->parent == POISE_WORLD ? body->pose : poise_pose_multiply(by_number[body->parent], body->pose);
         drawn[poise_model_find_body(model, body->name)] = (drawn_body){by_number[b], mjcf_is_mocap(body->node)};
     }
@@ -1073,7 +1210,7 @@ static poise_pose drawn_pose(const drawn_body *drawn, int body)
     return body == POISE_WORLD ? poise_pose_identity() : drawn[body].pose;
 }
 
-static poise_status site_named(pz_mjcf *m, const pz_xml_node *node, const char *attribute, int *body, poise_pose *pose)
+static poise_status site_named(mjcf *m, const pz_xml_node *node, const char *attribute, int *body, poise_pose *pose)
 {
     const poise_model *model = m->input->file->model;
     const char *name = pz_xml_get(node, attribute);
@@ -1087,11 +1224,11 @@ static poise_status site_named(pz_mjcf *m, const pz_xml_node *node, const char *
     return POISE_OK;
 }
 
-static poise_status between_bodies(pz_mjcf *m, const pz_xml_node *node, const drawn_body *drawn, poise_constraint *loop)
+static poise_status between_bodies(mjcf *m, const pz_xml_node *node, const drawn_body *drawn, poise_constraint *loop)
 {
     double anchor[3] = {0, 0, 0}, relative[7] = {0, 1, 0, 0, 0, 0, 0};
-    poise_status status = pz_mjcf_body_named(m, node, "body1", &loop->body);
-    status = status == POISE_OK ? pz_mjcf_body_named(m, node, "body2", &loop->body2) : status;
+    poise_status status = body_named(m, node, "body1", &loop->body);
+    status = status == POISE_OK ? body_named(m, node, "body2", &loop->body2) : status;
     status = status == POISE_OK ? pz_xml_exactly(m->input, node, "anchor", 3, anchor) : status;
     status = status == POISE_OK ? pz_xml_exactly(m->input, node, "relpose", 7, relative) : status;
     if (status != POISE_OK) {
@@ -1111,7 +1248,7 @@ static poise_status between_bodies(pz_mjcf *m, const pz_xml_node *node, const dr
     return POISE_OK;
 }
 
-static poise_status read_loop(pz_mjcf *m, const pz_xml_node *node, const drawn_body *drawn, poise_constraint *loop)
+static poise_status read_loop(mjcf *m, const pz_xml_node *node, const drawn_body *drawn, poise_constraint *loop)
 {
     *loop = poise_constraint_default(pz_xml_is(node, "weld") ? POISE_CONSTRAINT_WELD : POISE_CONSTRAINT_CONNECT);
     if (!pz_xml_get(node, "site1") && !pz_xml_get(node, "site2")) {
@@ -1132,11 +1269,10 @@ static bool is_loop(const pz_xml_node *node)
     return mjcf_is_active(node) && (pz_xml_is(node, "connect") || pz_xml_is(node, "weld"));
 }
 
-static poise_status mjcf_read_loops(pz_mjcf *m)
+static poise_status mjcf_read_loops(mjcf *m)
 {
     size_t most = 0;
-    for (const pz_xml_node *node = pz_mjcf_next_in(m, "equality", NULL, NULL); node;
-         node = pz_mjcf_next_in(m, "equality", NULL, node)) {
+    for (const pz_xml_node *node = next_in(m, "equality", NULL, NULL); node; node = next_in(m, "equality", NULL, node)) {
         most += is_loop(node);
         if (mjcf_is_active(node) && !is_loop(node) && !pz_xml_is(node, "joint")) {
             pz_xml_warn(m->input, &m->causes[MJCF_EQUALITY], node, "<%s> of <equality> is not supported", node->name);
@@ -1152,8 +1288,8 @@ static poise_status mjcf_read_loops(pz_mjcf *m)
         return pz_input_no_memory(m->input);
     }
     poise_status status = POISE_OK;
-    for (const pz_xml_node *node = pz_mjcf_next_in(m, "equality", NULL, NULL); node && status == POISE_OK;
-         node = pz_mjcf_next_in(m, "equality", NULL, node)) {
+    for (const pz_xml_node *node = next_in(m, "equality", NULL, NULL); node && status == POISE_OK;
+         node = next_in(m, "equality", NULL, node)) {
         if (!is_loop(node)) {
             continue;
         }
@@ -1177,7 +1313,7 @@ static poise_status mjcf_read_loops(pz_mjcf *m)
 // qpos has the numbers of all joints, body by body: 1 of a hinge or slide, 4 of a ball (w x y z), 7 of a free joint. What
 // follows another joint has a number there and none in the model.
 
-static int numbers_of(pz_mjcf_joint_type type)
+static int numbers_of(mjcf_joint_type type)
 {
     static const int counts[] = {[MJCF_HINGE] = 1, [MJCF_SLIDE] = 1, [MJCF_BALL] = 4, [MJCF_FREE] = 7};
     return counts[type];
@@ -1195,7 +1331,7 @@ static bool read_numbers(const char *text, int count, double *values)
     return !pz_scan_skip(&scan);
 }
 
-static void put_joint(const pz_mjcf *m, const pz_mjcf_joint *joint, const double *from, double *q)
+static void put_joint(const mjcf *m, const mjcf_joint *joint, const double *from, double *q)
 {
     const poise_model *model = m->input->file->model;
     poise_joint_info info = poise_model_joint_info(model, poise_model_find_joint(model, m->parts[joint->part].joint.name));
@@ -1214,7 +1350,7 @@ static void put_joint(const pz_mjcf *m, const pz_mjcf_joint *joint, const double
     }
 }
 
-static poise_status read_key(pz_mjcf *m, const pz_xml_node *node, double *values, int count)
+static poise_status read_key(mjcf *m, const pz_xml_node *node, double *values, int count)
 {
     poise_file *file = m->input->file;
     const char *name = pz_xml_get(node, "name"), *qpos = pz_xml_get(node, "qpos");
@@ -1243,10 +1379,10 @@ static poise_status read_key(pz_mjcf *m, const pz_xml_node *node, double *values
 }
 
 // Keyframes as postures.
-static poise_status mjcf_read_keys(pz_mjcf *m)
+static poise_status mjcf_read_keys(mjcf *m)
 {
     size_t most = 0, count = 0;
-    for (const pz_xml_node *node = NULL; (node = pz_mjcf_next_in(m, "keyframe", "key", node));) {
+    for (const pz_xml_node *node = NULL; (node = next_in(m, "keyframe", "key", node));) {
         most += 1;
     }
     for (int j = 0; j < m->joint_count; ++j) {
@@ -1259,19 +1395,520 @@ static poise_status mjcf_read_keys(pz_mjcf *m)
     file->postures = pz_pool_take(&m->input->kept, most, sizeof *file->postures);
     double *values = pz_pool_take(&m->input->pool, count + 1, sizeof *values);
     poise_status status = file->postures && values ? POISE_OK : pz_input_no_memory(m->input);
-    for (const pz_xml_node *node = NULL; status == POISE_OK && (node = pz_mjcf_next_in(m, "keyframe", "key", node));) {
+    for (const pz_xml_node *node = NULL; status == POISE_OK && (node = next_in(m, "keyframe", "key", node));) {
         status = read_key(m, node, values, (int)count);
     }
+    return status;
+}
+
+// ---- Geoms: shapes that cover those that collide, pairs that do or do not, masses of bodies without <inertial> -----------
+
+// What a geom is, and its sizes, as MuJoCo has them: half of lengths.
+typedef enum mjcf_geom {
+    MJCF_SPHERE,
+    MJCF_CAPSULE,
+    MJCF_CYLINDER,
+    MJCF_ELLIPSOID,
+    MJCF_BOX,
+    MJCF_PLANE,
+    MJCF_MESH_GEOM,
+    MJCF_OTHER_GEOM
+} mjcf_geom;
+
+// Geoms that <contact><pair> names: bits that they have beside contype and conaffinity.
+typedef struct mjcf_pairs {
+    pz_name_set names;
+    uint32_t *groups, *against; // by position in names
+} mjcf_pairs;
+
+// ---- Geoms: pairs --------------------------------------------------------------------------------------------------------
+
+// Each first geom of pairs gets a bit that no geom of the file has, among what it is; its partners get the bit among what
+// they are kept apart from. Pairs with a partner that has its bit already share that one.
+
+static uint32_t free_bit(uint32_t *used)
+{
+    for (uint32_t bit = UINT32_C(1) << 31; bit != 0; bit >>= 1) {
+        if (!(*used & bit)) {
+            *used |= bit;
+            return bit;
+        }
+    }
+    return 0;
+}
+
+static void add_pair(mjcf *m, const pz_xml_node *node, uint32_t *used, mjcf_pairs *pairs)
+{
+    const char *name[2] = {pz_xml_get(node, "geom1"), pz_xml_get(node, "geom2")};
+    int at[2];
+    for (int i = 0; i < 2; ++i) {
+        if (!name[i]) {
+            return; // MuJoCo asks for both
+        }
+        pz_name_set_add(&pairs->names, name[i]);
+        at[i] = pz_name_set_find(&pairs->names, name[i]);
+    }
+    int first = pairs->groups[at[0]] == 0 && pairs->groups[at[1]] != 0 ? 1 : 0;
+    uint32_t *own = &pairs->groups[at[first]];
+    *own = *own ? *own : free_bit(used);
+    if (*own == 0) {
+        pz_xml_warn(m->input, &m->causes[MJCF_NO_SHAPE], node, "\"%s\" and \"%s\" are not watched: there are too many pairs",
+                    name[0], name[1]);
+    }
+    pairs->against[at[1 - first]] |= *own;
+}
+
+// `used`: the bits of all geoms.
+static poise_status mjcf_read_pairs(mjcf *m, uint32_t used, mjcf_pairs *pairs)
+{
+    size_t most = 0;
+    const pz_xml_node *node = NULL;
+    while ((node = next_in(m, "contact", "pair", node))) {
+        most += 2;
+    }
+    pairs->groups = pz_pool_take(&m->input->pool, most, sizeof *pairs->groups);
+    pairs->against = pz_pool_take(&m->input->pool, most, sizeof *pairs->against);
+    if (!pairs->groups || !pairs->against || !pz_name_set_make(&m->input->pool, most, &pairs->names)) {
+        return pz_input_no_memory(m->input);
+    }
+    memset(pairs->groups, 0, most * sizeof *pairs->groups);
+    memset(pairs->against, 0, most * sizeof *pairs->against);
+    while ((node = next_in(m, "contact", "pair", node))) {
+        add_pair(m, node, &used, pairs);
+    }
+    return POISE_OK;
+}
+
+// ---- Geoms: types --------------------------------------------------------------------------------------------------------
+
+static const char *const type_names[] = {
+    [MJCF_SPHERE] = "sphere", [MJCF_CAPSULE] = "capsule", [MJCF_CYLINDER] = "cylinder", [MJCF_ELLIPSOID] = "ellipsoid",
+    [MJCF_BOX] = "box",       [MJCF_PLANE] = "plane",     [MJCF_MESH_GEOM] = "mesh",    [MJCF_OTHER_GEOM] = NULL};
+
+// A mesh makes a geom of another type the primitive that fits it; here it stays a mesh.
+static mjcf_geom mjcf_geom_of(const mjcf_settings *settings)
+{
+    const char *name = settings->value[MJCF_TYPE];
+    int type = MJCF_SPHERE;
+    if (settings->value[MJCF_MESH]) {
+        return MJCF_MESH_GEOM;
+    }
+    while (name && type < MJCF_OTHER_GEOM && strcmp(name, type_names[type]) != 0) {
+        type += 1;
+    }
+    return (mjcf_geom)type;
+}
+
+// ---- Geoms: sizes --------------------------------------------------------------------------------------------------------
+
+// The ellipsoid with the half-axes a >= b >= c lies in the capsule of radius b and half length a - b along the longest.
+static void cover_ellipsoid(poise_shape *shape, const double *size)
+{
+    static const vec3 axes[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    int longest = size[0] >= size[1] ? (size[0] >= size[2] ? 0 : 2) : (size[1] >= size[2] ? 1 : 2);
+    double second = max2(size[(longest + 1) % 3], size[(longest + 2) % 3]);
+    shape->kind = POISE_SHAPE_CAPSULE;
+    shape->radius = second;
+    shape->half = v3(0, 0, size[longest] - second);
+    shape->pose.rotation = poise_quat_multiply(shape->pose.rotation, pz_quat_from_z(axes[longest]));
+}
+
+// The sizes with what fromto says: half the length is the last of them, and the one before is the first again.
+static poise_status mjcf_geom_size(mjcf *m, const pz_xml_node *node, const mjcf_settings *settings, mjcf_geom type,
+                                   double *size)
+{
+    double ends[6] = {0};
+    int count = 0;
+    poise_status status = POISE_OK;
+    if (settings->value[MJCF_SIZE]) {
+        status = pz_xml_numbers_of(m->input, node, "size", settings->value[MJCF_SIZE], PZ_XML_FINITE, 1, 3, size, &count);
+    }
+    if (status == POISE_OK && settings->value[MJCF_FROMTO]) {
+        status = setting_numbers(m, node, settings, MJCF_FROMTO, 6, ends);
+        double half = 0.5 * v3_norm(v3_sub(v3(ends[3], ends[4], ends[5]), v3(ends[0], ends[1], ends[2])));
+        size[1] = type == MJCF_BOX || type == MJCF_ELLIPSOID ? size[0] : half;
+        size[2] = half;
+    }
+    for (int i = 0; i < 3; ++i) {
+        size[i] = fabs(size[i]);
+    }
+    return status;
+}
+
+// The shape of a primitive; *is_shape: false for one without size.
+static poise_status make_shape(mjcf *m, const pz_xml_node *node, const mjcf_settings *settings, mjcf_geom type,
+                               poise_shape *shape, bool *is_shape)
+{
+    double size[3] = {0, 0, 0};
+    poise_status status = mjcf_geom_size(m, node, settings, type, size);
+    *is_shape = type == MJCF_PLANE || size[0] > 0;
+    switch (type) {
+    case MJCF_PLANE:
+        shape->kind = POISE_SHAPE_HALF_SPACE;
+        break;
+    case MJCF_BOX:
+        shape->kind = POISE_SHAPE_BOX;
+        shape->half = v3(size[0], size[1], size[2]);
+        break;
+    case MJCF_ELLIPSOID:
+        cover_ellipsoid(shape, size);
+        break;
+    default:
+        shape->kind = POISE_SHAPE_CAPSULE;
+        shape->radius = size[0];
+        shape->half = v3(0, 0, type == MJCF_SPHERE ? 0 : size[1]);
+    }
+    return status;
+}
+
+// ---- Geoms: meshes -------------------------------------------------------------------------------------------------------
+
+// The meshes of the file by name; one without a name has that of its file, without folder and extension.
+typedef struct meshes {
+    pz_name_set names;
+    const pz_xml_node **nodes;
+} meshes;
+
+static const char *name_of_mesh(mjcf *m, const pz_xml_node *node)
+{
+    const char *name = pz_xml_get(node, "name"), *file = pz_xml_get(node, "file");
+    if (name || !file) {
+        return name ? name : "";
+    }
+    const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file, *dot = strrchr(base, '.');
+    return pz_pool_copy(&m->input->pool, base, dot ? (size_t)(dot - base) : strlen(base));
+}
+
+static poise_status list_meshes(mjcf *m, meshes *all)
+{
+    size_t most = 0;
+    const pz_xml_node *node = NULL;
+    while ((node = next_in(m, "asset", "mesh", node))) {
+        most += 1;
+    }
+    all->nodes = pz_pool_take(&m->input->pool, most, sizeof *all->nodes);
+    if (!all->nodes || !pz_name_set_make(&m->input->pool, most, &all->names)) {
+        return pz_input_no_memory(m->input);
+    }
+    while ((node = next_in(m, "asset", "mesh", node))) {
+        const char *name = name_of_mesh(m, node);
+        if (!name) {
+            return pz_input_no_memory(m->input);
+        }
+        if (pz_name_set_add(&all->names, name)) {
+            all->nodes[all->names.count - 1] = node;
+        }
+    }
+    return POISE_OK;
+}
+
+static char *path_of(mjcf *m, const char *file)
+{
+    const char *folder = m->compiler.mesh_folder ? m->compiler.mesh_folder : "";
+    size_t length = file[0] == '/' ? 0 : strlen(folder), rest = strlen(file);
+    size_t slash = length > 0 && folder[length - 1] != '/' ? 1 : 0;
+    char *path = pz_pool_take(&m->input->pool, length + rest + 2, 1);
+    if (path) {
+        memcpy(path, folder, length);
+        memcpy(path + length, "/", slash);
+        memcpy(path + length + slash, file, rest + 1);
+    }
+    return path;
+}
+
+// One for each axis: what the mesh says, else its class, else the main class, else 1.
+static poise_status scale_of_mesh(mjcf *m, const pz_xml_node *mesh, double scale[3])
+{
+    int class_of = 0;
+    scale[0] = scale[1] = scale[2] = 1;
+    poise_status status = class_named(m, mesh, "class", &class_of);
+    mjcf_settings settings = settings_of(&m->classes[class_of].mesh, mesh);
+    return status == POISE_OK ? setting_numbers(m, mesh, &settings, MJCF_SCALE, 3, scale) : status;
+}
+
+static poise_status add_mesh(mjcf *m, const meshes *all, const pz_xml_node *node, const char *name, const poise_shape *shape,
+                             pz_shape_list *list)
+{
+    int found = name ? pz_name_set_find(&all->names, name) : -1;
+    const pz_xml_node *mesh = found >= 0 ? all->nodes[found] : NULL;
+    const char *file = mesh ? pz_xml_get(mesh, "file") : NULL, *why = "the mesh names no file";
+    double scale[3];
+    poise_status status = mesh ? scale_of_mesh(m, mesh, scale) : POISE_OK;
+    if (status == POISE_OK && file) {
+        const char *path = path_of(m, file);
+        status = path ? pz_mesh_cover(m->input, path, v3(scale[0], scale[1], scale[2]), shape, list, &why)
+                      : pz_input_no_memory(m->input);
+    }
+    if (status == POISE_OK && why) {
+        m->input->file->shapes_skipped += 1;
+        if (m->input->options->meshes) {
+            pz_xml_warn(m->input, &m->causes[MJCF_NO_SHAPE], node, "mesh \"%s\" has no shape: %s", name ? name : "", why);
+        }
+    }
+    return status;
+}
+
+// ---- Geoms: reading ------------------------------------------------------------------------------------------------------
+
+static poise_status read_bits(mjcf *m, const pz_xml_node *node, const mjcf_settings *settings, int which, uint32_t *bits)
+{
+    double value = 1.0;
+    poise_status status = setting_numbers(m, node, settings, which, 1, &value);
+    *bits = value >= 0 && value <= (double)UINT32_MAX ? (uint32_t)value : UINT32_MAX; // -1: all
+    return status;
+}
+
+// What a geom says over its class, and its bits.
+static poise_status read_settings(mjcf *m, const pz_xml_node *node, mjcf_settings *settings, poise_shape *shape)
+{
+    int class_of = m->places[node->parent->mark].class_of;
+    poise_status status = class_named(m, node, "class", &class_of);
+    *settings = settings_of(&m->classes[class_of].geom, node);
+    status = status == POISE_OK ? read_bits(m, node, settings, MJCF_CONTYPE, &shape->groups) : status;
+    return status == POISE_OK ? read_bits(m, node, settings, MJCF_CONAFFINITY, &shape->against) : status;
+}
+
+static void add_bits_of_pairs(const mjcf_pairs *pairs, const pz_xml_node *node, poise_shape *shape)
+{
+    const char *name = pz_xml_get(node, "name");
+    int paired = name ? pz_name_set_find(&pairs->names, name) : -1;
+    if (paired >= 0) {
+        shape->groups |= pairs->groups[paired];
+        shape->against |= pairs->against[paired];
+    }
+}
+
+// A primitive, and its hull; `like` has the pose of the geom itself.
+static poise_status add_primitive(mjcf *m, const pz_xml_node *node, const mjcf_settings *settings, mjcf_geom type,
+                                  const poise_shape *shape, const poise_shape *like, pz_shape_list *list)
+{
+    double size[3] = {0, 0, 0};
+    poise_status status = mjcf_geom_size(m, node, settings, type, size);
+    if (status != POISE_OK) {
+        return status;
+    }
+    bool works = pz_shape_list_add(m->input, list, shape) &&
+                 (type == MJCF_ELLIPSOID  ? pz_hulls_add_ellipsoid(m->input, list, like, size)
+                  : type == MJCF_CYLINDER ? pz_hulls_add_cylinder(m->input, list, shape)
+                                          : pz_hulls_add_shape(m->input, list, shape));
+    return works ? POISE_OK : pz_input_no_memory(m->input);
+}
+
+static poise_status read_geom(mjcf *m, const meshes *all, const mjcf_pairs *pairs, const pz_xml_node *node,
+                              pz_shape_list *list)
+{
+    const mjcf_place *place = &m->places[node->parent->mark];
+    poise_pose pose = poise_pose_identity();
+    mjcf_settings settings;
+    const char *body = place->body == POISE_WORLD ? NULL : m->bodies[place->body].name;
+    poise_shape shape = {.body = body ? poise_model_find_body(m->input->file->model, body) : POISE_WORLD};
+    poise_status status = read_settings(m, node, &settings, &shape);
+    mjcf_geom type = mjcf_geom_of(&settings);
+    status = status == POISE_OK ? pose_of(m, node, &settings, &pose) : status;
+    add_bits_of_pairs(pairs, node, &shape);
+    shape.pose = poise_pose_multiply(place->frame, pose);
+    if (status != POISE_OK || (shape.groups | shape.against) == 0) {
+        return status; // it is there to be seen
+    }
+    if (type == MJCF_MESH_GEOM) {
+        return add_mesh(m, all, node, settings.value[MJCF_MESH], &shape, list);
+    }
+    if (type == MJCF_OTHER_GEOM) {
+        m->input->file->shapes_skipped += 1;
+        return POISE_OK;
+    }
+    bool is_shape = false;
+    const poise_shape like = shape;
+    status = make_shape(m, node, &settings, type, &shape, &is_shape);
+    if (status == POISE_OK && is_shape) {
+        return add_primitive(m, node, &settings, type, &shape, &like, list);
+    }
+    return status;
+}
+
+static bool is_in_tree(const pz_xml_node *node)
+{
+    const pz_xml_node *parent = node->parent;
+    return pz_xml_is(parent, "body") || pz_xml_is(parent, "frame") || pz_xml_is(parent, "replicate") ||
+           pz_xml_is(parent, "worldbody");
+}
+
+// The next <geom> of the tree of bodies; NULL: that was the last. Begin with NULL.
+static const pz_xml_node *mjcf_next_geom(const mjcf *m, const pz_xml_node *geom)
+{
+    for (const pz_xml_node *node = pz_xml_after(geom ? geom : m->root, m->root, false); node;
+         node = pz_xml_after(node, m->root, false)) {
+        if (pz_xml_is(node, "geom") && is_in_tree(node)) {
+            return node;
+        }
+    }
+    return NULL;
+}
+
+// The bits that geoms have.
+static poise_status read_all_bits(mjcf *m, uint32_t *used)
+{
+    poise_status status = POISE_OK;
+    const pz_xml_node *geom = NULL;
+    while (status == POISE_OK && (geom = mjcf_next_geom(m, geom))) {
+        mjcf_settings settings;
+        poise_shape shape = {0};
+        status = read_settings(m, geom, &settings, &shape);
+        *used |= shape.groups | shape.against;
+    }
+    return status;
+}
+
+static poise_status read_geoms(mjcf *m)
+{
+    pz_shape_list list = {0};
+    meshes all;
+    mjcf_pairs pairs;
+    uint32_t used = 0;
+    poise_status status = list_meshes(m, &all);
+    status = status == POISE_OK ? read_all_bits(m, &used) : status;
+    status = status == POISE_OK ? mjcf_read_pairs(m, used, &pairs) : status;
+    const pz_xml_node *geom = NULL;
+    while (status == POISE_OK && (geom = mjcf_next_geom(m, geom))) {
+        status = read_geom(m, &all, &pairs, geom, &list);
+    }
+    pz_shape_list_keep(m->input, &list);
+    return status;
+}
+
+static poise_status read_excludes(mjcf *m)
+{
+    size_t most = 0;
+    const pz_xml_node *node = NULL;
+    while ((node = next_in(m, "contact", "exclude", node))) {
+        most += 1;
+    }
+    poise_file *file = m->input->file;
+    file->excluded = most > 0 ? pz_pool_take(&m->input->kept, most, sizeof *file->excluded) : NULL;
+    if (most > 0 && !file->excluded) {
+        return pz_input_no_memory(m->input);
+    }
+    poise_status status = POISE_OK;
+    while (status == POISE_OK && (node = next_in(m, "contact", "exclude", node))) {
+        poise_pair *pair = &file->excluded[file->excluded_count++];
+        status = body_named(m, node, "body1", &pair->a);
+        status = status == POISE_OK ? body_named(m, node, "body2", &pair->b) : status;
+    }
+    return status;
+}
+
+// ---- Geoms: masses of bodies without <inertial> --------------------------------------------------------------------------
+
+// By their geoms: volume times density, or what a geom says of itself.
+
+#define WATER 1000.0 // density of a geom that says nothing
+
+// V of half-axes a, b, c; of a capsule both caps are one ball. 0: not known.
+static double volume_of(mjcf_geom type, const double *size)
+{
+    double a = size[0], b = size[1], c = size[2], ball = 4.0 / 3.0 * PZ_PI * a * a * a, tube = 2.0 * PZ_PI * a * a * b;
+    switch (type) {
+    case MJCF_SPHERE:
+        return ball;
+    case MJCF_CAPSULE:
+        return ball + tube;
+    case MJCF_CYLINDER:
+        return tube;
+    case MJCF_ELLIPSOID:
+        return 4.0 / 3.0 * PZ_PI * a * b * c;
+    case MJCF_BOX:
+        return 8.0 * a * b * c;
+    default:
+        return 0.0;
+    }
+}
+
+// What a geom weighs, and where its middle is in the body; of a mesh, only that its mass counts (*is_mesh).
+static poise_status weigh(mjcf *m, const pz_xml_node *node, const mjcf_place *place, double *mass, vec3 *middle,
+                          bool *is_mesh)
+{
+    int class_of = place->class_of;
+    double size[3] = {0, 0, 0}, density = WATER;
+    poise_pose pose = poise_pose_identity();
+    poise_status status = class_named(m, node, "class", &class_of);
+    mjcf_settings settings = settings_of(&m->classes[class_of].geom, node);
+    mjcf_geom type = mjcf_geom_of(&settings);
+    status = status == POISE_OK ? pose_of(m, node, &settings, &pose) : status;
+    status = status == POISE_OK ? mjcf_geom_size(m, node, &settings, type, size) : status;
+    status = status == POISE_OK ? setting_numbers(m, node, &settings, MJCF_DENSITY, 1, &density) : status;
+    bool is_unknown = type == MJCF_MESH_GEOM || type == MJCF_OTHER_GEOM;
+    *mass = density * (is_unknown ? 1.0 : volume_of(type, size));
+    *middle = poise_pose_transform(place->frame, pose.position);
+    status = status == POISE_OK ? setting_numbers(m, node, &settings, MJCF_MASS, 1, mass) : status;
+    *is_mesh = is_unknown && *mass > 0.0;
+    *mass = is_unknown && !settings.value[MJCF_MASS] ? 0.0 : *mass;
+    return status;
+}
+
+static bool is_weightless(const mjcf_body *body)
+{
+    return body->has_geom && !body->has_inertial && body->mass == 0;
+}
+
+static bool is_weighed_in_part(const mjcf_body *body)
+{
+    return body->has_mesh_with_mass && !body->has_inertial && body->mass > 0;
+}
+
+// One warning about all bodies that are odd in a way, at the first of them.
+static void warn_of(mjcf *m, bool (*is_odd)(const mjcf_body *), const char *one, const char *many)
+{
+    const mjcf_body *first = NULL;
+    int count = 0;
+    for (int b = 0; b < m->body_count; ++b) {
+        bool odd = is_odd(&m->bodies[b]);
+        first = odd && !first ? &m->bodies[b] : first;
+        count += odd;
+    }
+    if (count == 1) {
+        pz_xml_warn(m->input, NULL, first->node, "body \"%s\" %s", first->name, one);
+    } else if (first) {
+        pz_xml_warn(m->input, NULL, first->node, "body \"%s\" and %d more %s", first->name, count - 1, many);
+    }
+}
+
+// Weigh the geoms of bodies that have no <inertial>.
+static poise_status weigh_bodies(mjcf *m)
+{
+    const pz_xml_node *geom = NULL;
+    poise_status status = POISE_OK;
+    while (status == POISE_OK && (geom = mjcf_next_geom(m, geom))) {
+        const mjcf_place *place = &m->places[geom->parent->mark];
+        double mass = 0.0;
+        bool is_mesh = false;
+        vec3 middle = v3(0, 0, 0);
+        if (place->body == POISE_WORLD || m->bodies[place->body].has_inertial) {
+            continue;
+        }
+        mjcf_body *body = &m->bodies[place->body];
+        body->has_geom = true;
+        status = weigh(m, geom, place, &mass, &middle, &is_mesh);
+        body->has_mesh_with_mass = body->has_mesh_with_mass || is_mesh;
+        if (status == POISE_OK && mass > 0.0) {
+            body->mass += mass; // the centre moves towards the geom by its share
+            body->mass_center = v3_add(body->mass_center, v3_scale(v3_sub(middle, body->mass_center), mass / body->mass));
+        }
+    }
+    warn_of(m, is_weightless, "has no mass: it has no <inertial>, and masses of meshes are not computed",
+            "have no mass: they have no <inertial>, and masses of meshes are not computed");
+    warn_of(m, is_weighed_in_part,
+            "is weighed without the volumes of its meshes, which are not computed: it has no <inertial>",
+            "are weighed without the volumes of their meshes, which are not computed: they have no <inertial>");
     return status;
 }
 
 // ---- The whole -----------------------------------------------------------------------------------------------------------
 
 // Bodies without a name get one, now that all names of the file are known.
-static poise_status name_bodies(pz_mjcf *m)
+static poise_status name_bodies(mjcf *m)
 {
     for (int b = 0; b < m->body_count; ++b) {
-        pz_mjcf_body *body = &m->bodies[b];
+        mjcf_body *body = &m->bodies[b];
         if (!body->name) {
             body->name = pz_name_set_new(&m->input->pool, &m->body_names, "body");
         }
@@ -1285,18 +1922,18 @@ static poise_status name_bodies(pz_mjcf *m)
     return POISE_OK;
 }
 
-static poise_status assemble(pz_mjcf *m)
+static poise_status assemble(mjcf *m)
 {
     return pz_assemble(m->input, m->parts, m->part_count, m->sites, m->site_count);
 }
 
-static poise_status finish(pz_mjcf *m)
+static poise_status finish(mjcf *m)
 {
     pz_causes_close(m->input, m->causes, MJCF_CAUSE_COUNT);
     return POISE_OK;
 }
 
-static poise_status check_root(pz_mjcf *m)
+static poise_status check_root(mjcf *m)
 {
     if (!pz_xml_is(m->root, "mujoco")) {
         return pz_xml_fail(m->input, m->root, POISE_ERROR_FORMAT, "this is <%s>, not <mujoco>: %s", m->root->name,
@@ -1310,24 +1947,23 @@ static poise_status check_root(pz_mjcf *m)
 
 poise_status pz_read_mjcf(pz_input *input)
 {
-    pz_mjcf m = {.input = input,
-                 .causes = {[MJCF_NOT_LOADED] = {"files that are not included", 0},
-                            [MJCF_UNKNOWN] = {"unknown elements", 0},
-                            [MJCF_NOT_READ] = {"elements that create bodies and are not read", 0},
-                            [MJCF_REPLICATE] = {"elements <replicate>", 0},
-                            [MJCF_MOCAP] = {"mocap bodies", 0},
-                            [MJCF_WORLD_SITE] = {"sites on the world", 0},
-                            [MJCF_BALL_RANGE] = {"ranges of ball joints", 0},
-                            [MJCF_NOT_LIMITED] = {"joints whose limits do not apply", 0},
-                            [MJCF_EQUALITY] = {"constraints that are not supported", 0},
-                            [MJCF_NO_SHAPE] = {"geoms whose shapes are not read", 0},
-                            [MJCF_KEY] = {"keyframes for a different number of joints", 0}}};
+    mjcf m = {.input = input,
+              .causes = {[MJCF_NOT_LOADED] = {"files that are not included", 0},
+                         [MJCF_UNKNOWN] = {"unknown elements", 0},
+                         [MJCF_NOT_READ] = {"elements that create bodies and are not read", 0},
+                         [MJCF_REPLICATE] = {"elements <replicate>", 0},
+                         [MJCF_MOCAP] = {"mocap bodies", 0},
+                         [MJCF_WORLD_SITE] = {"sites on the world", 0},
+                         [MJCF_BALL_RANGE] = {"ranges of ball joints", 0},
+                         [MJCF_NOT_LIMITED] = {"joints whose limits do not apply", 0},
+                         [MJCF_EQUALITY] = {"constraints that are not supported", 0},
+                         [MJCF_NO_SHAPE] = {"geoms whose shapes are not read", 0},
+                         [MJCF_KEY] = {"keyframes for a different number of joints", 0}}};
     poise_status status = pz_xml_parse(input, input->bytes, input->size, NULL, &m.root);
-    poise_status (*const steps[])(pz_mjcf *) = {
-        check_root,  mjcf_include,       mjcf_read_compiler,    allocate,        mjcf_read_classes,
-        read_worlds, name_bodies,        pz_mjcf_weigh,         mjcf_make_parts, mjcf_read_couplings,
-        assemble,    pz_mjcf_read_geoms, pz_mjcf_read_excludes, mjcf_read_loops, mjcf_read_keys,
-        finish};
+    poise_status (*const steps[])(mjcf *) = {check_root,        mjcf_include,        mjcf_read_compiler, allocate,
+                                             mjcf_read_classes, read_worlds,         name_bodies,        weigh_bodies,
+                                             mjcf_make_parts,   mjcf_read_couplings, assemble,           read_geoms,
+                                             read_excludes,     mjcf_read_loops,     mjcf_read_keys,     finish};
     for (size_t i = 0; status == POISE_OK && i < sizeof steps / sizeof steps[0]; ++i) {
         status = steps[i](&m);
     }

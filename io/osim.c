@@ -8,7 +8,7 @@
 // axis that moves becomes a joint of the model, called after its coordinate.
 #include "io/opensim.h"
 
-#include "io/assemble.h"
+#include "io/skeleton.h"
 #include "num/real.h"
 #include "num/vector.h"
 

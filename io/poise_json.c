@@ -1056,7 +1056,16 @@ static void json_put_bounds(pz_json_writer *writer, const poise_file *file)
 
 static bool is_loop(poise_constraint_kind kind)
 {
-    return kind >= POISE_CONSTRAINT_CONNECT && kind < POISE_CONSTRAINT_BALANCE;
+    switch (kind) {
+    case POISE_CONSTRAINT_CONNECT:
+    case POISE_CONSTRAINT_WELD:
+    case POISE_CONSTRAINT_HINGE:
+    case POISE_CONSTRAINT_DISTANCE:
+    case POISE_CONSTRAINT_PLANE:
+        return true;
+    default:
+        return false;
+    }
 }
 
 static poise_status json_check_bounds(const poise_file *file, pz_output *output)

@@ -6,7 +6,7 @@
 //   pose of the child link = pose of the parent link * origin * motion(q),   origin = T(xyz) Rz(yaw) Ry(pitch) Rx(roll)
 //
 // That is the model's own formula, so numbers go over as they are.
-#include "io/assemble.h"
+#include "io/skeleton.h"
 
 #include "io/mesh.h"
 #include "io/xml.h"

@@ -113,23 +113,18 @@ set(poise_motion_sources
 set(poise_io_sources
     io/text.c
     io/number.c
-    io/input.c
-    io/output.c
+    io/io_core.c
     io/formats.c
     io/file.c
-    io/edit.c
     io/xml.c
     io/json.c
     io/skeleton.c
-    io/assemble.c
     io/mesh.c
     io/urdf.c
     io/srdf.c
     io/mjcf.c
-    io/mjcf_geoms.c
     io/osim.c
     io/opensim.c
-    io/scale_tool.c
     io/sensors.c
     io/dh.c
     io/bvh.c
@@ -144,7 +139,6 @@ set(poise_io_sources
     io/gltf_write.c
     io/poise_json.c
     io/goal_text.c
-    io/pin_text.c
 )
 
 # The methods of the literature, a library beside the core as well (cmake/papers.cmake).

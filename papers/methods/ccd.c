@@ -37,12 +37,26 @@ static void *lay_out(const poise_method_run *run, poise_method_memory *memory)
 
 // ---- What can be served --------------------------------------------------------------------------------------------------
 
+static bool is_served(poise_goal_kind kind)
+{
+    switch (kind) {
+    case POISE_GOAL_POSITION:
+    case POISE_GOAL_DIRECTION:
+    case POISE_GOAL_ORIENTATION:
+    case POISE_GOAL_POSE:
+    case POISE_GOAL_AIM:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static poise_status check(const poise_method_run *run, poise_error *error)
 {
     const char *name = run->options->engine->name;
     for (int i = 0; i < run->goal_count; ++i) {
         const poise_goal *goal = &run->goals[i];
-        if (goal->kind > POISE_GOAL_AIM) {
+        if (!is_served(goal->kind)) {
             return pz_error_set(error, POISE_ERROR_UNSUPPORTED,
                                 "goal %d (%s): %s supports only position, direction, orientation, pose and aim goals", i,
                                 poise_goal_kind_name(goal->kind), name);

@@ -2,7 +2,6 @@
 #include "support/test_main.h"
 
 #include "io/text.h"
-#include "io/u128.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,8 +1,5 @@
 #!/usr/bin/env python3
-"""Write io/power_table.h: the powers of five from which reading and writing doubles makes powers of ten.
-
-    tools/tables/make_power_table.py > io/power_table.h
-"""
+"""Print the table in io/number.c: the powers of five from which reading and writing doubles makes powers of ten."""
 FIRST, LAST = -342, 350  # 10^-342 times 19 digits is below every double; 10^350 times a double gives 18 digits or more
 STEP = 28  # 5^27 has 63 bits
 
@@ -31,13 +28,7 @@ def words(bits, count):
 
 assert all(from_tables(q) == leading_bits(q, 128) for q in range(FIRST, LAST + 1))
 bases = range(FIRST // STEP, LAST // STEP + 1)
-print(f"""// Written by tools/tables/make_power_table.py.
-#ifndef PZ_IO_POWER_TABLE_H
-#define PZ_IO_POWER_TABLE_H
-
-#include <stdint.h>
-
-#define PZ_POWER_FIRST (-{-FIRST})
+print(f"""#define PZ_POWER_FIRST (-{-FIRST})
 #define PZ_POWER_LAST  {LAST}
 #define PZ_POWER_STEP  {STEP}
 #define PZ_POWER_BASES {-bases[0]} // below 10^0
@@ -52,6 +43,4 @@ print("""};
 static const uint64_t base_powers[][3] = {""")
 for k in bases:
     print(f"    {{{words(leading_bits(STEP * k, 192), 3)}}},")
-print("""};
-
-#endif""")
+print("""};""")
