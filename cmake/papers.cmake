@@ -8,7 +8,6 @@ poise_beside(papers
     src/num/trig.c
     src/num/rotation.c
     src/num/dense.c
-    src/num/davenport.c
 )
 target_link_libraries(poise_papers_static PUBLIC poise_static)
 target_link_libraries(poise_papers_shared PUBLIC poise_shared)

@@ -9,7 +9,6 @@ set(poise_sources
     src/num/trig.c
     src/num/rotation.c
     src/num/dense.c
-    src/num/davenport.c
     src/model/curve.c
     src/model/joints.c
     src/model/builder.c

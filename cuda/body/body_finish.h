@@ -16,10 +16,87 @@
 #ifndef POISE_CUDA_BODY_FINISH_H
 #define POISE_CUDA_BODY_FINISH_H
 
-#include "body_measure.h"
-#include "body_run.h"
+#include "body_pass.h"
 
 #include <limits.h>
+
+// ---- Measuring -----------------------------------------------------------------------------------------------------------
+
+// The projected gradient at the current point, by plain sums up the tree; in double.
+
+typedef struct body_measure {
+    scalar gradient; // largest component of the projected one
+    scalar cosine;   // largest of g_i/sqrt(2 f G_ii), G the Gauss-Newton Hessian
+} body_measure;
+
+PZ_INLINE void measure_dof(const body_sums *a, const body_axis *S, scalar g, scalar pull, scalar cost, body_measure *f)
+{
+    scalar G = rv_dot(S->w, rs_apply(&a->ww, S->w)) + 2.0 * rv_dot(S->w, rm_apply(&a->wv, S->v)) +
+               rv_dot(S->v, rs_apply(&a->vv, S->v)) + pull;
+    f->gradient = scalar_max(f->gradient, scalar_abs(g));
+    scalar cosine = g * g <= 0.0 ? 0.0 : G > 0 ? scalar_abs(g) / sqrt(2.0 * cost * G) : 1.0;
+    f->cosine = scalar_max(f->cosine, cosine);
+}
+
+PZ_INLINE void measure_joint(const body_task *t, const scalar *m, int k, const body_sums *a, scalar cost, body_measure *f)
+{
+    const body_joint *joint = &t->joints[k];
+    rvec p = body_get(m, t->at.place + 3 * k);
+    body_edge e = {{0, 0}, 0, {false, false}};
+    scalar off = 0;
+    if (joint->swing >= 0) {
+        int axis = t->at.axis + 3 * joint->v;
+        body_axis S[2] = {body_axis_of(body_get(m, axis), p, false), body_axis_of(body_get(m, axis + 3), p, false)};
+        scalar g[2] = {body_gradient(a, &S[0]) + body_pulled(t, m, joint, 0),
+                       body_gradient(a, &S[1]) + body_pulled(t, m, joint, 1)};
+        e = body_find_edge(t, m, joint, g[0], g[1]);
+        off = (e.holds[0] ? 0 : g[0] * e.normal[0]) + (e.holds[1] ? 0 : g[1] * e.normal[1]);
+    }
+    BODY_LOOP
+    for (int i = 0; i < joint->dofs; ++i) {
+        body_axis S = body_axis_of(body_get(m, t->at.axis + 3 * (joint->v + i)), p, i < joint->slides);
+        scalar g = body_gradient(a, &S) + body_pulled(t, m, joint, i);
+        bool is_held = body_dof_is_held(t, m, joint, i, e.holds, g), is_swing = joint->swing >= 0 && i < 2;
+        measure_dof(a, &S, is_held ? 0 : is_swing ? g - off * e.normal[i] : g, body_pull(t, m, joint->v + i), cost, f);
+    }
+}
+
+// Plain sums along a chain, for the projected gradient, and the diagonal of the Gauss-Newton Hessian.
+PZ_INLINE void measure_chain(const body_task *t, scalar *m, int c, scalar cost)
+{
+    const body_chain *chain = &t->chains[c];
+    body_sums a = body_sums_of_children(t, m, chain);
+    body_measure f = {0, 0};
+    BODY_LOOP
+    for (int k = chain->end - 1; k >= chain->begin; --k) {
+        body_add_markers(t, m, &t->joints[k], false, &a);
+        measure_joint(t, m, k, &a, cost, &f);
+    }
+    if (body_hangs_on_chain(t, chain)) {
+        body_give_sums(m, t->at.sums + BODY_SUMS * c, &a);
+    }
+    AT(m, t->at.parts + BODY_PARTS * c + 2) = f.gradient;
+    AT(m, t->at.parts + BODY_PARTS * c + 3) = f.cosine;
+}
+
+PZ_INLINE void measure_body(const body_task *t, scalar *m, scalar cost, body_measure *f)
+{
+    BODY_LOOP
+    for (int level = t->level_count - 1; level >= 0; --level) {
+        BODY_LOOP
+        for (int c = t->levels[level] + body_lane(); c < t->levels[level + 1]; c += BODY_LANES) {
+            measure_chain(t, m, c, cost);
+        }
+        body_meet();
+    }
+    f->gradient = f->cosine = 0;
+    for (int c = 0; c < t->chain_count; ++c) {
+        f->gradient = scalar_max(f->gradient, AT(m, t->at.parts + BODY_PARTS * c + 2));
+        f->cosine = scalar_max(f->cosine, AT(m, t->at.parts + BODY_PARTS * c + 3));
+    }
+}
+
+// ---- A problem -----------------------------------------------------------------------------------------------------------
 
 #define FINISH_SNAP       1e-6 // from a bound
 #define FINISH_LOOKS      150  // at most, and
@@ -68,7 +145,7 @@ typedef struct body_finish {
 
 // ---- Limits, exactly -----------------------------------------------------------------------------------------------------
 
-PZ_BOTH double finish_excess(const body_task *t, const body_joint *joint, const scalar *m)
+PZ_INLINE double finish_excess(const body_task *t, const body_joint *joint, const scalar *m)
 {
     const double *radius = t->numbers + t->swing_numbers + BODY_SWING * t->swing_count + 2 * joint->swing;
     double a = AT(m, t->at.trial + joint->q) / radius[0], b = AT(m, t->at.trial + joint->q + 1) / radius[1];
@@ -76,7 +153,7 @@ PZ_BOTH double finish_excess(const body_task *t, const body_joint *joint, const 
 }
 
 // A swing within its ellipse. True: it was not.
-PZ_BOTH bool finish_clamp_swing(const body_task *t, const body_joint *joint, scalar *m)
+PZ_INLINE bool finish_clamp_swing(const body_task *t, const body_joint *joint, scalar *m)
 {
     int q = t->at.trial + joint->q, round = 0;
     BODY_LOOP
@@ -94,7 +171,7 @@ typedef struct finish_limits {
 } finish_limits;
 
 // `trial`, in host coordinates, within the limits as poise_model_clamp has them.
-BODY_FN finish_limits finish_clamp(const body_task *t, scalar *m)
+PZ_INLINE finish_limits finish_clamp(const body_task *t, scalar *m)
 {
     int moved = 0, active = 0;
     BODY_LOOP
@@ -128,7 +205,7 @@ BODY_FN finish_limits finish_clamp(const body_task *t, scalar *m)
 }
 
 // The coordinates at q into `trial`.
-BODY_FN void finish_look_at(const body_task *t, scalar *m, const double *q)
+PZ_INLINE void finish_look_at(const body_task *t, scalar *m, const double *q)
 {
     BODY_LOOP
     for (int i = body_lane(); i < t->nq; i += BODY_LANES) {
@@ -138,7 +215,7 @@ BODY_FN void finish_look_at(const body_task *t, scalar *m, const double *q)
 }
 
 // `trial`, in host coordinates, as q, and from there on in those of the state.
-BODY_FN void finish_put(const body_task *t, scalar *m, double *q)
+PZ_INLINE void finish_put(const body_task *t, scalar *m, double *q)
 {
     BODY_LOOP
     for (int i = body_lane(); i < t->nq; i += BODY_LANES) {
@@ -150,7 +227,7 @@ BODY_FN void finish_put(const body_task *t, scalar *m, double *q)
 }
 
 // The start, at q, within the limits there and in `trial`. Returns how many joints were not.
-BODY_FN int finish_take_start(const body_task *t, scalar *m, double *q)
+PZ_INLINE int finish_take_start(const body_task *t, scalar *m, double *q)
 {
     BODY_READS
     for (int i = body_lane(); i < t->nq; i += BODY_LANES) {
@@ -162,14 +239,14 @@ BODY_FN int finish_take_start(const body_task *t, scalar *m, double *q)
     return limits.moved;
 }
 
-PZ_BOTH double *finish_q(const body_task *t, const pz_cuda_tree_batch *batch, const body_finish *f)
+PZ_INLINE double *finish_q(const body_task *t, const pz_cuda_tree_batch *batch, const body_finish *f)
 {
     return batch->q + (size_t)f->problem * (size_t)t->nq;
 }
 
 // The end of the best run into `trial`: what lies beside a bound, at it; a locked coordinate, where it began.
-BODY_FN void finish_take_end(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work, scalar *m,
-                             const body_finish *f)
+PZ_INLINE void finish_take_end(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work, scalar *m,
+                               const body_finish *f)
 {
     const float *end = work->ends + (size_t)f->problem * (size_t)t->nq;
     const double *start = finish_q(t, batch, f);
@@ -208,7 +285,7 @@ BODY_FN void finish_take_end(const body_task *t, const pz_cuda_tree_batch *batch
 
 // The current point of joint k as q has it, into `trial` for a while. Returns the square of its way from the start, which q
 // still holds.
-PZ_BOTH double finish_leave(const body_task *t, scalar *m, int k, const double *q)
+PZ_INLINE double finish_leave(const body_task *t, scalar *m, int k, const double *q)
 {
     const body_joint *joint = &t->joints[k];
     int plain = joint->dofs - 3 * joint->has_quaternion, r = joint->q + plain;
@@ -240,7 +317,7 @@ PZ_BOTH double finish_leave(const body_task *t, scalar *m, int k, const double *
 }
 
 // The current point as q, within the limits, and how far it is from the start.
-BODY_FN void finish_answer(const body_task *t, const pz_cuda_tree_batch *batch, scalar *m, body_finish *f)
+PZ_INLINE void finish_answer(const body_task *t, const pz_cuda_tree_batch *batch, scalar *m, body_finish *f)
 {
     double *q = finish_q(t, batch, f), square = 0.0;
     body_meet();
@@ -261,13 +338,13 @@ BODY_FN void finish_answer(const body_task *t, const pz_cuda_tree_batch *batch, 
 
 // ---- Gaps of a clip ------------------------------------------------------------------------------------------------------
 
-PZ_BOTH bool finish_has_calm(const body_task *t, const body_finish *f)
+PZ_INLINE bool finish_has_calm(const body_task *t, const body_finish *f)
 {
     return t->has_pulls && f->calm && f->calm->turn > 0;
 }
 
 // What pulls a frame with gaps to the one before, beside SMOOTHNESS.
-BODY_FN double finish_calm(const body_task *t, scalar *m, const body_finish *f)
+PZ_INLINE double finish_calm(const body_task *t, scalar *m, const body_finish *f)
 {
     int usual = t->at.pull + t->nv + 1;
     bool has_gaps = false;
@@ -287,7 +364,7 @@ BODY_FN double finish_calm(const body_task *t, scalar *m, const body_finish *f)
 }
 
 // The errors of a frame that has ended count for those after it.
-BODY_FN void finish_remember(const body_task *t, scalar *m, const body_finish *f)
+PZ_INLINE void finish_remember(const body_task *t, scalar *m, const body_finish *f)
 {
     double sum = 0.0;
     int seen = 0, usual = t->at.pull + t->nv + 1;
@@ -308,8 +385,8 @@ BODY_FN void finish_remember(const body_task *t, scalar *m, const body_finish *f
 // ---- Steps ---------------------------------------------------------------------------------------------------------------
 
 // A problem that the search has found begins at the end of its run; the search knows the cost of its start well enough.
-BODY_FN void finish_begin(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work, int problem, scalar *m,
-                          body_finish *f)
+PZ_INLINE void finish_begin(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work, int problem,
+                            scalar *m, body_finish *f)
 {
     bool found = !f->is_direct && work->best[problem].won < INT_MAX;
     f->problem = problem, f->looks = f->solves = 0;
@@ -332,7 +409,7 @@ BODY_FN void finish_begin(const body_task *t, const pz_cuda_tree_batch *batch, c
 }
 
 // The next frame of a clip begins where the one before has ended.
-PZ_BOTH void finish_go_on(const body_task *t, const pz_cuda_tree_batch *batch, int problem)
+PZ_INLINE void finish_go_on(const body_task *t, const pz_cuda_tree_batch *batch, int problem)
 {
     double *q = batch->q + (size_t)problem * (size_t)t->nq;
     BODY_LOOP
@@ -342,14 +419,14 @@ PZ_BOTH void finish_go_on(const body_task *t, const pz_cuda_tree_batch *batch, i
     body_meet();
 }
 
-PZ_BOTH void finish_propose(body_finish *f, scalar share)
+PZ_INLINE void finish_propose(body_finish *f, scalar share)
 {
     f->proposes = true;
     f->share = share;
 }
 
 // What is at the next trial: the one place where trials are made, in which threads of a warp meet again.
-BODY_FN body_look finish_look(const body_task *t, scalar *m, body_finish *f)
+PZ_INLINE body_look finish_look(const body_task *t, scalar *m, body_finish *f)
 {
     if (f->proposes) {
         body_propose(t, m, f->share);
@@ -358,14 +435,14 @@ BODY_FN body_look finish_look(const body_task *t, scalar *m, body_finish *f)
     return body_forward(t, m);
 }
 
-PZ_BOTH bool finish_is_met(const body_task *t, scalar cost, scalar worst)
+PZ_INLINE bool finish_is_met(const body_task *t, scalar cost, scalar worst)
 {
     double within = FINISH_MARGIN * t->tolerance;
     return worst <= within * within || cost <= t->cost_tolerance;
 }
 
 // Where the cost has saddles, a Hessian that is positive definite by itself, not by its damping, tells a minimum.
-PZ_BOTH bool finish_proves(const body_task *t, const body_finish *f)
+PZ_INLINE bool finish_proves(const body_task *t, const body_finish *f)
 {
     return f->is_exact && (!t->has_saddles || f->lambda <= FINISH_PROOF);
 }
@@ -373,7 +450,7 @@ PZ_BOTH bool finish_proves(const body_task *t, const body_finish *f)
 // Is the next step likely to gain nothing? With e what a Newton step of length s gains beside its promise p, e = f''' s^3/6,
 // the next one gains about (f''' s^2/2)^2/(2 f'') = 9/4 e^2/p. Losses bend by jumps, and have no such e; frames of a clip
 // go on to the last digits, which the next frame begins with.
-PZ_BOTH bool finish_settles(const body_task *t, const body_finish *f, scalar fell)
+PZ_INLINE bool finish_settles(const body_task *t, const body_finish *f, scalar fell)
 {
     scalar off = fell - f->predicted;
     return !t->has_losses && !f->is_direct && 10.0 * off * off <= FINISH_SETTLES * f->cost * f->predicted;
@@ -381,7 +458,7 @@ PZ_BOTH bool finish_settles(const body_task *t, const body_finish *f, scalar fel
 
 // Beside a saddle steps of Gauss and Newton lead away from it, by little: where one gains more than it promises, the way
 // goes on in its direction, longer each time, as long as the cost falls.
-BODY_FN body_next finish_accept(const body_task *t, const body_look *look, scalar *m, body_finish *f)
+PZ_INLINE body_next finish_accept(const body_task *t, const body_look *look, scalar *m, body_finish *f)
 {
     scalar fell = f->cost - look->cost, shrink = 2.0 * (fell / f->predicted) - 1.0;
     bool is_newton = finish_proves(t, f) && f->clamped == 0 && f->share == 1.0 && fell >= 0.5 * f->predicted;
@@ -410,7 +487,7 @@ BODY_FN body_next finish_accept(const body_task *t, const body_look *look, scala
 }
 
 // A shorter step, or the step of a larger damping. Steps that promise no more than rounding end the run.
-PZ_BOTH body_next finish_reject(const body_task *t, body_finish *f)
+PZ_INLINE body_next finish_reject(const body_task *t, body_finish *f)
 {
     if (f->share <= 1.0 && (f->predicted <= FINISH_NOTHING * f->cost || f->lambda > FINISH_MOST)) {
         f->is_stuck = true;
@@ -434,7 +511,7 @@ PZ_BOTH body_next finish_reject(const body_task *t, body_finish *f)
 
 // ---- The report --------------------------------------------------------------------------------------------------------
 
-BODY_FN poise_outcome finish_outcome(const body_task *t, const body_finish *f)
+PZ_INLINE poise_outcome finish_outcome(const body_task *t, const body_finish *f)
 {
     if (f->worst <= t->tolerance * t->tolerance || f->cost <= t->cost_tolerance) {
         return POISE_OUTCOME_REACHED;
@@ -446,14 +523,14 @@ BODY_FN poise_outcome finish_outcome(const body_task *t, const body_finish *f)
     return f->is_stuck || !(f->cost < INFINITY) ? POISE_OUTCOME_STALLED : POISE_OUTCOME_BUDGET;
 }
 
-PZ_BOTH double finish_finite(double x)
+PZ_INLINE double finish_finite(double x)
 {
     return x <= 1.7976931348623157e308 ? x : 1.7976931348623157e308;
 }
 
 // The largest distance of a point that counts from its target, and the largest angle of a goal: of a direction by its chord,
 // |d - u|^2 = 4 sin^2(phi/2), of a frame by those of its axes, sum |d_k - u_k|^2 = 8 sin^2(phi/2).
-BODY_FN void finish_errors(const body_task *t, const scalar *m, double *length, double *angle)
+PZ_INLINE void finish_errors(const body_task *t, const scalar *m, double *length, double *angle)
 {
     double worst = 0.0, turn = 0.0, frame = 0.0;
     BODY_LOOP
@@ -472,8 +549,8 @@ BODY_FN void finish_errors(const body_task *t, const scalar *m, double *length, 
 }
 
 // What is said about the answer, whose cost f has. Runs up to the one that won count; all of them where none has.
-BODY_FN void finish_report(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work, scalar *m,
-                           body_finish *f)
+PZ_INLINE void finish_report(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work, scalar *m,
+                             body_finish *f)
 {
     const body_best *best = &work->best[f->problem];
     const uint16_t *passes = work->passes + (size_t)f->problem * (size_t)(t->restarts + 1);
@@ -522,15 +599,15 @@ BODY_FN void finish_report(const body_task *t, const pz_cuda_tree_batch *batch, 
 // ---- Judging -------------------------------------------------------------------------------------------------------------
 
 // Is the last rounding of q, from the state's coordinates to those of the world, less than the tolerance leaves?
-PZ_BOTH bool finish_is_close(const body_task *t, const scalar *m)
+PZ_INLINE bool finish_is_close(const body_task *t, const scalar *m)
 {
     rvec base = body_get(m, t->at.base);
     return 8.0 * REAL_EPSILON * (sqrt(rv_dot(base, base)) + t->size) < (1.0 - FINISH_MARGIN) * t->tolerance;
 }
 
 // After a look: BODY_LOOK, BODY_SOLVE, or the end (finish_end), BODY_FOUND or BODY_LOST.
-BODY_FN body_next finish_judge(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work,
-                               const body_look *look, scalar *m, body_finish *f)
+PZ_INLINE body_next finish_judge(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work,
+                                 const body_look *look, scalar *m, body_finish *f)
 {
     body_next next;
     bool falls = look->cost < f->cost;
@@ -569,7 +646,7 @@ BODY_FN body_next finish_judge(const body_task *t, const pz_cuda_tree_batch *bat
 
 // A solve for the step within the limits: by the exact Hessian if the residual stays and that is positive definite, with the
 // dofs held that left before. BODY_SOLVE: once more; BODY_LOOK: at the trial, where the step leads; BODY_FOUND: the end.
-BODY_FN body_next finish_solve(const body_task *t, scalar *m, body_finish *f)
+PZ_INLINE body_next finish_solve(const body_task *t, scalar *m, body_finish *f)
 {
     if (f->rounds == 0) {
         f->solves += 1;
@@ -614,8 +691,8 @@ BODY_FN body_next finish_solve(const body_task *t, scalar *m, body_finish *f)
 
 // The end of a problem: its answer, and what is said about that. False: a look at the answer as it is handed out comes
 // first.
-BODY_FN bool finish_end(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work, scalar *m,
-                        body_next next, body_finish *f)
+PZ_INLINE bool finish_end(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work, scalar *m,
+                          body_next next, body_finish *f)
 {
     bool is_done = f->stage == FINISH_ANSWERED;
     if (!is_done) {

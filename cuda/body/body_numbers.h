@@ -9,13 +9,8 @@
 
 #include <math.h>
 
-// Functions that are long enough to be calls; short ones are PZ_BOTH. On the device all are part of their kernel: there the
-// compiler knows where task and state lie, and numbers of the task are operands of instructions.
-#ifdef __CUDACC__
-#define BODY_FN static __device__ __forceinline__
-#else
-#define BODY_FN static
-#endif
+// All functions are part of their kernel (PZ_INLINE): there the compiler knows where task and state lie, and numbers of the task are
+// operands of instructions.
 
 // Loops over the tree stay loops: unrolled, a pass is larger than the device's cache for programs.
 #ifdef __CUDACC__
@@ -41,7 +36,7 @@ typedef float scalar;
 #define SERIES_TERMS 7
 #endif
 
-PZ_BOTH scalar scalar_fma(scalar a, scalar b, scalar c)
+PZ_INLINE scalar scalar_fma(scalar a, scalar b, scalar c)
 {
 #ifdef BODY_DOUBLE
     return fma(a, b, c);
@@ -50,7 +45,7 @@ PZ_BOTH scalar scalar_fma(scalar a, scalar b, scalar c)
 #endif
 }
 
-PZ_BOTH scalar scalar_root(scalar x)
+PZ_INLINE scalar scalar_root(scalar x)
 {
 #ifdef BODY_DOUBLE
     return sqrt(x);
@@ -59,7 +54,7 @@ PZ_BOTH scalar scalar_root(scalar x)
 #endif
 }
 
-PZ_BOTH scalar scalar_inverse(scalar x)
+PZ_INLINE scalar scalar_inverse(scalar x)
 {
 #ifdef BODY_DOUBLE
     return 1.0 / x;
@@ -68,27 +63,27 @@ PZ_BOTH scalar scalar_inverse(scalar x)
 #endif
 }
 
-PZ_BOTH scalar scalar_abs(scalar x)
+PZ_INLINE scalar scalar_abs(scalar x)
 {
     return x < 0 ? -x : x;
 }
 
-PZ_BOTH scalar scalar_max(scalar a, scalar b)
+PZ_INLINE scalar scalar_max(scalar a, scalar b)
 {
     return a > b ? a : b;
 }
 
-PZ_BOTH scalar scalar_min(scalar a, scalar b)
+PZ_INLINE scalar scalar_min(scalar a, scalar b)
 {
     return a < b ? a : b;
 }
 
-PZ_BOTH scalar scalar_clamp(scalar x, scalar lower, scalar upper)
+PZ_INLINE scalar scalar_clamp(scalar x, scalar lower, scalar upper)
 {
     return x < lower ? lower : x > upper ? upper : x;
 }
 
-PZ_BOTH void scalar_sincos(scalar angle, scalar *sine, scalar *cosine)
+PZ_INLINE void scalar_sincos(scalar angle, scalar *sine, scalar *cosine)
 {
 #ifdef BODY_DOUBLE
     pz_sincos(angle, sine, cosine);
@@ -103,39 +98,39 @@ typedef struct rvec {
     scalar x, y, z;
 } rvec;
 
-PZ_BOTH rvec rv(scalar x, scalar y, scalar z)
+PZ_INLINE rvec rv(scalar x, scalar y, scalar z)
 {
     rvec a = {x, y, z};
     return a;
 }
 
-PZ_BOTH rvec rv_add(rvec a, rvec b)
+PZ_INLINE rvec rv_add(rvec a, rvec b)
 {
     return rv(a.x + b.x, a.y + b.y, a.z + b.z);
 }
 
-PZ_BOTH rvec rv_sub(rvec a, rvec b)
+PZ_INLINE rvec rv_sub(rvec a, rvec b)
 {
     return rv(a.x - b.x, a.y - b.y, a.z - b.z);
 }
 
-PZ_BOTH rvec rv_scale(rvec a, scalar s)
+PZ_INLINE rvec rv_scale(rvec a, scalar s)
 {
     return rv(s * a.x, s * a.y, s * a.z);
 }
 
-PZ_BOTH scalar rv_dot(rvec a, rvec b)
+PZ_INLINE scalar rv_dot(rvec a, rvec b)
 {
     return scalar_fma(a.x, b.x, scalar_fma(a.y, b.y, a.z * b.z));
 }
 
 // a + s b
-PZ_BOTH rvec rv_mad(rvec a, scalar s, rvec b)
+PZ_INLINE rvec rv_mad(rvec a, scalar s, rvec b)
 {
     return rv(scalar_fma(s, b.x, a.x), scalar_fma(s, b.y, a.y), scalar_fma(s, b.z, a.z));
 }
 
-PZ_BOTH rvec rv_cross(rvec a, rvec b)
+PZ_INLINE rvec rv_cross(rvec a, rvec b)
 {
     return rv(scalar_fma(a.y, b.z, -(a.z * b.y)), scalar_fma(a.z, b.x, -(a.x * b.z)), scalar_fma(a.x, b.y, -(a.y * b.x)));
 }
@@ -145,24 +140,24 @@ typedef struct rmat {
     rvec x, y, z;
 } rmat;
 
-PZ_BOTH rvec rm_apply(const rmat *M, rvec a)
+PZ_INLINE rvec rm_apply(const rmat *M, rvec a)
 {
     return rv_mad(rv_mad(rv_scale(M->x, a.x), a.y, M->y), a.z, M->z);
 }
 
-PZ_BOTH rvec rm_apply_transposed(const rmat *M, rvec a)
+PZ_INLINE rvec rm_apply_transposed(const rmat *M, rvec a)
 {
     return rv(rv_dot(M->x, a), rv_dot(M->y, a), rv_dot(M->z, a));
 }
 
-PZ_BOTH rmat rm_mul(const rmat *A, const rmat *B)
+PZ_INLINE rmat rm_mul(const rmat *A, const rmat *B)
 {
     rmat C = {rm_apply(A, B->x), rm_apply(A, B->y), rm_apply(A, B->z)};
     return C;
 }
 
 // M + s a b^T
-PZ_BOTH void rm_add_outer(rmat *M, scalar s, rvec a, rvec b)
+PZ_INLINE void rm_add_outer(rmat *M, scalar s, rvec a, rvec b)
 {
     M->x = rv_mad(M->x, s * b.x, a);
     M->y = rv_mad(M->y, s * b.y, a);
@@ -174,7 +169,7 @@ typedef struct rsym {
     scalar xx, xy, xz, yy, yz, zz;
 } rsym;
 
-PZ_BOTH rvec rs_apply(const rsym *A, rvec a)
+PZ_INLINE rvec rs_apply(const rsym *A, rvec a)
 {
     return rv(scalar_fma(A->xx, a.x, scalar_fma(A->xy, a.y, A->xz * a.z)),
               scalar_fma(A->xy, a.x, scalar_fma(A->yy, a.y, A->yz * a.z)),
@@ -182,7 +177,7 @@ PZ_BOTH rvec rs_apply(const rsym *A, rvec a)
 }
 
 // A + s a a^T
-PZ_BOTH void rs_add_square(rsym *A, scalar s, rvec a)
+PZ_INLINE void rs_add_square(rsym *A, scalar s, rvec a)
 {
     rvec b = rv_scale(a, s);
     A->xx = scalar_fma(b.x, a.x, A->xx), A->xy = scalar_fma(b.x, a.y, A->xy), A->xz = scalar_fma(b.x, a.z, A->xz);
@@ -192,7 +187,7 @@ PZ_BOTH void rs_add_square(rsym *A, scalar s, rvec a)
 // ---- Rotations -----------------------------------------------------------------------------------------------------------
 
 // I + p W + r W^2 with W = [v]x, W^2 = v v^T - |v|^2 I
-PZ_BOTH rmat rotation_polynomial(scalar p, scalar r, rvec v)
+PZ_INLINE rmat rotation_polynomial(scalar p, scalar r, rvec v)
 {
     scalar xx = v.x * v.x, yy = v.y * v.y, zz = v.z * v.z, xy = r * (v.x * v.y), xz = r * (v.x * v.z), yz = r * (v.y * v.z);
     rvec u = rv_scale(v, p);
@@ -203,7 +198,7 @@ PZ_BOTH rmat rotation_polynomial(scalar p, scalar r, rvec v)
 
 // exp(v) = I + a W + b W^2, and its left Jacobian I + b W + c W^2 (num/rotation.c has the series, c_4 and c_5, and the closed
 // forms beyond them).
-PZ_BOTH void rotation_of(rvec v, rmat *turn, rmat *jacobian)
+PZ_INLINE void rotation_of(rvec v, rmat *turn, rmat *jacobian)
 {
     scalar x = rv_dot(v, v), a, b, c;
     if (x <= (scalar)6.25) {
@@ -227,7 +222,7 @@ PZ_BOTH void rotation_of(rvec v, rmat *turn, rmat *jacobian)
 }
 
 // Of the quaternion x y z w, any length but 0.
-PZ_BOTH rmat quaternion_matrix(scalar x, scalar y, scalar z, scalar w)
+PZ_INLINE rmat quaternion_matrix(scalar x, scalar y, scalar z, scalar w)
 {
     scalar s = 2 * scalar_inverse(scalar_fma(x, x, scalar_fma(y, y, scalar_fma(z, z, w * w))));
     rmat M = {rv(1 - s * scalar_fma(y, y, z * z), s * scalar_fma(x, y, w * z), s * scalar_fma(x, z, -(w * y))),

@@ -1,4 +1,4 @@
-#include "body_tables.h"
+#include "body_task.h"
 
 #include "num/trig.h"
 #include "num/vector.h"

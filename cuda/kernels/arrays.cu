@@ -1,16 +1,8 @@
 // Arrays of other programs on the device: numbers of either precision with any strides into poses and starts, answers into
 // columns. A thread for each problem.
-#include "device_sources.h"
+#include "lib/cuda_arm.h"
 
-#include "device_begin.h"
-
-#include "num/trig.c"
-
-#include "num/rotation.c"
-
-#include "device_end.h"
-
-#include "lib/cuda_arrays.h"
+#include "num/rotation.h"
 
 #define THREADS 256
 

@@ -1,9 +1,6 @@
 // Bodies with markers on the device: the finish in double precision, a problem for each thread.
 #define BODY_DOUBLE
-#include "body_library.h"
-
-#include "body_frames.h"
-#include "lib/cuda_body.h"
+#include "body_device.cuh"
 
 #include <limits.h>
 

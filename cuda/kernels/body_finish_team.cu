@@ -1,11 +1,8 @@
 // Bodies with markers on the device, few of them: the finish in double precision, a problem for each team
-// (body_teams.h).
+// (body_device.cuh).
 #define BODY_DOUBLE
 #define BODY_TEAM
-#include "body_library.h"
-
-#include "body_frames.h"
-#include "body_teams.h"
+#include "body_device.cuh"
 
 __global__ void __launch_bounds__(32)
     finish_by_teams(const __grid_constant__ body_task given, const __grid_constant__ pz_cuda_tree_batch batch,

@@ -4,10 +4,7 @@
 // restarts of few problems run side by side. A run is left as soon as one before it has met the goals; those before it are
 // never cut short, so that the answer does not depend on timing. A pass is a look and a solve; threads of a warp do each
 // part together.
-#include "body_library.h"
-
-#include "body_ends.h"
-#include "lib/cuda_body.h"
+#include "body_device.cuh"
 
 #define BLOCKS 6 // of a multiprocessor: more of them, with fewer registers each, hide more of the waiting for memory
 #define REFILL 8 // idle threads of a warp before they take new runs

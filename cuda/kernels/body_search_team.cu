@@ -1,10 +1,7 @@
-// Bodies with markers on the device, few of them: the search in single precision, a run for each team (body_teams.h).
+// Bodies with markers on the device, few of them: the search in single precision, a run for each team (body_device.cuh).
 // Runs are taken as in body_search.cu, and give the same bits.
 #define BODY_TEAM
-#include "body_library.h"
-
-#include "body_ends.h"
-#include "body_teams.h"
+#include "body_device.cuh"
 
 // The next run that is not beaten. False: there are no more.
 __device__ static bool take_run(const pz_cuda_tree_batch *batch, const body_work *work, const body_runs *runs, body_run *r)

@@ -7,8 +7,7 @@
 #ifndef POISE_CUDA_ARM_FAST_H
 #define POISE_CUDA_ARM_FAST_H
 
-#include "cuda_arm_task.h"
-#include "fast_numbers.h"
+#include "cuda_arm.h"
 
 #define FAST_DAMPING_LEAST 2e-6f // as large as the rounding of the matrix
 #define FAST_PIVOT_LEAST   1e-7f
@@ -19,47 +18,47 @@ typedef struct fast_vec {
     float x, y, z;
 } fast_vec;
 
-PZ_BOTH fast_vec f3(float x, float y, float z)
+PZ_INLINE fast_vec f3(float x, float y, float z)
 {
     fast_vec a = {x, y, z};
     return a;
 }
 
-PZ_BOTH fast_vec f3_sub(fast_vec a, fast_vec b)
+PZ_INLINE fast_vec f3_sub(fast_vec a, fast_vec b)
 {
     return f3(a.x - b.x, a.y - b.y, a.z - b.z);
 }
 
-PZ_BOTH float f3_dot(fast_vec a, fast_vec b)
+PZ_INLINE float f3_dot(fast_vec a, fast_vec b)
 {
     return fmaf(a.x, b.x, fmaf(a.y, b.y, a.z * b.z));
 }
 
 // d + a . b
-PZ_BOTH float f3_dot_on(float d, fast_vec a, fast_vec b)
+PZ_INLINE float f3_dot_on(float d, fast_vec a, fast_vec b)
 {
     return fmaf(a.x, b.x, fmaf(a.y, b.y, fmaf(a.z, b.z, d)));
 }
 
 // a + s b
-PZ_BOTH fast_vec f3_mad(fast_vec a, float s, fast_vec b)
+PZ_INLINE fast_vec f3_mad(fast_vec a, float s, fast_vec b)
 {
     return f3(fmaf(s, b.x, a.x), fmaf(s, b.y, a.y), fmaf(s, b.z, a.z));
 }
 
 // s a + t b
-PZ_BOTH fast_vec f3_combine(float s, fast_vec a, float t, fast_vec b)
+PZ_INLINE fast_vec f3_combine(float s, fast_vec a, float t, fast_vec b)
 {
     return f3(fmaf(s, a.x, t * b.x), fmaf(s, a.y, t * b.y), fmaf(s, a.z, t * b.z));
 }
 
-PZ_BOTH fast_vec f3_cross(fast_vec a, fast_vec b)
+PZ_INLINE fast_vec f3_cross(fast_vec a, fast_vec b)
 {
     return f3(fmaf(a.y, b.z, -(a.z * b.y)), fmaf(a.z, b.x, -(a.x * b.z)), fmaf(a.x, b.y, -(a.y * b.x)));
 }
 
 // d + a x b
-PZ_BOTH fast_vec f3_cross_on(fast_vec d, fast_vec a, fast_vec b)
+PZ_INLINE fast_vec f3_cross_on(fast_vec d, fast_vec a, fast_vec b)
 {
     return f3(fmaf(a.y, b.z, fmaf(-a.z, b.y, d.x)), fmaf(a.z, b.x, fmaf(-a.x, b.z, d.y)),
               fmaf(a.x, b.y, fmaf(-a.y, b.x, d.z)));
@@ -86,7 +85,7 @@ typedef struct fast_point {
 } fast_point;
 
 // As arm_aim, with unit quaternions taken as such.
-PZ_BOTH fast_target fast_aim(const pz_fast_chain *chain, const poise_pose *pose)
+PZ_INLINE fast_target fast_aim(const pz_fast_chain *chain, const poise_pose *pose)
 {
     const float *B = chain->back, *T = chain->tail_back;
     float x = (float)pose->rotation.x, y = (float)pose->rotation.y, z = (float)pose->rotation.z, w = (float)pose->rotation.w;
@@ -113,13 +112,13 @@ PZ_BOTH fast_target fast_aim(const pz_fast_chain *chain, const poise_pose *pose)
 }
 
 // No search in single precision for a target that is out of reach.
-PZ_BOTH bool fast_is_far(const pz_fast_chain *chain, const fast_target *target)
+PZ_INLINE bool fast_is_far(const pz_fast_chain *chain, const fast_target *target)
 {
     return f3_dot(target->t, target->t) > chain->reach * chain->reach;
 }
 
 // q_i within its interval, as arm_bring_back.
-PZ_BOTH void fast_bring_back(const pz_fast_chain *chain, int i, float q, fast_run *run)
+PZ_INLINE void fast_bring_back(const pz_fast_chain *chain, int i, float q, fast_run *run)
 {
     float turned = q - 2.0f * rintf(0.5f * (q - chain->middle[i]));
     q = turned > chain->lower[i] && turned < chain->upper[i] ? turned : q;
@@ -129,7 +128,7 @@ PZ_BOTH void fast_bring_back(const pz_fast_chain *chain, int i, float q, fast_ru
     run->q[i] = below ? chain->lower[i] : above ? chain->upper[i] : q;
 }
 
-PZ_BOTH void fast_put(const pz_fast_chain *chain, int i, float q, fast_run *run)
+PZ_INLINE void fast_put(const pz_fast_chain *chain, int i, float q, fast_run *run)
 {
     run->q[i] = q;
     if (!(q > chain->lower[i] && q < chain->upper[i])) {
@@ -138,7 +137,7 @@ PZ_BOTH void fast_put(const pz_fast_chain *chain, int i, float q, fast_run *run)
 }
 
 // Search number m begins at the caller's start, or at a point of the sequence.
-PZ_BOTH void fast_begin(const pz_fast_chain *chain, int n, int m, const double *start, fast_run *run)
+PZ_INLINE void fast_begin(const pz_fast_chain *chain, int n, int m, const double *start, fast_run *run)
 {
     run->low = run->high = 0;
     run->k = 0;
@@ -158,7 +157,7 @@ PZ_BOTH void fast_begin(const pz_fast_chain *chain, int n, int m, const double *
 
 // ---- Look ----------------------------------------------------------------------------------------------------------------
 
-PZ_BOTH void fast_look(const pz_fast_chain *chain, int n, const fast_target *u, fast_run *run, fast_point *at)
+PZ_INLINE void fast_look(const pz_fast_chain *chain, int n, const fast_target *u, fast_run *run, fast_point *at)
 {
     float s, c;
     fast_sincos(run->q[0], &s, &c);
@@ -192,7 +191,7 @@ PZ_BOTH void fast_look(const pz_fast_chain *chain, int n, const fast_target *u, 
 // ---- Step ----------------------------------------------------------------------------------------------------------------
 
 // x of A x = b, A symmetric and positive, 6 x 6, its lower triangle by rows; A and b are spoilt.
-PZ_BOTH void fast_solve(float A[6][6], float b[6])
+PZ_INLINE void fast_solve(float A[6][6], float b[6])
 {
     FAST_UNROLL
     for (int k = 0; k < 6; ++k) {
@@ -220,7 +219,7 @@ PZ_BOTH void fast_solve(float A[6][6], float b[6])
 }
 
 // The joints that are held at a limit, as bits; their columns are cleared.
-PZ_BOTH unsigned fast_hold(int n, const fast_run *run, fast_point *at)
+PZ_INLINE unsigned fast_hold(int n, const fast_run *run, fast_point *at)
 {
     unsigned held = 0;
     FAST_UNROLL
@@ -237,7 +236,7 @@ PZ_BOTH unsigned fast_hold(int n, const fast_run *run, fast_point *at)
 }
 
 // The step of arm_search.c by its 6 x 6 system, limits kept.
-PZ_BOTH void fast_step(const pz_fast_chain *chain, int n, fast_point *at, fast_run *run)
+PZ_INLINE void fast_step(const pz_fast_chain *chain, int n, fast_point *at, fast_run *run)
 {
     float inverse = fast_inverse_root(fast_at_least((float)ARM_KAPPA_LEAST, fmaf(-0.5f, at->e, 1.0f)));
     float lambda = fmaf((float)ARM_DAMPING, run->f, FAST_DAMPING_LEAST);
@@ -284,7 +283,7 @@ PZ_BOTH void fast_step(const pz_fast_chain *chain, int n, fast_point *at, fast_r
 typedef enum fast_end { FAST_GOES_ON = 0, FAST_NEAR, FAST_DROPPED } fast_end;
 
 // Does the search end at the point that was looked at?
-PZ_BOTH fast_end fast_judge(const fast_point *at, fast_run *run)
+PZ_INLINE fast_end fast_judge(const fast_point *at, fast_run *run)
 {
     bool near = f3_dot(at->r, at->r) <= PZ_FAST_NEAR * PZ_FAST_NEAR && 2.0f * at->e <= PZ_FAST_NEAR * PZ_FAST_NEAR;
     bool creeps = run->k >= ARM_FIRST_LOOK && !(run->f <= (float)ARM_CREEPS * run->f3);

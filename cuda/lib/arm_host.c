@@ -1,9 +1,8 @@
 // The stages of arm.cu one after the other, for one target.
 #include "num/trig.h"
 
-#include "arm_host.h"
-
 #include "arm_fast.h"
+#include "arm_world.h"
 
 // What a target is solved with.
 typedef struct pz_host_task {

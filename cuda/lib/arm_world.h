@@ -6,7 +6,7 @@
 #ifndef POISE_CUDA_ARM_WORLD_H
 #define POISE_CUDA_ARM_WORLD_H
 
-#include "cuda_arm_task.h"
+#include "cuda_arm.h"
 
 #include "shape/nearest_points.h"
 
@@ -37,12 +37,12 @@ typedef struct pz_world_watch {
     double margin; // not over L
 } pz_world_watch;
 
-typedef struct pz_arm_world {
+struct pz_arm_world {
     int capsule_count, obstacle_count, watch_count;
     pz_world_capsule capsule[PZ_WORLD_CAPSULES];
     pz_world_obstacle obstacle[PZ_WORLD_OBSTACLES];
     pz_world_watch watch[PZ_WORLD_WATCHES];
-} pz_arm_world;
+};
 
 // How much room there is.
 typedef struct pz_world_room {
@@ -58,8 +58,8 @@ poise_status pz_arm_world_make(const poise_model *model, const pz_cuda_task *tas
 // ---- Places --------------------------------------------------------------------------------------------------------------
 
 // Capsules, ordered by link, where the chain's coordinates q put them.
-PZ_BOTH void world_place(const pz_world_capsule *capsules, int count, const pz_arm_chain *chain, const double *q,
-                         pz_segment *placed)
+PZ_INLINE void world_place(const pz_world_capsule *capsules, int count, const pz_arm_chain *chain, const double *q,
+                           pz_segment *placed)
 {
     double angle[PZ_ARM_MOST], sine[PZ_ARM_MOST], cosine[PZ_ARM_MOST];
     vec3 x = v3(1, 0, 0), y = v3(0, 1, 0), z = v3(0, 0, 1), p = v3(0, 0, 0);
@@ -86,7 +86,7 @@ PZ_BOTH void world_place(const pz_world_capsule *capsules, int count, const pz_a
 
 // ---- Distances -----------------------------------------------------------------------------------------------------------
 
-PZ_BOTH double world_from_segment(const pz_segment *a, const pz_segment *b, double enough)
+PZ_INLINE double world_from_segment(const pz_segment *a, const pz_segment *b, double enough)
 {
     double far = a->half + b->half + enough, s, t;
     vec3 between = v3_sub(a->center, b->center);
@@ -97,7 +97,7 @@ PZ_BOTH double world_from_segment(const pz_segment *a, const pz_segment *b, doub
     return v3_norm(v3_mad(v3_mad(between, s, a->along), -t, b->along));
 }
 
-PZ_BOTH double world_from_box(const pz_segment *a, const pz_world_obstacle *box, double enough)
+PZ_INLINE double world_from_box(const pz_segment *a, const pz_world_obstacle *box, double enough)
 {
     pz_boxed_segment local;
     double far = a->half + enough, beyond = 0.0, square = 0.0;
@@ -123,7 +123,7 @@ PZ_BOTH double world_from_box(const pz_segment *a, const pz_world_obstacle *box,
 
 // The distance between two cores; of one below a plane, how deep, negative. Infinite where it is seen at once to be
 // `enough`.
-PZ_BOTH double world_gap(const pz_arm_world *world, const pz_world_watch *watch, const pz_segment *placed, double enough)
+PZ_INLINE double world_gap(const pz_arm_world *world, const pz_world_watch *watch, const pz_segment *placed, double enough)
 {
     const pz_segment *a = &placed[watch->capsule];
     if (watch->obstacle < 0) {
@@ -143,7 +143,7 @@ PZ_BOTH double world_gap(const pz_arm_world *world, const pz_world_watch *watch,
 }
 
 // The room that there is at q. Unless `all`, the first pair that is broken ends it.
-PZ_BOTH pz_world_room world_room(const pz_arm_world *world, const pz_arm_chain *chain, const double *q, bool all)
+PZ_INLINE pz_world_room world_room(const pz_arm_world *world, const pz_arm_chain *chain, const double *q, bool all)
 {
     pz_segment placed[PZ_WORLD_CAPSULES];
     pz_world_room least;
@@ -159,13 +159,13 @@ PZ_BOTH pz_world_room world_room(const pz_arm_world *world, const pz_arm_chain *
     return least;
 }
 
-PZ_BOTH bool world_holds(pz_world_room room)
+PZ_INLINE bool world_holds(pz_world_room room)
 {
     return room.room >= PZ_WORLD_SPARE;
 }
 
 // What an answer says about it.
-PZ_BOTH void world_tell(const pz_arm_world *world, const pz_cuda_task *task, pz_world_room room, poise_cuda_answer *answer)
+PZ_INLINE void world_tell(const pz_arm_world *world, const pz_cuda_task *task, pz_world_room room, poise_cuda_answer *answer)
 {
     answer->room = task->chain.unit * room.room;
     answer->pair = room.watch >= 0 ? world->watch[room.watch].pair : -1;

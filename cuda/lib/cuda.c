@@ -1,9 +1,107 @@
-// poise_cuda: one object for every kind of problem, which hands its calls to the engine that serves it.
-#include "cuda_engines.h"
+// poise_cuda: one object for every kind of problem, which hands its calls to the engine that serves it; and the device, its memory
+// and its failures, which all engines share (cuda_room.h).
+#include "cuda_arm.h"
+#include "cuda_body.h"
+#include "cuda_room.h"
 
 #include "base/error.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+// ---- What all engines share: a device, its memory, its failures ----------------------------------------------------------
+
+poise_status pz_cuda_explain(cudaError_t status, const char *doing, poise_error *error)
+{
+    if (status == cudaSuccess) {
+        return POISE_OK;
+    }
+    (void)cudaGetLastError(); // the next call begins clean, unless the device is lost
+    if (status == cudaErrorMemoryAllocation) {
+        return pz_error_set(error, POISE_ERROR_MEMORY, "%s: the device is out of memory; a smaller capacity needs less",
+                            doing);
+    }
+    if (status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver) {
+        return pz_error_set(error, POISE_ERROR_DEVICE, "%s: there is no CUDA device, or its driver is too old (%s)", doing,
+                            cudaGetErrorString(status));
+    }
+    return pz_error_set(error, POISE_ERROR_DEVICE, "%s: %s", doing, cudaGetErrorString(status));
+}
+
+poise_status pz_cuda_open(pz_cuda_room *room, int device, poise_error *error)
+{
+    if (poise_cuda_device_count() <= device || device < 0) {
+        return pz_error_set(error, POISE_ERROR_DEVICE, "there is no CUDA device %d, or no driver for it", device);
+    }
+    room->device = device;
+    cudaError_t e = cudaSetDevice(device);
+    e = e ? e : cudaDeviceGetAttribute(&room->processors, cudaDevAttrMultiProcessorCount, device);
+    e = e ? e : cudaStreamCreateWithFlags(&room->stream, cudaStreamNonBlocking);
+    return pz_cuda_explain(e, "choosing the device", error);
+}
+
+void *pz_cuda_take(pz_cuda_room *room, size_t count, size_t size)
+{
+    void **memory = &room->device_memory[room->device_count];
+    room->error = room->error ? room->error : cudaMalloc(memory, count * size);
+    room->device_count += room->error ? 0 : 1;
+    return room->error ? NULL : *memory;
+}
+
+void *pz_cuda_take_host(pz_cuda_room *room, size_t count, size_t size)
+{
+    void **memory = &room->host_memory[room->host_count];
+    room->error = room->error ? room->error : cudaMallocHost(memory, count * size);
+    room->host_count += room->error ? 0 : 1;
+    return room->error ? NULL : *memory;
+}
+
+void pz_cuda_close(pz_cuda_room *room)
+{
+    (void)cudaSetDevice(room->device);
+    for (int i = 0; i < room->device_count; ++i) {
+        (void)cudaFree(room->device_memory[i]);
+    }
+    for (int i = 0; i < room->host_count; ++i) {
+        (void)cudaFreeHost(room->host_memory[i]);
+    }
+    if (room->stream) {
+        (void)cudaStreamDestroy(room->stream);
+    }
+}
+
+// ---- Constants -----------------------------------------------------------------------------------------------------------
+
+void *pz_cuda_put(pz_cuda_image *image, const void *from, size_t count, size_t element)
+{
+    unsigned char *at = pz_arena_take(&image->arena, count, element);
+    if (!at) {
+        return NULL;
+    }
+    if (count > 0) {
+        memcpy(at, from, count * element);
+    }
+    return image->device + (at - image->arena.base);
+}
+
+poise_status pz_cuda_make_image(pz_cuda_room *room, void (*fill)(pz_cuda_image *image, void *user), void *user,
+                                poise_error *error)
+{
+    pz_cuda_image image = {.arena = pz_arena_counting()};
+    fill(&image, user);
+    size_t size = pz_arena_bytes(&image.arena);
+    void *memory = malloc(size), *there = memory ? pz_cuda_take(room, size, 1) : NULL;
+    cudaError_t e = memory ? room->error : cudaErrorMemoryAllocation;
+    if (!e) {
+        image = (pz_cuda_image){.arena = pz_arena_over(memory, size), .device = there};
+        fill(&image, user);
+        e = cudaMemcpy(there, image.arena.base, image.arena.used, cudaMemcpyHostToDevice);
+    }
+    free(memory);
+    return pz_cuda_explain(e, "memory for the model", error);
+}
+
+// ---- The object ----------------------------------------------------------------------------------------------------------
 
 struct poise_cuda {
     // one of these, by what it was made for

@@ -1,32 +1,18 @@
-// Markers on a body on the device, the fast way: memory, tables and launches (body_task.h has what is worked on).
+// Bodies with several goals on the device: launches of the kernels (body/body_task.h has what is worked on), and the engine behind
+// cuda.h.
 #ifndef POISE_CUDA_CUDA_BODY_H
 #define POISE_CUDA_CUDA_BODY_H
 
-#include "body/body_tables.h"
-#include "cuda_room.h"
+#include "body/body_task.h"
+
+#include <cuda_runtime_api.h>
+
+// ---- Kernels -------------------------------------------------------------------------------------------------------------
 
 // Blocks of one warp with one, two and four teams that keep the device busy; 0: there is no room for them.
 typedef struct body_teams {
     int blocks[3];
 } body_teams;
-
-typedef struct pz_cuda_body {
-    body_task task;
-    body_work work;
-    int search_blocks, finish_blocks; // that keep the device busy
-    body_teams search_teams, finish_teams;
-} pz_cuda_body;
-
-// Tables and memory for problems that pz_body_serves, up to options->capacity at once.
-poise_status pz_cuda_body_make(pz_cuda_room *room, const poise_model *model, const poise_goal *goals, int goal_count,
-                               const poise_cuda_options *options, pz_cuda_body *body, poise_error *error);
-
-// A batch of at most work.capacity problems in device memory, queued on the stream.
-cudaError_t pz_cuda_body_queue(const pz_cuda_body *body, const pz_cuda_tree_batch *batch, cudaStream_t stream);
-
-// Clips of frames in device memory, of any number.
-cudaError_t pz_cuda_body_queue_clips(const pz_cuda_body *body, const pz_cuda_tree_batch *batch, const body_clips *clips,
-                                     cudaStream_t stream);
 
 #ifdef __cplusplus
 extern "C" {
@@ -57,5 +43,23 @@ cudaError_t pz_body_collect(const body_work *work, int count, cudaStream_t strea
 #ifdef __cplusplus
 }
 #endif
+
+// ---- The engine ----------------------------------------------------------------------------------------------------------
+
+// Arguments are those of the public calls; a NULL engine is refused there.
+typedef struct pz_cuda_tree pz_cuda_tree;
+
+poise_status pz_cuda_tree_create(const poise_model *model, const poise_goal *goals, int goal_count,
+                                 const poise_cuda_options *options, pz_cuda_tree **tree, poise_error *error);
+void pz_cuda_tree_destroy(pz_cuda_tree *tree);
+poise_status pz_cuda_tree_queue(pz_cuda_tree *tree, const poise_vec3 *targets, const double *weights, double *q,
+                                poise_cuda_tree_answer *answers, int count, void *stream, poise_error *error);
+poise_status pz_cuda_tree_queue_goals(pz_cuda_tree *tree, const poise_pose *targets, double *q,
+                                      poise_cuda_tree_answer *answers, int count, void *stream, poise_error *error);
+poise_status pz_cuda_tree_solve(pz_cuda_tree *tree, poise_problem *problems, int count, poise_error *error);
+poise_status pz_cuda_tree_clips(pz_cuda_tree *tree, poise_cuda_clip *clips, int count, poise_error *error);
+poise_status pz_cuda_tree_queue_clips(pz_cuda_tree *tree, const int *begin, int clip_count, const void *targets,
+                                      const double *weights, double *q, poise_cuda_tree_answer *answers, int frames,
+                                      void *stream, poise_error *error);
 
 #endif

@@ -40,9 +40,6 @@ typedef struct pz_cuda_image {
 // Put an array into the image; its address on the device. NULL while sizes are counted.
 void *pz_cuda_put(pz_cuda_image *image, const void *from, size_t count, size_t element);
 
-// The model with its arrays; names and tools stay behind.
-const poise_model *pz_cuda_put_model(pz_cuda_image *image, const poise_model *model);
-
 // An image in memory of the device; `fill` is called twice, the first time to count.
 poise_status pz_cuda_make_image(pz_cuda_room *room, void (*fill)(pz_cuda_image *image, void *user), void *user,
                                 poise_error *error);

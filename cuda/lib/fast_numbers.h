@@ -9,13 +9,6 @@
 #include <stdint.h>
 #include <string.h>
 
-// For functions that are compiled for the host and for the device.
-#ifdef __CUDACC__
-#define PZ_BOTH static __device__ __forceinline__
-#else
-#define PZ_BOTH PZ_INLINE
-#endif
-
 #if defined(__CUDACC__) || defined(__clang__)
 #define FAST_UNROLL _Pragma("unroll")
 #else
@@ -24,7 +17,7 @@
 
 #define FAST_PER_RADIAN 0x1.45f306dc9c883p-2 // half turns
 
-PZ_BOTH uint32_t fast_bits(float x)
+PZ_INLINE uint32_t fast_bits(float x)
 {
 #ifdef __CUDACC__
     return __float_as_uint(x);
@@ -35,7 +28,7 @@ PZ_BOTH uint32_t fast_bits(float x)
 #endif
 }
 
-PZ_BOTH float fast_number(uint32_t bits)
+PZ_INLINE float fast_number(uint32_t bits)
 {
 #ifdef __CUDACC__
     return __uint_as_float(bits);
@@ -52,7 +45,7 @@ PZ_BOTH float fast_number(uint32_t bits)
 //   sin(pi r) = s c        cos(pi r) = 1 - s^2
 //
 // s and c by minimax polynomials of degree 9 and 8, good to 1e-8 and 7e-8.
-PZ_BOTH void fast_sincos(float a, float *sine, float *cosine)
+PZ_INLINE void fast_sincos(float a, float *sine, float *cosine)
 {
     float r = a - ((a + 0x1.8p24f) - 0x1.8p24f), rr = r * r; // numbers of this size lie 2 apart
     float s = fmaf(0x1.c2bc0cp-13f, rr, -0x1.b14912p-8f);
@@ -68,14 +61,14 @@ PZ_BOTH void fast_sincos(float a, float *sine, float *cosine)
 }
 
 // 1/sqrt(x), x > 0, to 5e-6: half the exponent with its sign turned, and two steps of Newton's.
-PZ_BOTH float fast_inverse_root(float x)
+PZ_INLINE float fast_inverse_root(float x)
 {
     float y = fast_number(0x5f375a86u - (fast_bits(x) >> 1)), half = 0.5f * x;
     y = y * fmaf(-half * y, y, 1.5f);
     return y * fmaf(-half * y, y, 1.5f);
 }
 
-PZ_BOTH float fast_inverse(float x)
+PZ_INLINE float fast_inverse(float x)
 {
 #ifdef __CUDACC__
     return __frcp_rn(x);
@@ -85,7 +78,7 @@ PZ_BOTH float fast_inverse(float x)
 }
 
 // The larger one; `least` where x is not a number.
-PZ_BOTH float fast_at_least(float least, float x)
+PZ_INLINE float fast_at_least(float least, float x)
 {
 #ifdef __CUDACC__
     return fmaxf(x, least);

@@ -1,7 +1,7 @@
 // Batches on a device: answers are judged on the host, by the library. Without a device only what fails clearly is tested,
 // and the program says that it was skipped.
-#include "cuda_test_world.h"
-#include "lib/arm_host.h"
+#include "cuda_test_arms.h"
+#include "lib/arm_world.h"
 
 #include <cuda_runtime_api.h>
 #include <limits.h>

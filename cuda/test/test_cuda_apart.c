@@ -1,8 +1,8 @@
 // Arm poses without collisions as the device finds them, on the host: runs without a device. Answers are judged by searches
 // along shapes that share no code with it (support/constraint_check.h).
-#include "cuda_test_world.h"
+#include "cuda_test_arms.h"
 #include "lib/arm_fast.h"
-#include "lib/arm_host.h"
+#include "lib/arm_world.h"
 #include "num/trig.h"
 
 #include <limits.h>

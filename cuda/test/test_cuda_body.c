@@ -2,8 +2,7 @@
 // judged by the library; a device gives the same bits. Without one the program says that the rest was skipped.
 #include "marker_frames.h"
 
-#include "kernels/body_on_host.h"
-#include "kernels/body_team_on_host.h"
+#include "body_on_host.h"
 #include "support/random_model.h"
 
 #include <cuda_runtime_api.h>

@@ -2,8 +2,7 @@
 // frame by frame; a device gives the same bits. Without one the program says that the rest was skipped.
 #include "support/test_main.h"
 
-#include "kernels/body_on_host.h"
-#include "kernels/body_team_on_host.h"
+#include "body_on_host.h"
 
 #include <poise/poise.h>
 #include <scenes/recording.h>

@@ -1,7 +1,7 @@
 // Arm poses as the device solves them, on the host: runs without a device.
 #include "cuda_test_arms.h"
 #include "lib/arm_fast.h"
-#include "lib/arm_host.h"
+#include "lib/arm_world.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 // `poise track --device cuda` without a device: the program poise-cuda, with the work of the device's threads done by the
-// host (kernels/body_on_host.h), which gives their bits.
+// host (body_on_host.h), which gives their bits.
 #include "app/cuda_device.h"
-#include "kernels/body_on_host.h"
+#include "body_on_host.h"
 
 #include "cli/files.h"
 #include "cli/terminal.h"

@@ -1,4 +1,4 @@
-// Code for wider registers, chosen at run time.
+// Code for other processors: wider registers, chosen at run time, and the device that nvcc compiles for.
 //
 // A loop that vectorises gets a second copy, compiled for AVX2, behind a flag that a model keeps (no global state). Both
 // copies give the same bits: contraction is off, and a vectorised loop does the same operations in the same order.
@@ -7,19 +7,35 @@
 
 #include <stdbool.h>
 
-// For functions that both copies share: each must have its own code for them.
-#if defined(__GNUC__)
-#define PZ_INLINE         static inline __attribute__((always_inline))
-#define PZ_FETCH(address) __builtin_prefetch(address) // it will be read soon
+// Functions of headers that kernels are made of. Each kernel has its own code for them: that for wider registers, and, where
+// nvcc compiles it, that of a graphics processor, for which they are functions of the device.
+//
+//   PZ_INLINE    part of whoever calls it
+//   PZ_FN        inlined where the compiler thinks so
+//   PZ_CALL      long, and called from many places: one copy in the library, one in a kernel of the device. Its text is in a
+//                header that one source of the library includes (num/trig_kernel.h)
+//
+// Such a function does not return a struct from several places that is then looked at through its address: CUDA 13.0 may give it
+// the memory of another one that is still in use. It fills one that it is handed.
+#if defined(__CUDACC__)
+#define PZ_INLINE static __device__ __forceinline__
+#define PZ_FN     static __device__ inline
+#define PZ_CALL   static __device__ __noinline__
+#define restrict __restrict__ // C++ spells it so
+#elif defined(__GNUC__)
+#define PZ_INLINE static inline __attribute__((always_inline))
+#define PZ_FN     static inline
+#define PZ_CALL
 #else
-#define PZ_INLINE         static inline
-#define PZ_FETCH(address) ((void)(address))
+#define PZ_INLINE static inline
+#define PZ_FN     static inline
+#define PZ_CALL
 #endif
 
-// Marks functions that a graphics processor runs, too: cuda/kernels/ compiles their sources a second time and marks them in
-// its own way, by defining this before it includes them.
-#ifndef PZ_DEVICE
-#define PZ_DEVICE
+#if defined(__GNUC__)
+#define PZ_FETCH(address) __builtin_prefetch(address) // it will be read soon
+#else
+#define PZ_FETCH(address) ((void)(address))
 #endif
 
 // Lanes of two: NEON, which every arm64 has. SSE2 would do as well, but few x86-64 processors lack AVX2.

@@ -82,7 +82,7 @@ typedef struct pz_evaluation {
 #if REAL_WIDTH == 1
 
 // (d f^T + f d^T)/2 - (d . f) I: the second derivative of f . d for a vector d that turns, f held fixed
-static inline sym3 pz_turn_curvature(vec3 d, vec3 f)
+PZ_FN sym3 pz_turn_curvature(vec3 d, vec3 f)
 {
     sym3 s = sym3_pair(d, f);
     double trace = v3_dot(d, f);
@@ -129,19 +129,19 @@ pz_loss pz_loss_at(poise_loss kind, double scale, double s);
 double pz_row_weight(const poise_goal *goal, double s);
 
 // x - tolerance beyond it, 0 within, mirrored.
-static inline double pz_dead_zone(double x, double tolerance)
+PZ_FN double pz_dead_zone(double x, double tolerance)
 {
     return x > tolerance ? x - tolerance : x < -tolerance ? x + tolerance : 0.0;
 }
 
 // Is there a tolerance?
-static inline bool pz_has_band(vec3 tolerance)
+PZ_FN bool pz_has_band(vec3 tolerance)
 {
     return fabs(tolerance.x) + fabs(tolerance.y) + fabs(tolerance.z) != 0; // one question instead of three
 }
 
 // Have goals tolerances, at whose edges the cost has kinks?
-static inline bool pz_has_tolerances(const poise_goal *goals, int count)
+PZ_FN bool pz_has_tolerances(const poise_goal *goals, int count)
 {
     bool found = false;
     for (int i = 0; i < count && !found; ++i) {
@@ -155,7 +155,7 @@ typedef struct pz_beyond {
     vec3 e, active;
 } pz_beyond;
 
-static inline pz_beyond pz_beyond_band(vec3 e, vec3 tolerance)
+PZ_FN pz_beyond pz_beyond_band(vec3 e, vec3 tolerance)
 {
     return (pz_beyond){
         {pz_dead_zone(e.x, tolerance.x), pz_dead_zone(e.y, tolerance.y), pz_dead_zone(e.z, tolerance.z)},
@@ -206,7 +206,7 @@ poise_status pz_check_goal_body(const poise_goal *goal, const char *member, int 
 double pz_goal_energy(const poise_kinematics *kin, const poise_goal *goal);
 
 // A goal for the point `local` of a body, and a target point.
-static inline poise_goal pz_goal_at_point(poise_goal_kind kind, int body, poise_vec3 local, poise_vec3 target)
+PZ_FN poise_goal pz_goal_at_point(poise_goal_kind kind, int body, poise_vec3 local, poise_vec3 target)
 {
     poise_goal goal = poise_goal_default(kind);
     goal.body = body;
@@ -237,7 +237,7 @@ void pz_add_to_row(const poise_kinematics *kin, int body, wrench g, double *row)
 // Three rows of the point x of a body, along the columns of A: dr_k = A_k . dx. Clears them first.
 void pz_point_rows(const poise_kinematics *kin, int body, vec3 x, const mat3 *A, double *J);
 
-static inline int pz_put_vec3(vec3 v, double *r)
+PZ_FN int pz_put_vec3(vec3 v, double *r)
 {
     r[0] = v.x, r[1] = v.y, r[2] = v.z;
     return 3;
@@ -246,7 +246,7 @@ static inline int pz_put_vec3(vec3 v, double *r)
 #if REAL_WIDTH == 1
 
 // The target point of a goal, relative to the reference point.
-static inline vec3 pz_goal_target(const poise_kinematics *kin, const poise_goal *goal)
+PZ_FN vec3 pz_goal_target(const poise_kinematics *kin, const poise_goal *goal)
 {
     return v3_sub(goal->target.position, kin->origin);
 }
@@ -258,13 +258,13 @@ typedef struct pz_ends {
     mat3 d, c; // their axes
 } pz_ends;
 
-static inline mat3 pz_axes_on(const poise_kinematics *kin, int body, quat local)
+PZ_FN mat3 pz_axes_on(const poise_kinematics *kin, int body, quat local)
 {
     mat3 R = pz_kin_rotation(kin, body), L = quat_matrix(local);
     return m3_mul(&R, &L);
 }
 
-static inline pz_ends pz_ends_of(const poise_kinematics *kin, int body, poise_pose local, int body2, poise_pose target)
+PZ_FN pz_ends pz_ends_of(const poise_kinematics *kin, int body, poise_pose local, int body2, poise_pose target)
 {
     return (pz_ends){.x = pz_kin_point(kin, body, local.position),
                      .y = pz_kin_point(kin, body2, target.position),
@@ -281,13 +281,13 @@ double pz_angle_between(vec3 a, vec3 b);
 double pz_frame_angle(const mat3 *A, const mat3 *B);
 
 // An error of one number.
-static inline poise_goal_error pz_single_error(double error, poise_unit unit)
+PZ_FN poise_goal_error pz_single_error(double error, poise_unit unit)
 {
     return (poise_goal_error){.error = error, .unit = unit, .rotation_error = 0.0};
 }
 
 // The error of a goal without the parts that have no weight.
-static inline poise_goal_error pz_counted_error(const poise_goal *goal, poise_goal_error e)
+PZ_FN poise_goal_error pz_counted_error(const poise_goal *goal, poise_goal_error e)
 {
     e.error = goal->weight > 0 ? e.error : 0.0;
     e.rotation_error = goal->rotation_weight > 0 ? e.rotation_error : 0.0;

@@ -42,7 +42,7 @@ typedef struct pz_marker_set {
 void pz_markers_lay_out(pz_marker_set *set, const poise_model *model, pz_arena *arena);
 
 // Is the goal a plain marker: no loss, no band, a weight?
-static inline bool pz_is_marker(const poise_goal *goal)
+PZ_FN bool pz_is_marker(const poise_goal *goal)
 {
     return goal->kind == POISE_GOAL_POSITION && goal->loss == POISE_LOSS_NONE && !pz_has_band(goal->tolerance) &&
            goal->weight > 0;
@@ -51,7 +51,7 @@ static inline bool pz_is_marker(const poise_goal *goal)
 #if REAL_WIDTH == 1
 
 // How far a marker is from its target: what the goal's own row of the table says, without the way there.
-static inline double pz_marker_error(const poise_kinematics *kin, const poise_goal *goal)
+PZ_FN double pz_marker_error(const poise_kinematics *kin, const poise_goal *goal)
 {
     return v3_norm(v3_sub(pz_kin_point(kin, goal->body, goal->local.position), pz_goal_target(kin, goal)));
 }
@@ -59,7 +59,7 @@ static inline double pz_marker_error(const poise_kinematics *kin, const poise_go
 #endif
 
 // Is the goal one of a body that is condensed?
-static inline bool pz_is_condensed(const pz_marker_set *set, const poise_goal *goal)
+PZ_FN bool pz_is_condensed(const pz_marker_set *set, const poise_goal *goal)
 {
     return pz_is_marker(goal) && set->body[goal->body].count > 0;
 }
@@ -79,7 +79,7 @@ typedef struct pz_path_block {
     double S[6][PZ_PATH_LANES];
 } pz_path_block;
 
-static inline int pz_path_blocks(int depth)
+PZ_FN int pz_path_blocks(int depth)
 {
     return (depth + PZ_PATH_LANES - 1) / PZ_PATH_LANES;
 }
@@ -139,7 +139,7 @@ void pz_sum_up_wide(poise_objective *o);
 void pz_make_forces_wide(const poise_objective *o, poise_hessian kind);
 
 // Has H entries beside the tree: of followers, or of goals that tie bodies together?
-static inline bool pz_is_beside_tree(const poise_objective *o)
+PZ_FN bool pz_is_beside_tree(const poise_objective *o)
 {
     return o->moves_followers || o->row_count > 0;
 }
@@ -155,7 +155,7 @@ void pz_objective_band(const poise_objective *o, poise_hessian kind, pz_band *ba
 void pz_objective_hessian(const poise_objective *o, poise_hessian kind, double *H);
 
 // The entry of a symmetric block.
-static inline double pz_block_entry(const sym3 *block, int i, int j)
+PZ_FN double pz_block_entry(const sym3 *block, int i, int j)
 {
     const double *m = (const double *)block;
     static const int place[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
@@ -180,7 +180,7 @@ typedef struct pz_packed {
 // The rows that the Hessian of the last evaluation has.
 pz_packed pz_packed_of(const poise_objective *objective);
 
-static inline poise_packed_row pz_packed_row(const pz_packed *rows, int i)
+PZ_FN poise_packed_row pz_packed_row(const pz_packed *rows, int i)
 {
     size_t n = (size_t)i;
     const pz_axis *axis = &rows->model->axes[i]; // without mimics axis i is that of dof i
@@ -203,7 +203,7 @@ void pz_packed_solve_up(const pz_packed *rows, const double *H, double *x);
 void pz_packed_solve_down(const pz_packed *rows, const double *H, double *x);
 
 // The pivot d_i.
-static inline double pz_pivot(const pz_packed *rows, const double *H, int i)
+PZ_FN double pz_pivot(const pz_packed *rows, const double *H, int i)
 {
     poise_packed_row row = pz_packed_row(rows, i);
     return H[row.begin + (size_t)row.count - 1];

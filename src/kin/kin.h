@@ -45,7 +45,7 @@ void pz_kin_curve(const pz_curve *curve, double q, mat3 *R, vec3 *p, spatial *S,
 #if REAL_WIDTH == 1
 
 // A point fixed in a body, relative to the reference point, and a direction. POISE_WORLD is a body that does not move.
-static inline vec3 pz_kin_direction(const poise_kinematics *kin, int body, vec3 local)
+PZ_FN vec3 pz_kin_direction(const poise_kinematics *kin, int body, vec3 local)
 {
     if (body == POISE_WORLD) {
         return local;
@@ -54,14 +54,14 @@ static inline vec3 pz_kin_direction(const poise_kinematics *kin, int body, vec3 
     return m3_apply(&kin->R[body], joint->B_is_identity ? local : m3_apply(&joint->B, local));
 }
 
-static inline vec3 pz_kin_point(const poise_kinematics *kin, int body, vec3 local)
+PZ_FN vec3 pz_kin_point(const poise_kinematics *kin, int body, vec3 local)
 {
     vec3 origin = body == POISE_WORLD ? v3_neg(kin->origin) : kin->p[body];
     return v3_add(origin, pz_kin_direction(kin, body, local));
 }
 
 // w x x + v: the velocity that the motion m gives to the point x
-static inline vec3 pz_velocity(spatial m, vec3 x)
+PZ_FN vec3 pz_velocity(spatial m, vec3 x)
 {
     return v3_add(v3_cross(m.w, x), m.v);
 }
@@ -84,7 +84,7 @@ void pz_kin_retract(const poise_model *model, const double *q, const double *v, 
 void pz_kin_difference(const poise_model *model, const double *q_from, const double *q_to, double *v);
 
 // The last axis that moves `body`, or -1; the rest follow by pz_axis.parent.
-static inline int pz_kin_last_axis(const poise_kinematics *kin, int body)
+PZ_FN int pz_kin_last_axis(const poise_kinematics *kin, int body)
 {
     return body == POISE_WORLD ? -1 : kin->model->joints[body].last_axis;
 }

@@ -49,30 +49,30 @@ const pz_joint_row *pz_joint_row_of(poise_joint_type type); // NULL outside the 
 // The steps of a joint with a given Euler order; returns how many.
 int pz_joint_steps(poise_joint_type type, poise_euler_order order, pz_step_kind steps[PZ_MAX_STEPS]);
 
-static inline bool pz_step_is_turn(pz_step_kind kind)
+PZ_FN bool pz_step_is_turn(pz_step_kind kind)
 {
     return kind <= PZ_TURN_Z;
 }
 
-static inline bool pz_step_is_slide(pz_step_kind kind)
+PZ_FN bool pz_step_is_slide(pz_step_kind kind)
 {
     return kind >= PZ_SLIDE_X && kind <= PZ_SLIDE_Z;
 }
 
 // A block: its axes are not turns one after the other, so that it has second derivatives of its own. A curve is one of a
 // single axis.
-static inline bool pz_step_is_block(pz_step_kind kind)
+PZ_FN bool pz_step_is_block(pz_step_kind kind)
 {
     return kind >= PZ_EXPMAP;
 }
 
 // Axes and coordinates of one step.
-static inline int pz_step_nv(pz_step_kind kind)
+PZ_FN int pz_step_nv(pz_step_kind kind)
 {
     return !pz_step_is_block(kind) || kind == PZ_CURVE ? 1 : kind == PZ_SWING ? 2 : 3;
 }
 
-static inline int pz_step_nq(pz_step_kind kind)
+PZ_FN int pz_step_nq(pz_step_kind kind)
 {
     return kind == PZ_QUATERNION ? 4 : pz_step_nv(kind);
 }
@@ -143,13 +143,13 @@ struct poise_model {
 
 // A normalised vector misses |v|^2 = 1 by at most 12 u, u = 2^-53: 4 u of the sum of squares, doubled by the division, the
 // division's own rounding, and 4 u of the sum taken anew.
-static inline bool pz_is_unit(double square)
+PZ_FN bool pz_is_unit(double square)
 {
     return fabs(square - 1.0) <= 8.0 * PZ_EPSILON;
 }
 
 // quat_normalize, but for quaternions that are unit to rounding, which stay as they are: doing it twice changes nothing.
-static inline quat pz_unit_quat(quat q)
+PZ_FN quat pz_unit_quat(quat q)
 {
 #if REAL_WIDTH == 1
     return pz_is_unit(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w) ? q : quat_normalize(q);
@@ -159,7 +159,7 @@ static inline quat pz_unit_quat(quat q)
 }
 
 // Does an axis slide?
-static inline bool pz_axis_slides(const poise_model *model, int axis)
+PZ_FN bool pz_axis_slides(const poise_model *model, int axis)
 {
     const pz_joint *joint = &model->joints[model->axes[axis].joint];
     return axis < joint->axis_begin + joint->slide_count;
@@ -197,7 +197,7 @@ const char *pz_model_body_name_at(const void *model, int position);
 #define PZ_LESS_SLIDES 8.0
 #define PZ_NO_END      1e6
 
-static inline double pz_counted_ranges(double links, double ranges)
+PZ_FN double pz_counted_ranges(double links, double ranges)
 {
     return links > 0 ? min2(ranges, PZ_LESS_SLIDES * links) : ranges <= PZ_NO_END ? ranges : 0.0;
 }

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 // Sum of a_k b_k in four interleaved parts: a fixed order that still fills the pipeline.
-static inline double dense_dot(int n, const double *a, const double *b)
+PZ_FN double dense_dot(int n, const double *a, const double *b)
 {
     double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
     int k = 0;
@@ -26,7 +26,7 @@ static inline double dense_dot(int n, const double *a, const double *b)
 }
 
 // Sum of a_k b_k, one after the other.
-static inline double pz_dot(const double *a, const double *b, int n)
+PZ_FN double pz_dot(const double *a, const double *b, int n)
 {
     double sum = 0.0;
     for (int i = 0; i < n; ++i) {
@@ -36,7 +36,7 @@ static inline double pz_dot(const double *a, const double *b, int n)
 }
 
 // Largest |component|.
-static inline double pz_largest(const double *x, int n)
+PZ_FN double pz_largest(const double *x, int n)
 {
     double largest = 0.0;
     for (int i = 0; i < n; ++i) {
@@ -46,7 +46,7 @@ static inline double pz_largest(const double *x, int n)
 }
 
 // y <- y + f x.
-static inline void dense_add_scaled(int n, double f, const double *restrict x, double *restrict y)
+PZ_FN void dense_add_scaled(int n, double f, const double *restrict x, double *restrict y)
 {
     for (int k = 0; k < n; ++k) {
         y[k] += f * x[k];
@@ -92,12 +92,12 @@ typedef struct pz_band {
 } pz_band;
 
 // Row i, indexed by column: (i, j) for i - half <= j <= i; and the first such j that is a column.
-static inline double *band_row(const pz_band *band, int i)
+PZ_FN double *band_row(const pz_band *band, int i)
 {
     return band->rows + (size_t)(i + 1) * (size_t)band->half;
 }
 
-static inline int band_first(const pz_band *band, int i)
+PZ_FN int band_first(const pz_band *band, int i)
 {
     return i > band->half ? i - band->half : 0;
 }

@@ -30,28 +30,28 @@
 
 // sqrt and fabs are exact by IEEE 754, so the library's may be used; no other function of <math.h> may.
 
-static inline double min2(double a, double b)
+PZ_FN double min2(double a, double b)
 {
     return a < b ? a : b;
 }
 
-static inline double max2(double a, double b)
+PZ_FN double max2(double a, double b)
 {
     return a > b ? a : b;
 }
 
-static inline int least(int a, int b)
+PZ_FN int least(int a, int b)
 {
     return a < b ? a : b;
 }
 
-static inline double clamp(double x, double lower, double upper)
+PZ_FN double clamp(double x, double lower, double upper)
 {
     return x < lower ? lower : x > upper ? upper : x;
 }
 
 // floor(x).
-static inline double round_down(double x)
+PZ_FN double round_down(double x)
 {
     if (!(fabs(x) < 4503599627370496.0)) { // 2^52: whole already, or NaN
         return x;
@@ -61,18 +61,18 @@ static inline double round_down(double x)
 }
 
 // The angle and whole turns, within half a turn of `near`.
-static inline double turn_near(double angle, double near)
+PZ_FN double turn_near(double angle, double near)
 {
     return angle + PZ_TWO_PI * round_down((near - angle) / PZ_TWO_PI + 0.5);
 }
 
 // Neither NaN nor infinite: x - x is 0 for those numbers only.
-static inline bool is_finite(double x)
+PZ_FN bool is_finite(double x)
 {
     return x - x == 0.0;
 }
 
-static inline bool all_finite(const double *x, size_t count)
+PZ_FN bool all_finite(const double *x, size_t count)
 {
     // the sum of x - x is 0 exactly when every term is; four of them, so that no addition waits for the one before
     double a = 0.0, b = 0.0, c = 0.0, d = 0.0;
@@ -86,7 +86,7 @@ static inline bool all_finite(const double *x, size_t count)
 }
 
 // The next of a sequence of numbers that look random, uniform in [0, 1): splitmix64 (Steele, Lea & Flood 2014).
-static inline double next_uniform(uint64_t *state)
+PZ_FN double next_uniform(uint64_t *state)
 {
     uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -113,7 +113,7 @@ static inline double next_uniform(uint64_t *state)
 
 // For functions that scalar code has in many places: there the compiler decides.
 #if REAL_WIDTH == 1 && !defined(REAL_PACKED)
-#define REAL_CALL static inline
+#define REAL_CALL PZ_FN
 #else
 #define REAL_CALL REAL_FN
 #endif
@@ -152,7 +152,7 @@ typedef double real __attribute__((vector_size(8 * REAL_WIDTH)));
 typedef int64_t real_mask __attribute__((vector_size(8 * REAL_WIDTH))); // -1: true, 0: false
 #endif
 
-// What elementary functions (sincos_kernel.h, so3_series) are written over: a real, or, for REAL_PACKED, where a real is a
+// What elementary functions (trig_kernel.h, so3_series) are written over: a real, or, for REAL_PACKED, where a real is a
 // double, four doubles of one problem in a register. And its bits.
 #if defined(REAL_PACKED)
 #define REAL_IS_PACKED

@@ -21,27 +21,27 @@ typedef struct so3_coefficients {
     double db, dc;  // b'(theta)/theta and c'(theta)/theta
 } so3_coefficients;
 
-PZ_DEVICE so3_coefficients so3_coefficients_of(vec3 v);
+so3_coefficients so3_coefficients_of(vec3 v);
 
 // exp(v) as a matrix and as a unit quaternion. Any finite v.
-PZ_DEVICE mat3 so3_exp(vec3 v);
-PZ_DEVICE quat so3_exp_quat(vec3 v);
+mat3 so3_exp(vec3 v);
+PZ_CALL quat so3_exp_quat(vec3 v);
 
 // The shortest v with exp(v) = q, |v| <= pi. q is unit; the sign of q does not matter.
-PZ_DEVICE vec3 so3_log(quat q);
+PZ_CALL vec3 so3_log(quat q);
 
 // J_l(v), and its inverse for |v| < 2 pi.
-PZ_DEVICE mat3 so3_left_jacobian(vec3 v);
-PZ_DEVICE mat3 so3_left_jacobian_inverse(vec3 v);
+mat3 so3_left_jacobian(vec3 v);
+mat3 so3_left_jacobian_inverse(vec3 v);
 
 // dJ[j] = dJ_l/dv_j, j = 0, 1, 2.
-PZ_DEVICE void so3_left_jacobian_derivative(vec3 v, mat3 dJ[3]);
+void so3_left_jacobian_derivative(vec3 v, mat3 dJ[3]);
 
 // v shortened by whole turns to |v| <= pi; returns whether it changed. The rotation is the same.
-PZ_DEVICE bool so3_reparameterise(vec3 *v);
+PZ_CALL bool so3_reparameterise(vec3 *v);
 
 // The rotation r with the largest tr(R M), as a unit quaternion over the first `count` (3 or 4) of w x y z, M = sum x t^T: it
-// brings the x nearest to the t. False when the numbers do not allow it (davenport.c).
+// brings the x nearest to the t. False when the numbers do not allow it.
 bool pz_best_quat(const mat3 *M, int count, quat *r);
 
 // ---- Matrices ------------------------------------------------------------------------------------------------------------
@@ -68,36 +68,6 @@ REAL_FN real33 so3_quadratic(real p, real r, real3 v)
 
 #define SO3_SERIES_TERMS 12
 
-// 1/4!, 1/6!, ... 1/26! and 1/5!, 1/7!, ... 1/27!, the signs taken out
-static const double SO3_SERIES_4[SO3_SERIES_TERMS] = {
-    1.0 / 24.0,
-    1.0 / 720.0,
-    1.0 / 40320.0,
-    1.0 / 3628800.0,
-    1.0 / 479001600.0,
-    1.0 / 87178291200.0,
-    1.0 / 20922789888000.0,
-    1.0 / 6402373705728000.0,
-    1.0 / 2432902008176640000.0,
-    1.0 / 1124000727777607680000.0,
-    1.0 / 620448401733239439360000.0,
-    1.0 / 403291461126605635584000000.0,
-};
-static const double SO3_SERIES_5[SO3_SERIES_TERMS] = {
-    1.0 / 120.0,
-    1.0 / 5040.0,
-    1.0 / 362880.0,
-    1.0 / 39916800.0,
-    1.0 / 6227020800.0,
-    1.0 / 1307674368000.0,
-    1.0 / 355687428096000.0,
-    1.0 / 121645100408832000.0,
-    1.0 / 51090942171709440000.0,
-    1.0 / 25852016738884976640000.0,
-    1.0 / 15511210043330985984000000.0,
-    1.0 / 10888869450418352160768000000.0,
-};
-
 typedef struct so3_series_coefficients {
     reals a, b, c, db, dc; // as those of so3_coefficients
 } so3_series_coefficients;
@@ -105,6 +75,35 @@ typedef struct so3_series_coefficients {
 // All of them for x = theta^2 up to SO3_SERIES_LIMIT. Even and odd terms in two chains each: half the latency.
 REAL_FN so3_series_coefficients so3_series(reals x)
 {
+    // 1/4!, 1/6!, ... 1/26! and 1/5!, 1/7!, ... 1/27!, the signs taken out
+    static const double SO3_SERIES_4[SO3_SERIES_TERMS] = {
+        1.0 / 24.0,
+        1.0 / 720.0,
+        1.0 / 40320.0,
+        1.0 / 3628800.0,
+        1.0 / 479001600.0,
+        1.0 / 87178291200.0,
+        1.0 / 20922789888000.0,
+        1.0 / 6402373705728000.0,
+        1.0 / 2432902008176640000.0,
+        1.0 / 1124000727777607680000.0,
+        1.0 / 620448401733239439360000.0,
+        1.0 / 403291461126605635584000000.0,
+    };
+    static const double SO3_SERIES_5[SO3_SERIES_TERMS] = {
+        1.0 / 120.0,
+        1.0 / 5040.0,
+        1.0 / 362880.0,
+        1.0 / 39916800.0,
+        1.0 / 6227020800.0,
+        1.0 / 1307674368000.0,
+        1.0 / 355687428096000.0,
+        1.0 / 121645100408832000.0,
+        1.0 / 51090942171709440000.0,
+        1.0 / 25852016738884976640000.0,
+        1.0 / 15511210043330985984000000.0,
+        1.0 / 10888869450418352160768000000.0,
+    };
     reals y = x * x, zero = {0};
     reals e4 = zero, o4 = zero, e5 = zero, o5 = zero;
     for (int j = SO3_SERIES_TERMS - 2; j >= 0; j -= 2) {
@@ -181,13 +180,17 @@ REAL_FN real_coefficients real_coefficients_of(real3 *v)
 
 #endif
 
+#ifdef __CUDACC__
+#include "num/rotation_kernel.h"
+#endif
+
 #if REAL_WIDTH == 1
 
 // ---- One problem: turns, Euler angles, poses as matrices -----------------------------------------------------------------
 
 // Of the two rotation vectors of one rotation, v and (1 - 2 pi/|v|) v, the one nearer to `to`: where a motion passes half a
 // turn, reparameterisation changes from one to the other, and a difference must not see a jump.
-static inline vec3 so3_nearer(vec3 v, vec3 to)
+PZ_FN vec3 so3_nearer(vec3 v, vec3 to)
 {
     double length = v3_norm(v);
     vec3 twin = v3_scale(v, length > 0 ? 1.0 - PZ_TWO_PI / length : 1.0);
@@ -195,7 +198,7 @@ static inline vec3 so3_nearer(vec3 v, vec3 to)
     return v3_dot(other, other) < v3_dot(one, one) ? twin : v;
 }
 
-static inline vec3 unit_axis(int i)
+PZ_FN vec3 unit_axis(int i)
 {
     return v3(i == 0, i == 1, i == 2);
 }
@@ -204,7 +207,7 @@ static inline vec3 unit_axis(int i)
 // by the first angle that brings M's image of the inner axis into the plane where the middle turn moves it, undo it, and
 // read off the next. Each angle is that of a vector about an axis, so no order needs a formula of its own. Near gimbal lock
 // the last takes all.
-static inline void euler_angles(int outer, int middle, int inner, const mat3 *M, double angles[3])
+PZ_FN void euler_angles(int outer, int middle, int inner, const mat3 *M, double angles[3])
 {
     vec3 a = unit_axis(outer), b = unit_axis(middle), c = unit_axis(inner), third = v3_cross(a, b);
     vec3 image = m3_apply(M, c); // R_a R_b c: R_b moves c in the plane across b
@@ -224,7 +227,7 @@ static inline void euler_angles(int outer, int middle, int inner, const mat3 *M,
 }
 
 // A pose as a 4 x 4 matrix, row by row: a rotation, rows orthonormal to 1e-3 and right-handed, and 0 0 0 1 below. What is not finite passes.
-static inline bool is_pose_matrix(const double *n)
+PZ_FN bool is_pose_matrix(const double *n)
 {
     double turned = 0; // the third row along the cross product of the others
     for (int i = 0; i < 3; ++i) {
@@ -242,7 +245,7 @@ static inline bool is_pose_matrix(const double *n)
     return !(turned < 0) && n[12] == 0 && n[13] == 0 && n[14] == 0 && n[15] == 1;
 }
 
-static inline poise_pose pose_of_matrix(const double *n)
+PZ_FN poise_pose pose_of_matrix(const double *n)
 {
     mat3 R = {{n[0], n[4], n[8]}, {n[1], n[5], n[9]}, {n[2], n[6], n[10]}};
     poise_pose pose = {quat_from_matrix(&R), {n[3], n[7], n[11]}};

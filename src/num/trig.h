@@ -6,28 +6,34 @@
 #include "num/real.h"
 
 // Sine and cosine of x, any finite x. NaN for a number that is not finite.
-PZ_DEVICE void pz_sincos(double x, double *sine, double *cosine);
-
-// The same for an array, bit for bit; the loops vectorise. The three arrays do not overlap.
-PZ_DEVICE void pz_sincos_array(size_t count, const double *restrict x, double *restrict sine, double *restrict cosine);
+PZ_CALL void pz_sincos(double x, double *sine, double *cosine);
 
 // Angle of the point (x, y), in [-pi, pi]; signed zeros and infinities as C's atan2.
-PZ_DEVICE double pz_atan2(double y, double x);
+PZ_CALL double pz_atan2(double y, double x);
+
+#ifdef __CUDACC__
+#include "num/trig_kernel.h" // with pz_sincos_array
+#else
+
+// The same as pz_sincos for an array, bit for bit; the loops vectorise. The three arrays do not overlap.
+void pz_sincos_array(size_t count, const double *restrict x, double *restrict sine, double *restrict cosine);
 
 // e^x; 0 below -700 and e^700 above 700, so that it never overflows.
-PZ_DEVICE double pz_exp(double x);
+double pz_exp(double x);
 
 // Natural logarithm of x > 0; that of the smallest normal number below it.
-PZ_DEVICE double pz_log(double x);
+double pz_log(double x);
 
 // x^y for x >= 0; 0^y is 0.
-PZ_DEVICE double pz_power(double x, double y);
+double pz_power(double x, double y);
+
+#endif
 
 // ---- Arrays of reals -----------------------------------------------------------------------------------------------------
 
 #if defined(REAL_PACKED)
 
-#include "num/sincos_kernel.h"
+#include "num/trig_kernel.h"
 
 // The arrays have room for whole registers of four, and the rest of x is overwritten. Angles are read one by one: most have
 // just been written so, and a processor waits when it is to read as one what was written as several.
@@ -63,7 +69,7 @@ REAL_FN void real_sincos_array(int count, unsigned busy, real *x, real *sine, re
 
 #else
 
-#include "num/sincos_kernel.h"
+#include "num/trig_kernel.h"
 
 // Lanes that the fast way does not serve, one by one.
 REAL_KERNEL void real_far_angles(int count, unsigned far, const real *x, real *sine, real *cosine)

@@ -380,8 +380,8 @@ REAL_CALL real33 quat_matrix(real_quat q)
                     {2.0 * (xz + wy), 2.0 * (yz - wx), 1.0 - 2.0 * (xx + yy)}};
 }
 
-// Quaternion of a rotation matrix, w >= 0 (rotation.c).
-PZ_DEVICE quat quat_from_matrix(const mat3 *R);
+// Quaternion of a rotation matrix, w >= 0 (rotation_kernel.h).
+PZ_CALL quat quat_from_matrix(const mat3 *R);
 
 #if REAL_WIDTH == 1
 

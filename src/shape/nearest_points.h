@@ -1,5 +1,5 @@
-// Where two cores come nearest, by parameters along them: a segment and a segment, a segment and a box. Nothing but numbers,
-// so that a graphics processor compiles it as it is.
+// Where two cores come nearest, by parameters along them: a segment and a segment, a segment and a box. On a graphics
+// processor, too.
 #ifndef PZ_SHAPE_NEAREST_POINTS_H
 #define PZ_SHAPE_NEAREST_POINTS_H
 
@@ -16,7 +16,7 @@ typedef struct pz_segment {
 // Segment against segment: a clamped 2 x 2 system (C. Ericson, "Real-Time Collision Detection", 2005, section 5.1.9), with
 // the middle of what they share where they are parallel. With r = a.center - b.center, s and t along a and b: the lines are
 // nearest at s = ((u.v)(v.r) - u.r) / sin^2, and for a given s at t = (u.v) s + v.r. Returns sin^2.
-static inline double pz_nearest_of_segments(const pz_segment *a, const pz_segment *b, double *s, double *t)
+PZ_FN double pz_nearest_of_segments(const pz_segment *a, const pz_segment *b, double *s, double *t)
 {
     vec3 r = v3_sub(a->center, b->center), u = a->along, v = b->along;
     double uv = v3_dot(u, v), ur = v3_dot(u, r), vr = v3_dot(v, r);
@@ -43,18 +43,18 @@ typedef struct pz_boxed_segment {
     double half;
 } pz_boxed_segment;
 
-static inline void pz_put3(vec3 v, double to[3])
+PZ_FN void pz_put3(vec3 v, double to[3])
 {
     to[0] = v.x, to[1] = v.y, to[2] = v.z;
 }
 
 // How far x lies beyond +-h.
-static inline double pz_excess(double x, double h)
+PZ_FN double pz_excess(double x, double h)
 {
     return x > h ? x - h : x < -h ? x + h : 0.0;
 }
 
-static inline double pz_slope_at(const pz_boxed_segment *s, double t)
+PZ_FN double pz_slope_at(const pz_boxed_segment *s, double t)
 {
     double slope = 0.0;
     for (int i = 0; i < 3; ++i) {
@@ -66,7 +66,7 @@ static inline double pz_slope_at(const pz_boxed_segment *s, double t)
 // The t of the nearest point; *inside tells that it is no end and determined. With ex_i(t) the excess of x_i beyond +-h_i,
 // half the square of the distance is convex in t with the slope sum_i e_i ex_i(t), which is piecewise linear and grows:
 // bracket its zero among the ends and the at most six t where an excess begins, then one interpolation.
-static inline double pz_nearest_to_box(const pz_boxed_segment *s, bool *inside)
+PZ_FN double pz_nearest_to_box(const pz_boxed_segment *s, bool *inside)
 {
     double lower = -s->half, upper = s->half, below = pz_slope_at(s, lower), above = pz_slope_at(s, upper);
     double first = upper, last = lower; // where the slope is 0

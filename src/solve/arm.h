@@ -65,7 +65,7 @@ void pz_arm_chain_pose(const pz_arm_chain *chain, const double *q, mat3 *R, vec3
 // long as that stays below 2^28.
 #define PZ_ARM_STARTS_PER_SEED 4096
 #define PZ_ARM_SEEDS           65536
-static inline int pz_arm_first_start(uint64_t seed)
+PZ_FN int pz_arm_first_start(uint64_t seed)
 {
     return PZ_ARM_STARTS_PER_SEED * (int)((seed - 1) % PZ_ARM_SEEDS);
 }
@@ -103,21 +103,20 @@ typedef struct pz_arm_run {
 
 // Look for a zero from run->q, at most `most` iterations. True when the target is met at run->q. The second does the same
 // for six hinges and more with wider registers (base/cpu.h), the third is for targets with bands.
-PZ_DEVICE bool pz_arm_search(const pz_arm_chain *chain, const pz_arm_target *target, int most, pz_arm_run *run);
-PZ_DEVICE bool pz_arm_search_wide(const pz_arm_chain *chain, const pz_arm_target *target, int most, pz_arm_run *run);
+bool pz_arm_search(const pz_arm_chain *chain, const pz_arm_target *target, int most, pz_arm_run *run);
+bool pz_arm_search_wide(const pz_arm_chain *chain, const pz_arm_target *target, int most, pz_arm_run *run);
 bool pz_arm_search_banded(const pz_arm_chain *chain, const pz_arm_target *target, int most, pz_arm_run *run);
 
 typedef enum pz_arm_end { PZ_ARM_MET = 0, PZ_ARM_CLOSEST, PZ_ARM_GAVE_UP, PZ_ARM_STALLED, PZ_ARM_BUDGET } pz_arm_end;
 
 // Descend from run->q, at most `most` iterations. `zero`: look for a zero of the search's energy and give up at a minimum
 // above it; otherwise minimise the goal's cost until it is met or stationary.
-PZ_DEVICE pz_arm_end pz_arm_finish(const pz_arm_chain *chain, const pz_arm_target *target, bool zero, int most,
-                                   pz_arm_run *run);
+pz_arm_end pz_arm_finish(const pz_arm_chain *chain, const pz_arm_target *target, bool zero, int most, pz_arm_run *run);
 
 // The energy with weight W, its gradient g (n numbers, per unit of a step) and exact Hessian H (row-major with rows of
 // PZ_ARM_MOST, lower triangle), without limits: what the descent works with.
-PZ_DEVICE double pz_arm_derivatives(const pz_arm_chain *chain, const pz_arm_target *target, double W, const double *q,
-                                    double *g, double (*H)[PZ_ARM_MOST]);
+double pz_arm_derivatives(const pz_arm_chain *chain, const pz_arm_target *target, double W, const double *q, double *g,
+                          double (*H)[PZ_ARM_MOST]);
 
 // ---- Table of starts -----------------------------------------------------------------------------------------------------
 
@@ -151,11 +150,11 @@ void pz_arm_table_next(const pz_arm_chain *chain, const pz_arm_target *target, p
 #define PZ_ARM_ENDS              16 // of all searches: where the closest pose is looked for when none of them met the target
 
 // Iterations of one search and of the descent that finishes it.
-static inline int pz_arm_search_most(int max_iterations)
+PZ_FN int pz_arm_search_most(int max_iterations)
 {
     return least(PZ_ARM_SEARCH_ITERATIONS, max_iterations);
 }
-static inline int pz_arm_finish_most(int max_iterations)
+PZ_FN int pz_arm_finish_most(int max_iterations)
 {
     return least(PZ_ARM_FINISH_ITERATIONS, max_iterations);
 }
@@ -185,13 +184,13 @@ typedef struct pz_arm_call {
 } pz_arm_call;
 
 // W/2 |r|^2 + E at the run's q, the goal's cost over rotation_weight.
-static inline double pz_arm_cost(const pz_arm_target *target, const pz_arm_run *run)
+PZ_FN double pz_arm_cost(const pz_arm_target *target, const pz_arm_run *run)
 {
     return 0.5 * target->W * run->r + run->e;
 }
 
 // A search that ended near a zero is finished by descent. Is that so? And then: does it meet the target now?
-static inline bool pz_arm_is_near_zero(const pz_arm_run *run)
+PZ_FN bool pz_arm_is_near_zero(const pz_arm_run *run)
 {
     return run->f < PZ_ARM_NEAR_ZERO;
 }
@@ -230,7 +229,7 @@ void pz_arm_conclude(poise_solver *solver, pz_arm_call *call);
 
 // Record an iteration after which W/2 |r|^2 + E is `f`, the goal's cost over rotation_weight. It counts as accepted when f
 // is the least so far.
-PZ_DEVICE void pz_arm_record(pz_arm_run *run, double f, double damping, bool exact);
+void pz_arm_record(pz_arm_run *run, double f, double damping, bool exact);
 
 // ---- Entry ---------------------------------------------------------------------------------------------------------------
 

@@ -257,11 +257,11 @@ PZ_INLINE bool arm_adapt(arm_descent *d, bool accepted, double before)
     return d->blind_left >= 0 && !(d->lambda > ARM_LAMBDA_MOST);
 }
 
-static inline void arm_record_step(const arm_descent *d, int n, double lambda, pz_arm_run *run)
+PZ_FN void arm_record_step(const arm_descent *d, int n, double lambda, pz_arm_run *run)
 {
     run->slope = pz_largest(d->model.g, n);
     run->longest = pz_largest(d->x, n);
-    pz_arm_record(run, d->at.f, lambda, d->exact);
+    arm_record(run, d->at.f, lambda, d->exact);
 }
 
 // May the descent stop here? Otherwise the model is made.

@@ -46,9 +46,20 @@
 #define ARM_ALONE 1u // the only lane is busy
 
 // Are runs asked for a trace, and for the gradient where the target is met? A graphics processor has no use for them.
-#ifndef ARM_REPORTS
-#define ARM_REPORTS true
+#ifdef __CUDACC__
+#define ARM_REPORTS 0
+#else
+#define ARM_REPORTS 1
 #endif
+
+PZ_INLINE void arm_record(pz_arm_run *run, double f, double damping, bool exact)
+{
+#if ARM_REPORTS
+    pz_arm_record(run, f, damping, exact);
+#else
+    (void)run, (void)f, (void)damping, (void)exact;
+#endif
+}
 
 // ---- Forward sweep and error ---------------------------------------------------------------------------------------------
 
@@ -243,8 +254,7 @@ REAL_FN real_mask arm_invert(const real_sym *A, const real_sym *B, double share,
 }
 
 // The same system without cofactors, for the lanes of a set, which is bits.
-REAL_TARGET static inline void arm_solve_singular(const arm_blocks *b, real3 first, real3 second, unsigned set, real3 *y,
-                                                  real3 *z)
+REAL_TARGET PZ_FN void arm_solve_singular(const arm_blocks *b, real3 first, real3 second, unsigned set, real3 *y, real3 *z)
 {
     for (int l = 0; l < REAL_WIDTH; ++l) {
         if (!(set >> l & 1u)) {
@@ -476,8 +486,8 @@ REAL_FN void arm_small_step(int n, const arm_column *columns, const arm_error *e
 }
 
 // What the trace says of a step.
-REAL_TARGET static inline void arm_note_step(int n, const arm_column *columns, const arm_error *error, const double *x,
-                                             pz_arm_run *run)
+REAL_TARGET PZ_FN void arm_note_step(int n, const arm_column *columns, const arm_error *error, const double *x,
+                                     pz_arm_run *run)
 {
     run->slope = run->longest = 0.0;
     for (int i = 0; i < n; ++i) {
@@ -517,7 +527,7 @@ REAL_FN void arm_note_iterate(double k, double rr, double e, double cost, double
         run->first_r = rr, run->first_e = e;
     }
     if (ARM_REPORTS && run->trace && k > 0) {
-        pz_arm_record(run, cost, lambda, false);
+        arm_record(run, cost, lambda, false);
     } else if (ARM_REPORTS && run->trace) {
         run->best = min2(run->best, cost);
     }

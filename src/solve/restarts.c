@@ -11,7 +11,7 @@
 //
 // The rotation R and shift that bring points x nearest to t, sum w |R (x - xm) + tm - t|^2 least: R has the largest tr(R M),
 // M = sum w (x - xm) (t - tm)^T (B. K. P. Horn, "Closed-form solution of absolute orientation using unit quaternions", 1987;
-// num/davenport.c).
+// num/rotation.c).
 
 typedef struct cloud {
     double weight;

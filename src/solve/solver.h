@@ -206,7 +206,7 @@ void pz_trace(poise_solver *solver, poise_trace record);
 bool pz_count_iteration(poise_solver *solver, double damping, double step, bool accepted, bool exact);
 
 // x, or the largest number where x overflowed: what reports and traces say.
-static inline double pz_finite(double x)
+PZ_FN double pz_finite(double x)
 {
     return is_finite(x) ? x : x < 0 ? -DBL_MAX : DBL_MAX;
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Print the constants of src/num/trig.c and the error bounds that its comments state.
+"""Print the constants of src/num/trig_kernel.h and the error bounds that its comments state.
 
     tools/tables/fit_trig.py
 

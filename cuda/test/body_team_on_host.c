@@ -1,9 +1,14 @@
 #define _POSIX_C_SOURCE 200809L // barriers
-#include "body_team_on_host.h"
+#include "body_on_host.h"
 
 #include <pthread.h>
 
 #define MOST_LANES 32
+
+// what body/body_state.h asks of those who work in teams
+int body_lane(void);
+void body_meet(void);
+int body_count(int own);
 
 static pthread_barrier_t barrier;
 static int counts[MOST_LANES], lane_count;
