@@ -1,12 +1,14 @@
 // Derivatives of answers: what the implicit function theorem asks for, for every parameter of every goal on random models of
 // all joints; forward and backward are one matrix and its transpose; solves with moved targets and limits agree.
 #include "solve/sensitivity.h"
-#include "support/answers.h"
-#include "support/random_goals.h"
-#include "support/test_arms.h"
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
+
+#include "support/answers.h"
+#include "support/random_goals.h"
+#include "support/test_arms.h"
 
 #define PARAMETERS 8 // translation, rotation, weight, rotation weight
 #define JOINTS     9
@@ -685,4 +687,231 @@ TEST(gradients_that_are_too_large_to_represent_are_refused)
         ck_assert_int_eq(poise_sensitivity_backward(s, dL_dq, &change, NULL, NULL, &error), POISE_ERROR_NUMERIC);
         ck_assert_double_eq(change.weight, 7.0);
     }
+}
+
+// ---- Sensitivity limits -------------------------------------------------------------------------------------------------
+//
+// Derivatives of answers that limits hold, or that touch one.
+
+TEST(answers_follow_the_limit_that_holds_them)
+{
+    const double h = 1e-3;
+    poise_goal goal = poise_goal_position(2, poise_vec3_make(1, 0, 0), poise_vec3_make(-0.3, 1.1, 0));
+    double held[3] = {0.2, 0.3, 0.1}, ends[3][3], by_q[3] = {0.3, -1, 0.7}, lower[3], upper[3], expected = 0.0;
+    poise_goal goals[2] = {goal, poise_goal_posture(held, 0.1)};
+    figure middle = planar_arm(0.4);
+    for (int end = 0; end < 3; ++end) {
+        figure f = end == 1 ? middle : planar_arm(0.4 + (end - 1) * h);
+        memcpy(ends[end], held, sizeof held);
+        solve_to_the_end(f.model, goals, 2, ends[end]);
+        ck_assert_double_eq(ends[end][1], 0.4 + (end - 1) * h);
+    }
+    for (int i = 0; i < 3; ++i) {
+        expected += by_q[i] * (ends[2][i] - ends[0][i]) / (2 * h);
+    }
+    poise_sensitivity *s = sensitivity_of(middle.model, 0);
+    poise_goal_change gradients[2] = {0};
+    ck_assert_int_eq(poise_sensitivity_update(s, goals, 2, ends[1], true, NULL), POISE_OK);
+    ck_assert_int_eq(poise_sensitivity_backward(s, by_q, gradients, lower, upper, NULL), POISE_OK);
+    ck_assert_double_eq_tol(upper[1], expected, 1e-5);
+    ck_assert(upper[0] == 0 && upper[2] == 0 && lower[1] == 0);
+    // without limits there is none to follow
+    memcpy(ends[0], held, sizeof held);
+    solve_to_the_end(planar_arm(INFINITY).model, goals, 2, ends[0]);
+    ck_assert_int_eq(poise_sensitivity_update(s, goals, 2, ends[0], false, NULL), POISE_OK);
+    ck_assert_int_eq(poise_sensitivity_backward(s, by_q, gradients, lower, upper, NULL), POISE_OK);
+    ck_assert(upper[1] == 0);
+}
+
+// At a limit that nothing pushes against, forward follows the side that its change goes to.
+TEST_ROWS(a_limit_that_is_touched_counts_on_one_side, 2)
+{
+    const double h = 1e-4;
+    figure f = planar_arm(0.4);
+    double q[3] = {0.2, 0.4, 0.3}, dq[3], moved[3], way = test_row ? 1.0 : -1.0;
+    memcpy(f.q, q, sizeof q);
+    update(&f);
+    poise_pose tip = {{0, 0, 0, 1}, {1, 0, 0}};
+    poise_pose at = poise_pose_multiply(poise_kinematics_body_pose(f.kin, 2), tip);
+    poise_goal goal = poise_goal_pose(2, tip, at), further = goal;
+    poise_sensitivity *s = sensitivity_of(f.model, 0);
+    ck_assert_int_eq(poise_sensitivity_update(s, &goal, 1, q, true, NULL), POISE_OK);
+    poise_sensitivity_info info = poise_sensitivity_describe(s);
+    ck_assert(info.touching == 1 && info.held == 0 && info.limits[1] == POISE_TOUCHES_UPPER);
+    poise_goal_change change = {.translation = {way * at.position.x, way * at.position.y, 0}}; // out: the arm straightens
+    ck_assert_int_eq(poise_sensitivity_forward(s, &change, dq, NULL), POISE_OK);
+    double slope[2][3];
+    for (int half = 0; half < 2; ++half) {
+        double by = half ? h / 2 : h;
+        further.target.position.x = at.position.x + by * change.translation.x;
+        further.target.position.y = at.position.y + by * change.translation.y;
+        memcpy(moved, q, sizeof q);
+        solve_to_the_end(f.model, &further, 1, moved);
+        for (int i = 0; i < 3; ++i) {
+            slope[half][i] = (moved[i] - q[i]) / by;
+        }
+    }
+    ck_assert_msg((dq[1] == 0) == (way < 0), "the joint that touches moves by %g", dq[1]);
+    for (int i = 0; i < 3; ++i) { // of second order
+        ck_assert_double_eq_tol(2 * slope[1][i] - slope[0][i], dq[i], 1e-4 * (1 + largest(dq, 3)));
+    }
+    ck_assert_int_eq(poise_sensitivity_describe(s).touching, 1); // as before
+}
+
+// Limits that are one number hold a joint whatever pushes it.
+TEST(a_joint_between_limits_that_are_one_does_not_move)
+{
+    poise_builder *builder = new_builder();
+    static const char *const names[] = {"a", "b", "c", "d"};
+    for (int i = 0; i < 4; ++i) {
+        poise_joint joint = joint_of(names[i], i ? names[i - 1] : NULL, POISE_JOINT_REVOLUTE);
+        joint.offset.position.x = i ? 1.0 : 0.0;
+        joint.lower[0] = i == 1 ? 0.4 : -INFINITY;
+        joint.upper[0] = i == 1 ? 0.4 : INFINITY;
+        add(builder, &joint);
+    }
+    figure f = figure_of(model_of(builder));
+    memcpy(f.q, (const double[]){0.3, 0.4, 0.5, -0.2}, 4 * sizeof *f.q);
+    update(&f);
+    poise_goal goal =
+        poise_goal_position(3, poise_vec3_make(1, 0, 0), poise_kinematics_point(f.kin, 3, poise_vec3_make(1, 0, 0)));
+    poise_sensitivity *s = sensitivity_of(f.model, 0);
+    poise_goal_change change = {.translation = {0.3, -0.8, 0}};
+    double dq[4];
+    ck_assert_int_eq(poise_sensitivity_update(s, &goal, 1, f.q, true, NULL), POISE_OK);
+    ck_assert_int_eq(poise_sensitivity_forward(s, &change, dq, NULL), POISE_OK);
+    ck_assert(dq[1] == 0.0 && dq[0] != 0.0);
+}
+
+// Three slides and three hinges: every pose in reach is met to the last bit, and one beyond the end of a slide by its
+// distance alone, where the limit holds the slide until the target is back in reach.
+TEST(a_pose_that_is_missed_by_its_distance_alone_is_held_by_the_limit)
+{
+    poise_builder *builder = new_builder();
+    static const char *const names[] = {"x", "y", "z", "yaw", "pitch", "roll"};
+    for (int i = 0; i < 6; ++i) {
+        poise_joint joint =
+            joint_of(names[i], i ? names[i - 1] : NULL, i < 3 ? POISE_JOINT_PRISMATIC : POISE_JOINT_REVOLUTE);
+        joint.axis = poise_vec3_make(i == 0 || i == 5, i == 1 || i == 4, i == 2 || i == 3);
+        joint.upper[0] = i == 0 ? 1.0 : INFINITY;
+        add(builder, &joint);
+    }
+    figure f = figure_of(model_of(builder));
+    memcpy(f.q, (const double[]){1.0, 0.2, -0.3, 0.4, 0.5, -0.6}, 6 * sizeof *f.q);
+    update(&f);
+    poise_pose here = {{0, 0, 0, 1}, {0, 0, 0}}, target = poise_kinematics_body_pose(f.kin, 5);
+    target.position.x += 0.5;
+    poise_goal goal = poise_goal_pose(5, here, target);
+    poise_sensitivity *s = sensitivity_of(f.model, 0);
+    poise_goal_change change = {.translation = {-1, 1, 0}}; // towards the limit, and along it
+    double dq[6];
+    ck_assert_int_eq(poise_sensitivity_update(s, &goal, 1, f.q, true, NULL), POISE_OK);
+    ck_assert_int_eq(poise_sensitivity_forward(s, &change, dq, NULL), POISE_OK);
+    ck_assert_msg(dq[0] == 0.0 && fabs(dq[1] - 1.0) < 1e-12, "%g, %g", dq[0], dq[1]);
+}
+
+// ---- Sensitivity open ---------------------------------------------------------------------------------------------------
+//
+// Derivatives of answers whose goals leave coordinates open, or nearly.
+
+// An arm of two links, nearly straight, below a target that is out of its plane: beside rounding it may not be off by what
+// the curvature along its length, the square of the bend, tells from none.
+TEST(a_missed_answer_that_is_nearly_singular_must_be_as_exact_as_its_curvature_asks)
+{
+    static const double off[] = {0, 1e-6};
+    poise_builder *builder = new_builder();
+    poise_joint first = joint_of("first", NULL, POISE_JOINT_REVOLUTE),
+                second = joint_of("second", "first", POISE_JOINT_REVOLUTE);
+    second.offset.position.x = 1;
+    add(builder, &first);
+    add(builder, &second);
+    figure f = figure_of(model_of(builder));
+    f.q[0] = 0.3, f.q[1] = 3e-4;
+    update(&f);
+    poise_vec3 tip = {1, 0, 0}, place = poise_kinematics_point(f.kin, 1, tip);
+    place.z += 0.5;
+    poise_goal goal = poise_goal_position(1, tip, place);
+    poise_sensitivity *s = sensitivity_of(f.model, 0);
+    for (int i = 0; i < 2; ++i) {
+        poise_error error = {0};
+        double q[2] = {f.q[0] + off[i], f.q[1]}, dq[2], J[6];
+        poise_status status = poise_sensitivity_update(s, &goal, 1, q, true, &error);
+        ck_assert_msg(status == (i == 0 ? POISE_OK : POISE_ERROR_NUMERIC), "off by %g: %s", off[i], error.text);
+        if (status != POISE_OK) {
+            ck_assert_ptr_nonnull(strstr(error.text, "no derivative"));
+            continue;
+        }
+        poise_goal_change change = {.translation = {0.3, -0.8, 0}};
+        ck_assert_int_eq(poise_sensitivity_forward(s, &change, dq, NULL), POISE_OK);
+        ck_assert_int_eq(poise_kinematics_jacobian(f.kin, 1, tip, J, NULL, NULL), POISE_OK);
+        ck_assert_double_eq_tol(J[0] * dq[0] + J[1] * dq[1], 0.3, 1e-6);
+        ck_assert_double_eq_tol(J[2] * dq[0] + J[3] * dq[1], -0.8, 1e-6);
+    }
+}
+
+// Two arms of two links, all nearly straight: the least pivots are small, and yet each tip goes where its target does.
+TEST(arms_that_are_nearly_straight_follow_their_targets)
+{
+    poise_builder *builder = new_builder();
+    static const char *const names[] = {"a", "b", "c", "d"};
+    for (int i = 0; i < 4; ++i) {
+        poise_joint joint = joint_of(names[i], i % 2 ? names[i - 1] : NULL, POISE_JOINT_REVOLUTE);
+        joint.offset.position.x = i % 2;
+        add(builder, &joint);
+    }
+    figure f = figure_of(model_of(builder));
+    memcpy(f.q, (const double[]){0.3, 3e-4, -0.8, 5e-4}, 4 * sizeof *f.q);
+    update(&f);
+    poise_vec3 tip = {1, 0, 0};
+    poise_goal goals[2] = {poise_goal_position(1, tip, poise_kinematics_point(f.kin, 1, tip)),
+                           poise_goal_position(3, tip, poise_kinematics_point(f.kin, 3, tip))};
+    poise_goal_change changes[2] = {{.translation = {0.3, -0.8, 0}}, {.translation = {0.5, 0.1, 0}}};
+    poise_sensitivity *s = sensitivity_of(f.model, 0);
+    double dq[4], J[12];
+    ck_assert_int_eq(poise_sensitivity_update(s, goals, 2, f.q, true, NULL), POISE_OK);
+    ck_assert_int_eq(poise_sensitivity_forward(s, changes, dq, NULL), POISE_OK);
+    for (int g = 0; g < 2; ++g) {
+        ck_assert_int_eq(poise_kinematics_jacobian(f.kin, goals[g].body, tip, J, NULL, NULL), POISE_OK);
+        for (int k = 0; k < 2; ++k) {
+            double along = J[4 * k] * dq[0] + J[4 * k + 1] * dq[1] + J[4 * k + 2] * dq[2] + J[4 * k + 3] * dq[3];
+            ck_assert_double_eq_tol(along, k == 0 ? changes[g].translation.x : changes[g].translation.y, 1e-5);
+        }
+    }
+}
+
+// Six hinges in a plane and a target beside it, which leaves most of them open; memory of zeros, and of large negative
+// numbers, also behind all that is used.
+TEST(derivatives_do_not_depend_on_what_was_in_the_memory)
+{
+    static const int fills[] = {0x00, 0xc5};
+    static _Alignas(64) unsigned char block[1 << 17];
+    poise_builder *builder = new_builder();
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f"};
+    for (int i = 0; i < 6; ++i) {
+        poise_joint joint = joint_of(names[i], i ? names[i - 1] : NULL, POISE_JOINT_REVOLUTE);
+        joint.offset.position.x = i ? 1.0 : 0.0;
+        add(builder, &joint);
+    }
+    figure f = figure_of(model_of(builder));
+    memcpy(f.q, (const double[]){0.3, 0.4, -0.5, 0.6, 0.2, -0.7}, 6 * sizeof *f.q);
+    update(&f);
+    poise_vec3 tip = {1, 0, 0}, place = poise_kinematics_point(f.kin, 5, tip);
+    place.z += 0.5;
+    poise_goal goal = poise_goal_position(5, tip, place);
+    poise_goal_change change = {.translation = {0.3, -0.8, 0}}, back[2] = {0};
+    double dq[2][6];
+    for (int i = 0; i < 2; ++i) {
+        poise_memory memory = {.base = block, .size = sizeof block};
+        poise_allocator own = poise_memory_allocator(&memory);
+        poise_sensitivity *s = NULL;
+        poise_error error = {0};
+        memset(block, fills[i], sizeof block);
+        ck_assert_int_eq(poise_sensitivity_create(f.model, 0, &own, &s, NULL), POISE_OK);
+        ck_assert_msg(poise_sensitivity_update(s, &goal, 1, f.q, true, &error) == POISE_OK, "%s", error.text);
+        ck_assert_int_eq(poise_sensitivity_forward(s, &change, dq[i], NULL), POISE_OK);
+        ck_assert_int_eq(poise_sensitivity_backward(s, dq[i], &back[i], NULL, NULL, NULL), POISE_OK);
+        poise_sensitivity_destroy(s);
+    }
+    ck_assert_mem_eq(dq[0], dq[1], sizeof dq[0]);
+    ck_assert_mem_eq(&back[0], &back[1], sizeof back[0]);
 }
