@@ -92,6 +92,12 @@ endif()
 # ---- the sources: make check ----------------------------------------------------------------------------------------------
 
 if(Python3_FOUND)
+    find_program(POISE_CLANG clang)
+    mark_as_advanced(POISE_CLANG)
+    if(NOT POISE_CLANG)
+        set(POISE_CLANG "")
+    endif()
+    poise_check(check schema ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/schema/test_headers.py ${POISE_CLANG})
     poise_check(check structure_sources ${Python3_EXECUTABLE} ${tools}/check_structure.py)
     poise_check(check structure_walk ${Python3_EXECUTABLE} ${tools}/check_structure.py walk --build ${PROJECT_BINARY_DIR}/walk)
     poise_check(check structure_results ${Python3_EXECUTABLE} ${tools}/update_performance.py --check)

@@ -34,12 +34,6 @@ const pz_format_row *pz_format_row_of(poise_format format)
     return (unsigned)format < POISE_FORMAT_COUNT ? &format_rows[format] : NULL;
 }
 
-const char *poise_format_name(poise_format format)
-{
-    const pz_format_row *row = pz_format_row_of(format);
-    return row ? row->name : format_rows[POISE_FORMAT_UNKNOWN].name;
-}
-
 // ---- Formats that are known by name and not read -------------------------------------------------------------------------
 //
 // What they are, and the way out.

@@ -294,19 +294,6 @@ poise_status pz_calibration_equations(const pz_calibration *c, const poise_model
 #define LAMBDA       1e-3 // damping to begin with, and
 #define LAMBDA_MOST  1e9  // where steps change nothing
 
-poise_calibration poise_calibration_default(void)
-{
-    poise_calibration problem = {.solver = poise_solver_options_default(),
-                                 .size = 1.0,
-                                 .scale_prior = 1e-3,
-                                 .bone_deviation = 0.03,
-                                 .rounds = 50,
-                                 .tolerance = 1e-4};
-    problem.solver.gradient_tolerance = 1e-6;
-    problem.solver.coupled_goals = 0;
-    return problem;
-}
-
 // ---- Unknowns ------------------------------------------------------------------------------------------------------------
 
 // Half way from a body's origin to the mean of what hangs from it.

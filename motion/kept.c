@@ -7,17 +7,6 @@
 
 #define ROUNDING 1e-9 // by which a loop may be open beyond its tolerance: another program's rounding
 
-poise_kept_problem poise_kept_problem_default(void)
-{
-    return (poise_kept_problem){.closure_tolerance = 1e-12};
-}
-
-const char *poise_kept_name(poise_kept_sort sort)
-{
-    static const char *const names[POISE_KEPT_SORTS] = {"clearance", "balance", "loops"};
-    return (unsigned)sort < POISE_KEPT_SORTS ? names[sort] : "unknown";
-}
-
 poise_kept_sort poise_kept_sort_of(const poise_constraint *constraint)
 {
     return constraint->kind == POISE_CONSTRAINT_CLEARANCE ? POISE_KEPT_CLEARANCE

@@ -152,12 +152,6 @@ static poise_status look_between(const leaping *s, const double *from, const dou
 
 // ---- The verdict ---------------------------------------------------------------------------------------------------------
 
-poise_path_problem poise_path_problem_default(void)
-{
-    return (poise_path_problem){
-        .body = POISE_NONE, .local = poise_pose_identity(), .metres = 1.0, .thresholds = poise_thresholds_default()};
-}
-
 static poise_status check(const poise_path_problem *p, const poise_verdict *verdict, const poise_finding *findings,
                           int capacity, poise_error *error)
 {

@@ -18,16 +18,6 @@ static inline const poise_allocator *memory_of(const poise_recording_result *res
     return result->has_allocator ? &result->allocator : NULL;
 }
 
-poise_recording_problem poise_recording_problem_default(void)
-{
-    return (poise_recording_problem){.last = -1,
-                                     .calibration_frames = 50,
-                                     .track = poise_track_problem_default(),
-                                     .sequence = poise_sequence_options_default(),
-                                     .lag = -1,
-                                     .thresholds = poise_thresholds_default()};
-}
-
 // Room for `count` zeroed elements that the result owns; NULL, with the error set, when there is none.
 static void *take_room(const poise_recording_result *result, size_t count, size_t element, poise_error *error)
 {

@@ -428,17 +428,6 @@ void pz_sequence_estimate(pz_sequence *s, double metres)
 #define USUAL        70.0 // radians a second squared
 #define USUAL_SLIDES 0.1  // of that, in metres
 
-poise_sequence_options poise_sequence_options_default(void)
-{
-    return (poise_sequence_options){.knot = 4,
-                                    .acceleration_usual = USUAL,
-                                    .window = 256,
-                                    .overlap = 48,
-                                    .max_iterations = 12,
-                                    .tolerance = 1e-3,
-                                    .use_limits = true};
-}
-
 // ---- Evaluation ----------------------------------------------------------------------------------------------------------
 
 // The gradient of a frame in terms of turns, for a rotation vector.

@@ -185,21 +185,6 @@ bool pz_nearest_turns(const poise_model *model, const poise_placement *placement
 #define GAP_MOST       1e-3  // of the squared reach, against markers of weight 1
 #define FARTHEST       1e100 // a marker beyond is not a measurement, and its square would overflow
 
-poise_track_problem poise_track_problem_default(void)
-{
-    poise_track_problem problem = {.solver = poise_solver_options_default(),
-                                   .restarts = 8,
-                                   .least_markers = 3,
-                                   .robust = true,
-                                   .task_frames = 1,
-                                   .max_turn = 0.5,
-                                   .chunk = 500,
-                                   .workers = 1};
-    problem.solver.gradient_tolerance = 1e-4;
-    problem.solver.coupled_goals = 0;
-    return problem;
-}
-
 // ---- Life ----------------------------------------------------------------------------------------------------------------
 
 static pz_track_pose lay_out_pose(const poise_model *model, int count, pz_arena *arena)

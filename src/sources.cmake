@@ -2,6 +2,8 @@
 
 # By name, in the order of the layers (tools/check_structure.py).
 set(poise_sources
+    schema/schema.c
+    schema/init.c
     src/base/arena.c
     src/base/error.c
     src/base/text.c

@@ -61,7 +61,7 @@ lists() { # a list of cmake's, or several
 }
 shared="test/support/random_model.c test/support/random_goals.c test/support/goal_facts.c test/support/problems.c"
 # the layers that the computation goes through
-golden_sources="$(lists "poise_sources poise_papers_sources" | grep -E '^(src/(base|num|model|shape|kin|goal|solve)|papers/methods)/')
+golden_sources="$(lists "poise_sources poise_papers_sources" | grep -E '^(schema|src/(base|num|model|shape|kin|goal|solve)|papers/methods)/')
     scenes/random.c $shared test/golden/golden.c test/golden/golden_solve.c test/golden/golden_main.c"
 suite_sources="$(lists "poise_sources poise_motion_sources poise_papers_sources poise_io_sources scene_sources") scenes/recording.c
     papers/plain/two_task.c $shared test/golden/golden_suite.c test/golden/golden_suite_io.c test/golden/golden_suite_main.c

@@ -115,11 +115,6 @@ int poise_cuda_device_count(void)
     return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
 }
 
-poise_cuda_options poise_cuda_options_default(void)
-{
-    return (poise_cuda_options){.solver = poise_solver_options_default(), .host_memory = true};
-}
-
 // ---- Memory --------------------------------------------------------------------------------------------------------------
 
 poise_status poise_cuda_allocate(int device, size_t size, void **memory, poise_error *error)

@@ -18,11 +18,6 @@ struct poise_cuda {
     body_tables tables;
 };
 
-poise_cuda_options poise_cuda_options_default(void)
-{
-    return (poise_cuda_options){.capacity = 1};
-}
-
 poise_status poise_cuda_create(const poise_model *model, const poise_goal *goals, int goal_count,
                                const poise_cuda_options *options, poise_cuda **cuda, poise_error *error)
 {

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <poise/schema.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -32,22 +34,33 @@ extern "C" {
 #define POISE_API __attribute__((visibility("default")))
 #endif
 
+// Fill a struct of this type, `size` bytes, with the defaults beside its members; what the library does not know becomes 0. The
+// poise_..._default() functions are this call. No type with defaults: all 0.
+POISE_API void poise_init(poise_type type, void *object, size_t size);
+
+// The short lower-case name of a value of an enum, such as "reached" of poise_outcome; "unknown" of a value outside it. Never
+// NULL. The poise_..._name() functions are this call.
+POISE_API const char *poise_name(poise_type type, int value);
+
 // Did the call work? (Whether a goal was reached is a different question, answered in a report.)
 typedef enum poise_status {
-    POISE_OK = 0,
-    POISE_ERROR_ARGUMENT,    // a pointer is NULL, an index is out of range, a number is not finite
-    POISE_ERROR_MEMORY,      // the allocator returned NULL, or the memory handed in is too small
-    POISE_ERROR_MODEL,       // the description of a skeleton is inconsistent
-    POISE_ERROR_NOT_FOUND,   // no joint, body or tool has that name
-    POISE_ERROR_NUMERIC,     // a matrix that must be positive definite is not
-    POISE_ERROR_UNSUPPORTED, // valid, but not supported by this call for this model
-    POISE_ERROR_FORMAT,      // the bytes are not what their format asks for
-    POISE_ERROR_DEVICE,      // there is no such device, or it failed (cuda.h)
+    POISE_OK = 0,            // "ok"
+    POISE_ERROR_ARGUMENT,    // "argument": a pointer is NULL, an index is out of range, a number is not finite
+    POISE_ERROR_MEMORY,      // "memory": the allocator returned NULL, or the memory handed in is too small
+    POISE_ERROR_MODEL,       // "model": the description of a skeleton is inconsistent
+    POISE_ERROR_NOT_FOUND,   // "not found": no joint, body or tool has that name
+    POISE_ERROR_NUMERIC,     // "numeric": a matrix that must be positive definite is not
+    POISE_ERROR_UNSUPPORTED, // "unsupported": valid, but not supported by this call for this model
+    POISE_ERROR_FORMAT,      // "format": the bytes are not what their format asks for
+    POISE_ERROR_DEVICE,      // "device": there is no such device, or it failed (cuda.h)
     POISE_STATUS_COUNT
 } poise_status;
 
 // A short lower-case name such as "ok" or "argument"; "unknown" for a value outside the enumeration. Never NULL.
-POISE_API const char *poise_status_name(poise_status status);
+static inline const char *poise_status_name(poise_status status)
+{
+    return poise_name(POISE_TYPE_STATUS, (int)status);
+}
 
 // Size of the text in a poise_error in bytes, terminating zero included.
 #define POISE_ERROR_TEXT_SIZE 256

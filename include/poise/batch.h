@@ -56,7 +56,12 @@ typedef struct poise_batch_options {
 } poise_batch_options;
 
 // The defaults given beside the members.
-POISE_API poise_batch_options poise_batch_options_default(void);
+static inline poise_batch_options poise_batch_options_default(void)
+{
+    poise_batch_options options;
+    poise_init(POISE_TYPE_BATCH_OPTIONS, &options, sizeof options);
+    return options;
+}
 
 // Memory for batches over one model: opaque.
 typedef struct poise_batch poise_batch;

@@ -51,7 +51,10 @@ typedef enum poise_shape_kind {
 } poise_shape_kind;
 
 // A short lower-case name such as "capsule"; "unknown" outside the enumeration.
-POISE_API const char *poise_shape_kind_name(poise_shape_kind kind);
+static inline const char *poise_shape_kind_name(poise_shape_kind kind)
+{
+    return poise_name(POISE_TYPE_SHAPE_KIND, (int)kind);
+}
 
 // One shape. Make it with a constructor below.
 typedef struct poise_shape {
@@ -118,7 +121,12 @@ typedef struct poise_pairs_options {
 } poise_pairs_options;
 
 // The defaults given beside the members.
-POISE_API poise_pairs_options poise_pairs_options_default(void);
+static inline poise_pairs_options poise_pairs_options_default(void)
+{
+    poise_pairs_options options;
+    poise_init(POISE_TYPE_PAIRS_OPTIONS, &options, sizeof options);
+    return options;
+}
 
 // Find the pairs among `count` shapes that are worth watching. Left out are pairs that are both in the world, on one rigid
 // group of bodies, on neighbours, on bodies that are excluded or always overlap, and pairs whose groups do not match: if
@@ -144,27 +152,37 @@ typedef enum poise_constraint_kind {
 } poise_constraint_kind;
 
 // A short lower-case name such as "clearance"; "unknown" outside the enumeration.
-POISE_API const char *poise_constraint_kind_name(poise_constraint_kind kind);
+static inline const char *poise_constraint_kind_name(poise_constraint_kind kind)
+{
+    return poise_name(POISE_TYPE_CONSTRAINT_KIND, (int)kind);
+}
 
 // One constraint. Start from poise_constraint_default() and set what its kind uses.
 typedef struct poise_constraint {
-    poise_constraint_kind kind; // what must hold
-    int body, body2;            // loops: two bodies; one may be POISE_WORLD
-    poise_pose local, target;   // loops: frames on body and on body2
-    double lower, upper;        // DISTANCE, PLANE; -infinity or infinity: not bounded on that side
-    double margin;              // CLEARANCE, BALANCE: >= 0
+    poise_constraint_kind kind; // CLEARANCE: what must hold
+    int body;                   // 0: loops: a body, or POISE_WORLD
+    int body2;                  // WORLD: another body, or POISE_WORLD
+    poise_pose local, target;   // identity: loops: frames on body and on body2
+    double lower, upper;        // 0: DISTANCE, PLANE; -infinity or infinity: not bounded on that side
+    double margin;              // 0: CLEARANCE, BALANCE: >= 0
     const poise_shape *shapes;  // CLEARANCE
-    int shape_count;            // how many
+    int shape_count;            // 0: how many
     const poise_pair *pairs;    // CLEARANCE: the pairs to watch (poise_pairs_find)
-    int pair_count;             // how many
+    int pair_count;             // 0: how many
     const double *margins;      // CLEARANCE: NULL, or one for each pair instead of `margin`
     const poise_vec3 *polygon;  // BALANCE: corners in the world, convex, counter-clockwise about `axis`
-    int corner_count;           // how many
-    poise_vec3 axis;            // BALANCE: up; any length but 0
+    int corner_count;           // 0: how many
+    poise_vec3 axis;            // z: BALANCE: up; any length but 0
 } poise_constraint;
 
 // Identity frames, body 0 against the world, lower = upper = 0, no margin, axis z.
-POISE_API poise_constraint poise_constraint_default(poise_constraint_kind kind);
+static inline poise_constraint poise_constraint_default(poise_constraint_kind kind)
+{
+    poise_constraint constraint;
+    poise_init(POISE_TYPE_CONSTRAINT, &constraint, sizeof constraint);
+    constraint.kind = kind;
+    return constraint;
+}
 
 // Check one constraint against a model. Solvers call this themselves.
 POISE_API poise_status poise_constraint_check(const poise_constraint *constraint, const poise_model *model,

@@ -72,7 +72,12 @@ typedef struct poise_cuda_options {
 } poise_cuda_options;
 
 // The defaults given beside the members.
-POISE_API poise_cuda_options poise_cuda_options_default(void);
+static inline poise_cuda_options poise_cuda_options_default(void)
+{
+    poise_cuda_options options;
+    poise_init(POISE_TYPE_CUDA_OPTIONS, &options, sizeof options);
+    return options;
+}
 
 // Memory on the device for one model and one kind of problem: opaque.
 typedef struct poise_cuda poise_cuda;

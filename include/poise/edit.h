@@ -56,7 +56,12 @@ typedef struct poise_pin {
 } poise_pin;
 
 // The defaults given beside the members; the goal is poise_goal_default(POISE_GOAL_POSITION).
-POISE_API poise_pin poise_pin_default(void);
+static inline poise_pin poise_pin_default(void)
+{
+    poise_pin pin;
+    poise_init(POISE_TYPE_PIN, &pin, sizeof pin);
+    return pin;
+}
 
 // How pins are met.
 typedef struct poise_pin_options {
@@ -68,7 +73,12 @@ typedef struct poise_pin_options {
 } poise_pin_options;
 
 // The defaults given beside the members.
-POISE_API poise_pin_options poise_pin_options_default(void);
+static inline poise_pin_options poise_pin_options_default(void)
+{
+    poise_pin_options options;
+    poise_init(POISE_TYPE_PIN_OPTIONS, &options, sizeof options);
+    return options;
+}
 
 // How a pin went, in the frames in which it holds in full.
 typedef struct poise_pin_result {
@@ -142,7 +152,7 @@ typedef struct poise_edit_problem {
     const poise_clip *before;             // the motion as it was when pins and feet began
     const poise_clip *after;              // as it is: of as many frames
     const poise_pin *pins;                // NULL: what it was edited by
-    int pin_count;                        // how many
+    int pin_count;                        // 0: how many
     const poise_pin_result *results;      // NULL: of each
     const poise_pin_report *report;       // NULL: of all
     const poise_overlap_problem *overlap; // NULL: overlaps are not checked; else its hulls, shapes, excluded pairs, rest and
@@ -153,7 +163,12 @@ typedef struct poise_edit_problem {
 } poise_edit_problem;
 
 // The defaults given beside the members.
-POISE_API poise_edit_problem poise_edit_problem_default(void);
+static inline poise_edit_problem poise_edit_problem_default(void)
+{
+    poise_edit_problem problem;
+    poise_init(POISE_TYPE_EDIT_PROBLEM, &problem, sizeof problem);
+    return problem;
+}
 
 // Judge an edit: what it did to the body that no pin asked for, within the limits of the file or not. UNMET, JOLTED; COLLAR,
 // TWISTED, DRAGGED, BENT, of the parts that the skeleton has by the names and the tree of its bodies; FAST; SELF and

@@ -49,11 +49,11 @@ extern "C" {
 // skeletons come out within 10 %, the errors of skeleton C within 7 % of the combined one, and the skeletons in the paper's
 // order (docs/expressive.md; `poise reproduce erik-fit`). Fill with poise_erik_options_default(), change what you like.
 typedef struct poise_erik_options {
-    int body;                  // POISE_NONE: the end; by default the last body of the model
+    int body;                  // NONE: the end; by default the last body of the model
     poise_pose tip;            // identity: frame of the end in that body; its rotation is aimed, its position ends the last
                                // segment
-    double orientation_weight; // 1   [OrientationErrorWeight]
-    double posture_weight;     // 0.2 [PostureErrorWeight]
+    double orientation_weight; // 1: [OrientationErrorWeight]
+    double posture_weight;     // 0.2: [PostureErrorWeight]
     double threshold;          // 0.04: an error up to this is accepted at once [Threshold]
     double aggravation;        // 1.46: weight of a bend relative to the bend before it, towards the end [ErrorAggravation];
                                // > 0
@@ -62,7 +62,7 @@ typedef struct poise_erik_options {
     double precision;          // 4.8e-4: BWCD and CCD stop when (1 - cos of the angle to the target) / 2 is below this
                                // [CCDPrecision]
     double stall;              // 1e-6: CCD stops when that changes by less in a sweep [Precision]
-    double disturbance;        // 0.046 rad: rotation of the offset trick about each of two axes, and distance kept from
+    double disturbance;        // 0.046 [rad]: rotation of the offset trick about each of two axes, and distance kept from
                                // limits [Disturbance]; >= 0
     int window;                // 4: number of past errors that decide whether iterations still converge; 2 to 64
     double tolerance;          // 1e-9: errors that differ by less count as equal
@@ -89,7 +89,12 @@ typedef struct poise_erik_options {
 //     answer if its orientation is better, at any cost in posture.
 
 // The defaults given beside the members.
-POISE_API poise_erik_options poise_erik_options_default(void);
+static inline poise_erik_options poise_erik_options_default(void)
+{
+    poise_erik_options options;
+    poise_init(POISE_TYPE_ERIK_OPTIONS, &options, sizeof options);
+    return options;
+}
 
 // How a solve went. Errors are those of the q that came back.
 typedef struct poise_erik_report {

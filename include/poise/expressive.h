@@ -54,7 +54,7 @@ typedef enum poise_expressive_mode {
 // Fill with poise_expressive_options_default(), change what you like.
 typedef struct poise_expressive_options {
     poise_expressive_mode mode; // METRIC
-    int body;                   // POISE_NONE: end of the chain; by default the last body of the model
+    int body;                   // NONE: end of the chain; by default the last body of the model
     poise_pose tip;             // identity: frame of the end in that body; its position ends the last segment
     double goal_weight;         // 1; > 0
     double posture_weight;      // 0.2
@@ -84,7 +84,12 @@ typedef struct poise_expressive_options {
 //     and `stream` use 0.1.
 
 // The defaults given beside the members.
-POISE_API poise_expressive_options poise_expressive_options_default(void);
+static inline poise_expressive_options poise_expressive_options_default(void)
+{
+    poise_expressive_options options;
+    poise_init(POISE_TYPE_EXPRESSIVE_OPTIONS, &options, sizeof options);
+    return options;
+}
 
 // How a solve went. Errors are those of the q that came back.
 typedef struct poise_expressive_report {

@@ -38,7 +38,8 @@ typedef enum poise_filter_mode {
 
 // One joint. Fill with poise_filter_joint_default(), change what you like. Units: those of the coordinate, and seconds.
 typedef struct poise_filter_joint {
-    double lower, upper;    // -infinity, infinity
+    double lower;           // -infinity: least position
+    double upper;           // infinity: largest
     double velocity;        // 2: limit; > 0, finite
     double acceleration;    // 10
     double jerk;            // 100
@@ -52,7 +53,12 @@ typedef struct poise_filter_joint {
 } poise_filter_joint;
 
 // The defaults given beside the members.
-POISE_API poise_filter_joint poise_filter_joint_default(void);
+static inline poise_filter_joint poise_filter_joint_default(void)
+{
+    poise_filter_joint joint;
+    poise_init(POISE_TYPE_FILTER_JOINT, &joint, sizeof joint);
+    return joint;
+}
 
 // Joints in motion: opaque.
 typedef struct poise_filter poise_filter;

@@ -63,7 +63,10 @@ typedef enum poise_goal_kind {
 } poise_goal_kind;
 
 // A short lower-case name such as "position"; "unknown" outside the enumeration.
-POISE_API const char *poise_goal_kind_name(poise_goal_kind kind);
+static inline const char *poise_goal_kind_name(poise_goal_kind kind)
+{
+    return poise_name(POISE_TYPE_GOAL_KIND, (int)kind);
+}
 
 // How the cost of a residual grows with its length.
 typedef enum poise_loss { POISE_LOSS_NONE = 0, POISE_LOSS_HUBER, POISE_LOSS_GEMAN_MCCLURE, POISE_LOSS_COUNT } poise_loss;
@@ -84,21 +87,21 @@ typedef bool (*poise_goal_function)(void *user, const poise_pose *pose, poise_bo
 
 // One goal. Make it with a constructor below, then change what you like.
 typedef struct poise_goal {
-    poise_goal_kind kind;          // what it asks for
-    int body;                      // index; not for POSTURE, SMOOTHNESS, CENTER_OF_MASS. POISE_NONE is an error.
-    int body2;                     // RELATIVE: the body to follow; POISE_WORLD: the world. POISE_NONE is an error.
-    int priority;                  // 0 comes first; for methods with strict levels. The others sum all goals.
-    double weight;                 // >= 0; of the length error, or of the goal's only error
+    poise_goal_kind kind;          // POSITION: what it asks for
+    int body;                      // 0: not POSTURE, SMOOTHNESS, CENTER_OF_MASS; index. POISE_NONE is an error.
+    int body2;                     // WORLD: RELATIVE: the body to follow; POISE_WORLD: the world. POISE_NONE is an error.
+    int priority;                  // 0: comes first; for methods with strict levels. The others sum all goals.
+    double weight;                 // 1: >= 0; of the length error, or of the goal's only error
     poise_loss loss;               // NONE: the square of the error
-    double loss_scale;             // > 0 where loss is not NONE
-    poise_vec3 tolerance;          // half-widths, >= 0, infinity allowed
-    poise_pose local;              // the point or frame, in the body's frame
-    poise_pose target;             // where it should be: in the world, or for RELATIVE in body2's frame
-    poise_vec3 axis;               // DIRECTION, AIM: unit direction in the body's frame
-    poise_vec3 direction;          // DIRECTION, PLANE, LINE: unit direction in the world
-    double distance;               // DISTANCE: >= 0
-    double rotation_weight;        // POSE, RELATIVE: >= 0
-    poise_vec3 rotation_tolerance; // the same for the rotation
+    double loss_scale;             // 1: > 0 where loss is not NONE
+    poise_vec3 tolerance;          // zero: half-widths, >= 0, infinity allowed
+    poise_pose local;              // identity: the point or frame, in the body's frame
+    poise_pose target;             // identity: where it should be: in the world, or for RELATIVE in body2's frame
+    poise_vec3 axis;               // z: DIRECTION, AIM: unit direction in the body's frame
+    poise_vec3 direction;          // z: DIRECTION, PLANE, LINE: unit direction in the world
+    double distance;               // 0: DISTANCE: >= 0
+    double rotation_weight;        // 1: POSE, RELATIVE: >= 0
+    poise_vec3 rotation_tolerance; // zero: the same for the rotation
     const double *q;               // POSTURE: the posture; SMOOTHNESS: the last frame; nq numbers
     const double *q_before;        // SMOOTHNESS: the frame before that, to extrapolate constant velocity; NULL: stay
     const double *q_weights;       // POSTURE, SMOOTHNESS: nv weights >= 0 (a quaternion takes its first); NULL: all 1
@@ -107,7 +110,13 @@ typedef struct poise_goal {
 } poise_goal;
 
 // All weights 1, no tolerance, no loss, identity poses, z axes, priority 0, body 0.
-POISE_API poise_goal poise_goal_default(poise_goal_kind kind);
+static inline poise_goal poise_goal_default(poise_goal_kind kind)
+{
+    poise_goal goal;
+    poise_init(POISE_TYPE_GOAL, &goal, sizeof goal);
+    goal.kind = kind;
+    return goal;
+}
 
 // The point `local` of `body` at the world point `target`. A marker.
 POISE_API poise_goal poise_goal_position(int body, poise_vec3 local, poise_vec3 target);

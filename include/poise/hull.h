@@ -64,11 +64,11 @@ typedef struct poise_overlap_problem {
     const poise_clip *clip;   // its motion
     const poise_clip *before; // NULL: that motion before an edit, as long. A pair that was as deep in a frame does not count
     const poise_hull *hulls;  // NULL: those of `shapes`, exactly
-    int hull_count;           // how many
+    int hull_count;           // 0: how many
     const poise_shape *shapes;  // NULL; only looked at without hulls. Covers of meshes are larger than the meshes
-    int shape_count;            // how many
+    int shape_count;            // 0: how many
     const poise_pair *excluded; // NULL: pairs of bodies that may overlap (poise_file.excluded)
-    int excluded_count;         // how many
+    int excluded_count;         // 0: how many
     const double *rest;         // NULL: nq numbers, a pose such as the robot's home; what overlaps there may overlap
     double metres;              // 1: per unit of length
     poise_vec3 up;              // zero: no ground; else a unit vector: the ground is below `ground` along it
@@ -76,7 +76,12 @@ typedef struct poise_overlap_problem {
 } poise_overlap_problem;
 
 // The defaults given beside the members.
-POISE_API poise_overlap_problem poise_overlap_problem_default(void);
+static inline poise_overlap_problem poise_overlap_problem_default(void)
+{
+    poise_overlap_problem problem;
+    poise_init(POISE_TYPE_OVERLAP_PROBLEM, &problem, sizeof problem);
+    return problem;
+}
 
 // Depths from which frames count, in metres.
 #define POISE_OVERLAP_TOUCH  0.005

@@ -59,7 +59,10 @@ typedef enum poise_format {
 } poise_format;
 
 // A short lower-case name such as "bvh"; "unknown" outside the enumeration.
-POISE_API const char *poise_format_name(poise_format format);
+static inline const char *poise_format_name(poise_format format)
+{
+    return poise_name(POISE_TYPE_FORMAT, (int)format);
+}
 
 // Detect the format from the first bytes or, if these do not decide, from the extension of `name` (may be NULL).
 POISE_API poise_format poise_format_detect(const void *bytes, size_t size, const char *name);

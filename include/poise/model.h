@@ -64,7 +64,10 @@ typedef enum poise_joint_type {
 } poise_joint_type;
 
 // A short lower-case name such as "revolute"; "unknown" outside the enumeration.
-POISE_API const char *poise_joint_type_name(poise_joint_type type);
+static inline const char *poise_joint_type_name(poise_joint_type type)
+{
+    return poise_name(POISE_TYPE_JOINT_TYPE, (int)type);
+}
 
 // The order of an Euler joint: the first letter is the outermost rotation, nearest the parent.
 typedef enum poise_euler_order {
@@ -111,34 +114,41 @@ typedef struct poise_curve {
 
 // One joint and the body it carries. Start from poise_joint_default() and set what differs.
 typedef struct poise_joint {
-    const char *name;         // of the joint; required, unique among joints; copied
-    const char *body;         // of the body; NULL: the joint's name; unique among bodies; copied
-    const char *parent;       // name of the parent body; NULL: attached to the world. May be added later.
-    poise_joint_type type;    // the table above
-    poise_pose offset;        // of the joint's frame in the parent body's frame; body frame = joint frame at q = 0
-    poise_vec3 axis;          // REVOLUTE, PRISMATIC, UNIVERSAL: in the joint's frame; any length but 0. Default z.
-    poise_vec3 axis2;         // UNIVERSAL: second axis, orthogonal to the first. Default x.
-    poise_quat axes;          // all other types: the frame that x, y and z refer to, in the joint's frame: motion = A M(q)
-                              // A^-1
-    poise_euler_order order;  // BALL_EULER, FREE_EULER
-    double lower[7];          // limits by coordinate, in the order of q; default -infinity. Not for quaternions.
-    double upper[7];          // default +infinity
-    double swing[2];          // SWING_TWIST: half-axes of the swing ellipse (q0/swing[0])^2 + (q1/swing[1])^2 <= 1, each in
-                              // (0, pi); default infinity: no ellipse. Set both or none; lower and upper of q0 and q1 must
-                              // then include 0.
-    const poise_curve *curve; // CURVE: its axes and functions, copied; NULL for other types
-    const char *mimic;        // REVOLUTE, PRISMATIC, CURVE: name of the joint to follow, of one degree of freedom; NULL:
-                              // none
-    double mimic_multiplier;  // default 1
-    double mimic_offset;      // default 0
+    const char *name;                     // of the joint; required, unique among joints; copied
+    const char *body;                     // of the body; NULL: the joint's name; unique among bodies; copied
+    const char *parent;                   // name of the parent body; NULL: attached to the world. May be added later.
+    poise_joint_type type;                // FIXED: the table above
+    poise_pose offset;                    // identity: of the joint's frame in the parent body's frame; body frame = joint
+                                          // frame at q = 0
+    poise_vec3 axis;                      // z: REVOLUTE, PRISMATIC, UNIVERSAL: in the joint's frame; any length but 0
+    poise_vec3 axis2;                     // x: UNIVERSAL: second axis, orthogonal to the first
+    poise_quat axes;                      // identity: all other types: the frame that x, y and z refer to, in the joint's
+                                          // frame: motion = A M(q) A^-1
+    poise_euler_order order;              // XYZ: BALL_EULER, FREE_EULER
+    double lower[7];                      // -infinity: limits by coordinate, in the order of q. Not for quaternions.
+    double upper[7];                      // infinity
+    double swing[2];                      // infinity: SWING_TWIST: half-axes of the swing ellipse (q0/swing[0])^2 +
+                                          // (q1/swing[1])^2 <= 1, each in (0, pi); infinity: no ellipse. Set both or none;
+                                          // lower and upper of q0 and q1 must then include 0.
+    const poise_curve *curve;             // CURVE: its axes and functions, copied; NULL for other types
+    const char *mimic;                    // REVOLUTE, PRISMATIC, CURVE: name of the joint to follow, of one degree of
+                                          // freedom; NULL: none
+    double mimic_multiplier;              // 1
+    double mimic_offset;                  // 0
     const poise_function *mimic_function; // NULL; q = f(q_other) instead, copied: set limits on the joint it follows
-    double mass;            // of the body; default 0. Only its share of the total matters (centre-of-mass goals).
-    poise_vec3 mass_center; // in the body's frame
-    double velocity; // 0: none; of each coordinate, per second, from a file; for retargeting and control, not for a solve
+    double mass;                          // 0: of the body. Only its share of the total matters (centre-of-mass goals).
+    poise_vec3 mass_center;               // zero: in the body's frame
+    double velocity;                      // 0: none; of each coordinate, per second, from a file; for retargeting and
+                                          // control, not for a solve
 } poise_joint;
 
 // A fixed joint at its parent's origin, no limits, no mass.
-POISE_API poise_joint poise_joint_default(void);
+static inline poise_joint poise_joint_default(void)
+{
+    poise_joint joint;
+    poise_init(POISE_TYPE_JOINT, &joint, sizeof joint);
+    return joint;
+}
 
 // A named frame on a body: a tool tip, a marker, a camera.
 typedef struct poise_tool {

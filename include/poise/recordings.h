@@ -45,7 +45,7 @@ typedef enum poise_recording_stage {
 // what you like. What it points to is not changed and must stay valid as long as the result.
 typedef struct poise_recording_problem {
     const poise_model *model;           // the skeleton
-    poise_scale scale;                  // its unit and axes; unknown parts are found from the figure
+    poise_scale scale;                  // zero: its unit and axes; unknown parts are found from the figure
     const double *posture;              // NULL: nq numbers to start from; what no marker sees stays there (OpenSim's
                                         // default)
     const poise_placement *placements;  // NULL: where markers sit, as far as known; a non-finite `local` is unknown
@@ -58,7 +58,7 @@ typedef struct poise_recording_problem {
     const poise_markers *markers; // what to follow: markers, or
     const poise_model *from;      // NULL: another skeleton, and
     const poise_clip *clip;       // NULL: its motion, where `markers` is NULL
-    poise_scale from_scale;       // unit and axes of what is followed; 0 and UNKNOWN: those of the markers
+    poise_scale from_scale;       // zero: unit and axes of what is followed; 0 and UNKNOWN: those of the markers
     const char *const *pairs;     // NULL: "SOURCE=TARGET": bodies that correspond although their names differ
     int pair_count;               // 0: how many there are
     bool keep_size;               // false: scale another skeleton's motion to the size of this one
@@ -88,7 +88,12 @@ typedef struct poise_recording_problem {
 } poise_recording_problem;
 
 // The defaults given beside the members, without a skeleton or anything to follow.
-POISE_API poise_recording_problem poise_recording_problem_default(void);
+static inline poise_recording_problem poise_recording_problem_default(void)
+{
+    poise_recording_problem problem;
+    poise_init(POISE_TYPE_RECORDING_PROBLEM, &problem, sizeof problem);
+    return problem;
+}
 
 // A static trial of what `problem` follows: all frames of these markers, whose file says `scale` of them, with what the
 // problem says of the skeleton. Follow it first (poise_track_recording); then poise_recording_stand.

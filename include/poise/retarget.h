@@ -96,15 +96,15 @@ typedef struct poise_retarget_task {
     poise_up from_up, to_up;     // UNKNOWN: the axis along which the figures stand
     const poise_role_map *map;   // NULL: poise_roles_match
     const poise_shape *shapes;   // NULL: shapes of `to`; those of its feet, and of what hangs from them, give the soles
-    int shape_count;             // how many
+    int shape_count;             // 0: how many
     const poise_hull *hulls; // NULL: the shapes; else the same geometry as it is (poise_file.hulls), which is used instead
-    int hull_count;          // how many
+    int hull_count;          // 0: how many
     int shapes_skipped;      // 0: shapes of `to` that could not be read, for the verdict (poise_file.shapes_skipped)
     bool is_robot;           // false: `to` is a robot's, whose limbs and trunk should all have collision shapes (verdict)
     const poise_pair *excluded;    // NULL: pairs of bodies of `to` that may overlap (poise_file.excluded)
-    int excluded_count;            // how many
+    int excluded_count;            // 0: how many
     const poise_constraint *loops; // NULL: loops that the file of `to` closes (poise_file.loops), for the verdict
-    int loop_count;                // how many
+    int loop_count;                // 0: how many
     double metres;                 // 0: per unit of length of `to`; 0: by the size of its figure
     double sole;                   // 0: height of the ankle above the sole, in units of `to`; 0: from shapes or toes, else
                                    // assumed
@@ -115,7 +115,12 @@ typedef struct poise_retarget_task {
 } poise_retarget_task;
 
 // The defaults given beside the members.
-POISE_API poise_retarget_task poise_retarget_task_default(void);
+static inline poise_retarget_task poise_retarget_task_default(void)
+{
+    poise_retarget_task task;
+    poise_init(POISE_TYPE_RETARGET_TASK, &task, sizeof task);
+    return task;
+}
 
 // Velocity limits for the task: those from the model's file, and `all` (infinity: none) for every joint but a free root.
 // Writes nv numbers; returns false if all are infinite.

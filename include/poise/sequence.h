@@ -50,7 +50,12 @@ typedef struct poise_sequence_options {
 } poise_sequence_options;
 
 // The defaults given beside the members.
-POISE_API poise_sequence_options poise_sequence_options_default(void);
+static inline poise_sequence_options poise_sequence_options_default(void)
+{
+    poise_sequence_options options;
+    poise_init(POISE_TYPE_SEQUENCE_OPTIONS, &options, sizeof options);
+    return options;
+}
 
 // How a solve went.
 typedef struct poise_sequence_report {

@@ -94,7 +94,10 @@ typedef enum poise_method {
 } poise_method;
 
 // A short lower-case name such as "levenberg_marquardt"; "unknown" outside the enumeration.
-POISE_API const char *poise_method_name(poise_method method);
+static inline const char *poise_method_name(poise_method method)
+{
+    return poise_name(POISE_TYPE_METHOD, (int)method);
+}
 
 // How a solve ended.
 typedef enum poise_outcome {
@@ -111,7 +114,10 @@ typedef enum poise_outcome {
 //     it a level of its own (PRIORITY).
 
 // A short lower-case name such as "reached".
-POISE_API const char *poise_outcome_name(poise_outcome outcome);
+static inline const char *poise_outcome_name(poise_outcome outcome)
+{
+    return poise_name(POISE_TYPE_OUTCOME, (int)outcome);
+}
 
 // Why a solve ended so. Each belongs to one outcome, but for the first.
 typedef enum poise_why {
@@ -139,7 +145,10 @@ typedef enum poise_why {
 } poise_why;
 
 // A short lower-case name such as "pulled"; and in words, such as "every goal is met".
-POISE_API const char *poise_why_name(poise_why why);
+static inline const char *poise_why_name(poise_why why)
+{
+    return poise_name(POISE_TYPE_WHY, (int)why);
+}
 POISE_API const char *poise_why_text(poise_why why);
 
 // What one iteration did, for plots and debugging.
@@ -206,10 +215,10 @@ typedef struct poise_solver_options {
     double step_limit;                 // infinity: longest step of any coordinate in one iteration
     double damping;                    // 0: initial lambda, step length or trust radius (3); 0 lets the method choose
     int coupled_goals;                 // 2: RELATIVE and CENTER_OF_MASS goals that a call may have
-    const bool *locked;                // NULL: nv flags; a locked coordinate keeps its value, a quaternion as a whole.
+    const bool *locked;                // NULL [nv]: a locked coordinate keeps its value, a quaternion as a whole.
                                        // Must stay valid.
-    poise_trace *trace;                // NULL: where to record iterations; must stay valid
-    int trace_capacity;                // records that fit; later iterations are not recorded
+    poise_trace *trace;                // NULL [trace_capacity]: where to record iterations; must stay valid
+    int trace_capacity;                // 0: records that fit; later iterations are not recorded
     poise_arm_options arm;             // AUTO on robot arms
     poise_row_options rows;            // the methods marked "rows" above
     poise_lbfgs_options lbfgs;         // LBFGS
@@ -223,7 +232,12 @@ typedef struct poise_solver_options {
 // (3) Of TRUST_REGION, in units of sqrt(2 cost): about the share of the residual that the first step may change.
 
 // The defaults given beside the members.
-POISE_API poise_solver_options poise_solver_options_default(void);
+static inline poise_solver_options poise_solver_options_default(void)
+{
+    poise_solver_options options;
+    poise_init(POISE_TYPE_SOLVER_OPTIONS, &options, sizeof options);
+    return options;
+}
 
 // Numbers here and in a trace are finite: a value too large to represent, such as the cost of a target at 1e300, is
 // DBL_MAX.
@@ -311,16 +325,19 @@ POISE_API poise_status poise_solve_all(poise_solver *solver, const poise_goal *g
 
 // What keeps a solve from its goals: bits.
 typedef enum poise_blocker {
-    POISE_BLOCKED_BY_SHAPES = 1,     // clearances
-    POISE_BLOCKED_BY_BALANCE = 2,    // balances
-    POISE_BLOCKED_BY_LOOPS = 4,      // constraints of any other kind
-    POISE_BLOCKED_BY_LIMITS = 8,     // limits of joints
-    POISE_BLOCKED_TOGETHER = 16,     // none of these alone: the goals are met only without all of them
-    POISE_BLOCKED_BY_SOFT_GOALS = 32 // POSTURE and SMOOTHNESS goals
+    POISE_BLOCKED_BY_SHAPES = 1,     // "shapes": clearances
+    POISE_BLOCKED_BY_BALANCE = 2,    // "balance": balances
+    POISE_BLOCKED_BY_LOOPS = 4,      // "loops": constraints of any other kind
+    POISE_BLOCKED_BY_LIMITS = 8,     // "limits": limits of joints
+    POISE_BLOCKED_TOGETHER = 16,     // "together": none of these alone: the goals are met only without all of them
+    POISE_BLOCKED_BY_SOFT_GOALS = 32 // "soft goals": POSTURE and SMOOTHNESS goals
 } poise_blocker;
 
 // A short lower-case name such as "shapes"; "unknown" for other numbers.
-POISE_API const char *poise_blocker_name(poise_blocker blocker);
+static inline const char *poise_blocker_name(poise_blocker blocker)
+{
+    return poise_name(POISE_TYPE_BLOCKER, (int)blocker);
+}
 
 // Which kinds of limits and constraints keep `solver` from goals that it misses: those without which a solve from q_start (nq
 // numbers), with the solver's options and up to 8 of its restarts, meets them all. `sought` has bits of the kinds to leave
@@ -343,7 +360,12 @@ typedef struct poise_step_options {
 } poise_step_options;
 
 // The defaults given beside the members.
-POISE_API poise_step_options poise_step_options_default(void);
+static inline poise_step_options poise_step_options_default(void)
+{
+    poise_step_options options;
+    poise_init(POISE_TYPE_STEP_OPTIONS, &options, sizeof options);
+    return options;
+}
 
 // One step of `dt` seconds towards the goals, for control loops: q (nq numbers) and v (nv, per second; zeros at rest) come
 // in as they are and go out as they should be next, q_next = retract(q, v_next dt). It takes microseconds, with a bound on

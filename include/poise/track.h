@@ -78,32 +78,32 @@ typedef poise_status (*poise_track_ahead)(void *user, const poise_track_plan *pl
 
 // What to follow, and how. Fill with poise_track_problem_default(), set model, placements and markers, change what you like.
 typedef struct poise_track_problem {
-    const poise_model *model;            // the skeleton that is to follow
-    const poise_placement *placements;   // where the markers sit; their labels must stay valid
-    int placement_count;                 // how many there are
-    const poise_markers *markers;        // the recording, in length units of the model; poise_tracker_create ignores it
-    const double *q_start;               // NULL, the neutral configuration: where a cold start begins; nq numbers
-    poise_solver_options solver;         // of every frame; its start and restarts are set by the tracker. gradient_tolerance
-                                         // 1e-4
-    int restarts;                        // 8: of a cold start
-    int least_markers;                   // 3: a frame with fewer seen markers is held
-    bool robust;                         // true: ignore outlying markers
-    double outlier;                      // 0: distance that makes a marker an outlier, in length units; 0: a tenth of the
-                                         // skeleton's reach or six times the frame's median, whichever is larger
-    double smoothness;                   // 0: weight of staying near the last frame (goal SMOOTHNESS), against markers of
-                                         // weight 1
-    const double *posture;               // NULL: nv weights >= 0 of a pull to the neutral configuration, against markers of
-                                         // weight 1, such as those of poise_posture_weights: they hold what no marker
-                                         // determines
-    const double *task;                  // NULL: values to hold coordinates near, task_frames x nq
-    int task_frames;                     // 1: the same values for all frames; otherwise as many as the recording has
-    const double *task_weights;          // NULL: nv weights >= 0 of their squared errors, against the markers' weighted
-                                         // mean: OpenSim's tasks. With tasks, gaps add no pull to the last frame
+    const poise_model *model;          // the skeleton that is to follow
+    const poise_placement *placements; // where the markers sit; their labels must stay valid
+    int placement_count;               // 0: how many there are
+    const poise_markers *markers;      // the recording, in length units of the model; poise_tracker_create ignores it
+    const double *q_start;             // NULL: the neutral configuration; where a cold start begins; nq numbers
+    poise_solver_options solver; // gradient_tolerance = 1e-4, coupled_goals = 0: of every frame; its start and restarts
+                                 // are set by the tracker
+    int restarts;                // 8: of a cold start
+    int least_markers;           // 3: a frame with fewer seen markers is held
+    bool robust;                 // true: ignore outlying markers
+    double outlier;              // 0: distance that makes a marker an outlier, in length units; 0: a tenth of the
+                                 // skeleton's reach or six times the frame's median, whichever is larger
+    double smoothness;           // 0: weight of staying near the last frame (goal SMOOTHNESS), against markers of
+                                 // weight 1
+    const double *posture;       // NULL: nv weights >= 0 of a pull to the neutral configuration, against markers of
+                                 // weight 1, such as those of poise_posture_weights: they hold what no marker
+                                 // determines
+    const double *task;          // NULL: values to hold coordinates near, task_frames x nq
+    int task_frames;             // 1: the same values for all frames; otherwise as many as the recording has
+    const double *task_weights;  // NULL: nv weights >= 0 of their squared errors, against the markers' weighted
+                                 // mean: OpenSim's tasks. With tasks, gaps add no pull to the last frame
     const poise_constraint *constraints; // NULL: constraints of every frame: no collisions, feet above the ground, closed
                                          // loops. A frame in which they cannot hold has the outcome INFEASIBLE. The
                                          // recording is then one chunk
     int constraint_count;                // 0: how many
-    double max_turn;                     // 0.5 rad: a larger turn in one frame, with gaps or outliers, is rejected
+    double max_turn;                     // 0.5 [rad]: a larger turn in one frame, with gaps or outliers, is rejected
     int chunk;                           // 500: frames per worker in poise_track; the answer depends on it
     int workers;                         // 1: as in batch.h
     poise_parallel_for parallel_for;     // NULL: the calling thread does all the work
@@ -117,7 +117,12 @@ typedef struct poise_track_problem {
 } poise_track_problem;
 
 // The defaults given beside the members; model, placements and markers are NULL.
-POISE_API poise_track_problem poise_track_problem_default(void);
+static inline poise_track_problem poise_track_problem_default(void)
+{
+    poise_track_problem problem;
+    poise_init(POISE_TYPE_TRACK_PROBLEM, &problem, sizeof problem);
+    return problem;
+}
 
 // A tracker between two frames: opaque.
 typedef struct poise_tracker poise_tracker;
@@ -382,13 +387,13 @@ POISE_API poise_status poise_model_rescale(const poise_model *model, const doubl
 typedef struct poise_calibration {
     const poise_model *model;        // the skeleton
     poise_placement *placements;     // label, body and weight of each marker; `local` receives the fitted
-    int placement_count;             // position and, if not finite on input, is guessed first
+    int placement_count;             // 0: how many; position and, if not finite on input, is guessed first
     const poise_markers *markers;    // the recording, in length units of the model
     const int *frames;               // NULL: which frames to use; NULL for frame_count of them, evenly spread
     int frame_count;                 // 0: how many
     double *q;                       // NULL: nq numbers: in, a pose close to that of the first frame used; out, that pose as
                                      // fitted, where to start tracking
-    poise_solver_options solver;     // of the poses
+    poise_solver_options solver;     // gradient_tolerance = 1e-6, coupled_goals = 0: of the poses
     poise_scaling scaling;           // NONE
     double size;                     // 1: size of the person relative to the skeleton (poise_places_report): initial factor
                                      // of the bones, and of the priors
@@ -404,7 +409,12 @@ typedef struct poise_calibration {
 } poise_calibration;
 
 // The defaults given beside the members; model, placements and markers are NULL.
-POISE_API poise_calibration poise_calibration_default(void);
+static inline poise_calibration poise_calibration_default(void)
+{
+    poise_calibration calibration;
+    poise_init(POISE_TYPE_CALIBRATION, &calibration, sizeof calibration);
+    return calibration;
+}
 
 // The result of a calibration.
 typedef struct poise_calibration_report {

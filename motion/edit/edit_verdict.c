@@ -76,11 +76,6 @@ typedef struct work {
     double *recent;   // joints x (2 NEAR_SPEED + 1): speeds of the original around a frame
 } work;
 
-poise_edit_problem poise_edit_problem_default(void)
-{
-    return (poise_edit_problem){.thresholds = poise_thresholds_default()};
-}
-
 static const double *frame_of(const poise_clip *clip, int frame)
 {
     return clip->q + (size_t)frame * (size_t)clip->nq;

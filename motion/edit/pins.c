@@ -59,20 +59,6 @@ typedef struct job {
     int foot[2];                    // bodies that are kept; POISE_NONE: none
 } job;
 
-poise_pin poise_pin_default(void)
-{
-    return (poise_pin){.goal = poise_goal_default(POISE_GOAL_POSITION),
-                       .from = -INFINITY,
-                       .to = INFINITY,
-                       .fade_in = FADE,
-                       .fade_out = FADE};
-}
-
-poise_pin_options poise_pin_options_default(void)
-{
-    return (poise_pin_options){.keep_feet = true, .rotation_tolerance = 1e-6};
-}
-
 // ---- Goals between what a clip does and what is requested ----------------------------------------------------------------
 
 // Positions and distances go along straight lines, rotations and directions along great arcs:

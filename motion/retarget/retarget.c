@@ -35,11 +35,6 @@ enum { LEAST_BODIES = 3 };
 
 #define NEAR_CONTACT 0.2 // seconds: farther away a contact changes nothing
 
-poise_retarget_task poise_retarget_task_default(void)
-{
-    return (poise_retarget_task){.ground = NAN, .use_limits = true};
-}
-
 bool poise_retarget_velocities(const poise_model *to, double all, double *velocity)
 {
     bool has_any = false;

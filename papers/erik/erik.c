@@ -812,30 +812,6 @@ static void make_exact(poise_erik *erik)
 
 // ---- Options and memory --------------------------------------------------------------------------------------------------
 
-poise_erik_options poise_erik_options_default(void)
-{
-    return (poise_erik_options){.body = POISE_NONE,
-                                .tip = poise_pose_identity(),
-                                .orientation_weight = 1.0,
-                                .posture_weight = 0.2,
-                                .threshold = 0.04,
-                                .aggravation = 1.46,
-                                .max_iterations = 13,
-                                .max_sweeps = 20,
-                                .precision = 4.8e-4,
-                                .stall = 1e-6,
-                                .disturbance = 0.046,
-                                .window = 4,
-                                .tolerance = 1e-9,
-                                .symmetric_endpoint = true,
-                                .avoid_edges = true,
-                                .offset_trick = true,
-                                .ccd_trick = true,
-                                .gain = 0.02,
-                                .exact_orientation = false,
-                                .restarts = 30};
-}
-
 static bool is_count(int value, int least)
 {
     return value >= least;

@@ -21,28 +21,6 @@
 
 // ---- Options and memory --------------------------------------------------------------------------------------------------
 
-poise_expressive_options poise_expressive_options_default(void)
-{
-    return (poise_expressive_options){.mode = POISE_EXPRESSIVE_METRIC,
-                                      .body = POISE_NONE,
-                                      .tip = poise_pose_identity(),
-                                      .goal_weight = 1.0,
-                                      .posture_weight = 0.2,
-                                      .threshold = 0.04,
-                                      .aggravation = 1.46,
-                                      .length_scale = 1.0,
-                                      .symmetric_endpoint = false,
-                                      .warm = true,
-                                      .exact = true,
-                                      .gain = 0.02,
-                                      .stride = 0.0,
-                                      .inertia = 0.05,
-                                      .searches = 4,
-                                      .max_iterations = 25,
-                                      .max_goals = 16,
-                                      .coupled_goals = 2};
-}
-
 static poise_status check_options(const poise_model *model, const poise_expressive_options *o, poise_error *error)
 {
     if (!model || !o) {

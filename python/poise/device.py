@@ -9,7 +9,6 @@ import os
 from . import _poise
 
 _CALLS = (  # in the order of device_solve.c
-    "poise_cuda_options_default",
     "poise_cuda_create",
     "poise_cuda_destroy",
     "poise_cuda_solve_arrays",

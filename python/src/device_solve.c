@@ -13,7 +13,6 @@ enum { DEVICE_RESTARTS = 300, LEAST_CAPACITY = 1 << 12, MOST_CAPACITY = 1 << 20,
 
 // Its calls, in the order of poise/device.py.
 static struct calls {
-    poise_cuda_options (*options)(void);
     poise_status (*create)(const poise_model *, const poise_goal *, int, const poise_cuda_options *, poise_cuda **,
                            poise_error *);
     void (*destroy)(poise_cuda *);
@@ -71,7 +70,8 @@ void model_release_engine(model_object *m)
 // with an exception.
 static struct idle_engine *engine_take(model_object *m, const device_call *call, int device, int64_t count)
 {
-    struct idle_engine wanted = {.options = cuda.options(), .body = call->body, .local = call->local}, *idle = m->engine;
+    struct idle_engine wanted = {.options = poise_cuda_options_default(), .body = call->body, .local = call->local},
+                       *idle = m->engine;
     wanted.options.solver = *call->solver;
     wanted.options.device = device;
     wanted.options.host_memory = false;

@@ -27,11 +27,6 @@ struct poise_batch {
     int count, piece;        // problems in all, and in a piece but the last
 };
 
-poise_batch_options poise_batch_options_default(void)
-{
-    return (poise_batch_options){.solver = poise_solver_options_default(), .workers = 1, .max_goals = 64};
-}
-
 // ---- Life ----------------------------------------------------------------------------------------------------------------
 
 static poise_status check_options(const poise_model *model, const poise_batch_options *o, poise_error *error)

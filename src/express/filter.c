@@ -679,11 +679,6 @@ void poise_filter_limits(const poise_filter *filter, double *velocity, double *a
 
 // ---- Life ----------------------------------------------------------------------------------------------------------------
 
-poise_filter_joint poise_filter_joint_default(void)
-{
-    return (poise_filter_joint){.lower = -INFINITY, .upper = INFINITY, .velocity = 2.0, .acceleration = 10.0, .jerk = 100.0};
-}
-
 static bool is_rate(double x)
 {
     return x > 0 && is_finite(x);

@@ -25,25 +25,6 @@ const pz_goal_row *pz_goal_row_of(poise_goal_kind kind)
     return (unsigned)kind < POISE_GOAL_KIND_COUNT ? kinds[kind] : NULL;
 }
 
-const char *poise_goal_kind_name(poise_goal_kind kind)
-{
-    const pz_goal_row *row = pz_goal_row_of(kind);
-    return row ? row->name : "unknown";
-}
-
-poise_goal poise_goal_default(poise_goal_kind kind)
-{
-    return (poise_goal){.kind = kind,
-                        .body2 = POISE_WORLD,
-                        .weight = 1.0,
-                        .loss_scale = 1.0,
-                        .local = {{0, 0, 0, 1}, {0, 0, 0}},
-                        .target = {{0, 0, 0, 1}, {0, 0, 0}},
-                        .axis = {0, 0, 1},
-                        .direction = {0, 0, 1},
-                        .rotation_weight = 1.0};
-}
-
 // ---- Checks --------------------------------------------------------------------------------------------------------------
 
 // How far from 1 the length of a direction or quaternion may be: what a caller's own rounding to seven digits leaves.

@@ -5,25 +5,6 @@
 #include <limits.h>
 #include <string.h>
 
-poise_joint poise_joint_default(void)
-{
-    poise_joint joint = {
-        .type = POISE_JOINT_FIXED,
-        .offset = {{0, 0, 0, 1}, {0, 0, 0}},
-        .axis = {0, 0, 1},
-        .axis2 = {1, 0, 0},
-        .axes = {0, 0, 0, 1},
-        .order = POISE_EULER_XYZ,
-        .swing = {INFINITY, INFINITY},
-        .mimic_multiplier = 1.0,
-    };
-    for (int i = 0; i < 7; ++i) {
-        joint.lower[i] = -INFINITY;
-        joint.upper[i] = INFINITY;
-    }
-    return joint;
-}
-
 const char *pz_builder_joint_name_at(const void *builder, int position)
 {
     const poise_builder *b = builder;

@@ -57,12 +57,6 @@ int pz_joint_steps(poise_joint_type type, poise_euler_order order, pz_step_kind 
     return row->step_count;
 }
 
-const char *poise_joint_type_name(poise_joint_type type)
-{
-    const pz_joint_row *row = pz_joint_row_of(type);
-    return row ? row->name : "unknown";
-}
-
 // ---- What its coordinates are called, and what they measure --------------------------------------------------------------
 
 typedef struct part {

@@ -56,11 +56,6 @@ typedef struct work {
     int tests;
 } work;
 
-poise_overlap_problem poise_overlap_problem_default(void)
-{
-    return (poise_overlap_problem){.metres = 1.0};
-}
-
 // ---- Poses ---------------------------------------------------------------------------------------------------------------
 
 static void measure_hulls(work *w)

@@ -9,11 +9,6 @@
 #define TOUCHES       1e-7 // shapes this near to each other touch
 #define LONGEST_SLIDE 1.0  // either way, of a slide without limits
 
-poise_pairs_options poise_pairs_options_default(void)
-{
-    return (poise_pairs_options){.neighbours = 1, .samples = 3000, .always = 0.95, .often = 0.5, .seed = 1};
-}
-
 // ---- By the tree ---------------------------------------------------------------------------------------------------------
 
 static bool moves(const poise_model *model, int body)

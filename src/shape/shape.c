@@ -12,12 +12,6 @@
 
 // ---- Making them ---------------------------------------------------------------------------------------------------------
 
-const char *poise_shape_kind_name(poise_shape_kind kind)
-{
-    static const char *const names[] = {"capsule", "box", "half_space"};
-    return (unsigned)kind < POISE_SHAPE_KIND_COUNT ? names[kind] : "unknown";
-}
-
 // A rotation that takes z to `direction`; the identity for a zero vector.
 static quat z_along(vec3 direction)
 {

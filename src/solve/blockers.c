@@ -9,17 +9,6 @@
 
 enum { TRIES = 8, KINDS = 6 }; // restarts of a solve that is only asked whether it can be done
 
-const char *poise_blocker_name(poise_blocker blocker)
-{
-    static const char *const names[KINDS] = {"shapes", "balance", "loops", "limits", "together", "soft goals"};
-    for (int k = 0; k < KINDS; ++k) {
-        if ((unsigned)blocker == 1U << k) {
-            return names[k];
-        }
-    }
-    return "unknown";
-}
-
 static unsigned kind_of(const poise_constraint *constraint)
 {
     return constraint->kind == POISE_CONSTRAINT_CLEARANCE ? POISE_BLOCKED_BY_SHAPES

@@ -11,21 +11,6 @@
 #define PARALLEL 0.09 // sin^2 of the angle below which they are
 #define UPRIGHT  0.1  // least cos of half the angle that a hinge's rows divide by
 
-const char *poise_constraint_kind_name(poise_constraint_kind kind)
-{
-    static const char *const names[] = {"clearance", "connect", "weld", "hinge", "distance", "plane", "balance"};
-    return (unsigned)kind < POISE_CONSTRAINT_KIND_COUNT ? names[kind] : "unknown";
-}
-
-poise_constraint poise_constraint_default(poise_constraint_kind kind)
-{
-    return (poise_constraint){.kind = kind,
-                              .body2 = POISE_WORLD,
-                              .local = poise_pose_identity(),
-                              .target = poise_pose_identity(),
-                              .axis = {0, 0, 1}};
-}
-
 // ---- Sizes ---------------------------------------------------------------------------------------------------------------
 
 static int rows_of_pairs(const poise_constraint *c)

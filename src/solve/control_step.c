@@ -38,11 +38,6 @@
 #define MORE_DAMPING    10.0 // at a time, until the exact Hessian is positive definite
 #define MOST_DAMPING    1.0
 
-poise_step_options poise_step_options_default(void)
-{
-    return (poise_step_options){.gain = 1.0};
-}
-
 // ---- Intervals -----------------------------------------------------------------------------------------------------------
 
 typedef struct span {

@@ -14,23 +14,6 @@
 
 // ---- Options -------------------------------------------------------------------------------------------------------------
 
-poise_solver_options poise_solver_options_default(void)
-{
-    return (poise_solver_options){.method = POISE_METHOD_AUTO,
-                                  .start = POISE_START_WARM,
-                                  .use_limits = true,
-                                  .max_iterations = 100,
-                                  .seed = 1,
-                                  .gradient_tolerance = 1e-9,
-                                  .position_tolerance = 1e-6,
-                                  .rotation_tolerance = 1e-6,
-                                  .step_limit = INFINITY,
-                                  .coupled_goals = 2,
-                                  .lbfgs = {.memory = 8},
-                                  .trust_region = {.band = 8, .cg_tolerance = 0.1},
-                                  .constraints = {.closure_tolerance = 1e-12}};
-}
-
 poise_status pz_solver_check_options(const poise_model *model, const poise_solver_options *o, poise_error *error)
 {
     if (!model || !o) {
@@ -78,32 +61,6 @@ poise_status pz_solver_check_options(const poise_model *model, const poise_solve
             poise_method_name(o->method));
     }
     return POISE_OK;
-}
-
-// ---- Names of methods ----------------------------------------------------------------------------------------------------
-
-static const char *const names[POISE_METHOD_COUNT] = {
-    [POISE_METHOD_AUTO] = "auto",
-    [POISE_METHOD_GRADIENT_DESCENT] = "gradient_descent",
-    [POISE_METHOD_JACOBIAN_TRANSPOSE] = "jacobian_transpose",
-    [POISE_METHOD_PSEUDO_INVERSE] = "pseudo_inverse",
-    [POISE_METHOD_DAMPED_LEAST_SQUARES] = "damped_least_squares",
-    [POISE_METHOD_SELECTIVELY_DAMPED] = "selectively_damped",
-    [POISE_METHOD_PRIORITY] = "priority",
-    [POISE_METHOD_CCD] = "ccd",
-    [POISE_METHOD_BWCD] = "bwcd",
-    [POISE_METHOD_FABRIK] = "fabrik",
-    [POISE_METHOD_LEVENBERG_MARQUARDT] = "levenberg_marquardt",
-    [POISE_METHOD_BFGS] = "bfgs",
-    [POISE_METHOD_LBFGS] = "lbfgs",
-    [POISE_METHOD_TRUST_REGION] = "trust_region",
-    [POISE_METHOD_NEWTON] = "newton",
-    [POISE_METHOD_CONJUGATE_GRADIENT] = "conjugate_gradient",
-};
-
-const char *poise_method_name(poise_method method)
-{
-    return (unsigned)method < POISE_METHOD_COUNT ? names[method] : "unknown";
 }
 
 const char *pz_method_name(const poise_solver *solver)

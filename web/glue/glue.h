@@ -2,7 +2,7 @@
 //
 // The host calls functions of the library under their own names (web/CMakeLists.txt lists them), as C does on this target: a
 // struct that goes in by value is its address, one that comes back is an address in front of the arguments. It reads and
-// writes structs in place, by layouts that the compiler makes (glue_structs.c), so that no layout is known in two places.
+// writes structs in place, by layouts that are made from the headers (schema/generate.py) and held against the compiler's.
 // Here is what the library has no function for.
 #ifndef WEB_GLUE_GLUE_H
 #define WEB_GLUE_GLUE_H

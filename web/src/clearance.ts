@@ -2,7 +2,7 @@ import { Handle } from './handle.js';
 import type { Kinematics } from './kinematics.js';
 import type { Address, Module } from './module.js';
 import { moduleOf, type Model } from './model.js';
-import { getStructs, layoutOf, newStruct, newStructs, setStruct } from './structs.js';
+import { getStructs, initStruct, layoutOf, newStruct, newStructs, setStruct } from './structs.js';
 import type { Pose, ShapeKind, Vec3 } from './values.js';
 
 /** A collision shape: a core and a radius around it. */
@@ -52,7 +52,7 @@ export interface ClosePair {
 /** @internal */
 export function structsIn(module: Module, struct: string, list: readonly object[]): Address {
     const address = newStructs(module, struct, Math.max(1, list.length));
-    list.forEach((values, i) => setStruct(module, struct, address + i * layoutOf(module, struct).size, values));
+    list.forEach((values, i) => setStruct(module, struct, address + i * layoutOf(struct).size, values));
     return address;
 }
 
@@ -62,7 +62,7 @@ function findPairs(model: Model, shapes: Address, count: number, options: Cleara
     const { excluded = [], margin: _margin, ...plain } = options;
     return module.scoped((keep) => {
         const left = keep(structsIn(module, 'poise_pair', excluded));
-        const row = keep(newStruct(module, 'poise_pairs_options', 'poise_pairs_options_default', plain, {
+        const row = keep(newStruct(module, 'poise_pairs_options', plain, {
             excluded: left, excludedCount: excluded.length,
         }));
         const room = (count * (count - 1)) / 2;
@@ -96,7 +96,7 @@ export class Clearance extends Handle {
         const { margin = 0 } = options;
         own.push(structsIn(module, 'poise_pair', pairs), newStructs(module, 'poise_constraint'));
         const address = own[2]!;
-        module.call('poise_constraint_default', address, 0); // a clearance
+        initStruct(module, 'poise_constraint', address); // a clearance
         setStruct(module, 'poise_constraint', address, { margin }, {
             shapes: own[0], shapeCount: shapes.length, pairs: own[1], pairCount: pairs.length,
         });

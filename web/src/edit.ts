@@ -6,7 +6,7 @@ import { Clip } from './motion.js';
 import { fileIn, type FileContent } from './files.js';
 import { judged, type Finding } from './recording.js';
 import type { SkeletonMotion } from './retarget.js';
-import { getStruct, getStructs, layoutOf, memberAt, newStruct, newStructs, setStruct } from './structs.js';
+import { getStruct, getStructs, initStruct, layoutOf, memberAt, newStruct, newStructs, setStruct } from './structs.js';
 import { ups, type Up, type VerdictLevel } from './values.js';
 
 /** A pin: a goal in words and when it holds, in seconds; with keys it goes through their places, smoothly. */
@@ -146,16 +146,16 @@ const goalsOf = (pins: readonly GoalPin[]): Goal[] => pins.flatMap(({ goal, path
 
 /** Write pins of goals, which `set` holds as `goalsOf` has them. */
 function putGoalPins(module: Module, at: Address, pins: readonly GoalPin[], set: GoalSet, keep: Keep): void {
-    const size = (struct: string) => layoutOf(module, struct).size;
+    const size = (struct: string) => layoutOf(struct).size;
     let next = set.address;
     const take = (struct: string, address: Address) => {
-        module.bytes.copyWithin(memberAt(module, struct, address, 'goal'), next, next + size('poise_goal'));
+        module.bytes.copyWithin(memberAt(struct, address, 'goal'), next, next + size('poise_goal'));
         next += size('poise_goal');
     };
     pins.forEach(({ path = [], from, to, fade, fadeOut = fade }, i) => {
         const pin = at + i * size('poise_pin');
         const keys = path.length > 0 ? keep(newStructs(module, 'poise_pin_key', path.length)) : 0;
-        module.call('poise_pin_default', pin);
+        initStruct(module, 'poise_pin', pin);
         setStruct(module, 'poise_pin', pin, { keyCount: path.length, from, to, fadeIn: fade, fadeOut }, { keys });
         path.forEach(({ time }, k) => {
             const key = keys + k * size('poise_pin_key');
@@ -172,7 +172,7 @@ function putGoalPins(module: Module, at: Address, pins: readonly GoalPin[], set:
 function pinsIn(model: Model, clip: Clip, list: Address, set: GoalSet, options: EditOptions, keep: Keep): { at: Address; texts: string[] } {
     const { pins = [], cleanFeet } = options;
     const { module } = model;
-    const words = keep(newStruct(module, 'poise_goal_words', null, {}, { model: model.address }));
+    const words = keep(newStruct(module, 'poise_goal_words', {}, { model: model.address }));
     for (const pin of pins.filter(isOfWords)) { // one by one: errors and results are in their order
         const text = keep(module.text(typeof pin === 'string' ? pin : documentOf([pin])));
         if (typeof pin === 'string') {
@@ -190,7 +190,7 @@ function pinsIn(model: Model, clip: Clip, list: Address, set: GoalSet, options: 
         module.run('poise_feet_pins', model.address, clip.address, 0, 0, 0, feet);
     }
     const { contacts } = getStruct<{ contacts: number }>(module, 'poise_feet_report', feet);
-    const { size } = layoutOf(module, 'poise_pin');
+    const { size } = layoutOf('poise_pin');
     const at = keep(newStructs(module, 'poise_pin', given.count + ofGoals.length + contacts));
     module.bytes.copyWithin(at, given.pins, given.pins + given.count * size);
     putGoalPins(module, at + given.count * size, ofGoals, set, keep);
@@ -214,10 +214,10 @@ function judge(model: Model, motion: EditableMotion, before: Clip, after: Clip, 
     const content = { model, clip: null, scale: motion.scale, shapes, hulls, excluded, shapesSkipped } as unknown as FileContent;
     type Parts = Record<'hulls' | 'hullCount' | 'shapes' | 'shapeCount' | 'excluded' | 'excludedCount', number>;
     const file = getStruct<Parts>(module, 'poise_file', fileIn(module, content, 'unknown', keep));
-    const overlap = keep(newStruct(module, 'poise_overlap_problem', 'poise_overlap_problem_default', {
+    const overlap = keep(newStruct(module, 'poise_overlap_problem', {
         hullCount: file.hullCount, shapeCount: file.shapeCount, excludedCount: file.excludedCount, metres: metres > 0 ? metres : 1,
     }, { hulls: file.hulls, shapes: file.shapes, excluded: file.excluded }));
-    const problem = keep(newStruct(module, 'poise_edit_problem', 'poise_edit_problem_default', {
+    const problem = keep(newStruct(module, 'poise_edit_problem', {
         pinCount, metres, unread: shapesSkipped ?? 0,
     }, { model: model.address, before: before.address, after: after.address, overlap, ...made }));
     const verdict = keep(newStructs(module, 'poise_verdict'));
@@ -240,7 +240,7 @@ function pin(model: Model, clip: Clip, motion: EditableMotion, options: EditOpti
             const { at, texts } = pinsIn(model, clip, list, set, options, keep);
             const flags = locked ? keep(module.allocate(model.nv)) : 0;
             module.bytes.set(Array.from(locked ?? [], (flag) => (flag ? 1 : 0)), flags);
-            const how = keep(newStruct(module, 'poise_pin_options', 'poise_pin_options_default', {
+            const how = keep(newStruct(module, 'poise_pin_options', {
                 keepFeet: options.keepFeet ?? true, metres,
             }, { locked: flags }));
             const results = keep(newStructs(module, 'poise_pin_result', texts.length));

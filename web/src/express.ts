@@ -3,7 +3,7 @@ import { Handle } from './handle.js';
 import type { Address, Module } from './module.js';
 import { moduleOf, type Model } from './model.js';
 import { PoiseError } from './errors.js';
-import { getStruct, getStructs, layoutOf, memberAt, newStruct, newStructs, setStruct } from './structs.js';
+import { getStruct, getStructs, initStruct, layoutOf, memberAt, newStruct, newStructs, setStruct } from './structs.js';
 import type { MutableNumbers, Numbers, Outcome, Pose, Quat, Vec3 } from './values.js';
 
 // ---- ERIK ----
@@ -76,7 +76,7 @@ export interface ErikReport {
 function create(model: Model, call: string, struct: string, options: object): Address {
     const module = model.module;
     return module.scoped((keep) => {
-        const row = keep(newStruct(module, struct, `${struct}_default`, options));
+        const row = keep(newStruct(module, struct, options));
         return module.make(call, [model.address, row]);
     });
 }
@@ -278,11 +278,11 @@ function createFilter(module: Module, joints: readonly FilterJoint[], model?: Mo
     return module.scoped((keep) => {
         const list = keep(newStructs(module, 'poise_filter_joint', joints.length));
         joints.forEach((joint, i) => {
-            const at = list + i * layoutOf(module, 'poise_filter_joint').size;
+            const at = list + i * layoutOf('poise_filter_joint').size;
             const { mode = 'time_optimal', ...numbers } = joint;
-            module.call('poise_filter_joint_default', at);
+            initStruct(module, 'poise_filter_joint', at);
             setStruct(module, 'poise_filter_joint', at, numbers);
-            module.data.setInt32(memberAt(module, 'poise_filter_joint', at, 'mode'), filterModes.indexOf(mode), true);
+            module.data.setInt32(memberAt('poise_filter_joint', at, 'mode'), filterModes.indexOf(mode), true);
         });
         return module.make('poise_filter_create', [model ? model.address : 0, joints.length > 0 ? list : 0, joints.length]);
     });

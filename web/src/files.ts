@@ -157,7 +157,7 @@ export function readFile(module: Module, bytes: Uint8Array, options: ReadOptions
         return withBytes(module, bytes, (at) =>
             module.scoped((keep) => {
                 const own = { name: keep(module.text(name)), model: model?.address, load: load && module.call('web_load') };
-                const row = keep(newStruct(module, 'poise_read_options', null, plain, own));
+                const row = keep(newStruct(module, 'poise_read_options', plain, own));
                 const file = module.make('poise_read', [at, bytes.length, row], [], 'poise_file_destroy');
                 if (edit) {
                     editFile(module, file, edit);
@@ -174,7 +174,7 @@ export function readFile(module: Module, bytes: Uint8Array, options: ReadOptions
 function editFile(module: Module, file: Address, edit: Edit): void {
     module.scoped((keep) => {
         try {
-            module.run('poise_file_edit', file, keep(newStruct(module, 'poise_edit', null, edit)), 0);
+            module.run('poise_file_edit', file, keep(newStruct(module, 'poise_edit', edit)), 0);
         } catch (error) {
             module.call('poise_file_destroy', file);
             throw error;
@@ -254,7 +254,7 @@ const WARNINGS = 100; // of a write that are reported
 
 function hullsIn(module: Module, hulls: readonly Hull[], keep: (memory: Address) => Address): Address {
     const list = keep(newStructs(module, 'poise_hull', hulls.length));
-    const { size } = layoutOf(module, 'poise_hull');
+    const { size } = layoutOf('poise_hull');
     hulls.forEach(({ corners, ...hull }, i) =>
         setStruct(module, 'poise_hull', list + i * size, hull, {
             corners: keep(module.copyIn(corners)), cornerCount: corners.length / 3,
@@ -268,11 +268,11 @@ export function fileIn(module: Module, content: FileContent, format: Format, kee
     const { postures = [], placements = [], shapes = [], hulls = [], excluded = [], loops = [], shapesSkipped = 0, scale } = content;
     const list = keep(newStructs(module, 'poise_posture', postures.length));
     postures.forEach(({ name, q }, i) =>
-        setStruct(module, 'poise_posture', list + i * layoutOf(module, 'poise_posture').size, {}, {
+        setStruct(module, 'poise_posture', list + i * layoutOf('poise_posture').size, {}, {
             name: keep(module.text(name)), q: keep(module.copyIn(q)),
         }),
     );
-    return keep(newStruct(module, 'poise_file', null, { format, shapesSkipped, scale }, {
+    return keep(newStruct(module, 'poise_file', { format, shapesSkipped, scale }, {
         model: content.model?.address, clip: content.clip?.address, markers: content.markers?.address, postures: list,
         postureCount: postures.length, placements: placementsIn(module, placements, keep),
         placementCount: placements.length, shapes: keep(structsIn(module, 'poise_shape', shapes)), shapeCount: shapes.length,

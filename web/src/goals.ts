@@ -3,7 +3,7 @@ import { Handle } from './handle.js';
 import type { Address, Module } from './module.js';
 import type { Model } from './model.js';
 import type { Poise } from './poise.js';
-import { getStruct, getStructs, layoutOf, memberAt, newStruct, newStructs, poseOf, setStruct } from './structs.js';
+import { getStruct, getStructs, initStruct, layoutOf, memberAt, newStruct, newStructs, poseOf, setStruct } from './structs.js';
 import {
     goalKinds, identityPose, type GoalKind, type Loss, type Numbers, type Pose, type Quat, type Vec3,
 } from './values.js';
@@ -189,9 +189,10 @@ function setGoal(module: Module, owned: Owned, index: number, goal: Goal): void 
         owned.energies.push(own.user);
         module.host.energies.set(own.user, (pose, out) => fillEnergy(energy, pose, out));
     }
-    const address = owned.address + index * layoutOf(module, GOAL).size;
-    module.call('poise_goal_default', address, kind);
+    const address = owned.address + index * layoutOf(GOAL).size;
+    initStruct(module, GOAL, address);
     setStruct(module, GOAL, address, plain, own);
+    module.data.setInt32(memberAt(GOAL, address, 'kind'), kind, true);
     module.call('web_goal_complete', address);
 }
 
@@ -313,8 +314,8 @@ export class GoalSet extends Handle {
         if (!(Number.isInteger(goal) && goal >= 0 && goal < this.length)) {
             throw new PoiseError('argument', `there is no goal ${goal}: there are ${this.length}`);
         }
-        const at = this.address + goal * layoutOf(this.module, GOAL).size;
-        return member ? memberAt(this.module, GOAL, at, member) : at;
+        const at = this.address + goal * layoutOf(GOAL).size;
+        return member ? memberAt(GOAL, at, member) : at;
     }
 }
 
@@ -339,7 +340,7 @@ export function parseGoals(model: Model, text: string, start?: Numbers): Goal[] 
     try {
         return module.scoped((keep) => {
             const qStart = start ? keep(module.copyIn(start, model.nq)) : 0;
-            const words = keep(newStruct(module, 'poise_goal_words', null, {}, { model: model.address, qStart }));
+            const words = keep(newStruct(module, 'poise_goal_words', {}, { model: model.address, qStart }));
             module.run('poise_goal_list_parse', list, words, keep(module.text(text)));
             const { goals: at, count } = getStruct<{ goals: Address; count: number }>(module, 'poise_goal_list', list);
             return readGoals(module, at, count, model.nq, model.nv);

@@ -53,3 +53,4 @@ export {
     type Numbers, type Outcome, type Pose, type Quat, type Scale, type ShapeKind, type Status, type Up, type UpSource, type Vec3,
     type VerdictLevel,
 } from './values.js';
+export * as schema from './layouts.js';

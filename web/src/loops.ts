@@ -2,7 +2,7 @@ import { Handle } from './handle.js';
 import type { Kinematics } from './kinematics.js';
 import type { Address, Module } from './module.js';
 import { moduleOf, type Model } from './model.js';
-import { layoutOf, newStructs, setStruct } from './structs.js';
+import { initStruct, layoutOf, newStructs, setStruct } from './structs.js';
 import type { LoopKind, Pose } from './values.js';
 
 /** What closes a loop of a skeleton: a frame of one body tied to a frame of another, or of the world. */
@@ -30,10 +30,10 @@ export interface LoopGap {
 
 /** @internal Constraints of the C side. */
 export function loopsIn(module: Module, loops: readonly Loop[]): Address {
-    const { size } = layoutOf(module, 'poise_constraint');
+    const { size } = layoutOf('poise_constraint');
     const address = newStructs(module, 'poise_constraint', Math.max(1, loops.length));
     loops.forEach((loop, i) => {
-        module.call('poise_constraint_default', address + i * size, 1);
+        initStruct(module, 'poise_constraint', address + i * size);
         setStruct(module, 'poise_constraint', address + i * size, loop);
     });
     return address;
@@ -55,7 +55,7 @@ export class Loops extends Handle {
     /** How far each is open in the pose of `kinematics`. */
     gaps(kinematics: Kinematics): LoopGap[] {
         const { module, address } = this;
-        const { size } = layoutOf(module, 'poise_constraint');
+        const { size } = layoutOf('poise_constraint');
         return this.loops.map(({ kind }, loop) => {
             const room = module.call('poise_constraint_room', kinematics.address, address + loop * size, module.scratch);
             const isAngle = (kind === 'weld' || kind === 'hinge') && module.data.getInt32(module.scratch, true) >= 3;

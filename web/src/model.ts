@@ -127,7 +127,7 @@ function addJoint(module: Module, builder: Address, joint: JointDescription): vo
     module.scoped((keep) => {
         const text = (value: string | null | undefined) => keep(module.text(value));
         const texts = { name: text(name), body: text(body), parent: text(parent), mimic: text(mimic) };
-        const at = keep(newStruct(module, 'poise_joint', 'poise_joint_default', plain, texts));
+        const at = keep(newStruct(module, 'poise_joint', plain, texts));
         module.run('poise_builder_add_joint', builder, at);
     });
 }
@@ -137,7 +137,7 @@ function addChain(module: Module, builder: Address, chain: DhDescription): void 
     module.scoped((keep) => {
         const rows = keep(newStructs(module, 'poise_dh_row', chain.rows.length));
         chain.rows.forEach((row, i) =>
-            setStruct(module, 'poise_dh_row', rows + i * layoutOf(module, 'poise_dh_row').size, {
+            setStruct(module, 'poise_dh_row', rows + i * layoutOf('poise_dh_row').size, {
                 lower: -Infinity, upper: Infinity, ...row,
             }),
         );
@@ -149,7 +149,7 @@ function addChain(module: Module, builder: Address, chain: DhDescription): void 
 function addTool(module: Module, builder: Address, { name, body, pose }: ToolDescription): void {
     module.scoped((keep) => {
         const texts = { name: keep(module.text(name)), body: keep(module.text(body)) };
-        module.run('poise_builder_add_tool', builder, keep(newStruct(module, 'poise_tool', null, { pose }, texts)));
+        module.run('poise_builder_add_tool', builder, keep(newStruct(module, 'poise_tool', { pose }, texts)));
     });
 }
 

@@ -1,6 +1,6 @@
 // One instance of the wasm module: its memory, its functions, its error.
 import { PoiseError } from './errors.js';
-import { getStruct, newStructs, type Layout } from './structs.js';
+import { getStruct, newStructs } from './structs.js';
 import { statuses, type Numbers, type Status } from './values.js';
 
 /** An address in the module's memory; 0 is none. */
@@ -38,8 +38,6 @@ export class Module {
     readonly host: Host;
     /** Room for one struct: what a call fills or returns. Used within one call of this side only. */
     readonly scratch: Address;
-    /** @internal Layouts of structs, as far as they were asked for. */
-    readonly layouts = new Map<string, Layout>();
     readonly #value: Address;
     readonly #made: Address;
     readonly #error: Address;
@@ -259,10 +257,10 @@ export class Module {
     check(status: number, text?: string): void {
         this.rethrow();
         if (status !== 0) {
-            const error = getStruct<{ status: number; line: number; column: number; text: string }>(
+            const error = getStruct<{ status: Status; line: number; column: number; text: string }>(
                 this, 'poise_error', this.#error,
             );
-            throw text === undefined ? new PoiseError(this.#statusOf(error.status), error.text, error.line, error.column)
+            throw text === undefined ? new PoiseError(error.status, error.text, error.line, error.column)
                 : new PoiseError(this.#statusOf(status), text);
         }
     }

@@ -253,7 +253,7 @@ export class Markers extends Handle {
     rescale(scale: Scale): void {
         const { module } = this;
         module.scoped((keep) =>
-            module.run('poise_markers_rescale', this.address, keep(newStruct(module, 'poise_scale', null, scale))),
+            module.run('poise_markers_rescale', this.address, keep(newStruct(module, 'poise_scale', scale))),
         );
     }
 
@@ -264,7 +264,7 @@ export class Markers extends Handle {
     match(model: Model, scale: Scale): ScaleMatch {
         const module = this.module;
         return module.scoped((keep) => {
-            const at = keep(newStruct(module, 'poise_scale', null, scale));
+            const at = keep(newStruct(module, 'poise_scale', scale));
             module.run('poise_markers_match', this.address, model.address, at, module.scratch);
             const match = getStruct<ScaleMatch>(module, 'poise_scale_match', module.scratch);
             return { ...match, scale: getStruct<Scale>(module, 'poise_scale', at) };

@@ -41,10 +41,10 @@ export function judgePath(model: Model, q: Numbers, { tool, step, slide, metres 
     const carried = tool === undefined ? null : model.tools[model.tool(tool)]!;
     const place = carried ? { body: carried.body, local: carried.pose } : {};
     return module.withNumbers(q, q.length, (at) => module.scoped((keep) => {
-        const problem = keep(newStruct(module, 'poise_path_problem', 'poise_path_problem_default', { metres, frameTime, poses, ...place }, {
+        const problem = keep(newStruct(module, 'poise_path_problem', { metres, frameTime, poses, ...place }, {
             model: model.address, q: at,
         }));
-        const thresholds = memberAt(module, 'poise_path_problem', problem, 'thresholds');
+        const thresholds = memberAt('poise_path_problem', problem, 'thresholds');
         for (const [name, value] of Object.entries({ leapt: step, slid: slide })) {
             if (value !== undefined) {
                 module.run('poise_thresholds_set', thresholds, keep(module.text(name)), value, -1);
@@ -76,7 +76,7 @@ export function judgeConstraints(model: Model, q: Numbers, { clearance, loops }:
         throw new PoiseError('argument', `q: expected rows of ${nq} numbers, got ${q.length}`);
     }
     return module.withNumbers(q, q.length, (at) => module.scoped((keep) => {
-        const { size } = layoutOf(module, 'poise_constraint');
+        const { size } = layoutOf('poise_constraint');
         const lists = [{ list: clearance, count: 1 }, { list: loops, count: loops?.loops.length ?? 0 }].filter(({ list }) => list);
         const count = lists.reduce((sum, each) => sum + each.count, 0);
         const constraints = keep(newStructs(module, 'poise_constraint', Math.max(count, 1)));
@@ -86,14 +86,14 @@ export function judgeConstraints(model: Model, q: Numbers, { clearance, loops }:
         }, constraints);
         const clip = keep(newStructs(module, 'poise_clip'));
         setStruct(module, 'poise_clip', clip, { frames, nq, frameTime: 1 }, { q: at });
-        const problem = keep(newStruct(module, 'poise_kept_problem', 'poise_kept_problem_default', { closureTolerance: CLOSURE }, {
+        const problem = keep(newStruct(module, 'poise_kept_problem', { closureTolerance: CLOSURE }, {
             model: model.address, clip, constraints, constraintCount: count,
         }));
         const [kept, broken] = [keep(newStructs(module, 'poise_kept')), keep(module.allocate(Math.max(frames, 1)))];
         module.run('poise_kept_measure', problem, 0, kept, broken);
         const [verdict, findings] = [keep(newStructs(module, 'poise_verdict')), keep(newStructs(module, 'poise_finding', 3))];
-        module.bytes.fill(0, verdict, verdict + layoutOf(module, 'poise_verdict').size);
-        const thresholds = keep(newStruct(module, 'poise_thresholds', 'poise_thresholds_default', {}));
+        module.bytes.fill(0, verdict, verdict + layoutOf('poise_verdict').size);
+        const thresholds = keep(newStruct(module, 'poise_thresholds', {}));
         module.call('poise_kept_judge', problem, kept, thresholds, verdict, findings, 3);
         const bits = module.bytes.slice(broken, broken + frames);
         const frameOf = (bit: number) => Array.from(bits.keys()).filter((f) => (bits[f]! >> bit) & 1);

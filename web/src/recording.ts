@@ -180,15 +180,14 @@ const TEXT = 256; // bytes of a finding in words
 
 function findingAt(module: Module, address: Address): Finding {
     const row = getStruct<Finding>(module, 'poise_finding', address);
-    const kind = module.data.getInt32(memberAt(module, 'poise_finding', address, 'kind'), true);
     module.call('poise_finding_describe', address, module.scratch, TEXT);
-    return { ...row, kind: module.string(module.call('poise_finding_name', kind)), text: module.string(module.scratch) };
+    return { ...row, text: module.string(module.scratch) };
 }
 
 /** @internal A verdict and its findings, of which `room` were written at most. */
 export function judged(module: Module, verdict: Address, list: Address, room = Infinity): { verdict: VerdictLevel; findings: Finding[] } {
     const { level, count } = getStruct<{ level: VerdictLevel; count: number }>(module, 'poise_verdict', verdict);
-    const { size } = layoutOf(module, 'poise_finding');
+    const { size } = layoutOf('poise_finding');
     const length = Math.min(count, room);
     return { verdict: level, findings: Array.from({ length }, (_, i) => findingAt(module, list + i * size)) };
 }
@@ -196,8 +195,8 @@ export function judged(module: Module, verdict: Address, list: Address, room = I
 /** Everything out of the result of the C side, which ends here; clip, markers and fitted model go on. */
 function takeResult(module: Module, address: Address, skeleton: Model): TrackedRecording {
     const r = getStruct<ResultStruct>(module, STRUCT, address);
-    const inside = <T>(struct: string, member: string) => getStruct<T>(module, struct, memberAt(module, STRUCT, address, member));
-    const { verdict, findings } = judged(module, memberAt(module, STRUCT, address, 'verdict'), r.findings);
+    const inside = <T>(struct: string, member: string) => getStruct<T>(module, struct, memberAt(STRUCT, address, member));
+    const { verdict, findings } = judged(module, memberAt(STRUCT, address, 'verdict'), r.findings);
     const { distances: _at, ...summary } = inside<TrackSummary & { distances: Address }>('poise_track_summary', 'summary');
     const match = inside<ScaleMatch>('poise_scale_match', 'match');
     const calibration = r.calibrated ? inside<Calibration>('poise_calibration_report', 'calibration') : null;
@@ -249,7 +248,7 @@ export function trackRecording(skeleton: Skeleton, recording: Recording, options
             labels: keep(module.text(labels)), subject: keep(module.text(subject)), fromScale,
             pairs: keep(module.ints(pairs.map((pair) => keep(module.text(pair))))), pairCount: pairs.length,
         });
-        const limits = memberAt(module, 'poise_recording_problem', problem, 'thresholds');
+        const limits = memberAt('poise_recording_problem', problem, 'thresholds');
         for (const [name, value] of Object.entries(thresholds)) {
             const [doubtful, failed] = typeof value === 'number' ? [value, -1] : value;
             module.run('poise_thresholds_set', limits, keep(module.text(name)), doubtful, failed);

@@ -219,7 +219,7 @@ export function retargetMotion(motion: SkeletonMotion, follower: Follower, optio
             contacts: Array.from(module.bytes.slice(contacts, contacts + clip.frames), contactsOf),
             outcome: {
                 ...getStruct<RetargetOutcome>(module, 'poise_retarget_outcome', outcome),
-                overlap: getStruct(module, 'poise_overlap', memberAt(module, 'poise_retarget_outcome', outcome, 'overlap')),
+                overlap: getStruct(module, 'poise_overlap', memberAt('poise_retarget_outcome', outcome, 'overlap')),
             },
             ...judged(module, verdict, findings, MOST_FINDINGS), dispose, [Symbol.dispose]: dispose,
         };

@@ -152,7 +152,7 @@ function makeParts(module: Module, model: Model, extras: SolverExtras): Parts {
     if (extras.trace) {
         parts.trace = newStructs(module, 'poise_trace', extras.trace);
     }
-    const { size } = layoutOf(module, 'poise_constraint');
+    const { size } = layoutOf('poise_constraint');
     const lists = [{ list: extras.clearance, count: 1 }, { list: extras.loops, count: extras.loops?.loops.length ?? 0 }];
     parts.count = lists.reduce((sum, { list, count }) => sum + (list ? count : 0), 0);
     if (parts.count > 0) {
@@ -172,9 +172,9 @@ function makeSolver(model: Model, parts: Parts, options: SolverOptions, capacity
     const module = model.module;
     return module.scoped((keep) => {
         const own = { locked: parts.locked, trace: parts.trace, traceCapacity: capacity };
-        const row = keep(newStruct(module, 'poise_solver_options', 'poise_solver_options_default', options, own));
+        const row = keep(newStruct(module, 'poise_solver_options', options, own));
         if (parts.count > 0) {
-            module.call('poise_constraints_size', parts.within, parts.count, memberAt(module, 'poise_solver_options', row, 'rows'));
+            module.call('poise_constraints_size', parts.within, parts.count, memberAt('poise_solver_options', row, 'rows'));
         }
         return module.make('poise_solver_create', [model.address, row]);
     });

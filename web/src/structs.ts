@@ -1,21 +1,18 @@
-// Structs of the C side, read and written where they lie in its memory. The module describes their layouts itself
-// (web/glue/glue_structs.c): a member's name, which is in camel case here, its kind and its place.
+// Structs of the C side, read and written where they lie in its memory, by layouts that are made from the public headers
+// (schema/generate.py). Names of members are in camel case here.
 import { PoiseError } from './errors.js';
+import { enums, layouts, types } from './layouts.js';
 import type { Address, Module } from './module.js';
-import {
-    constraintKinds, eulerOrders, formats, goalKinds, jointTypes, losses, methods, outcomes, shapeKinds, ups, verdictLevels,
-    type Pose, type Quat, type Vec3,
-} from './values.js';
-
-// In the order of glue_structs.c.
-const kinds = [
-    'number', 'int', 'flag', 'long', 'address', 'text', 'chars', 'vec3', 'quat', 'pose', 'numbers', 'scale', 'solver',
-] as const;
+import type { Pose, Quat, Vec3 } from './values.js';
 
 interface Member {
-    readonly kind: (typeof kinds)[number];
+    readonly kind: string;
+    /** Of a value of an enum: their names. Of a struct: what it is called. */
+    readonly names: readonly string[] | undefined;
+    readonly of: string;
     readonly offset: number;
-    readonly size: number;
+    /** Of an array, in bytes the step from one to the next; 0: it is none. */
+    readonly count: number;
 }
 
 /** @internal */
@@ -24,42 +21,32 @@ export interface Layout {
     readonly members: ReadonlyMap<string, Member>;
 }
 
-/** Whole numbers that are one of a list of names, by member, or by struct and member. */
-const names: Readonly<Record<string, readonly string[]>> = {
-    kind: goalKinds, loss: losses, unit: ['length', 'angle', 'none'], method: methods, start: ['warm', 'cold'],
-    outcome: outcomes, type: jointTypes, order: eulerOrders, mode: ['metric', 'shape'], up: ups, format: formats,
-    scaling: ['none', 'uniform', 'segments'], positions: ['decide', 'replace', 'add'],
-    'poise_shape.kind': shapeKinds, 'poise_constraint.kind': constraintKinds, fit: ['decide', 'none', 'places', 'uniform', 'segments'], level: verdictLevels,
-    feet: ['auto', 'follow', 'plant'], fromUp: ups, toUp: ups,
-};
+const sizes: Readonly<Record<string, number>> = { number: 8, int: 4, enum: 4, long: 8, float: 4, flag: 1, byte: 1, vec3: 24, quat: 32, pose: 56 };
 
-const namesOf = (struct: string, name: string) => names[`${struct}.${name}`] ?? names[name];
+// One struct is no part of the library's headers (scenes/scenes.h).
+const own: Readonly<Record<string, string>> = { scene_marker: '64,name chars 0 32,body int 32 0,local vec3 40 0' };
 
-const nested = { scale: 'poise_scale', solver: 'poise_solver_options' };
-
-function camelCase(name: string): string {
-    return name.replace(/.*\./, '').replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-}
+const read = new Map<string, Layout>();
 
 /** The layout of a struct of the C side. */
-export function layoutOf(module: Module, struct: string): Layout {
-    let layout = module.layouts.get(struct);
+export function layoutOf(struct: string): Layout {
+    let layout = read.get(struct);
     if (!layout) {
-        const int = (at: Address) => module.data.getInt32(at, true);
-        const at = module.call(`web_layout_${struct}`);
-        const members = Array.from({ length: int(at + 4) }, (_, i): [string, Member] => {
-            const m = int(at + 8) + 16 * i;
-            return [camelCase(module.string(int(m))), { kind: kinds[int(m + 4)]!, offset: int(m + 8), size: int(m + 12) }];
+        const [size, ...parts] = (layouts[struct] ?? own[struct]!).split(',');
+        const members = parts.map((part): [string, Member] => {
+            const [name, what, offset, count] = part.split(' ') as [string, string, string, string];
+            const [kind, of = ''] = what.split(':') as [string, string?];
+            return [name, { kind, of, names: (enums as Readonly<Record<string, readonly string[]>>)[of], offset: Number(offset), count: Number(count) }];
         });
-        layout = { size: int(at), members: new Map(members) };
-        module.layouts.set(struct, layout);
+        layout = { size: Number(size), members: new Map(members) };
+        read.set(struct, layout);
     }
     return layout;
 }
 
 /** Where a member of a struct is. */
-export function memberAt(module: Module, struct: string, address: Address, name: string): Address {
-    return address + layoutOf(module, struct).members.get(name)!.offset;
+export function memberAt(struct: string, address: Address, name: string): Address {
+    return address + layoutOf(struct).members.get(name)!.offset;
 }
 
 export function vec3At(numbers: Float64Array, at: number): Vec3 {
@@ -75,39 +62,47 @@ export function poseOf(numbers: Float64Array): Pose {
     return { position: vec3At(numbers, 4), rotation: quatAt(numbers, 0) };
 }
 
-function getMember(module: Module, list: readonly string[] | undefined, { kind, offset, size }: Member, struct: Address): unknown {
-    const at = struct + offset;
+function getValue(module: Module, { kind, names, of }: Member, at: Address): unknown {
     const { data } = module;
-    const numbers = () => module.view(at, size / 8);
-    const int = () => data.getInt32(at, true);
     switch (kind) {
         case 'number': return data.getFloat64(at, true);
-        case 'int': return list ? list[int()] : int();
+        case 'int': return data.getInt32(at, true);
+        case 'enum': return names![data.getInt32(at, true)];
         case 'flag': return data.getUint8(at) !== 0;
         case 'long': return Number(data.getBigUint64(at, true));
         case 'address': return data.getUint32(at, true);
-        case 'text': return int() === 0 ? null : module.string(int());
+        case 'text': return data.getInt32(at, true) === 0 ? null : module.string(data.getUint32(at, true));
         case 'chars': return module.string(at);
-        case 'vec3': return vec3At(numbers(), 0);
-        case 'quat': return quatAt(numbers(), 0);
-        case 'pose': return poseOf(numbers());
-        case 'numbers': return Array.from(numbers());
-        default: return getStruct(module, nested[kind], at);
+        case 'vec3': return vec3At(module.view(at, 3), 0);
+        case 'quat': return quatAt(module.view(at, 4), 0);
+        case 'pose': return poseOf(module.view(at, 7));
+        case 'byte': return data.getUint8(at);
+        case 'float': return data.getFloat32(at, true);
+        default: return getStruct(module, of, at);
     }
 }
 
-/** A struct as an object. Texts that are not there are null. */
+const stepOf = ({ kind, of }: Member) => sizes[kind] ?? layoutOf(of).size;
+
+/** A struct as an object. Texts that are not there are null. Addresses can be asked for, but go into no copy. */
 export function getStruct<T>(module: Module, struct: string, address: Address): T {
     const values: Record<string, unknown> = {};
-    for (const [name, member] of layoutOf(module, struct).members) {
-        values[name] = getMember(module, namesOf(struct, name), member, address);
+    for (const [name, member] of layoutOf(struct).members) {
+        const at = address + member.offset;
+        if (member.kind === 'address') {
+            Object.defineProperty(values, name, { value: getValue(module, member, at) });
+        } else if (member.count > 0 && member.kind !== 'chars') {
+            values[name] = Array.from({ length: member.count }, (_, i) => getValue(module, member, at + i * stepOf(member)));
+        } else {
+            values[name] = getValue(module, member, at);
+        }
     }
     return values as T;
 }
 
 /** An array of structs, or the part of it from `address` on. */
 export function getStructs<T>(module: Module, struct: string, address: Address, count: number): T[] {
-    const { size } = layoutOf(module, struct);
+    const { size } = layoutOf(struct);
     return Array.from({ length: count }, (_, i) => getStruct<T>(module, struct, address + i * size));
 }
 
@@ -124,18 +119,17 @@ function exactly(kind: 'vec3' | 'quat', name: string, value: unknown): ArrayLike
     return numbers;
 }
 
-function setMember(module: Module, name: string, list: readonly string[] | undefined, { kind, offset, size }: Member, struct: Address, value: unknown): void {
-    const at = struct + offset;
+function setValue(module: Module, name: string, { kind, names, of }: Member, at: Address, value: unknown): void {
     const { data } = module;
     if (kind === 'number') {
         if (typeof value !== 'number') {
             throw refuse(name, value, 'a number');
         }
         data.setFloat64(at, value, true);
-    } else if (kind === 'int') {
-        const index = list ? list.indexOf(value === 'newton_projected' ? 'newton' : (value as string)) : (value as number);
-        if (list && index < 0) {
-            throw new PoiseError('argument', `${name}: "${String(value)}" is not one of ${list.join(', ')}`);
+    } else if (kind === 'int' || kind === 'enum') {
+        const index = names ? names.indexOf(value === 'newton_projected' ? 'newton' : (value as string)) : (value as number);
+        if (names && index < 0) {
+            throw new PoiseError('argument', `${name}: "${String(value)}" is not one of ${names.join(', ')}`);
         }
         if (index !== (index | 0) && index !== index >>> 0) {
             throw refuse(name, value, 'a whole number of 32 bits');
@@ -154,12 +148,22 @@ function setMember(module: Module, name: string, list: readonly string[] | undef
         const { rotation, position } = (value ?? {}) as Partial<Pose>;
         module.view(at, 4).set(exactly('quat', `${name}.rotation`, rotation));
         module.view(at + 32, 3).set(exactly('vec3', `${name}.position`, position));
-    } else if (kind === 'scale' || kind === 'solver') {
-        setStruct(module, nested[kind], at, value as object);
     } else if (kind === 'vec3' || kind === 'quat') {
-        module.view(at, size / 8).set(exactly(kind, name, value));
+        module.view(at, LENGTHS[kind]).set(exactly(kind, name, value));
+    } else if (kind === 'struct') {
+        setStruct(module, of, at, value as object);
     } else {
-        module.view(at, size / 8).set(Array.from(value as ArrayLike<number>).slice(0, size / 8));
+        throw refuse(name, value, 'to be set');
+    }
+}
+
+function setMember(module: Module, name: string, member: Member, struct: Address, value: unknown): void {
+    const at = struct + member.offset;
+    if (member.count > 0) {
+        const elements = Array.from(value as ArrayLike<unknown>).slice(0, member.count);
+        elements.forEach((element, i) => setValue(module, name, member, at + i * stepOf(member), element));
+    } else {
+        setValue(module, name, member, at, value);
     }
 }
 
@@ -168,18 +172,18 @@ function setMember(module: Module, name: string, list: readonly string[] | undef
  * user's to give, comes by `own`.
  */
 export function setStruct(module: Module, struct: string, address: Address, values: object, own: object = {}): void {
-    const { members } = layoutOf(module, struct);
-    const isOpen = (name: string) => !['address', 'text', undefined].includes(members.get(name)?.kind);
+    const { members } = layoutOf(struct);
+    const isOpen = (name: string) => !['address', 'text', 'chars', undefined].includes(members.get(name)?.kind);
     const unknown = Object.keys(values).filter((name) => !isOpen(name));
     if (unknown.length > 0) {
         throw new PoiseError('argument', `unknown option: ${unknown.join(', ')}`);
     }
     for (const [name, value] of [...Object.entries(values), ...Object.entries(own)]) {
         if (value !== undefined) {
-            setMember(module, name, namesOf(struct, name), members.get(name)!, address, value);
+            setMember(module, name, members.get(name)!, address, value);
             if (struct === 'poise_solver_options' && name === 'method') {
                 const index = module.data.getInt32(address + members.get(name)!.offset, true);
-                setMember(module, 'engine', undefined, members.get('engine')!, address, module.call('poise_papers_engine', index));
+                setMember(module, 'engine', members.get('engine')!, address, module.call('poise_papers_engine', index));
             }
         }
     }
@@ -187,15 +191,20 @@ export function setStruct(module: Module, struct: string, address: Address, valu
 
 /** New memory for structs, zeroed. */
 export function newStructs(module: Module, struct: string, count = 1): Address {
-    return module.allocate(layoutOf(module, struct).size * count);
+    return module.allocate(layoutOf(struct).size * count);
 }
 
-/** A new struct: the C side's defaults, if there is a function for them, with these values over them. */
-export function newStruct(module: Module, struct: string, defaults: string | null, values: object, own: object = {}): Address {
+/** Fill a struct with its defaults. */
+export function initStruct(module: Module, struct: string, address: Address): void {
+    module.call('poise_init', types[struct]!, address, layoutOf(struct).size);
+}
+
+/** A new struct: its defaults, or zeros where it has none, with these values over them. */
+export function newStruct(module: Module, struct: string, values: object, own: object = {}): Address {
     const address = newStructs(module, struct);
     try {
-        if (defaults) {
-            module.call(defaults, address);
+        if (struct in types) {
+            initStruct(module, struct, address);
         }
         setStruct(module, struct, address, values, own);
     } catch (error) {

@@ -91,7 +91,7 @@ export function framesAt(module: Module, address: Address, count: number): Track
 export function placementsIn(module: Module, placements: readonly Placement[], keep: Keep): Address {
     const address = keep(newStructs(module, 'poise_placement', placements.length));
     placements.forEach(({ label, body, local, weight = 1 }, i) =>
-        setStruct(module, 'poise_placement', address + i * layoutOf(module, 'poise_placement').size, { body, local, weight }, {
+        setStruct(module, 'poise_placement', address + i * layoutOf('poise_placement').size, { body, local, weight }, {
             label: keep(module.text(label)),
         }),
     );
@@ -102,7 +102,7 @@ export function placementsIn(module: Module, placements: readonly Placement[], k
 function problemOf(
     model: Model, placements: readonly Placement[], list: Address, options: TrackerOptions, own: object = {},
 ): Address {
-    return newStruct(model.module, 'poise_track_problem', 'poise_track_problem_default', options, {
+    return newStruct(model.module, 'poise_track_problem', options, {
         model: model.address, placements: list, placementCount: placements.length, ...own,
     });
 }
@@ -212,7 +212,7 @@ export function track(
         const frames = keep(newStructs(module, 'poise_track_frame', markers.frames));
         const points = markers.frames * placements.length;
         const distances = keep(module.allocate(8 * points));
-        const sum = keep(newStruct(module, 'poise_track_summary', null, {}, { distances }));
+        const sum = keep(newStruct(module, 'poise_track_summary', {}, { distances }));
         const clip = new Clip(module, module.make('poise_track', [problem], [frames]));
         try {
             module.run('poise_track_measure', problem, clip.address, frames, 0, sum);
@@ -273,7 +273,7 @@ export function calibrate(
         const report = keep(newStructs(module, 'poise_calibration_report'));
         const priors = placements.some(({ prior }) => prior) ? priorsIn(module, placements, keep) : 0;
         const run = (at: Address): Address => {
-            const problem = keep(newStruct(module, 'poise_calibration', 'poise_calibration_default', options, {
+            const problem = keep(newStruct(module, 'poise_calibration', options, {
                 model: model.address, placements: list, priors, placementCount: placements.length, markers: markers.address, q: at,
                 frames: chosen, frameCount: typeof frames === 'number' ? frames : frames.length,
             }));
@@ -292,7 +292,7 @@ export function calibrate(
 function priorsIn(module: Module, placements: readonly Placement[], keep: Keep): Address {
     const at = keep(newStructs(module, 'poise_place_prior', placements.length));
     placements.forEach(({ prior }, i) => {
-        setStruct(module, 'poise_place_prior', at + i * layoutOf(module, 'poise_place_prior').size, { ...prior });
+        setStruct(module, 'poise_place_prior', at + i * layoutOf('poise_place_prior').size, { ...prior });
     });
     return at;
 }
@@ -325,7 +325,7 @@ export function markersFromClip(
         throw new PoiseError('argument', `the clip has ${clip.nq} numbers a frame, the model ${model.nq}`);
     }
     return module.scoped((keep) => {
-        const at = keep(newStruct(module, 'poise_scale', null, scale));
+        const at = keep(newStruct(module, 'poise_scale', scale));
         const list = placementsIn(module, points, keep);
         const made = module.make('poise_markers_from_clip', [model.address, clip.address, at, list, points.length]);
         return new Markers(module, made);
@@ -357,7 +357,7 @@ export function retarget(
     const { pairs = [], keepSize = false } = options;
     return module.scoped((keep) => {
         const list = keep(newStructs(module, 'poise_placement', from.model.joints.length + from.model.tools.length));
-        const problem = keep(newStruct(module, 'poise_retarget_problem', null,
+        const problem = keep(newStruct(module, 'poise_retarget_problem',
             { fromScale: from.scale, toScale: to.scale, pairCount: pairs.length, keepSize },
             {
                 from: from.model.address, clip: from.clip.address, to: to.model.address,

@@ -1,7 +1,7 @@
 // Values that go in and out: points, rotations, poses, and the names of things.
 //
-// Lengths are in the caller's unit (metres by convention), angles in radians. Names are those of the C library; a test holds
-// these lists against it.
+// Lengths are in the caller's unit (metres by convention), angles in radians. Names are those of the C library.
+import { enums } from './layouts.js';
 
 /** A point or a direction. */
 export type Vec3 = readonly [x: number, y: number, z: number];
@@ -24,61 +24,46 @@ export type MutableNumbers = number[] | Float64Array;
 /** No such body, joint or marker; as a parent: the world. */
 export const WORLD = -1;
 
-export const statuses = [
-    'ok', 'argument', 'memory', 'model', 'not found', 'numeric', 'unsupported', 'format',
-    'device',
-] as const;
+export const statuses = enums.poise_status;
 
 /** Why a call failed. */
 export type Status = (typeof statuses)[number];
 
-export const jointTypes = [
-    'fixed', 'revolute', 'prismatic', 'universal', 'ball_euler', 'ball_expmap', 'ball_quaternion', 'swing_twist',
-    'translation', 'planar', 'free', 'free_expmap', 'free_euler', 'curve',
-] as const;
+export const jointTypes = enums.poise_joint_type;
 
 /** The types of joints; `model.h` of the C library says what their coordinates mean. */
 export type JointType = (typeof jointTypes)[number];
 
-export const eulerOrders = [
-    'xyz', 'xzy', 'yxz', 'yzx', 'zxy', 'zyx', 'xyx', 'xzx', 'yxy', 'yzy', 'zxz', 'zyz',
-] as const;
+export const eulerOrders = enums.poise_euler_order;
 
 /** The first letter is the outermost rotation, nearest the parent. */
 export type EulerOrder = (typeof eulerOrders)[number];
 
-export const goalKinds = [
-    'position', 'direction', 'orientation', 'pose', 'aim', 'plane', 'line', 'distance', 'posture', 'smoothness', 'relative',
-    'center_of_mass', 'callback',
-] as const;
+export const goalKinds = enums.poise_goal_kind;
 
 export type GoalKind = (typeof goalKinds)[number];
 
-export const shapeKinds = ['capsule', 'box', 'half_space'] as const;
+export const shapeKinds = enums.poise_shape_kind;
 
 /** What a collision shape's core is. */
 export type ShapeKind = (typeof shapeKinds)[number];
 
-export const constraintKinds = ['clearance', 'connect', 'weld', 'hinge', 'distance', 'plane', 'balance'] as const;
+export const constraintKinds = enums.poise_constraint_kind;
 
 /** What closes a loop: points that coincide, frames, points and z axes; a rod; a height above a plane. */
 export type LoopKind = Exclude<(typeof constraintKinds)[number], 'clearance' | 'balance'>;
 
-export const losses = ['none', 'huber', 'geman_mcclure'] as const;
+export const losses = enums.poise_loss;
 
 /** How far errors of a goal count: squared, or less from a distance on. */
 export type Loss = (typeof losses)[number];
 
-export const methods = [
-    'auto', 'gradient_descent', 'jacobian_transpose', 'pseudo_inverse', 'damped_least_squares', 'selectively_damped',
-    'priority', 'ccd', 'bwcd', 'fabrik', 'levenberg_marquardt', 'bfgs', 'lbfgs', 'trust_region', 'newton',
-    'conjugate_gradient',
-] as const;
+export const methods = enums.poise_method;
 
 /** How to solve. `auto` is the one to use; the others are there to be compared. */
 export type Method = (typeof methods)[number];
 
-export const outcomes = ['reached', 'closest', 'stalled', 'budget', 'infeasible'] as const;
+export const outcomes = enums.poise_outcome;
 
 /** How a solve ended: met; no better pose nearby; no further change; iterations used up. */
 export type Outcome = (typeof outcomes)[number];
@@ -88,23 +73,21 @@ export const blockers = ['shapes', 'balance', 'loops', 'limits', 'together', 'so
 
 export type Blocker = (typeof blockers)[number];
 
-export const verdictLevels = ['good', 'doubtful', 'failed'] as const;
+export const verdictLevels = enums.poise_verdict_level;
 
 /** How far a track can be trusted: nothing speaks against it; look at it; the skeleton is not where the person was. */
 export type VerdictLevel = (typeof verdictLevels)[number];
 
-export const formats = [
-    'unknown', 'urdf', 'mjcf', 'bvh', 'asf', 'amc', 'c3d', 'trc', 'mot', 'gltf', 'glb', 'dh', 'json', 'osim', 'srdf',
-] as const;
+export const formats = enums.poise_format;
 
 export type Format = (typeof formats)[number];
 
-export const ups = ['unknown', 'x', 'y', 'z'] as const;
+export const ups = enums.poise_up;
 
 /** The axis that points upwards. */
 export type Up = (typeof ups)[number];
 
-export const upSources = ['file', 'figure', 'custom'] as const;
+export const upSources = enums.poise_up_source;
 
 /** What tells which axis points up: the file, the figure in it as it stands, or nothing but the custom of its format. */
 export type UpSource = (typeof upSources)[number];
