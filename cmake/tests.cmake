@@ -11,18 +11,30 @@ elseif(POISE_SANITIZE)
     set(timeout 1200)
 endif()
 
-# poise_need(PREFIX module what package): find a library by pkg-config, as PkgConfig::PREFIX, or say what is left out without it
-macro(poise_need prefix module what package)
+# poise_leave_out(reason tests...): tests that cannot be built here count as skipped, so that tools/run_tests.sh tells of them
+function(poise_leave_out reason)
+    list(JOIN ARGN ", " names)
+    message(STATUS "Left out: the tests ${names} (${reason})")
+    foreach(name ${ARGN})
+        if(NOT TEST ${name})
+            add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -E echo "skipped: ${reason}")
+            set_tests_properties(${name} PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
+        endif()
+    endforeach()
+endfunction()
+
+# poise_need(PREFIX module package tests...): find a library by pkg-config, as PkgConfig::PREFIX, or leave these tests out
+macro(poise_need prefix module package)
     if(PkgConfig_FOUND)
         pkg_check_modules(${prefix} QUIET IMPORTED_TARGET ${module})
     endif()
     if(NOT ${prefix}_FOUND)
-        message(STATUS "Left out: ${what} (needs ${module}; Debian: pkg-config ${package})")
+        poise_leave_out("needs ${module}; Debian: pkg-config ${package}" ${ARGN})
     endif()
 endmacro()
 
 if(NOT Python3_FOUND)
-    message(STATUS "Left out: the tests of the command and some checks (need Python; Debian: python3)")
+    poise_leave_out("needs Python; Debian: python3" app trig so3 structure_sources structure_symbols structure_walk structure_results bench)
 endif()
 
 add_subdirectory(test)
@@ -31,6 +43,8 @@ if(TARGET poise AND Python3_FOUND)
 endif()
 if(TARGET poise_python)
     add_subdirectory(python/test)
+elseif(POISE_BUILD_PYTHON AND NOT POISE_SANITIZE AND NOT POISE_COVERAGE)
+    poise_leave_out("needs Python's headers; Debian: python3-dev" python python_blender)
 endif()
 # a sample exits with a failure when it misses its goal
 if(TARGET hello_ik)

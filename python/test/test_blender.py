@@ -18,7 +18,7 @@ COMMAND = PACKAGE.parent / "bin/poise"
 def measured(tmp_path_factory):
     blender = shutil.which("blender")
     if not blender or not COMMAND.exists():
-        pytest.skip("blender is not installed (Debian: blender)" if not blender else "the command poise is not built")
+        pytest.skip("blender is not installed; tools/setup.sh blender installs it, 1 GB" if not blender else "the command poise is not built")
     folder = pathlib.Path(os.environ.get("POISE_PICTURES") or tmp_path_factory.mktemp("blender"))
     walk = tmp_path_factory.mktemp("motion") / "walk.bvh"
     subprocess.run([COMMAND, "convert", "scene:humanoid-euler/walk", walk], check=True, capture_output=True)
