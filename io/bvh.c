@@ -1017,7 +1017,7 @@ static poise_status bvh_rows(bvh *file, const bvh_motion *motion)
 
 // ---- Reading: all --------------------------------------------------------------------------------------------------------
 
-poise_status pz_read_bvh(pz_input *input)
+static poise_status read_bvh(pz_input *input)
 {
     bvh file = {.input = input, .scan = pz_scan_over(input->bytes, input->size)};
     poise_status status = take_hierarchy(&file);
@@ -1637,7 +1637,7 @@ static poise_status write_clip(const poise_file *file, bool is_neutral, pz_outpu
 
 // A skeleton without a motion: one frame holds its neutral pose, whose rotations the hierarchy has no place for. A file that
 // was read without frames stays without.
-poise_status pz_write_bvh(const poise_file *file, pz_output *output)
+static poise_status write_bvh(const poise_file *file, pz_output *output)
 {
     poise_status status = pz_check_model(file, output, "BVH");
     if (status != POISE_OK) {
@@ -1656,3 +1656,5 @@ poise_status pz_write_bvh(const poise_file *file, pz_output *output)
     }
     return status;
 }
+
+const pz_format_row pz_bvh_format = {.name = "bvh", .extension = ".bvh", .read = read_bvh, .write = write_bvh};

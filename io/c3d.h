@@ -125,4 +125,7 @@ PZ_INLINE double c3d_real(pz_c3d_order order, const unsigned char *b)
     return (double)value;
 }
 
+// Read a file (c3d_read.c).
+poise_status pz_c3d_read(pz_input *input);
+
 #endif

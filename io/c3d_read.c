@@ -813,7 +813,7 @@ static poise_status find_data(pz_input *input, pz_c3d *c3d, int *frames)
     return POISE_OK;
 }
 
-poise_status pz_read_c3d(pz_input *input)
+poise_status pz_c3d_read(pz_input *input)
 {
     pz_c3d c3d;
     int frames;

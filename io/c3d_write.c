@@ -589,7 +589,7 @@ static void put_rotations(const carrying *c, const poise_carried *carried, pz_ou
     put_singles(output, c->rotation, (size_t)carried->frames * (size_t)c->rest->rotation_stride);
 }
 
-poise_status pz_write_c3d(const poise_file *file, pz_output *output)
+static poise_status write_c3d(const poise_file *file, pz_output *output)
 {
     const poise_markers *markers = file->markers;
     if (!markers) {
@@ -623,3 +623,5 @@ poise_status pz_write_c3d(const poise_file *file, pz_output *output)
     }
     return POISE_OK;
 }
+
+const pz_format_row pz_c3d_format = {.name = "c3d", .extension = ".c3d", .read = pz_c3d_read, .write = write_c3d};

@@ -491,7 +491,7 @@ static poise_status read_lines(table *t)
     return add_tip(t);
 }
 
-poise_status pz_read_dh(pz_input *input)
+static poise_status read_dh(pz_input *input)
 {
     table t = {.input = input, .pending = poise_pose_identity()};
     if (poise_builder_create(input->allocator, &t.builder, NULL) != POISE_OK) {
@@ -891,7 +891,7 @@ static void warn_of_losses(const chain *c)
     }
 }
 
-poise_status pz_write_dh(const poise_file *file, pz_output *output)
+static poise_status write_dh(const poise_file *file, pz_output *output)
 {
     if (!file->model) {
         return pz_error_set(output->error, POISE_ERROR_ARGUMENT, "a Denavit-Hartenberg table holds a model; there is none");
@@ -915,3 +915,5 @@ poise_status pz_write_dh(const poise_file *file, pz_output *output)
     pz_pool_release(&pool);
     return status;
 }
+
+const pz_format_row pz_dh_format = {.name = "dh", .extension = ".csv", .read = read_dh, .write = write_dh, .is_still = true};

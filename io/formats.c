@@ -11,27 +11,18 @@
 
 // ---- The table -----------------------------------------------------------------------------------------------------------
 
-static const pz_format_row format_rows[POISE_FORMAT_COUNT] = {
-    [POISE_FORMAT_UNKNOWN] = {"unknown", "", NULL, NULL},
-    [POISE_FORMAT_URDF] = {"urdf", ".urdf", pz_read_urdf, NULL},
-    [POISE_FORMAT_MJCF] = {"mjcf", ".mjcf", pz_read_mjcf, NULL},
-    [POISE_FORMAT_BVH] = {"bvh", ".bvh", pz_read_bvh, pz_write_bvh},
-    [POISE_FORMAT_ASF] = {"asf", ".asf", pz_read_asf, pz_write_asf},
-    [POISE_FORMAT_AMC] = {"amc", ".amc", pz_read_amc, pz_write_amc},
-    [POISE_FORMAT_C3D] = {"c3d", ".c3d", pz_read_c3d, pz_write_c3d},
-    [POISE_FORMAT_TRC] = {"trc", ".trc", pz_read_trc, pz_write_trc},
-    [POISE_FORMAT_MOT] = {"mot", ".mot", pz_read_mot, pz_write_mot},
-    [POISE_FORMAT_GLTF] = {"gltf", ".gltf", pz_read_gltf, pz_write_gltf},
-    [POISE_FORMAT_GLB] = {"glb", ".glb", pz_read_gltf, pz_write_glb},
-    [POISE_FORMAT_DH] = {"dh", ".csv", pz_read_dh, pz_write_dh},
-    [POISE_FORMAT_JSON] = {"json", ".json", pz_read_json, pz_write_json},
-    [POISE_FORMAT_OSIM] = {"osim", ".osim", pz_read_osim, NULL},
-    [POISE_FORMAT_SRDF] = {"srdf", ".srdf", pz_read_srdf, NULL},
+static const pz_format_row *const format_rows[POISE_FORMAT_COUNT] = {
+    [POISE_FORMAT_URDF] = &pz_urdf_format, [POISE_FORMAT_MJCF] = &pz_mjcf_format, [POISE_FORMAT_BVH] = &pz_bvh_format,
+    [POISE_FORMAT_ASF] = &pz_asf_format,   [POISE_FORMAT_AMC] = &pz_amc_format,   [POISE_FORMAT_C3D] = &pz_c3d_format,
+    [POISE_FORMAT_TRC] = &pz_trc_format,   [POISE_FORMAT_MOT] = &pz_mot_format,   [POISE_FORMAT_GLTF] = &pz_gltf_format,
+    [POISE_FORMAT_GLB] = &pz_glb_format,   [POISE_FORMAT_DH] = &pz_dh_format,     [POISE_FORMAT_JSON] = &pz_json_format,
+    [POISE_FORMAT_OSIM] = &pz_osim_format, [POISE_FORMAT_SRDF] = &pz_srdf_format,
 };
 
-const pz_format_row *pz_format_row_of(poise_format format)
+// NULL outside the enumeration, and for UNKNOWN.
+static const pz_format_row *row_of(poise_format format)
 {
-    return (unsigned)format < POISE_FORMAT_COUNT ? &format_rows[format] : NULL;
+    return (unsigned)format < POISE_FORMAT_COUNT ? format_rows[format] : NULL;
 }
 
 // ---- Formats that are known by name and not read -------------------------------------------------------------------------
@@ -357,7 +348,8 @@ static poise_format detect_name(const char *name)
     }
     pz_word extension = {dot, strlen(dot)};
     for (int f = POISE_FORMAT_UNKNOWN + 1; f < POISE_FORMAT_COUNT; ++f) {
-        if (pz_word_is_like(extension, pz_format_row_of((poise_format)f)->extension)) {
+        const pz_format_row *row = row_of((poise_format)f);
+        if (row && pz_word_is_like(extension, row->extension)) {
             return (poise_format)f;
         }
     }
@@ -431,7 +423,7 @@ poise_status poise_read(const void *bytes, size_t size, const poise_read_options
     if (format == POISE_FORMAT_UNKNOWN) {
         format = poise_format_detect(bytes, size, given.name);
     }
-    const pz_format_row *row = pz_format_row_of(format);
+    const pz_format_row *row = row_of(format);
     if (!row || !row->read) {
         return refuse_unknown(bytes, size, given.name, error);
     }
@@ -469,7 +461,7 @@ poise_status poise_write(const poise_file *file, poise_format format, const pois
         return pz_error_set(error, POISE_ERROR_ARGUMENT,
                             "file, bytes and size must not be NULL, and warnings need warning_count");
     }
-    const pz_format_row *row = pz_format_row_of(format);
+    const pz_format_row *row = row_of(format);
     if (!row || !row->write) {
         return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "%s: not a format that can be written",
                             poise_format_name(format));
@@ -482,7 +474,7 @@ poise_status poise_write(const poise_file *file, poise_format format, const pois
     if (file->carried && file->carried->format != kind && file->carried->text[0]) {
         pz_output_warn(&output, "left out: %s", file->carried->text);
     }
-    if (file->clip && (format == POISE_FORMAT_DH || format == POISE_FORMAT_ASF)) {
+    if (file->clip && row->is_still) {
         pz_output_warn(&output, "left out: the motion, which %s files do not hold", row->extension);
     }
     poise_status status = row->write(file, &output);

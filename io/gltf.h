@@ -93,4 +93,7 @@ typedef struct pz_gltf_rest {
 // FNV-1a over the bits of a clip; NULL is allowed (gltf_read.c).
 uint64_t pz_gltf_motion_hash(const poise_clip *clip);
 
+// Read either form (gltf_read.c).
+poise_status pz_gltf_read(pz_input *input);
+
 #endif

@@ -1291,7 +1291,7 @@ static poise_status read_document(pz_gltf *gltf)
     return status == POISE_OK && gltf->input->file->model ? pz_gltf_read_clip(gltf) : status;
 }
 
-poise_status pz_read_gltf(pz_input *input)
+poise_status pz_gltf_read(pz_input *input)
 {
     pz_gltf gltf = {.input = input, .numbers_left = PZ_GLTF_NUMBERS + PZ_GLTF_NUMBERS_PER_BYTE * input->size};
     size_t json = 0, json_size = input->size;

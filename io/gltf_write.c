@@ -984,7 +984,7 @@ static poise_status write_document(const poise_file *file, pz_output *output, bo
                               : pz_error_set(output->error, status, "a number of the clip is too large for a 32-bit float");
 }
 
-poise_status pz_write_gltf(const poise_file *file, pz_output *output)
+static poise_status write_gltf(const poise_file *file, pz_output *output)
 {
     pz_output binary = {0};
     poise_status status = write_document(file, output, true, &binary);
@@ -1001,7 +1001,7 @@ static void put_word(pz_output *output, size_t value)
     pz_put_bytes(output, bytes, sizeof bytes);
 }
 
-poise_status pz_write_glb(const poise_file *file, pz_output *output)
+static poise_status write_glb(const poise_file *file, pz_output *output)
 {
     pz_output text = {.allocator = output->allocator,
                       .error = output->error,
@@ -1035,3 +1035,6 @@ poise_status pz_write_glb(const poise_file *file, pz_output *output)
     poise_bytes_release(output->allocator, binary.bytes);
     return status;
 }
+
+const pz_format_row pz_gltf_format = {.name = "gltf", .extension = ".gltf", .read = pz_gltf_read, .write = write_gltf};
+const pz_format_row pz_glb_format = {.name = "glb", .extension = ".glb", .read = pz_gltf_read, .write = write_glb};

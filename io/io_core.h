@@ -122,33 +122,14 @@ typedef struct pz_format_row {
     const char *name, *extension;                                     // extension with its dot
     poise_status (*read)(pz_input *input);                            // NULL: not read
     poise_status (*write)(const poise_file *file, pz_output *output); // NULL: not written; output->error for the reason
+    bool is_still;                                                    // holds no motion
 } pz_format_row;
 
-const pz_format_row *pz_format_row_of(poise_format format); // NULL outside the enumeration
-
-// Each is in the file of its name.
-poise_status pz_read_urdf(pz_input *input);
-poise_status pz_read_mjcf(pz_input *input);
-poise_status pz_read_bvh(pz_input *input);
-poise_status pz_read_asf(pz_input *input);
-poise_status pz_read_amc(pz_input *input);
-poise_status pz_read_c3d(pz_input *input);
-poise_status pz_read_trc(pz_input *input);
-poise_status pz_read_mot(pz_input *input);
-poise_status pz_read_osim(pz_input *input);
-poise_status pz_read_srdf(pz_input *input);
-poise_status pz_read_gltf(pz_input *input); // text and binary
-poise_status pz_read_dh(pz_input *input);
-poise_status pz_read_json(pz_input *input);
-poise_status pz_write_bvh(const poise_file *file, pz_output *output);
-poise_status pz_write_asf(const poise_file *file, pz_output *output);
-poise_status pz_write_amc(const poise_file *file, pz_output *output);
-poise_status pz_write_c3d(const poise_file *file, pz_output *output);
-poise_status pz_write_trc(const poise_file *file, pz_output *output);
-poise_status pz_write_mot(const poise_file *file, pz_output *output);
-poise_status pz_write_gltf(const poise_file *file, pz_output *output);
-poise_status pz_write_glb(const poise_file *file, pz_output *output);
-poise_status pz_write_dh(const poise_file *file, pz_output *output);
-poise_status pz_write_json(const poise_file *file, pz_output *output);
+// Each at the end of the file of its name.
+extern const pz_format_row pz_urdf_format, pz_mjcf_format, pz_osim_format, pz_srdf_format, pz_dh_format; // models
+extern const pz_format_row pz_bvh_format, pz_asf_format, pz_amc_format, pz_mot_format; // skeletons, motions
+extern const pz_format_row pz_c3d_format, pz_trc_format;                               // markers
+extern const pz_format_row pz_gltf_format, pz_glb_format;                              // figures
+extern const pz_format_row pz_json_format;                                             // everything
 
 #endif

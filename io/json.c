@@ -695,11 +695,6 @@ size_t pz_json_length(const pz_item *item)
     return pz_json_is(item->value, PZ_JSON_ARRAY) ? item->value->count : 0;
 }
 
-bool pz_json_is_number(const pz_item *item)
-{
-    return pz_json_is(item->value, PZ_JSON_NUMBER);
-}
-
 static poise_status fail_type(const pz_item *item, const char *wanted)
 {
     static const char *const names[] = {"null", "false", "true", "a number", "a text", "an array", "an object"};

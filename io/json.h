@@ -99,7 +99,6 @@ int pz_json_member_count(const pz_item *object);
 pz_item pz_json_member(const pz_item *object, int i);
 
 size_t pz_json_length(const pz_item *item); // of an array; 0 for anything else
-bool pz_json_is_number(const pz_item *item);
 
 // An error or a warning about this value, with its path in front and its line.
 poise_status pz_json_fail(const pz_item *item, poise_status status, const char *format, ...) PZ_PRINTF(3, 4);

@@ -1945,7 +1945,7 @@ static poise_status check_root(mjcf *m)
     return POISE_OK;
 }
 
-poise_status pz_read_mjcf(pz_input *input)
+static poise_status read_mjcf(pz_input *input)
 {
     mjcf m = {.input = input,
               .causes = {[MJCF_NOT_LOADED] = {"files that are not included", 0},
@@ -1969,3 +1969,5 @@ poise_status pz_read_mjcf(pz_input *input)
     }
     return status;
 }
+
+const pz_format_row pz_mjcf_format = {.name = "mjcf", .extension = ".mjcf", .read = read_mjcf};

@@ -402,7 +402,7 @@ static void settle_time(mot *m, poise_clip *clip, const double *times)
     }
 }
 
-poise_status pz_read_mot(pz_input *input)
+static poise_status read_mot(pz_input *input)
 {
     mot m = {.input = input,
              .model = input->options->model,
@@ -532,7 +532,7 @@ static void put_columns(const poise_file *file, bool *angle, pz_output *output)
     pz_put(output, "\n");
 }
 
-poise_status pz_write_mot(const poise_file *file, pz_output *output)
+static poise_status write_mot(const poise_file *file, pz_output *output)
 {
     const poise_clip *clip = file->clip;
     if (!clip || !file->model) {
@@ -563,3 +563,5 @@ poise_status pz_write_mot(const poise_file *file, pz_output *output)
     pz_pool_release(&pool);
     return POISE_OK;
 }
+
+const pz_format_row pz_mot_format = {.name = "mot", .extension = ".mot", .read = read_mot, .write = write_mot};

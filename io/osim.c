@@ -1572,7 +1572,7 @@ static poise_status read_model(osim *o)
     return status == POISE_OK ? osim_markers(o) : status;
 }
 
-poise_status pz_read_osim(pz_input *input)
+static poise_status read_osim(pz_input *input)
 {
     pz_xml_node *root;
     poise_status status = pz_xml_parse(input, input->bytes, input->size, NULL, &root);
@@ -1597,3 +1597,5 @@ poise_status pz_read_osim(pz_input *input)
     input->file->scale.metres = o.unit;
     return status;
 }
+
+const pz_format_row pz_osim_format = {.name = "osim", .extension = ".osim", .read = read_osim};

@@ -376,7 +376,7 @@ static poise_status read_limit(const pz_item *object, const char *key, size_t co
     if (!item.value) {
         return POISE_OK;
     }
-    if (pz_json_is_number(&item) && count == 1) { // a joint of one coordinate may leave the brackets out
+    if (pz_json_is(item.value, PZ_JSON_NUMBER) && count == 1) { // a joint of one coordinate may leave the brackets out
         return pz_json_number(&item, limit);
     }
     return json_numbers_or(&item, limit, count, none);
@@ -1408,7 +1408,7 @@ static poise_status read_parts(const pz_item *root)
     return status;
 }
 
-poise_status pz_read_json(pz_input *input)
+static poise_status read_json(pz_input *input)
 {
     pz_json json;
     poise_status status = pz_json_load(input, input->bytes, input->size, 0, &json);
@@ -1610,7 +1610,7 @@ static poise_status check_with_model(const poise_file *file, pz_output *output)
     return json_check_bounds(file, output);
 }
 
-poise_status pz_write_json(const poise_file *file, pz_output *output)
+static poise_status write_json(const poise_file *file, pz_output *output)
 {
     bool has_bounds = file->shape_count > 0 || file->excluded_count > 0 || file->loop_count > 0;
     bool needs_model = file->goal_count > 0 || file->posture_count > 0 || file->placement_count > 0 || has_bounds;
@@ -1658,3 +1658,5 @@ poise_status pz_write_json(const poise_file *file, pz_output *output)
     pz_put(output, "\n");
     return POISE_OK;
 }
+
+const pz_format_row pz_json_format = {.name = "json", .extension = ".json", .read = read_json, .write = write_json};

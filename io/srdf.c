@@ -144,7 +144,7 @@ static poise_status read_states(srdf *s, size_t most)
     return status;
 }
 
-poise_status pz_read_srdf(pz_input *input)
+static poise_status read_srdf(pz_input *input)
 {
     srdf s = {.input = input,
               .model = input->options->model,
@@ -170,3 +170,5 @@ poise_status pz_read_srdf(pz_input *input)
     pz_causes_close(input, s.causes, CAUSE_COUNT);
     return status;
 }
+
+const pz_format_row pz_srdf_format = {.name = "srdf", .extension = ".srdf", .read = read_srdf};

@@ -349,7 +349,7 @@ static poise_status make_markers(trc *t)
     return POISE_OK;
 }
 
-poise_status pz_read_trc(pz_input *input)
+static poise_status read_trc(pz_input *input)
 {
     trc t = {.input = input, .frames = -1, .markers = -1, .unit = {"", 0}, .first_frame = 1};
     pz_scan scan = pz_scan_over(input->bytes, input->size);
@@ -470,7 +470,7 @@ static bool has_residuals(const poise_markers *m)
     return false;
 }
 
-poise_status pz_write_trc(const poise_file *file, pz_output *output)
+static poise_status write_trc(const poise_file *file, pz_output *output)
 {
     const poise_markers *m = file->markers;
     if (!m) {
@@ -489,3 +489,5 @@ poise_status pz_write_trc(const poise_file *file, pz_output *output)
     }
     return POISE_OK;
 }
+
+const pz_format_row pz_trc_format = {.name = "trc", .extension = ".trc", .read = read_trc, .write = write_trc};

@@ -675,7 +675,7 @@ static poise_status check_robot(urdf *u)
     return POISE_OK;
 }
 
-poise_status pz_read_urdf(pz_input *input)
+static poise_status read_urdf(pz_input *input)
 {
     pz_xml_node *robot;
     poise_status status = pz_xml_parse(input, input->bytes, input->size, NULL, &robot);
@@ -701,3 +701,5 @@ poise_status pz_read_urdf(pz_input *input)
     }
     return status;
 }
+
+const pz_format_row pz_urdf_format = {.name = "urdf", .extension = ".urdf", .read = read_urdf};

@@ -130,7 +130,6 @@ set(poise_io_sources
     io/dh.c
     io/bvh.c
     io/asf.c
-    io/amc.c
     io/c3d_read.c
     io/c3d_write.c
     io/trc.c

@@ -1,5 +1,12 @@
-// The successor of ERIK: making one, and the solve.
+// The successor of ERIK: goals of any kind on any tree, met with the posture held as well as it can be.
+//
+//   error = goal_weight (what is left of the goals) + posture_weight (posture error, posture.c)
+//
+// Candidates are refined, their goals met to rounding where that costs little, and judged by this error, one after the other:
+// the last answer; on a chain, patterns of bends in closed form (posture.c); the posture; starts from all over the range; ERIK.
+// The last answer stands unless another one is better by the gain; with a stride the way to that one is taken in small moves.
 #include "papers/erik/expressive.h"
+
 #include "base/error.h"
 #include "num/dense.h"
 
@@ -225,263 +232,13 @@ static double finite(double x)
     return is_finite(x) ? x : x < 0 ? -DBL_MAX : DBL_MAX;
 }
 
-// ---- Judging -------------------------------------------------------------------------------------------------------------
-
-// sqrt(2) sin(phi/4)
-static double angle_error(double phi)
-{
-    double s, c;
-    pz_sincos(0.25 * phi, &s, &c);
-    return 1.4142135623730951 * s;
-}
-
-// The error of the current point.
-static poise_expressive_report judge(poise_expressive *e)
-{
-    poise_expressive_report r = {.error = 0.0};
-    const poise_method_point *at = &e->run->at;
-    for (int i = 0; i < e->goal_count; ++i) {
-        poise_goal_error left = poise_objective_goal_error(at->objective, i);
-        left.error = e->goals[i].weight > 0 ? left.error : 0.0; // without weight it does not count
-        left.rotation_error = e->goals[i].rotation_weight > 0 ? left.rotation_error : 0.0;
-        double angle = left.unit == POISE_UNIT_LENGTH ? left.rotation_error : max2(left.error, left.rotation_error);
-        double length = left.unit == POISE_UNIT_LENGTH ? left.error : 0.0;
-        r.goal += angle_error(angle) + length / e->options.length_scale;
-        r.worst_angle = max2(r.worst_angle, angle);
-        r.worst_length = max2(r.worst_length, length);
-    }
-    pz_terms_choose_signs(e, at->q);
-    r.posture = pz_terms_error(e, at->q);
-    r.error = e->options.goal_weight * r.goal + e->options.posture_weight * r.posture;
-    return r;
-}
-
-static bool is_met(const poise_expressive *e, const poise_expressive_report *r)
-{
-    return r->worst_angle <= MET && r->worst_length <= MET * e->options.length_scale;
-}
-
-// Refine a candidate and bring its goals to rounding, unless that costs more than it should.
-static poise_expressive_report improve(poise_expressive *e, double eps, double pull)
-{
-    size_t bytes = (size_t)e->nq * sizeof *e->q_seed;
-    pz_expressive_refine(e, eps, pull);
-    poise_expressive_report refined = judge(e);
-    memcpy(e->q_refined, e->run->at.q, bytes);
-    pz_expressive_finish(e);
-    poise_expressive_report finished = judge(e);
-    if (is_met(e, &finished) || finished.error <= refined.error + EXACT) {
-        memcpy(e->q_refined, e->run->at.q, bytes);
-        return finished;
-    }
-    return refined;
-}
-
-// Improve a candidate; it becomes the answer if its rank is below `bar`.
-static bool consider(poise_expressive *e, const double *q, double eps, double pull, double bar)
-{
-    poise_method_run *s = e->run;
-    choose_twin(e, q);
-    pz_terms_choose_signs(e, q);
-    e->candidates += 1;
-    if (!is_finite(s->call->evaluate(s, q, POISE_LEVEL_HESSIAN))) {
-        return false;
-    }
-    s->call->accept(s);
-    poise_expressive_report r = improve(e, eps, pull);
-    double rank = r.error + (e->options.exact && !is_met(e, &r) ? UNMET : 0.0);
-    if (!(rank < bar)) {
-        return false;
-    }
-    e->report = r;
-    e->best = rank;
-    memcpy(e->q_best, e->q_refined, (size_t)e->nq * sizeof *e->q_best);
-    return true;
-}
-
-// ---- The solve -----------------------------------------------------------------------------------------------------------
-
-// Of a few configurations from all over the range the one with the least cost, into e->q_seed.
-static void draw_start(poise_expressive *e, int number)
-{
-    double least = INFINITY;
-    for (int i = 0; i < DRAWS; ++i) {
-        poise_method_restart(e->run, number * DRAWS + i + 1, e->q_trial);
-        double cost = e->run->call->evaluate(e->run, e->q_trial, POISE_LEVEL_COST);
-        if (i == 0 || cost < least) {
-            least = cost;
-            memcpy(e->q_seed, e->q_trial, (size_t)e->nq * sizeof *e->q_seed);
-        }
-    }
-}
-
-// Further starts until one meets the goals.
-static bool consider_starts(poise_expressive *e, double bar)
-{
-    int most = e->options.searches * (e->options.warm ? 1 : MORE);
-    bool left = false;
-    for (int i = 0; i < most && !is_met(e, &e->report); ++i) {
-        draw_start(e, i);
-        left |= consider(e, e->q_seed, COARSE, 0.0, left ? e->best : bar);
-    }
-    return left;
-}
-
-// All candidates but the last answer, each of which has to be better than `bar` and than those before.
-static bool consider_others(poise_expressive *e, double bar)
-{
-    size_t bytes = (size_t)e->nq * sizeof(double);
-    bool left = false;
-    pz_expressive_find(e);
-    for (int i = 0; i < e->found_count && !(left && e->best < GOOD * e->options.gain); ++i) {
-        memcpy(e->q_seed, e->q_start, bytes);
-        pz_expressive_place(e, &e->found[i], e->q_seed);
-        left |= consider(e, e->q_seed, e->facing >= 0 ? FINE : COARSE, 0.0, left ? e->best : bar);
-    }
-    if (e->found_count == 0 || e->facing < 0) {
-        memcpy(e->q_seed, e->posture, bytes);
-        poise_model_clamp(e->model, e->q_seed, NULL, NULL);
-        left |= consider(e, e->q_seed, COARSE, 0.0, left ? e->best : bar);
-    }
-    if (e->facing < 0) {
-        left |= consider_starts(e, left ? e->best : bar);
-    }
-    if ((e->options.use_erik || !is_met(e, &e->report)) && e->facing >= 0) {
-        memcpy(e->q_seed, e->q_start, bytes);
-        const poise_goal *goal = &e->goals[e->facing];
-        quat tip = quat_mul(quat_mul(e->target, quat_conj(quat_normalize(goal->local.rotation))),
-                            quat_normalize(e->options.tip.rotation));
-        poise_erik_solve(e->erik, e->posture, tip, e->q_seed, NULL, NULL);
-        left |= consider(e, e->q_seed, FINE, 0.0, left ? e->best : bar);
-    }
-    return left;
-}
-
-// The longest move of a dof from one configuration to another, and the moves, into e->difference.
-static double longest_move(poise_expressive *e, const double *from, const double *to)
-{
-    poise_difference(e->model, from, to, e->difference, NULL);
-    return pz_largest(e->difference, e->nv);
-}
-
-// Meet the goals again a share of the way from the last answer to e->q_best.
-static poise_expressive_report go(poise_expressive *e, double share)
-{
-    poise_method_run *s = e->run;
-    longest_move(e, e->q_start, e->q_best);
-    for (int i = 0; i < e->nv; ++i) {
-        s->step[i] = share * e->difference[i];
-    }
-    s->call->step_within(s, e->q_start, s->step, e->q_seed);
-    choose_twin(e, e->q_seed);
-    if (!is_finite(s->call->evaluate(s, e->q_seed, POISE_LEVEL_HESSIAN))) {
-        return (poise_expressive_report){.worst_angle = INFINITY};
-    }
-    s->call->accept(s);
-    pz_expressive_finish(e);
-    return judge(e);
-}
-
-// Where e->q_best is further from the last answer than a stride and twice what the goals ask for: a stride on the way there.
-static bool take_stride(poise_expressive *e)
-{
-    poise_method_run *s = e->run;
-    double far = longest_move(e, e->q_start, e->q_best), share = SHARE * e->options.stride / far;
-    poise_expressive_report r = go(e, 0.0);
-    double most = e->options.stride + 2.0 * longest_move(e, e->q_start, s->at.q);
-    for (int i = 0; i < SHORTER && is_met(e, &r) && far > most; ++i, share *= 0.5) {
-        r = go(e, share);
-        double moved = longest_move(e, e->q_start, s->at.q), left = longest_move(e, s->at.q, e->q_best);
-        if (is_met(e, &r) && moved <= most && left <= (1.0 - ADVANCE * share) * far) {
-            memcpy(e->q_best, s->at.q, (size_t)e->nq * sizeof *e->q_best);
-            e->report = r;
-            return true;
-        }
-    }
-    return false;
-}
-
-static poise_status begin(poise_expressive *e, const poise_goal *goals, int count, const double *posture, const double *q,
-                          poise_error *error)
-{
-    if (count < 0 || (count > 0 && !goals)) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "goals must not be NULL, and count must be >= 0");
-    }
-    if (count > e->options.max_goals) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "%d goals, but options.max_goals is %d: raise it", count,
-                            e->options.max_goals);
-    }
-    poise_status status = poise_model_check(e->model, posture, "posture", error);
-    status = status == POISE_OK ? poise_model_check(e->model, q, "q", error) : status;
-    if (status != POISE_OK) {
-        return status;
-    }
-    for (int i = 0; i < count; ++i) {
-        e->goals[i] = goals[i];
-    }
-    e->goal_count = count;
-    status = poise_method_begin(e->solver, e->goals, count, e->options.warm ? q : posture, &e->run, error);
-    if (status != POISE_OK) {
-        return status;
-    }
-    memcpy(e->q_start, e->run->q_start, (size_t)e->nq * sizeof *e->q_start);
-    pz_terms_take(e, posture);
-    return find_facing(e)
-               ? POISE_OK
-               : pz_error_set(error, POISE_ERROR_ARGUMENT, "the orientation goal's target must be finite, not zero");
-}
-
-poise_status poise_expressive_solve(poise_expressive *expressive, const poise_goal *goals, int count, const double *posture,
-                                    double *q, poise_expressive_report *report, poise_error *error)
-{
-    poise_expressive *e = expressive;
-    poise_status status = e ? begin(e, goals, count, posture, q, error)
-                            : pz_error_set(error, POISE_ERROR_ARGUMENT, "expressive must not be NULL");
-    if (status != POISE_OK) {
-        return status;
-    }
-    size_t bytes = (size_t)e->nq * sizeof *q;
-    e->report = (poise_expressive_report){.error = INFINITY};
-    e->best = INFINITY;
-    memcpy(e->q_best, e->q_start, bytes);
-    e->candidates = 0;
-    bool kept = e->options.warm && consider(e, e->q_start, FINE, e->options.inertia, INFINITY);
-    double bar = kept ? e->best - e->options.gain : INFINITY;
-    if (bar > 0.0) {
-        kept = !consider_others(e, bar) && kept;
-    }
-    e->report.is_on_the_way = e->options.warm && e->options.stride > 0.0 && take_stride(e);
-    e->report.kept_branch = kept;
-    e->report.candidates = e->candidates;
-    e->report.error = finite(e->report.error);
-    e->report.goal = finite(e->report.goal);
-    e->report.outcome = e->report.error <= e->options.threshold ? POISE_OUTCOME_REACHED : POISE_OUTCOME_CLOSEST;
-    e->report.evaluations = e->run->report->evaluations;
-    memcpy(q, e->q_best, bytes);
-    if (report) {
-        *report = e->report;
-    }
-    return POISE_OK;
-}
-
-poise_status poise_expressive_warp(poise_expressive *expressive, const poise_goal *goals, int count, const double *posture,
-                                   poise_filter *filter, double dt, double *answer, double *q,
-                                   poise_expressive_report *report, poise_error *error)
-{
-    if (!filter || !q || !(dt > 0.0) || !is_finite(dt)) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "filter and q must not be NULL, and dt must be finite and > 0");
-    }
-    poise_status status = poise_expressive_solve(expressive, goals, count, posture, answer, report, error);
-    return status == POISE_OK ? poise_filter_step(filter, answer, dt, q, error) : status;
-}
-
 // ---- Refinement ----------------------------------------------------------------------------------------------------------
 //
-// Refinement: damped Gauss-Newton on goals and posture, within limits by an active set.
+// Damped Gauss-Newton on goals and posture, within limits by an active set.
 //
 //   F(q) = W f(q) + posture_weight sum_i w_i (sqrt(r_i^2 + eps^2) - eps)
 //
-// f is the objective of the goals. W makes what is left of the goals small beside the posture's pull; `finish` removes the
+// f is the objective of the goals. W makes what is left of the goals small beside the posture's pull; meet_goals removes the
 // rest. eps falls with every accepted step: far away all joints share the change, in the end few joints pay for it, as a
 // sum of absolute values has it. (K. Levenberg 1944, D. Marquardt 1963 for the damping.)
 
@@ -663,7 +420,258 @@ void pz_expressive_refine(poise_expressive *e, double eps, double pull)
     descend(e, b, SHARPEST);
 }
 
-void pz_expressive_finish(poise_expressive *e)
+// From the current point: the goals alone.
+static void meet_goals(poise_expressive *e)
 {
     descend(e, (blend){.goals = 1.0}, 0.0);
+}
+
+// ---- Judging -------------------------------------------------------------------------------------------------------------
+
+// sqrt(2) sin(phi/4)
+static double angle_error(double phi)
+{
+    double s, c;
+    pz_sincos(0.25 * phi, &s, &c);
+    return 1.4142135623730951 * s;
+}
+
+// The error of the current point.
+static poise_expressive_report judge(poise_expressive *e)
+{
+    poise_expressive_report r = {.error = 0.0};
+    const poise_method_point *at = &e->run->at;
+    for (int i = 0; i < e->goal_count; ++i) {
+        poise_goal_error left = poise_objective_goal_error(at->objective, i);
+        left.error = e->goals[i].weight > 0 ? left.error : 0.0; // without weight it does not count
+        left.rotation_error = e->goals[i].rotation_weight > 0 ? left.rotation_error : 0.0;
+        double angle = left.unit == POISE_UNIT_LENGTH ? left.rotation_error : max2(left.error, left.rotation_error);
+        double length = left.unit == POISE_UNIT_LENGTH ? left.error : 0.0;
+        r.goal += angle_error(angle) + length / e->options.length_scale;
+        r.worst_angle = max2(r.worst_angle, angle);
+        r.worst_length = max2(r.worst_length, length);
+    }
+    pz_terms_choose_signs(e, at->q);
+    r.posture = pz_terms_error(e, at->q);
+    r.error = e->options.goal_weight * r.goal + e->options.posture_weight * r.posture;
+    return r;
+}
+
+static bool is_met(const poise_expressive *e, const poise_expressive_report *r)
+{
+    return r->worst_angle <= MET && r->worst_length <= MET * e->options.length_scale;
+}
+
+// Refine a candidate and bring its goals to rounding, unless that costs more than it should.
+static poise_expressive_report improve(poise_expressive *e, double eps, double pull)
+{
+    size_t bytes = (size_t)e->nq * sizeof *e->q_seed;
+    pz_expressive_refine(e, eps, pull);
+    poise_expressive_report refined = judge(e);
+    memcpy(e->q_refined, e->run->at.q, bytes);
+    meet_goals(e);
+    poise_expressive_report finished = judge(e);
+    if (is_met(e, &finished) || finished.error <= refined.error + EXACT) {
+        memcpy(e->q_refined, e->run->at.q, bytes);
+        return finished;
+    }
+    return refined;
+}
+
+// Improve a candidate; it becomes the answer if its rank is below `bar`.
+static bool consider(poise_expressive *e, const double *q, double eps, double pull, double bar)
+{
+    poise_method_run *s = e->run;
+    choose_twin(e, q);
+    pz_terms_choose_signs(e, q);
+    e->candidates += 1;
+    if (!is_finite(s->call->evaluate(s, q, POISE_LEVEL_HESSIAN))) {
+        return false;
+    }
+    s->call->accept(s);
+    poise_expressive_report r = improve(e, eps, pull);
+    double rank = r.error + (e->options.exact && !is_met(e, &r) ? UNMET : 0.0);
+    if (!(rank < bar)) {
+        return false;
+    }
+    e->report = r;
+    e->best = rank;
+    memcpy(e->q_best, e->q_refined, (size_t)e->nq * sizeof *e->q_best);
+    return true;
+}
+
+// ---- The solve -----------------------------------------------------------------------------------------------------------
+
+// Of a few configurations from all over the range the one with the least cost, into e->q_seed.
+static void draw_start(poise_expressive *e, int number)
+{
+    double least = INFINITY;
+    for (int i = 0; i < DRAWS; ++i) {
+        poise_method_restart(e->run, number * DRAWS + i + 1, e->q_trial);
+        double cost = e->run->call->evaluate(e->run, e->q_trial, POISE_LEVEL_COST);
+        if (i == 0 || cost < least) {
+            least = cost;
+            memcpy(e->q_seed, e->q_trial, (size_t)e->nq * sizeof *e->q_seed);
+        }
+    }
+}
+
+// Further starts until one meets the goals.
+static bool consider_starts(poise_expressive *e, double bar)
+{
+    int most = e->options.searches * (e->options.warm ? 1 : MORE);
+    bool left = false;
+    for (int i = 0; i < most && !is_met(e, &e->report); ++i) {
+        draw_start(e, i);
+        left |= consider(e, e->q_seed, COARSE, 0.0, left ? e->best : bar);
+    }
+    return left;
+}
+
+// All candidates but the last answer, each of which has to be better than `bar` and than those before.
+static bool consider_others(poise_expressive *e, double bar)
+{
+    size_t bytes = (size_t)e->nq * sizeof(double);
+    bool left = false;
+    pz_expressive_find(e);
+    for (int i = 0; i < e->found_count && !(left && e->best < GOOD * e->options.gain); ++i) {
+        memcpy(e->q_seed, e->q_start, bytes);
+        pz_expressive_place(e, &e->found[i], e->q_seed);
+        left |= consider(e, e->q_seed, e->facing >= 0 ? FINE : COARSE, 0.0, left ? e->best : bar);
+    }
+    if (e->found_count == 0 || e->facing < 0) {
+        memcpy(e->q_seed, e->posture, bytes);
+        poise_model_clamp(e->model, e->q_seed, NULL, NULL);
+        left |= consider(e, e->q_seed, COARSE, 0.0, left ? e->best : bar);
+    }
+    if (e->facing < 0) {
+        left |= consider_starts(e, left ? e->best : bar);
+    }
+    if ((e->options.use_erik || !is_met(e, &e->report)) && e->facing >= 0) {
+        memcpy(e->q_seed, e->q_start, bytes);
+        const poise_goal *goal = &e->goals[e->facing];
+        quat tip = quat_mul(quat_mul(e->target, quat_conj(quat_normalize(goal->local.rotation))),
+                            quat_normalize(e->options.tip.rotation));
+        poise_erik_solve(e->erik, e->posture, tip, e->q_seed, NULL, NULL);
+        left |= consider(e, e->q_seed, FINE, 0.0, left ? e->best : bar);
+    }
+    return left;
+}
+
+// The longest move of a dof from one configuration to another, and the moves, into e->difference.
+static double longest_move(poise_expressive *e, const double *from, const double *to)
+{
+    poise_difference(e->model, from, to, e->difference, NULL);
+    return pz_largest(e->difference, e->nv);
+}
+
+// Meet the goals again a share of the way from the last answer to e->q_best.
+static poise_expressive_report go(poise_expressive *e, double share)
+{
+    poise_method_run *s = e->run;
+    longest_move(e, e->q_start, e->q_best);
+    for (int i = 0; i < e->nv; ++i) {
+        s->step[i] = share * e->difference[i];
+    }
+    s->call->step_within(s, e->q_start, s->step, e->q_seed);
+    choose_twin(e, e->q_seed);
+    if (!is_finite(s->call->evaluate(s, e->q_seed, POISE_LEVEL_HESSIAN))) {
+        return (poise_expressive_report){.worst_angle = INFINITY};
+    }
+    s->call->accept(s);
+    meet_goals(e);
+    return judge(e);
+}
+
+// Where e->q_best is further from the last answer than a stride and twice what the goals ask for: a stride on the way there.
+static bool take_stride(poise_expressive *e)
+{
+    poise_method_run *s = e->run;
+    double far = longest_move(e, e->q_start, e->q_best), share = SHARE * e->options.stride / far;
+    poise_expressive_report r = go(e, 0.0);
+    double most = e->options.stride + 2.0 * longest_move(e, e->q_start, s->at.q);
+    for (int i = 0; i < SHORTER && is_met(e, &r) && far > most; ++i, share *= 0.5) {
+        r = go(e, share);
+        double moved = longest_move(e, e->q_start, s->at.q), left = longest_move(e, s->at.q, e->q_best);
+        if (is_met(e, &r) && moved <= most && left <= (1.0 - ADVANCE * share) * far) {
+            memcpy(e->q_best, s->at.q, (size_t)e->nq * sizeof *e->q_best);
+            e->report = r;
+            return true;
+        }
+    }
+    return false;
+}
+
+static poise_status begin(poise_expressive *e, const poise_goal *goals, int count, const double *posture, const double *q,
+                          poise_error *error)
+{
+    if (count < 0 || (count > 0 && !goals)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "goals must not be NULL, and count must be >= 0");
+    }
+    if (count > e->options.max_goals) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "%d goals, but options.max_goals is %d: raise it", count,
+                            e->options.max_goals);
+    }
+    poise_status status = poise_model_check(e->model, posture, "posture", error);
+    status = status == POISE_OK ? poise_model_check(e->model, q, "q", error) : status;
+    if (status != POISE_OK) {
+        return status;
+    }
+    for (int i = 0; i < count; ++i) {
+        e->goals[i] = goals[i];
+    }
+    e->goal_count = count;
+    status = poise_method_begin(e->solver, e->goals, count, e->options.warm ? q : posture, &e->run, error);
+    if (status != POISE_OK) {
+        return status;
+    }
+    memcpy(e->q_start, e->run->q_start, (size_t)e->nq * sizeof *e->q_start);
+    pz_terms_take(e, posture);
+    return find_facing(e)
+               ? POISE_OK
+               : pz_error_set(error, POISE_ERROR_ARGUMENT, "the orientation goal's target must be finite, not zero");
+}
+
+poise_status poise_expressive_solve(poise_expressive *expressive, const poise_goal *goals, int count, const double *posture,
+                                    double *q, poise_expressive_report *report, poise_error *error)
+{
+    poise_expressive *e = expressive;
+    poise_status status = e ? begin(e, goals, count, posture, q, error)
+                            : pz_error_set(error, POISE_ERROR_ARGUMENT, "expressive must not be NULL");
+    if (status != POISE_OK) {
+        return status;
+    }
+    size_t bytes = (size_t)e->nq * sizeof *q;
+    e->report = (poise_expressive_report){.error = INFINITY};
+    e->best = INFINITY;
+    memcpy(e->q_best, e->q_start, bytes);
+    e->candidates = 0;
+    bool kept = e->options.warm && consider(e, e->q_start, FINE, e->options.inertia, INFINITY);
+    double bar = kept ? e->best - e->options.gain : INFINITY;
+    if (bar > 0.0) {
+        kept = !consider_others(e, bar) && kept;
+    }
+    e->report.is_on_the_way = e->options.warm && e->options.stride > 0.0 && take_stride(e);
+    e->report.kept_branch = kept;
+    e->report.candidates = e->candidates;
+    e->report.error = finite(e->report.error);
+    e->report.goal = finite(e->report.goal);
+    e->report.outcome = e->report.error <= e->options.threshold ? POISE_OUTCOME_REACHED : POISE_OUTCOME_CLOSEST;
+    e->report.evaluations = e->run->report->evaluations;
+    memcpy(q, e->q_best, bytes);
+    if (report) {
+        *report = e->report;
+    }
+    return POISE_OK;
+}
+
+poise_status poise_expressive_warp(poise_expressive *expressive, const poise_goal *goals, int count, const double *posture,
+                                   poise_filter *filter, double dt, double *answer, double *q,
+                                   poise_expressive_report *report, poise_error *error)
+{
+    if (!filter || !q || !(dt > 0.0) || !is_finite(dt)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "filter and q must not be NULL, and dt must be finite and > 0");
+    }
+    poise_status status = poise_expressive_solve(expressive, goals, count, posture, answer, report, error);
+    return status == POISE_OK ? poise_filter_step(filter, answer, dt, q, error) : status;
 }

@@ -111,9 +111,6 @@ double pz_terms_cost(poise_expressive *e, const double *q, double eps, double fa
 // From the current point, run->at: goals and posture, smoothed by eps at first, and a pull towards q_start.
 void pz_expressive_refine(poise_expressive *e, double eps, double pull);
 
-// From the current point: the goals alone.
-void pz_expressive_finish(poise_expressive *e);
-
 // ---- Candidates (posture.c) ----------------------------------------------------------------------------------------------
 
 // Fill e->found, best first.

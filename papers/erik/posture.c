@@ -1,4 +1,5 @@
-// The posture error of the successor: what every joint adds to it, and its derivatives.
+// The posture of the successor: its error, which every joint adds to, with derivatives; and candidates on a chain that keep
+// it, in closed form.
 //
 //   P(q) = sum_i w_i |r_i(q)|,   sum_i w_i = 1
 //

@@ -518,7 +518,7 @@ static bool run_gimbal(reproduce *r)
     return works && draw_gimbal(r, (const double(*)[ANGLES])ratio);
 }
 
-bool hessian_definiteness(reproduce *r)
+static bool run_hessian_definiteness(reproduce *r)
 {
     scene_take take;
     case_job jobs[MOST_CASES];
@@ -537,3 +537,9 @@ bool hessian_definiteness(reproduce *r)
         take.study->name, PATH_ITERATES);
     return reproduce_jobs(r, count, run_case, jobs) && print_cases(r, jobs, count) && run_gimbal(r);
 }
+
+const experiment hessian_definiteness = {.name = "hessian-definiteness",
+                                         .title = "Definiteness along a motion",
+                                         .source = REPRODUCE_HESSIAN ", section 6.7",
+                                         .uses_data = true,
+                                         .run = run_hessian_definiteness};

@@ -187,15 +187,21 @@ static bool draw_postures(reproduce *r, bool all)
     return works;
 }
 
-bool erik_fig7(reproduce *r)
+static bool run_erik_fig7(reproduce *r)
 {
     return draw_postures(r, false);
 }
 
-bool erik_fig8(reproduce *r)
+const experiment erik_fig7 = {
+    .name = "erik-fig7", .title = "Five postures of skeleton C", .source = REPRODUCE_ERIK ", Fig. 7", .run = run_erik_fig7};
+
+static bool run_erik_fig8(reproduce *r)
 {
     return draw_postures(r, true);
 }
+
+const experiment erik_fig8 = {
+    .name = "erik-fig8", .title = "All postures of skeleton C", .source = REPRODUCE_ERIK ", Fig. 8", .run = run_erik_fig8};
 
 // ---- Fig. 9: orientations ------------------------------------------------------------------------------------------------
 
@@ -238,7 +244,7 @@ static void draw_cloud(plot *p, int column, double thickness, const unsigned cha
     free(y);
 }
 
-bool erik_fig9(reproduce *r)
+static bool run_erik_fig9(reproduce *r)
 {
     static const sheet_column columns[] = {
         {.key = "yaw", .format = "%.6f"}, {.key = "pitch", .format = "%.6f"}, {.key = "roll", .format = "%.6f"}, {0}};
@@ -260,6 +266,9 @@ bool erik_fig9(reproduce *r)
     free(points);
     return reproduce_data(r, s, "") && reproduce_plot(r, p, "");
 }
+
+const experiment erik_fig9 = {
+    .name = "erik-fig9", .title = "All target orientations", .source = REPRODUCE_ERIK ", Fig. 9", .run = run_erik_fig9};
 
 // ---- Histograms and normal distributions ---------------------------------------------------------------------------------
 
@@ -350,7 +359,7 @@ static bool print_statistics(reproduce *r, const erik_row *const *rows, int coun
 
 static const int all_measures[3] = {0, 1, 2};
 
-bool erik_fig12(reproduce *r)
+static bool run_erik_fig12(reproduce *r)
 {
     const erik_run *run = erik_results(r, false);
     const erik_row *rows[EVALUATE_SKELETONS];
@@ -378,6 +387,12 @@ bool erik_fig12(reproduce *r)
     return print_statistics(r, rows, EVALUATE_SKELETONS, all_measures, 3, "-summary") &&
            write_bins(r, rows, EVALUATE_SKELETONS, all_measures, 3) && reproduce_plot(r, p, "");
 }
+
+const experiment erik_fig12 = {.name = "erik-fig12",
+                               .title = "Histograms of the errors, skeletons A to G",
+                               .source = REPRODUCE_ERIK ", Fig. 12",
+                               .run = run_erik_fig12,
+                               .is_shared = true};
 
 // Figs. 11 and 13: skeletons B to G, or the baselines on C.
 static bool draw_normals(reproduce *r, bool is_baselines)
@@ -413,17 +428,29 @@ static bool draw_normals(reproduce *r, bool is_baselines)
     return print_statistics(r, rows, count, all_measures, 3, "") && reproduce_plot(r, p, "");
 }
 
-bool erik_fig11(reproduce *r)
+static bool run_erik_fig11(reproduce *r)
 {
     return draw_normals(r, false);
 }
 
-bool erik_fig13(reproduce *r)
+const experiment erik_fig11 = {.name = "erik-fig11",
+                               .title = "Distributions of the errors, skeletons B to G",
+                               .source = REPRODUCE_ERIK ", Fig. 11",
+                               .run = run_erik_fig11,
+                               .is_shared = true};
+
+static bool run_erik_fig13(reproduce *r)
 {
     return draw_normals(r, true);
 }
 
-bool erik_fig10(reproduce *r)
+const experiment erik_fig13 = {.name = "erik-fig13",
+                               .title = "Distributions of the errors of ERIK and DLS",
+                               .source = REPRODUCE_ERIK ", Fig. 13",
+                               .run = run_erik_fig13,
+                               .is_shared = true};
+
+static bool run_erik_fig10(reproduce *r)
 {
     static const int orientation[1] = {1};
     const erik_run *run = erik_results(r, true);
@@ -462,3 +489,9 @@ bool erik_fig10(reproduce *r)
     return print_statistics(r, rows, 2, orientation, 1, "-summary") && write_bins(r, rows, 2, orientation, 1) &&
            reproduce_plot(r, p, "");
 }
+
+const experiment erik_fig10 = {.name = "erik-fig10",
+                               .title = "Orientation errors of ERIK and DLS",
+                               .source = REPRODUCE_ERIK ", Fig. 10",
+                               .run = run_erik_fig10,
+                               .is_shared = true};

@@ -5,8 +5,8 @@
 // each process, and a run that was stopped goes on from there to the same bytes, with however many processes.
 #include "reproduce.h"
 
-#include "cli/terminal.h"
 #include "cli/programs.h"
+#include "cli/terminal.h"
 #include "system/system.h"
 
 #include <ctype.h>
@@ -485,7 +485,7 @@ static void note_iterations(reproduce *r, const erik_run *run)
     reproduce_note(r, "Mean iterations of damped least squares against those printed: %s.", text);
 }
 
-bool erik_table8(reproduce *r)
+static bool run_erik_table8(reproduce *r)
 {
     const erik_run *run = erik_results(r, true);
     if (!run || !print_iterations(r, run) || !print_times(r, run) || !draw_iterations(r, run)) {
@@ -494,6 +494,12 @@ bool erik_table8(reproduce *r)
     note_iterations(r, run);
     return true;
 }
+
+const experiment erik_table8 = {.name = "erik-table8",
+                                .title = "Iterations and time of ERIK and DLS",
+                                .source = REPRODUCE_ERIK ", Table 8",
+                                .run = run_erik_table8,
+                                .is_shared = true};
 
 static void add_errors(sheet *s, const erik_row *row)
 {
@@ -541,7 +547,7 @@ static bool print_skeletons(reproduce *r, const erik_run *run)
     return reproduce_sheet(r, s, "ERIK on all skeletons, ours (the paper prints figures only)", "-skeletons");
 }
 
-bool erik_table9(reproduce *r)
+static bool run_erik_table9(reproduce *r)
 {
     static const sheet_column columns[] = {
         {.key = "solver", .head = "solver"},
@@ -566,6 +572,12 @@ bool erik_table9(reproduce *r)
     return reproduce_sheet(r, s, "Errors on skeleton C: printed, then ours", "") && print_skeletons(r, run) &&
            draw_errors(r, run);
 }
+
+const experiment erik_table9 = {.name = "erik-table9",
+                                .title = "Errors of ERIK and DLS on skeleton C",
+                                .source = REPRODUCE_ERIK ", Table 9",
+                                .run = run_erik_table9,
+                                .is_shared = true};
 
 // ---- What the paper leaves open ------------------------------------------------------------------------------------------
 //
@@ -644,7 +656,7 @@ static void note_noise(reproduce *r, int64_t samples)
     }
 }
 
-bool erik_aggravation(reproduce *r)
+static bool run_erik_aggravation(reproduce *r)
 {
     erik_run *runs[AGGRAVATIONS] = {NULL};
     int64_t samples = r->samples > 0 ? r->samples : r->is_full ? 10 * ERIK_SAMPLES : ERIK_SAMPLES / 5;
@@ -666,6 +678,12 @@ bool erik_aggravation(reproduce *r)
     }
     return works;
 }
+
+const experiment erik_aggravation = {.name = "erik-aggravation",
+                                     .title = "Errors and iterations against the aggravation",
+                                     .source = REPRODUCE_ERIK ", eq. 21",
+                                     .run = run_erik_aggravation,
+                                     .is_shared = true};
 
 // ---- The fit -------------------------------------------------------------------------------------------------------------
 
@@ -796,7 +814,7 @@ static bool print_around(reproduce *r, int64_t samples)
                            "-around");
 }
 
-bool erik_fit(reproduce *r)
+static bool run_erik_fit(reproduce *r)
 {
     int64_t samples = r->samples > 0 ? r->samples : r->is_full ? 10 * ERIK_SAMPLES : ERIK_SAMPLES / 5;
     reproduce_note(r,
@@ -806,3 +824,9 @@ bool erik_fit(reproduce *r)
     note_noise(r, samples);
     return print_around(r, samples);
 }
+
+const experiment erik_fit = {.name = "erik-fit",
+                             .title = "The defaults against the printed numbers",
+                             .source = REPRODUCE_ERIK ", Tables 8-9",
+                             .run = run_erik_fit,
+                             .is_shared = true};

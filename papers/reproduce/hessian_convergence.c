@@ -340,23 +340,41 @@ static bool run_motions(reproduce *r, bool has_limits, bool from_zero)
                                    : "f after each iteration; every frame starts at the pose before, without limits");
 }
 
-bool hessian_fig3(reproduce *r)
+static bool run_hessian_fig3(reproduce *r)
 {
     return run_motions(r, false, false);
 }
 
-bool hessian_fig4(reproduce *r)
+const experiment hessian_fig3 = {.name = "hessian-fig3",
+                                 .title = "Convergence without limits",
+                                 .source = REPRODUCE_HESSIAN ", Fig. 3",
+                                 .uses_data = true,
+                                 .run = run_hessian_fig3};
+
+static bool run_hessian_fig4(reproduce *r)
 {
     return run_motions(r, true, false);
 }
 
-bool hessian_fig5(reproduce *r)
+const experiment hessian_fig4 = {.name = "hessian-fig4",
+                                 .title = "Convergence with limits",
+                                 .source = REPRODUCE_HESSIAN ", Fig. 4",
+                                 .uses_data = true,
+                                 .run = run_hessian_fig4};
+
+static bool run_hessian_fig5(reproduce *r)
 {
     return run_motions(r, false, true);
 }
 
+const experiment hessian_fig5 = {.name = "hessian-fig5",
+                                 .title = "Convergence from zero",
+                                 .source = REPRODUCE_HESSIAN ", Fig. 5",
+                                 .uses_data = true,
+                                 .run = run_hessian_fig5};
+
 // One take in three ways.
-bool hessian_fig7(reproduce *r)
+static bool run_hessian_fig7(reproduce *r)
 {
     static const char *const titles[3] = {"without limits", "with limits", "from zero"};
     convergence_panel panels[3];
@@ -372,3 +390,9 @@ bool hessian_fig7(reproduce *r)
     reproduce_note(r, "f after each iteration in frames of %s.%s", take.study->name, far_note);
     return run_panels(r, panels, 3, "f after each iteration in frames of a workout; limits in the middle only");
 }
+
+const experiment hessian_fig7 = {.name = "hessian-fig7",
+                                 .title = "Convergence in a workout",
+                                 .source = REPRODUCE_HESSIAN ", Fig. 7",
+                                 .uses_data = true,
+                                 .run = run_hessian_fig7};

@@ -120,7 +120,7 @@ static bool draw_calls(reproduce *r, const frames_job *jobs)
     return reproduce_plot(r, p, "");
 }
 
-bool hessian_table3(reproduce *r)
+static bool run_hessian_table3(reproduce *r)
 {
     frames_job jobs[PAPER_SCENES * HESSIAN_ROWS];
     scene_take takes[PAPER_SCENES];
@@ -139,6 +139,12 @@ bool hessian_table3(reproduce *r)
     reproduce_note(r, "Each frame from the pose of the frame before, at most 1000 iterations; times are CPU times.");
     return reproduce_jobs(r, COUNT(jobs), run_frames, jobs) && print_calls(r, jobs) && draw_calls(r, jobs);
 }
+
+const experiment hessian_table3 = {.name = "hessian-table3",
+                                   .title = "Calls of the function until f < 1e-2",
+                                   .source = REPRODUCE_HESSIAN ", Table 3",
+                                   .uses_data = true,
+                                   .run = run_hessian_table3};
 
 // ---- Table 4 -------------------------------------------------------------------------------------------------------------
 
@@ -465,7 +471,7 @@ static void note_sequences(reproduce *r)
     }
 }
 
-bool hessian_table4(reproduce *r)
+static bool run_hessian_table4(reproduce *r)
 {
     bool is_there[COUNT(printed_takes)] = {false}, works = true, any = false;
     note_sequences(r);
@@ -487,6 +493,12 @@ bool hessian_table4(reproduce *r)
     }
     return works && print_missing(r, is_there);
 }
+
+const experiment hessian_table4 = {.name = "hessian-table4",
+                                   .title = "Error and time over a whole motion",
+                                   .source = REPRODUCE_HESSIAN ", Table 4",
+                                   .uses_data = true,
+                                   .run = run_hessian_table4};
 
 // ---- Fig. 8 --------------------------------------------------------------------------------------------------------------
 
@@ -617,7 +629,7 @@ static bool draw_sweep(reproduce *r, const sweep *w, const char *subtitle)
     return reproduce_plot(r, p, "");
 }
 
-bool hessian_fig8(reproduce *r)
+static bool run_hessian_fig8(reproduce *r)
 {
     const int theirs = 3624;
     bool has_theirs = reproduce_has_take(r, "dg_03-02_01"), has_ours = reproduce_has_take(r, REPRODUCE_TAKE);
@@ -645,6 +657,12 @@ bool hessian_fig8(reproduce *r)
     free(w);
     return works;
 }
+
+const experiment hessian_fig8 = {.name = "hessian-fig8",
+                                 .title = "Conjugate gradients: band against tolerance",
+                                 .source = REPRODUCE_HESSIAN ", Fig. 8",
+                                 .uses_data = true,
+                                 .run = run_hessian_fig8};
 
 // ---- Section 6.2: times --------------------------------------------------------------------------------------------------
 
@@ -766,7 +784,7 @@ static bool print_solves(reproduce *r, const scene_take *takes)
     return reproduce_sheet(r, s, "A solve with kmax = 100 and no other end than convergence to rounding", "") && works;
 }
 
-bool hessian_times(reproduce *r)
+static bool run_hessian_times(reproduce *r)
 {
     scene_take takes[3];
     if (!reproduce_scenes(r, PAPER_WALKING, 3, takes)) {
@@ -777,3 +795,9 @@ bool hessian_times(reproduce *r)
            "the exact Hessian, which ran all 100 iterations; ours end where steps no longer lower f.");
     return print_solves(r, takes) && print_evaluations(r, takes[0].study);
 }
+
+const experiment hessian_times = {.name = "hessian-times",
+                                  .title = "Time of an evaluation and of a solve",
+                                  .source = REPRODUCE_HESSIAN ", section 6.2",
+                                  .uses_data = true,
+                                  .run = run_hessian_times};

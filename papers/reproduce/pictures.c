@@ -126,19 +126,31 @@ static bool draw_frames(reproduce *r, bool is_workout)
     return write_frames(r, frames, count) && reproduce_plot(r, p, "");
 }
 
-bool hessian_fig2(reproduce *r)
+static bool run_hessian_fig2(reproduce *r)
 {
     return draw_frames(r, false);
 }
 
-bool hessian_fig6(reproduce *r)
+const experiment hessian_fig2 = {.name = "hessian-fig2",
+                                 .title = "Frames of walking, punching and kicking",
+                                 .source = REPRODUCE_HESSIAN ", Fig. 2",
+                                 .uses_data = true,
+                                 .run = run_hessian_fig2};
+
+static bool run_hessian_fig6(reproduce *r)
 {
     return draw_frames(r, true);
 }
 
+const experiment hessian_fig6 = {.name = "hessian-fig6",
+                                 .title = "Frames of a workout",
+                                 .source = REPRODUCE_HESSIAN ", Fig. 6",
+                                 .uses_data = true,
+                                 .run = run_hessian_fig6};
+
 // ---- Figs. A.9 and A.10: two links ---------------------------------------------------------------------------------------
 
-bool hessian_fig_a9(reproduce *r)
+static bool run_hessian_fig_a9(reproduce *r)
 {
     static const sheet_column columns[] = {{.key = "point", .head = "point"},
                                            {.key = "x", .head = "x", .format = "%.0f"},
@@ -182,6 +194,11 @@ bool hessian_fig_a9(reproduce *r)
     plot_text(p, PLOT_BLACK, 13.0, PLOT_MIDDLE, 1, 0, 0, 18, "θ₂");
     return reproduce_sheet(r, s, NULL, "") && reproduce_plot(r, p, "");
 }
+
+const experiment hessian_fig_a9 = {.name = "hessian-a9",
+                                   .title = "The arm of two links",
+                                   .source = REPRODUCE_HESSIAN ", Fig. A.9",
+                                   .run = run_hessian_fig_a9};
 
 enum { MAP = 121, GOALS = 3, SURFACE = 30 }; // angles 3 degrees apart; quads of a surface along a side
 
@@ -324,7 +341,7 @@ static void draw_surface(plot *p, int goal, const map *m, double highest)
     }
 }
 
-bool hessian_fig_a10(reproduce *r)
+static bool run_hessian_fig_a10(reproduce *r)
 {
     map *maps = needed(calloc(GOALS, sizeof *maps));
     double highest = 0.0;
@@ -352,6 +369,11 @@ bool hessian_fig_a10(reproduce *r)
     free(maps);
     return works;
 }
+
+const experiment hessian_fig_a10 = {.name = "hessian-a10",
+                                    .title = "Definiteness of its Hessian",
+                                    .source = REPRODUCE_HESSIAN ", Fig. A.10",
+                                    .run = run_hessian_fig_a10};
 
 // ---- Gradient descent in the plane ---------------------------------------------------------------------------------------
 //
@@ -605,7 +627,7 @@ static void draw_descent(plot *p, int row, planar_run runs[PLANAR_METHODS])
     }
 }
 
-bool notes_2d(reproduce *r)
+static bool run_notes_2d(reproduce *r)
 {
     planar_run(*runs)[PLANAR_METHODS] = needed(calloc(PLANAR_SKELETONS, sizeof *runs));
     for (int i = 0; i < PLANAR_SKELETONS * PLANAR_METHODS; ++i) {
@@ -628,3 +650,8 @@ bool notes_2d(reproduce *r)
     free(runs);
     return works;
 }
+
+const experiment notes_2d = {.name = "notes-2d",
+                             .title = "Gradient descent of an arm and a tree",
+                             .source = "notes on inverse kinematics in the plane",
+                             .run = run_notes_2d};

@@ -3,8 +3,8 @@
 #include "reproduce.h"
 
 #include "cli/data_files.h"
-#include "cli/terminal.h"
 #include "cli/programs.h"
+#include "cli/terminal.h"
 #include "cli/threads.h"
 #include "system/system.h"
 
@@ -14,51 +14,210 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HESSIAN  "Erleben & Andrews 2019"
-#define ERIK     "Ribeiro & Paiva 2019"
+// ---- Sheets --------------------------------------------------------------------------------------------------------------
+
+enum { MOST_COLUMNS = 24 };
+
+typedef struct cell {
+    char *text;
+    double number;
+} cell;
+
+struct sheet {
+    const sheet_column *columns;
+    int width, count, room; // count: cells
+    cell *cells;
+};
+
+sheet *sheet_create(const sheet_column *columns)
+{
+    sheet *s = needed(calloc(1, sizeof *s));
+    s->columns = columns;
+    while (columns[s->width].key && s->width < MOST_COLUMNS) {
+        s->width += 1;
+    }
+    return s;
+}
+
+void sheet_destroy(sheet *s)
+{
+    for (int i = 0; i < s->count; ++i) {
+        free(s->cells[i].text);
+    }
+    free(s->cells);
+    free(s);
+}
+
+static void add(sheet *s, char *text, double number)
+{
+    if (s->count == s->room) {
+        s->room = s->room ? 2 * s->room : 64;
+        s->cells = needed(realloc(s->cells, (size_t)s->room * sizeof *s->cells));
+    }
+    s->cells[s->count++] = (cell){text, number};
+}
+
+void sheet_text(sheet *s, const char *text)
+{
+    add(s, needed(strdup(text)), NAN);
+}
+
+void sheet_number(sheet *s, double number)
+{
+    add(s, NULL, number);
+}
+
+int sheet_rows(const sheet *s)
+{
+    return s->count / s->width;
+}
+
+static bool sheet_has_times(const sheet *s)
+{
+    bool has_times = false;
+    for (int i = 0; i < s->width; ++i) {
+        has_times = has_times || s->columns[i].is_time;
+    }
+    return has_times;
+}
+
+static const cell *cell_at(const sheet *s, int row, int column)
+{
+    return &s->cells[row * s->width + column];
+}
+
+// A cell as a terminal shows it.
+static void show_cell(const sheet *s, int row, int column, char *text, size_t size)
+{
+    const cell *c = cell_at(s, row, column);
+    if (c->text) {
+        snprintf(text, size, "%s", c->text);
+    } else if (!isfinite(c->number) || !s->columns[column].format) {
+        snprintf(text, size, "%s", "-");
+    } else {
+// the formats are those of the tables of this program
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        snprintf(text, size, s->columns[column].format, c->number);
+#pragma GCC diagnostic pop
+    }
+}
+
+// A table with aligned columns on standard output.
+static void sheet_print(const sheet *s)
+{
+    char line[1024] = "", text[256];
+    size_t used = 0;
+    for (int i = 0; i < s->width; ++i) {
+        if (s->columns[i].head) {
+            used += (size_t)snprintf(line + used, sizeof line - used, "%s%s%s", used ? "\t" : "",
+                                     s->columns[i].format ? ">" : "", s->columns[i].head);
+        }
+    }
+    table *t = table_create(line);
+    for (int row = 0; row < sheet_rows(s); ++row) {
+        used = 0;
+        for (int i = 0; i < s->width; ++i) {
+            if (s->columns[i].head && used < sizeof line) {
+                show_cell(s, row, i, text, sizeof text);
+                bool is_first = used == 0 && i == 0;
+                used += (size_t)snprintf(line + used, sizeof line - used, "%s%s", is_first ? "" : "\t", text);
+            }
+        }
+        table_row(t, "%s", line);
+    }
+    table_end(t, stdout);
+}
+
+static bool is_wanted(const sheet_column *c, bool times)
+{
+    return !c->format || c->is_time == times;
+}
+
+// In quotes where it holds a comma or a quote, which is then doubled (RFC 4180).
+static void write_text(FILE *stream, const char *text)
+{
+    bool is_quoted = strpbrk(text, ",\"\n") != NULL;
+    fputs(is_quoted ? "\"" : "", stream);
+    for (const char *c = text; *c; ++c) {
+        fputs(*c == '"' ? "\"" : "", stream);
+        fputc(*c, stream);
+    }
+    fputs(is_quoted ? "\"" : "", stream);
+}
+
+// With a line of keys. `times` chooses the texts and times instead of the texts and other numbers.
+static void sheet_write(const sheet *s, FILE *stream, bool times)
+{
+    const char *comma = "";
+    for (int i = 0; i < s->width; ++i) {
+        if (is_wanted(&s->columns[i], times)) {
+            fprintf(stream, "%s%s", comma, s->columns[i].key);
+            comma = ",";
+        }
+    }
+    fputc('\n', stream);
+    for (int row = 0; row < sheet_rows(s); ++row) {
+        comma = "";
+        for (int i = 0; i < s->width; ++i) {
+            const cell *c = cell_at(s, row, i);
+            if (!is_wanted(&s->columns[i], times)) {
+                continue;
+            }
+            fputs(comma, stream);
+            comma = ",";
+            if (c->text) {
+                write_text(stream, c->text);
+            } else if (isfinite(c->number)) {
+                fprintf(stream, "%.9g", c->number);
+            }
+        }
+        fputc('\n', stream);
+    }
+}
+
+// An array of objects.
+static json_node *sheet_json(const sheet *s)
+{
+    json_node *rows = json_new(JSON_ARRAY);
+    for (int row = 0; row < sheet_rows(s); ++row) {
+        json_node *object = json_new(JSON_OBJECT);
+        for (int i = 0; i < s->width; ++i) {
+            const cell *c = cell_at(s, row, i);
+            json_set(object, s->columns[i].key, c->text ? json_from_text(c->text) : json_from_number(c->number));
+        }
+        json_append(rows, object);
+    }
+    return rows;
+}
+
+// ---- The list ------------------------------------------------------------------------------------------------------------
+
 #define COUNT(a) ((int)(sizeof(a) / sizeof(a)[0]))
 
-static const experiment experiments[] = {
-    {"hessian-table3", "Calls of the function until f < 1e-2", HESSIAN ", Table 3", true, hessian_table3, false},
-    {"hessian-table4", "Error and time over a whole motion", HESSIAN ", Table 4", true, hessian_table4, false},
-    {"hessian-times", "Time of an evaluation and of a solve", HESSIAN ", section 6.2", true, hessian_times, false},
-    {"hessian-fig2", "Frames of walking, punching and kicking", HESSIAN ", Fig. 2", true, hessian_fig2, false},
-    {"hessian-fig3", "Convergence without limits", HESSIAN ", Fig. 3", true, hessian_fig3, false},
-    {"hessian-fig4", "Convergence with limits", HESSIAN ", Fig. 4", true, hessian_fig4, false},
-    {"hessian-fig5", "Convergence from zero", HESSIAN ", Fig. 5", true, hessian_fig5, false},
-    {"hessian-fig6", "Frames of a workout", HESSIAN ", Fig. 6", true, hessian_fig6, false},
-    {"hessian-fig7", "Convergence in a workout", HESSIAN ", Fig. 7", true, hessian_fig7, false},
-    {"hessian-fig8", "Conjugate gradients: band against tolerance", HESSIAN ", Fig. 8", true, hessian_fig8, false},
-    {"hessian-definiteness", "Definiteness along a motion", HESSIAN ", section 6.7", true, hessian_definiteness, false},
-    {"hessian-a9", "The arm of two links", HESSIAN ", Fig. A.9", false, hessian_fig_a9, false},
-    {"hessian-a10", "Definiteness of its Hessian", HESSIAN ", Fig. A.10", false, hessian_fig_a10, false},
-    {"erik-table8", "Iterations and time of ERIK and DLS", ERIK ", Table 8", false, erik_table8, true},
-    {"erik-table9", "Errors of ERIK and DLS on skeleton C", ERIK ", Table 9", false, erik_table9, true},
-    {"erik-fig7", "Five postures of skeleton C", ERIK ", Fig. 7", false, erik_fig7, false},
-    {"erik-fig8", "All postures of skeleton C", ERIK ", Fig. 8", false, erik_fig8, false},
-    {"erik-fig9", "All target orientations", ERIK ", Fig. 9", false, erik_fig9, false},
-    {"erik-fig10", "Orientation errors of ERIK and DLS", ERIK ", Fig. 10", false, erik_fig10, true},
-    {"erik-fig11", "Distributions of the errors, skeletons B to G", ERIK ", Fig. 11", false, erik_fig11, true},
-    {"erik-fig12", "Histograms of the errors, skeletons A to G", ERIK ", Fig. 12", false, erik_fig12, true},
-    {"erik-fig13", "Distributions of the errors of ERIK and DLS", ERIK ", Fig. 13", false, erik_fig13, true},
-    {"erik-aggravation", "Errors and iterations against the aggravation", ERIK ", eq. 21", false, erik_aggravation, true},
-    {"erik-fit", "The defaults against the printed numbers", ERIK ", Tables 8-9", false, erik_fit, true},
-    {"notes-2d", "Gradient descent of an arm and a tree", "notes on inverse kinematics in the plane", false, notes_2d,
-     false},
+// In the order in which they are listed and, by "all", made.
+static const experiment *const experiments[] = {
+    &hessian_table3,  &hessian_table4, &hessian_times,        &hessian_fig2,
+    &hessian_fig3,    &hessian_fig4,   &hessian_fig5,         &hessian_fig6,
+    &hessian_fig7,    &hessian_fig8,   &hessian_definiteness, &hessian_fig_a9,
+    &hessian_fig_a10, &erik_table8,    &erik_table9,          &erik_fig7,
+    &erik_fig8,       &erik_fig9,      &erik_fig10,           &erik_fig11,
+    &erik_fig12,      &erik_fig13,     &erik_aggravation,     &erik_fit,
+    &notes_2d,
 };
 enum { EXPERIMENTS = COUNT(experiments) };
 
 static const char *experiment_name(const void *user, int index)
 {
     (void)user;
-    return experiments[index].name;
+    return experiments[index]->name;
 }
 
 static const experiment *find_experiment(const char *name)
 {
     for (int i = 0; i < EXPERIMENTS; ++i) {
-        if (strcmp(experiments[i].name, name) == 0) {
-            return &experiments[i];
+        if (strcmp(experiments[i]->name, name) == 0) {
+            return experiments[i];
         }
     }
     const char *near = poise_nearest_name(name, experiment_name, NULL, EXPERIMENTS);
@@ -75,7 +234,7 @@ static app_exit list_experiments(bool json)
     json_node *list = json ? json_new(JSON_ARRAY) : NULL;
     table *t = json ? NULL : table_create("name\twhat\tfrom");
     for (int i = 0; i < EXPERIMENTS; ++i) {
-        const experiment *e = &experiments[i];
+        const experiment *e = experiments[i];
         if (json) {
             json_append(list, json_make("{s:s, s:s, s:s, s:b}", "name", e->name, "title", e->title, "source", e->source,
                                         "uses_data", e->uses_data));
@@ -130,7 +289,7 @@ static void write_again(const arguments *args, int at, bool is_all, reproduce *r
     for (int i = at; i < count && used < sizeof r->again; ++i) {
         used += (size_t)snprintf(r->again + used, sizeof r->again - used, " %s",
                                  at == 0 && is_all ? "all"
-                                 : is_all          ? experiments[i].name
+                                 : is_all          ? experiments[i]->name
                                                    : arguments_at(args, i));
         i = at == 0 && is_all ? count : i;
     }
@@ -147,9 +306,10 @@ static bool run_experiment(reproduce *r, const experiment *e, bool json)
 {
     r->now = e;
     if (rank_leads()) {
-        interrupt_words("poise: reproduce: stopped in %s, which begins anew next time.\nAnything finished before it is in %s. "
-                        "To go on:\n  %s\n",
-                        e->name, r->out, r->again);
+        interrupt_words(
+            "poise: reproduce: stopped in %s, which begins anew next time.\nAnything finished before it is in %s. "
+            "To go on:\n  %s\n",
+            e->name, r->out, r->again);
     }
     r->files[0] = '\0';
     snprintf(r->foot, sizeof r->foot, "After %s. Drawn by poise reproduce %s.", e->source, e->name);
@@ -227,7 +387,7 @@ static bool run_all(const arguments *args, reproduce *r)
     r->results = json ? json_new(JSON_ARRAY) : NULL;
     for (int i = 0; i < count && works; ++i) {
         write_again(args, i, is_all, r);
-        works = run_experiment(r, is_all ? &experiments[i] : find_experiment(arguments_at(args, i)), json);
+        works = run_experiment(r, is_all ? experiments[i] : find_experiment(arguments_at(args, i)), json);
     }
     interrupt_words(NULL);
     if (json && works) {
@@ -479,178 +639,4 @@ bool reproduce_shared_jobs(const reproduce *r, int count, int before, reproduce_
     bool works = ranks_current()->agree(all_worked(r, &j));
     progress_end();
     return works;
-}
-
-// ---- Sheets --------------------------------------------------------------------------------------------------------------
-
-enum { MOST_COLUMNS = 24 };
-
-typedef struct cell {
-    char *text;
-    double number;
-} cell;
-
-struct sheet {
-    const sheet_column *columns;
-    int width, count, room; // count: cells
-    cell *cells;
-};
-
-sheet *sheet_create(const sheet_column *columns)
-{
-    sheet *s = needed(calloc(1, sizeof *s));
-    s->columns = columns;
-    while (columns[s->width].key && s->width < MOST_COLUMNS) {
-        s->width += 1;
-    }
-    return s;
-}
-
-void sheet_destroy(sheet *s)
-{
-    for (int i = 0; i < s->count; ++i) {
-        free(s->cells[i].text);
-    }
-    free(s->cells);
-    free(s);
-}
-
-static void add(sheet *s, char *text, double number)
-{
-    if (s->count == s->room) {
-        s->room = s->room ? 2 * s->room : 64;
-        s->cells = needed(realloc(s->cells, (size_t)s->room * sizeof *s->cells));
-    }
-    s->cells[s->count++] = (cell){text, number};
-}
-
-void sheet_text(sheet *s, const char *text)
-{
-    add(s, needed(strdup(text)), NAN);
-}
-
-void sheet_number(sheet *s, double number)
-{
-    add(s, NULL, number);
-}
-
-int sheet_rows(const sheet *s)
-{
-    return s->count / s->width;
-}
-
-bool sheet_has_times(const sheet *s)
-{
-    bool has_times = false;
-    for (int i = 0; i < s->width; ++i) {
-        has_times = has_times || s->columns[i].is_time;
-    }
-    return has_times;
-}
-
-static const cell *cell_at(const sheet *s, int row, int column)
-{
-    return &s->cells[row * s->width + column];
-}
-
-// A cell as a terminal shows it.
-static void show_cell(const sheet *s, int row, int column, char *text, size_t size)
-{
-    const cell *c = cell_at(s, row, column);
-    if (c->text) {
-        snprintf(text, size, "%s", c->text);
-    } else if (!isfinite(c->number) || !s->columns[column].format) {
-        snprintf(text, size, "%s", "-");
-    } else {
-// the formats are those of the tables of this program
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-        snprintf(text, size, s->columns[column].format, c->number);
-#pragma GCC diagnostic pop
-    }
-}
-
-void sheet_print(const sheet *s)
-{
-    char line[1024] = "", text[256];
-    size_t used = 0;
-    for (int i = 0; i < s->width; ++i) {
-        if (s->columns[i].head) {
-            used += (size_t)snprintf(line + used, sizeof line - used, "%s%s%s", used ? "\t" : "",
-                                     s->columns[i].format ? ">" : "", s->columns[i].head);
-        }
-    }
-    table *t = table_create(line);
-    for (int row = 0; row < sheet_rows(s); ++row) {
-        used = 0;
-        for (int i = 0; i < s->width; ++i) {
-            if (s->columns[i].head && used < sizeof line) {
-                show_cell(s, row, i, text, sizeof text);
-                bool is_first = used == 0 && i == 0;
-                used += (size_t)snprintf(line + used, sizeof line - used, "%s%s", is_first ? "" : "\t", text);
-            }
-        }
-        table_row(t, "%s", line);
-    }
-    table_end(t, stdout);
-}
-
-static bool is_wanted(const sheet_column *c, bool times)
-{
-    return !c->format || c->is_time == times;
-}
-
-// In quotes where it holds a comma or a quote, which is then doubled (RFC 4180).
-static void write_text(FILE *stream, const char *text)
-{
-    bool is_quoted = strpbrk(text, ",\"\n") != NULL;
-    fputs(is_quoted ? "\"" : "", stream);
-    for (const char *c = text; *c; ++c) {
-        fputs(*c == '"' ? "\"" : "", stream);
-        fputc(*c, stream);
-    }
-    fputs(is_quoted ? "\"" : "", stream);
-}
-
-void sheet_write(const sheet *s, FILE *stream, bool times)
-{
-    const char *comma = "";
-    for (int i = 0; i < s->width; ++i) {
-        if (is_wanted(&s->columns[i], times)) {
-            fprintf(stream, "%s%s", comma, s->columns[i].key);
-            comma = ",";
-        }
-    }
-    fputc('\n', stream);
-    for (int row = 0; row < sheet_rows(s); ++row) {
-        comma = "";
-        for (int i = 0; i < s->width; ++i) {
-            const cell *c = cell_at(s, row, i);
-            if (!is_wanted(&s->columns[i], times)) {
-                continue;
-            }
-            fputs(comma, stream);
-            comma = ",";
-            if (c->text) {
-                write_text(stream, c->text);
-            } else if (isfinite(c->number)) {
-                fprintf(stream, "%.9g", c->number);
-            }
-        }
-        fputc('\n', stream);
-    }
-}
-
-json_node *sheet_json(const sheet *s)
-{
-    json_node *rows = json_new(JSON_ARRAY);
-    for (int row = 0; row < sheet_rows(s); ++row) {
-        json_node *object = json_new(JSON_OBJECT);
-        for (int i = 0; i < s->width; ++i) {
-            const cell *c = cell_at(s, row, i);
-            json_set(object, s->columns[i].key, c->text ? json_from_text(c->text) : json_from_number(c->number));
-        }
-        json_append(rows, object);
-    }
-    return rows;
 }

@@ -39,40 +39,30 @@ void sheet_text(sheet *s, const char *text); // copied
 void sheet_number(sheet *s, double number);
 
 int sheet_rows(const sheet *s);
-bool sheet_has_times(const sheet *s);
-
-// A table with aligned columns on standard output.
-void sheet_print(const sheet *s);
-
-// With a line of keys. `times` chooses the texts and times instead of the texts and other numbers.
-void sheet_write(const sheet *s, FILE *stream, bool times);
-
-// An array of objects.
-json_node *sheet_json(const sheet *s);
 
 // ---- Experiments ---------------------------------------------------------------------------------------------------------
 
 typedef struct reproduce reproduce;
 
-// Make it. False after one line on standard error.
-typedef bool experiment_run(reproduce *r);
-
 typedef struct experiment {
     const char *name;
-    const char *title;  // one line, no full stop
-    const char *source; // author, year, number
-    bool uses_data;     // of HDM05
-    experiment_run *run;
-    bool is_shared; // all ranks run it; else rank 0 runs it alone
+    const char *title;         // one line, no full stop
+    const char *source;        // author, year, number
+    bool uses_data;            // of HDM05
+    bool (*run)(reproduce *r); // false after one line on standard error
+    bool is_shared;            // all ranks run it; else rank 0 runs it alone
 } experiment;
 
+#define REPRODUCE_HESSIAN "Erleben & Andrews 2019"
+#define REPRODUCE_ERIK    "Ribeiro & Paiva 2019"
+
 // Each by its file; reproduce.c has the list.
-experiment_run hessian_fig3, hessian_fig4, hessian_fig5, hessian_fig7;                          // hessian_convergence.c
-experiment_run hessian_table3, hessian_table4, hessian_fig8, hessian_times;                     // hessian_tables.c
-experiment_run hessian_definiteness;                                                            // definiteness.c
-experiment_run hessian_fig2, hessian_fig6, hessian_fig_a9, hessian_fig_a10, notes_2d;           // pictures.c
-experiment_run erik_table8, erik_table9, erik_aggravation, erik_fit;                            // erik_tables.c
-experiment_run erik_fig7, erik_fig8, erik_fig9, erik_fig10, erik_fig11, erik_fig12, erik_fig13; // erik_figures.c
+extern const experiment hessian_fig3, hessian_fig4, hessian_fig5, hessian_fig7;                // hessian_convergence.c
+extern const experiment hessian_table3, hessian_table4, hessian_fig8, hessian_times;           // hessian_tables.c
+extern const experiment hessian_definiteness;                                                  // definiteness.c
+extern const experiment hessian_fig2, hessian_fig6, hessian_fig_a9, hessian_fig_a10, notes_2d; // pictures.c
+extern const experiment erik_table8, erik_table9, erik_aggravation, erik_fit;                  // erik_tables.c
+extern const experiment erik_fig7, erik_fig8, erik_fig9, erik_fig10, erik_fig11, erik_fig12, erik_fig13; // erik_figures.c
 
 #define REPRODUCE_TAKES 8 // kept at a time: four motions of ours, recordings
 
