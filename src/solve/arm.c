@@ -117,8 +117,11 @@ static void set_link(pz_arm_chain *chain, int i, const constant *link, double *p
 static void set_tail(pz_arm_chain *chain, int i, const constant *link, double psi)
 {
     chain->offset[i] = psi;
-    chain->tx[i] = link->t.x, chain->ty[i] = link->t.y, chain->tz[i] = link->t.z;
-    chain->ca[i] = 1.0, chain->sa[i] = 0.0;
+    chain->tx[i] = link->t.x;
+    chain->ty[i] = link->t.y;
+    chain->tz[i] = link->t.z;
+    chain->ca[i] = 1.0;
+    chain->sa[i] = 0.0;
     chain->tail = link->R;
 }
 
@@ -211,7 +214,9 @@ static void scale(double unit, pz_arm_chain *chain)
     chain->reach = (links + ends) / chain->unit;
     chain->size = min2(chain->reach, FAR_LENGTHS * max2(length, chain->unit) / chain->unit);
     for (int i = 0; i < chain->n; ++i) {
-        chain->tx[i] /= chain->unit, chain->ty[i] /= chain->unit, chain->tz[i] /= chain->unit;
+        chain->tx[i] /= chain->unit;
+        chain->ty[i] /= chain->unit;
+        chain->tz[i] /= chain->unit;
         chain->slide[i] = chain->turn[i] == 0 ? 1.0 / chain->unit : 0.0;
         chain->rate[i] = chain->turn[i] == 0 ? chain->unit : 1.0;
     }
@@ -605,8 +610,12 @@ static void banded_evaluate(const pz_arm_chain *chain, const pz_arm_target *targ
               m3_apply(&target->u, v3(v.y, -v.x, w))};
     at->rotation = banded_active(&A, e, target->rotation_tolerance);
 
-    at->rho[0] = left.x, at->rho[1] = left.y, at->rho[2] = left.z;
-    at->rho[3] = turned.x, at->rho[4] = turned.y, at->rho[5] = turned.z;
+    at->rho[0] = left.x;
+    at->rho[1] = left.y;
+    at->rho[2] = left.z;
+    at->rho[3] = turned.x;
+    at->rho[4] = turned.y;
+    at->rho[5] = turned.z;
     at->r = v3_dot(left, left);
     at->e = v3_dot(turned, turned);
 }
@@ -621,7 +630,12 @@ static void banded_rows(const pz_arm_chain *chain, const banded_point *at, const
 {
     arm_column column = arm_column_of(chain, true, &at->frames, i);
     vec3 p = m3_apply_transposed(&at->position, column.J), t = m3_apply_transposed(&at->rotation, column.a);
-    K[0] = p.x, K[1] = p.y, K[2] = p.z, K[3] = t.x, K[4] = t.y, K[5] = t.z;
+    K[0] = p.x;
+    K[1] = p.y;
+    K[2] = p.z;
+    K[3] = t.x;
+    K[4] = t.y;
+    K[5] = t.z;
     bool held = arm_is_held(run->side[i], dot6(K, at->rho));
     for (int k = 0; held && k < 6; ++k) {
         K[k] = 0.0;
@@ -664,7 +678,9 @@ bool pz_arm_search_banded(const pz_arm_chain *chain, const pz_arm_target *target
         bool met = (at.r <= target->most_r && at.e <= target->most_e) || cost <= target->cost;
         arm_note_iterate(progress.k, at.r, 0.5 * at.e, cost, lambda, run);
         if (arm_ends(&progress, f, met, most)) {
-            run->f = f, run->r = at.r, run->e = 0.5 * at.e;
+            run->f = f;
+            run->r = at.r;
+            run->e = 0.5 * at.e;
             run->iterations += (int)progress.k - 1;
             run->evaluations += (int)progress.k;
             return met;
@@ -1004,6 +1020,16 @@ static bool keeps_answer(void *context, pz_arm_call *call)
 
 // ---- The closest pose ----------------------------------------------------------------------------------------------------
 
+// The run as it was at an earlier point, with what was counted since.
+static void return_to(const pz_arm_run *earlier, pz_arm_run *run)
+{
+    pz_arm_run now = *run;
+    *run = *earlier;
+    run->iterations = now.iterations;
+    run->evaluations = now.evaluations;
+    run->best = now.best;
+}
+
 pz_arm_end pz_arm_find_closest(pz_arm_call *call, bool only_near, pz_arm_minimise minimise, void *context)
 {
     pz_arm_end end, best_end;
@@ -1017,8 +1043,7 @@ pz_arm_end pz_arm_find_closest(pz_arm_call *call, bool only_near, pz_arm_minimis
             closest = call->run;
         }
     }
-    closest.iterations = call->run.iterations, closest.evaluations = call->run.evaluations, closest.best = call->run.best;
-    call->run = closest;
+    return_to(&closest, &call->run);
     return best_end;
 }
 
@@ -1095,7 +1120,8 @@ static bool clamp_to_near_limits(const pz_arm_chain *chain, const double *q_star
         double limit = side > 0 ? chain->upper[i] : chain->lower[i];
         if (chain->turn[i] != 0 && fabs(q[i] - q_start[i]) > PZ_PI && fabs(near - limit) <= BESIDE) {
             q[i] = limit;
-            run->lower[i] = min2(limit, limit - side), run->upper[i] = max2(limit, limit - side);
+            run->lower[i] = min2(limit, limit - side);
+            run->upper[i] = max2(limit, limit - side);
             run->middle[i] = limit - 0.5 * side;
             are_there = true;
         }
@@ -1116,8 +1142,7 @@ static void stay_at_limits(poise_solver *solver, pz_arm_call *call)
     minimise(solver, call, q, &end);
     arm_turn_back(call->chain, call->chain->n, call->q_start, call->run.q);
     if (end != PZ_ARM_MET || !is_accepted(solver, call)) {
-        found.iterations = call->run.iterations, found.evaluations = call->run.evaluations, found.best = call->run.best;
-        call->run = found;
+        return_to(&found, &call->run);
     }
 }
 

@@ -225,7 +225,8 @@ PZ_INLINE bool arm_try_step(const pz_arm_chain *chain, const pz_arm_target *targ
     arm_model *m = &d->model;
     arm_point trial;
     for (int i = 0; i < n; ++i) {
-        q[i] = run->q[i], side[i] = run->side[i];
+        q[i] = run->q[i];
+        side[i] = run->side[i];
     }
     d->clamped = arm_move_or_clamp(chain, n, slides, run, d->x);
     d->predicted = d->exact ? arm_decrease(n, m->exact, m->g, d->x) : arm_decrease(n, m->gauss_newton, m->g, d->x);
@@ -237,7 +238,8 @@ PZ_INLINE bool arm_try_step(const pz_arm_chain *chain, const pz_arm_target *targ
         return true;
     }
     for (int i = 0; i < n; ++i) {
-        run->q[i] = q[i], run->side[i] = side[i];
+        run->q[i] = q[i];
+        run->side[i] = side[i];
     }
     return false;
 }
@@ -290,7 +292,8 @@ PZ_INLINE pz_arm_end arm_descend(const pz_arm_chain *chain, const pz_arm_target 
 {
     arm_descent d;
     d.W = zero ? 1.0 : target->W;
-    d.lambda = zero ? ARM_LAMBDA_NEAR : ARM_LAMBDA_FAR, d.growth = 2.0;
+    d.lambda = zero ? ARM_LAMBDA_NEAR : ARM_LAMBDA_FAR;
+    d.growth = 2.0;
     d.blind_left = ARM_BLIND_STEPS;
     arm_look_at(chain, target, n, slides, run, d.W, &d.at);
     pz_arm_end end = PZ_ARM_BUDGET;

@@ -361,7 +361,8 @@ REAL_FN void arm_put(const pz_arm_chain *chain, const arm_joints *joints, int i,
     if (chain->turn[i] != 0 && mask_any((below | above) & (real_fabs(q - middle) > ARM_NO_TURN))) {
         real turned = q - PZ_TWO_PI * arm_round((q - middle) / PZ_TWO_PI);
         q = real_select((below | above) & (turned > lower) & (turned < upper), turned, q);
-        below = q <= lower, above = q >= upper;
+        below = q <= lower;
+        above = q >= upper;
     }
     joints->q[i] = real_select(below, lower, real_select(above, upper, q));
     joints->side[i] = real_select(below, real_of(-1.0), real_where(above, real_of(1.0)));
@@ -416,7 +417,9 @@ REAL_FN arm_error arm_look(const pz_arm_chain *chain, int n, bool slides, const 
 REAL_FN void arm_note(const pz_arm_chain *chain, int n, bool slides, const arm_frames *frames, const arm_error *error,
                       const pz_arm_target *target, bool met, pz_arm_run *run)
 {
-    run->f = arm_energy(error), run->r = error->rr, run->e = error->e;
+    run->f = arm_energy(error);
+    run->r = error->rr;
+    run->e = error->e;
     for (int i = 0; ARM_REPORTS && met && i < n; ++i) {
         arm_column column = arm_column_of(chain, slides, frames, i);
         run->g[i] = arm_slope(&column, target->W, error);
@@ -524,7 +527,8 @@ REAL_FN void arm_take_step(const pz_arm_chain *chain, int n, bool slides, const 
 REAL_FN void arm_note_iterate(double k, double rr, double e, double cost, double lambda, pz_arm_run *run)
 {
     if (k == 0) {
-        run->first_r = rr, run->first_e = e;
+        run->first_r = rr;
+        run->first_e = e;
     }
     if (ARM_REPORTS && run->trace && k > 0) {
         arm_record(run, cost, lambda, false);
@@ -692,10 +696,14 @@ REAL_TARGET static void arm_lanes_aim(void *lanes, int l, const pz_arm_chain *ch
                                       const pz_arm_run *run)
 {
     arm_lanes *s = (arm_lanes *)lanes;
-    real3_set(&s->u.x, l, target->u.x), real3_set(&s->u.y, l, target->u.y), real3_set(&s->u.z, l, target->u.z);
+    real3_set(&s->u.x, l, target->u.x);
+    real3_set(&s->u.y, l, target->u.y);
+    real3_set(&s->u.z, l, target->u.z);
     real3_set(&s->t, l, target->t);
-    real_set(&s->most_r, l, target->most_r), real_set(&s->most_e, l, target->most_e);
-    real_set(&s->W, l, target->W), real_set(&s->cost, l, target->cost);
+    real_set(&s->most_r, l, target->most_r);
+    real_set(&s->most_e, l, target->most_e);
+    real_set(&s->W, l, target->W);
+    real_set(&s->cost, l, target->cost);
     for (int i = 0; i < chain->n; ++i) {
         real_set(&s->lower[i], l, run->lower[i]);
         real_set(&s->upper[i], l, run->upper[i]);
@@ -707,17 +715,21 @@ REAL_TARGET static void arm_lanes_begin(void *lanes, int l, const pz_arm_chain *
 {
     arm_lanes *s = (arm_lanes *)lanes;
     for (int i = 0; i < chain->n; ++i) {
-        real_set(&s->q[i], l, run->q[i]), real_set(&s->side[i], l, run->side[i]);
+        real_set(&s->q[i], l, run->q[i]);
+        real_set(&s->side[i], l, run->side[i]);
     }
     real_set(&s->progress.k, l, 0.0);
-    real_set(&s->progress.f1, l, INFINITY), real_set(&s->progress.f2, l, INFINITY), real_set(&s->progress.f3, l, INFINITY);
+    real_set(&s->progress.f1, l, INFINITY);
+    real_set(&s->progress.f2, l, INFINITY);
+    real_set(&s->progress.f3, l, INFINITY);
 }
 
 REAL_TARGET static void arm_lanes_get_end(const void *lanes, int l, const pz_arm_chain *chain, pz_arm_run *run)
 {
     const arm_lanes *s = (const arm_lanes *)lanes;
     for (int i = 0; i < chain->n; ++i) {
-        run->q[i] = real_get(&s->q[i], l), run->side[i] = real_get(&s->side[i], l);
+        run->q[i] = real_get(&s->q[i], l);
+        run->side[i] = real_get(&s->side[i], l);
     }
 }
 
@@ -725,8 +737,11 @@ REAL_TARGET static void arm_lanes_get_numbers(const void *lanes, int l, const pz
 {
     const arm_lanes *s = (const arm_lanes *)lanes;
     int evaluations = (int)real_get(&s->progress.k, l);
-    run->f = real_get(&s->f, l), run->r = real_get(&s->error.rr, l), run->e = real_get(&s->error.e, l);
-    run->first_r = real_get(&s->first_r, l), run->first_e = real_get(&s->first_e, l);
+    run->f = real_get(&s->f, l);
+    run->r = real_get(&s->error.rr, l);
+    run->e = real_get(&s->error.e, l);
+    run->first_r = real_get(&s->first_r, l);
+    run->first_e = real_get(&s->first_e, l);
     run->iterations += evaluations - 1;
     run->evaluations += evaluations;
     for (int i = 0; i < chain->n; ++i) {

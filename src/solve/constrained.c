@@ -116,15 +116,25 @@ pz_constrained *pz_constrained_lay_out(const poise_solver *solver, pz_arena *are
     w.is_equality = (bool *)pz_arena_take(arena, rows, sizeof *w.is_equality);
     w.hints = (pz_hint *)pz_arena_take(arena, (size_t)w.dual.capacity, sizeof *w.hints);
     w.hint_ids = (int *)pz_arena_take(arena, (size_t)w.dual.capacity, sizeof *w.hint_ids);
-    w.J = numbers(arena, rows * n), w.c = numbers(arena, rows), w.c_trial = numbers(arena, rows);
+    w.J = numbers(arena, rows * n);
+    w.c = numbers(arena, rows);
+    w.c_trial = numbers(arena, rows);
     w.noise = numbers(arena, rows);
     w.is_noise = (bool *)pz_arena_take(arena, rows, sizeof *w.is_noise);
-    w.exact = numbers(arena, n * n), w.gauss_newton = numbers(arena, n * n),
+    w.exact = numbers(arena, n * n);
+    w.gauss_newton = numbers(arena, n * n);
     pz_leaf_factor_lay_out(&w.factor, (int)n, arena);
-    w.span = numbers(arena, n), w.D = numbers(arena, n), w.g = numbers(arena, n), w.correction = numbers(arena, n);
-    w.lower = numbers(arena, n), w.upper = numbers(arena, n);
-    w.q_trial = numbers(arena, nq), w.q_held = numbers(arena, nq);
-    w.q_least = numbers(arena, nq), w.q_base = numbers(arena, nq), w.q_start = numbers(arena, nq);
+    w.span = numbers(arena, n);
+    w.D = numbers(arena, n);
+    w.g = numbers(arena, n);
+    w.correction = numbers(arena, n);
+    w.lower = numbers(arena, n);
+    w.upper = numbers(arena, n);
+    w.q_trial = numbers(arena, nq);
+    w.q_held = numbers(arena, nq);
+    w.q_least = numbers(arena, nq);
+    w.q_base = numbers(arena, nq);
+    w.q_start = numbers(arena, nq);
     w.marks = (unsigned char *)pz_arena_take(arena, (size_t)solver->model->joint_count, sizeof *w.marks);
     for (size_t i = 0; w.span && i < n; ++i) {
         w.span[i] = pz_axis_slides(solver->model, solver->model->dof_axis[i]) ? solver->model->unit : 1.0;
@@ -443,10 +453,17 @@ static void pose_program(pz_constrained *w, const double *g, const pz_leaf_facto
 {
     pz_dual *d = &w->dual;
     d->row_count = w->at.count;
-    d->J = w->J, d->c = w->c, d->is_equality = w->is_equality;
-    d->lower = w->lower, d->upper = w->upper;
-    d->g = g, d->L = L, d->D = w->D, d->span = w->span;
-    d->soften = SOFTEN, d->deep = DEEP;
+    d->J = w->J;
+    d->c = w->c;
+    d->is_equality = w->is_equality;
+    d->lower = w->lower;
+    d->upper = w->upper;
+    d->g = g;
+    d->L = L;
+    d->D = w->D;
+    d->span = w->span;
+    d->soften = SOFTEN;
+    d->deep = DEEP;
     d->slack = SLACK;
     d->agrees = max2(PZ_DUAL_AGREES, w->constraints.closure);
     d->noise = w->constraints.closure > CLOSURE_EXACT ? w->noise : NULL;

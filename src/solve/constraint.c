@@ -313,7 +313,9 @@ static void take_point(sink *s, int index, const pz_ends *at)
     for (int k = 0; k < 3; ++k) {
         pz_constraint_row *row = begin_row(s, index, PZ_ROW_POINTS, k);
         row->is_equality = true;
-        row->contact.a = at->x, row->contact.b = at->y, row->contact.normal = unit[k];
+        row->contact.a = at->x;
+        row->contact.b = at->y;
+        row->contact.normal = unit[k];
         row->room = row->slope * v3_dot(unit[k], off);
         take(s, row);
     }
@@ -387,7 +389,8 @@ static void take_distance(sink *s, int index, const pz_ends *at)
     vec3 apart = v3_sub(at->x, at->y);
     double D = v3_norm(apart);
     bool is_smooth = D > PZ_CORES_MEET * s->kin->model->unit;
-    row->contact.a = at->x, row->contact.b = at->y;
+    row->contact.a = at->x;
+    row->contact.b = at->y;
     row->contact.gap = D;
     row->contact.is_smooth = is_smooth;
     row->contact.normal = is_smooth ? v3_scale(apart, 1.0 / D) : v3(0, 0, 1);

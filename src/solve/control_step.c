@@ -286,7 +286,9 @@ static void follow_form(const poise_model *model, const double *q, const double 
         double rr = 0.0, rv = 0.0, ra = 0.0, largest = 0.0;
         for (int i = 0; i < n; ++i) {
             double r = q[at->q + i] + step[dof + i];
-            rr += r * r, rv += r * v[dof + i], ra += r * q_out[at->q + i];
+            rr += r * r;
+            rv += r * v[dof + i];
+            ra += r * q_out[at->q + i];
             largest = max2(largest, fabs(r - q_out[at->q + i]));
         }
         double a = largest > 1.0 ? ra / rr : 1.0; // clamping moves it by no more than roundings

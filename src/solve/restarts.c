@@ -77,13 +77,18 @@ static bool set_rotation(const poise_model *model, const pz_joint *joint, const 
     quat r = quat_from_matrix(M);
     if (step->kind == PZ_QUATERNION) {
         double *c = q + step->q;
-        c[0] = r.x, c[1] = r.y, c[2] = r.z, c[3] = r.w;
+        c[0] = r.x;
+        c[1] = r.y;
+        c[2] = r.z;
+        c[3] = r.w;
         return true;
     }
     if (step->kind == PZ_EXPMAP) {
         vec3 v = so3_log(r);
         double *c = q + step->q;
-        c[0] = v.x, c[1] = v.y, c[2] = v.z;
+        c[0] = v.x;
+        c[1] = v.y;
+        c[2] = v.z;
         return true;
     }
     return turn_angles(&model->steps[joint->step_end - 3], M, q);
@@ -97,7 +102,9 @@ bool pz_set_root(const poise_model *model, const mat3 *R, vec3 away, double *q)
     if (!v3_is_finite(d) || !set_rotation(model, root, &M, q)) {
         return false;
     }
-    q[root->q_begin] = d.x, q[root->q_begin + 1] = d.y, q[root->q_begin + 2] = d.z;
+    q[root->q_begin] = d.x;
+    q[root->q_begin + 1] = d.y;
+    q[root->q_begin + 2] = d.z;
     return poise_model_clamp(model, q, NULL, NULL) == POISE_OK;
 }
 

@@ -378,7 +378,9 @@ static void posture_product(const poise_sensitivity *s, double sign, const doubl
         vec3 u = v3(step_in[v], step_in[v + 1], step_in[v + 2]);
         vec3 g = v3(one->gradient[v], one->gradient[v + 1], one->gradient[v + 2]);
         vec3 p = v3_mad(sym3_apply(&one->block[0][step->block], u), -0.5 * sign, v3_cross(g, u));
-        product[v] += p.x, product[v + 1] += p.y, product[v + 2] += p.z;
+        product[v] += p.x;
+        product[v + 1] += p.y;
+        product[v + 2] += p.z;
     }
 }
 

@@ -164,7 +164,12 @@ REAL_FN bool pose_gradient(const pz_pose_lanes *arm, int n, const poise_pose *ta
     arm_apply_inverse(&inverse, pack3_vector(s.first), pack3_vector(s.second), &y, &z);
     z = v3_sub(z, v3_cross(pack3_vector(frames.p), y));
     y = v3_scale(y, 1.0 / arm->chain.unit);
-    dL_dx[0] = y.x, dL_dx[1] = y.y, dL_dx[2] = y.z, dL_dx[3] = z.x, dL_dx[4] = z.y, dL_dx[5] = z.z;
+    dL_dx[0] = y.x;
+    dL_dx[1] = y.y;
+    dL_dx[2] = y.z;
+    dL_dx[3] = z.x;
+    dL_dx[4] = z.y;
+    dL_dx[5] = z.z;
     return true;
 }
 

@@ -192,7 +192,9 @@ static void fill_rotation(const mat3 *R, double out[9])
 {
     const vec3 columns[3] = {R->x, R->y, R->z};
     for (int i = 0; i < 3; ++i) {
-        out[i] = columns[i].x, out[3 + i] = columns[i].y, out[6 + i] = columns[i].z;
+        out[i] = columns[i].x;
+        out[3 + i] = columns[i].y;
+        out[6 + i] = columns[i].z;
     }
 }
 

@@ -121,7 +121,9 @@ static void draw_balls(const poise_solver *solver, const pz_goal_set *moves, pz_
         double z = 2.0 * next_uniform(state) - 1.0, across = sqrt(1.0 - z * z), sine, cosine;
         pz_sincos(PZ_TWO_PI * next_uniform(state), &sine, &cosine);
         double angle = PZ_PI * next_uniform(state);
-        step[dof] = angle * across * cosine, step[dof + 1] = angle * across * sine, step[dof + 2] = angle * z;
+        step[dof] = angle * across * cosine;
+        step[dof + 1] = angle * across * sine;
+        step[dof + 2] = angle * z;
     }
 }
 

@@ -518,7 +518,8 @@ REAL_KERNEL void lane_shorten(real *q, int count, unsigned lanes)
     for (int i = 0; i < REAL_WIDTH; ++i) {
         vec3 v = {q[0][i], q[1][i], count == 3 ? q[2][i] : 0.0};
         if ((lanes >> i & 1u) && so3_reparameterise(&v)) {
-            q[0][i] = v.x, q[1][i] = v.y;
+            q[0][i] = v.x;
+            q[1][i] = v.y;
             if (count == 3) {
                 q[2][i] = v.z;
             }
@@ -532,7 +533,10 @@ REAL_KERNEL void lane_keep_quaternion(const real *from, unsigned lanes, real *to
     for (int i = 0; i < REAL_WIDTH; ++i) {
         if (lanes >> i & 1u) {
             quat unit = pz_unit_quat((quat){from[0][i], from[1][i], from[2][i], from[3][i]});
-            to[0][i] = unit.x, to[1][i] = unit.y, to[2][i] = unit.z, to[3][i] = unit.w;
+            to[0][i] = unit.x;
+            to[1][i] = unit.y;
+            to[2][i] = unit.z;
+            to[3][i] = unit.w;
         }
     }
 }
@@ -543,7 +547,10 @@ REAL_KERNEL void lane_retract_quaternion(const real *from, const real *dv, unsig
     real3 v = {real_where(ready, dv[0]), real_where(ready, dv[1]), real_where(ready, dv[2])};
     real_quat a = quat_normalize((real_quat){from[0], from[1], from[2], from[3]});
     real_quat r = quat_normalize(quat_mul(a, real_exp_quat(v)));
-    to[0] = r.x, to[1] = r.y, to[2] = r.z, to[3] = r.w;
+    to[0] = r.x;
+    to[1] = r.y;
+    to[2] = r.z;
+    to[3] = r.w;
     real zero = real_of(0.0);
     real_mask rests = ready & (real_mask)(v.x == zero) & (real_mask)(v.y == zero) & (real_mask)(v.z == zero);
     if (mask_any(rests)) {

@@ -100,7 +100,8 @@ static void find_order(pz_tree_step *t, int *waits, int *before)
     int *last = t->order, ready = 0; // last child of each so far
     for (int g = 0; g < t->group_count; ++g) {
         int parent = t->groups[g].parent;
-        waits[g] = 0, last[g] = before[g] = -1;
+        waits[g] = 0;
+        last[g] = before[g] = -1;
         if (parent >= 0) {
             before[g] = last[parent];
             last[parent] = g;
