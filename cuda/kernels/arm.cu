@@ -112,7 +112,7 @@ __device__ __forceinline__ bool is_met_near(const pz_cuda_task &task, const pz_a
     }
     arm_open(&task.chain, N, start, run);
     arm_begin(&task.chain, N, q, run);
-    arm_error error = arm_look(&task.chain, N, false, run->q, target, &frames);
+    arm_error error = arm_evaluate(&task.chain, N, false, run->q, target, &frames);
     run->r = error.rr, run->e = error.e;
     return arm_target_is_met(&error, target);
 }
@@ -583,7 +583,7 @@ __device__ __forceinline__ void run_searches(const pz_cuda_task &task, const pz_
             }
         } else if (state == LANE_SEARCHES) {
             arm_frames frames;
-            arm_error error = arm_look(chain, n, N == 0, run->q, target, &frames);
+            arm_error error = arm_evaluate(chain, n, N == 0, run->q, target, &frames);
             double f = arm_energy(&error);
             met = arm_target_is_met(&error, target);
             if (arm_ends(&progress, f, met, longest)) {
@@ -591,7 +591,7 @@ __device__ __forceinline__ void run_searches(const pz_cuda_task &task, const pz_
                 has_ended = met || !pz_arm_is_near_zero(run);
                 state = has_ended ? state : LANE_WAITS;
             } else {
-                arm_take_step(chain, n, N == 0, &frames, &error, arm_damping(f), run);
+                arm_step(chain, n, N == 0, &frames, &error, arm_damping(f), run);
             }
         }
         pz_world_room room = {INFINITY, -1};

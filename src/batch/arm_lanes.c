@@ -98,20 +98,20 @@ static bool arm_serves(void *scratch, const poise_problem *problem)
 
 // ---- Problems ------------------------------------------------------------------------------------------------------------
 
-static void solve_alone(const engine *e, poise_problem *p)
+static void arm_solve_alone(const engine *e, poise_problem *p)
 {
     p->status = poise_solve(e->solver, p->goals, p->goal_count, p->q, &p->report, NULL);
 }
 
 // Begin the search that the current call wants next.
-static void begin_search(engine *e, int l)
+static void arm_begin_lane(engine *e, int l)
 {
     pz_arm_begin_search(e->solver, &e->lanes[l].search);
     e->kernel->begin(e->state, l, e->chain, &e->lanes[l].search.run);
 }
 
 // Give the problem to the lane. False: it is solved already, or refused.
-static bool take(engine *e, int l, poise_problem *p)
+static bool arm_load(engine *e, int l, poise_problem *p)
 {
     lane *here = &e->lanes[l];
     p->status = pz_solve_begin_call(e->solver, &here->call, p->goals, p->goal_count, p->q, NULL);
@@ -121,18 +121,18 @@ static bool take(engine *e, int l, poise_problem *p)
     bool fits = pz_arm_prepare(e->solver, e->solver->arm, &here->search);
     const pz_arm_chain *chain = here->search.chain;
     if (!fits || chain->slides || chain->n < LEAST_JOINTS || here->search.target.has_band) {
-        solve_alone(e, p);
+        arm_solve_alone(e, p);
         return false;
     }
     e->chain = chain;
     here->problem = p;
     e->kernel->aim(e->state, l, chain, &here->search.target, &here->search.run);
-    begin_search(e, l);
+    arm_begin_lane(e, l);
     return true;
 }
 
 // Bring the problem that is next but one, and the goal and the start of the next one, nearer to the processor.
-static void fetch_ahead(const engine *e)
+static void prefetch_next(const engine *e)
 {
     if (e->next + 1 < e->queued) {
         const poise_problem *p = e->queue[e->next];
@@ -145,13 +145,13 @@ static void fetch_ahead(const engine *e)
     }
 }
 
-static void refill(engine *e, int l)
+static void arm_refill(engine *e, int l)
 {
     e->busy &= ~(1u << l);
     while (e->next < e->queued) {
-        if (take(e, l, e->queue[e->next++])) {
+        if (arm_load(e, l, e->queue[e->next++])) {
             e->busy |= 1u << l;
-            fetch_ahead(e);
+            prefetch_next(e);
             return;
         }
     }
@@ -172,7 +172,7 @@ static int lowest(unsigned bits)
 }
 
 // The search in a lane is over: the next one, or the next problem.
-static void settle(engine *e, int l, bool met)
+static void arm_end_lane(engine *e, int l, bool met)
 {
     lane *here = &e->lanes[l];
     poise_solver *solver = e->solver;
@@ -185,17 +185,17 @@ static void settle(engine *e, int l, bool met)
                                  pz_arm_search(e->chain, &here->search.target, e->most, &here->search.run));
     }
     if (!over) {
-        begin_search(e, l);
+        arm_begin_lane(e, l);
         return;
     }
     pz_arm_conclude(solver, &here->search);
     pz_solve_end(solver, here->problem->q, &here->problem->report);
-    refill(e, l);
+    arm_refill(e, l);
 }
 
 // ---- Passes --------------------------------------------------------------------------------------------------------------
 
-static bool are_alike(const poise_goal *a, const poise_goal *b)
+static bool have_one_frame(const poise_goal *a, const poise_goal *b)
 {
     return a->body == b->body && memcmp(&a->local, &b->local, sizeof a->local) == 0;
 }
@@ -206,7 +206,7 @@ static int group_alike(poise_problem **problems, int count)
     int alike = 1;
     for (int i = 1; i < count; ++i) {
         poise_problem *p = problems[i];
-        if (are_alike(problems[0]->goals, p->goals)) {
+        if (have_one_frame(problems[0]->goals, p->goals)) {
             problems[i] = problems[alike];
             problems[alike++] = p;
         }
@@ -219,12 +219,12 @@ static void arm_pass(engine *e)
 {
     if ((e->queued - e->next) * FEW <= e->width) {
         while (e->next < e->queued) {
-            solve_alone(e, e->queue[e->next++]);
+            arm_solve_alone(e, e->queue[e->next++]);
         }
         return;
     }
     for (int l = 0; l < e->width; ++l) {
-        refill(e, l);
+        arm_refill(e, l);
     }
     while (e->busy) {
         pz_arm_stops stops = e->kernel->evaluate(e->state, e->busy, e->chain, e->most);
@@ -237,7 +237,7 @@ static void arm_pass(engine *e)
         for (unsigned left = stopped; left; left &= left - 1) {
             int l = lowest(left);
             e->kernel->get_numbers(e->state, l, e->chain, &e->lanes[l].search.run);
-            settle(e, l, stops.met >> l & 1);
+            arm_end_lane(e, l, stops.met >> l & 1);
         }
     }
 }

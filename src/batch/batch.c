@@ -44,7 +44,7 @@ static poise_status check_options(const poise_model *model, const poise_batch_op
 }
 
 // One worker's memory.
-static void lay_out_worker(const poise_batch *batch, worker *w, pz_arena *arena)
+static void worker_lay_out(const poise_batch *batch, worker *w, pz_arena *arena)
 {
     const poise_solver_options *options = &batch->options.solver;
     size_t size = pz_solver_size(batch->model, options);
@@ -67,11 +67,11 @@ static poise_batch *batch_lay_out(const poise_batch *plan, pz_arena *arena)
     if (!workers) { // counting: all are alike
         worker first;
         size_t used = arena->used;
-        lay_out_worker(plan, &first, arena);
+        worker_lay_out(plan, &first, arena);
         pz_arena_take(arena, (size_t)plan->options.workers - 1, arena->used - used);
     }
     for (int i = 0; workers && i < plan->options.workers; ++i) {
-        lay_out_worker(plan, &workers[i], arena);
+        worker_lay_out(plan, &workers[i], arena);
     }
     if (batch && !arena->full) {
         *batch = *plan;

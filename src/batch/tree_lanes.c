@@ -112,7 +112,7 @@ static void plan(pz_tree_lanes *t)
 // ---- Memory --------------------------------------------------------------------------------------------------------------
 
 // Registers for `count` numbers, cleared.
-static double *take_registers(const pz_tree_lanes *t, int count, pz_arena *arena)
+static double *allocate_registers(const pz_tree_lanes *t, int count, pz_arena *arena)
 {
     double *taken = pz_arena_take(arena, (size_t)count * (size_t)t->lanes, sizeof *taken);
     if (taken) {
@@ -121,65 +121,65 @@ static double *take_registers(const pz_tree_lanes *t, int count, pz_arena *arena
     return taken;
 }
 
-static void take_goals(pz_tree_lanes *t, pz_arena *arena)
+static void allocate_goals(pz_tree_lanes *t, pz_arena *arena)
 {
     int n = t->max_goals, joints = t->model->joint_count, places = 2 * n; // a body with 4 markers or more rounds up to 4
     t->goals = pz_arena_take(arena, (size_t)n, sizeof *t->goals);
     t->by_body = pz_arena_take(arena, (size_t)n, sizeof *t->by_body);
-    t->goal_l = take_registers(t, 3 * n, arena);
-    t->goal_t = take_registers(t, 3 * n, arena);
-    t->goal_w = take_registers(t, n, arena);
-    t->goal_cost = take_registers(t, n, arena);
-    t->goal_is_off = (int64_t *)take_registers(t, n, arena);
-    t->place_l = take_registers(t, 3 * places, arena);
-    t->place_t = take_registers(t, 3 * places, arena);
-    t->place_w = take_registers(t, places, arena);
-    t->moment = take_registers(t, 22 * joints, arena);
-    t->body_cost = take_registers(t, joints, arena);
+    t->goal_l = allocate_registers(t, 3 * n, arena);
+    t->goal_t = allocate_registers(t, 3 * n, arena);
+    t->goal_w = allocate_registers(t, n, arena);
+    t->goal_cost = allocate_registers(t, n, arena);
+    t->goal_is_off = (int64_t *)allocate_registers(t, n, arena);
+    t->place_l = allocate_registers(t, 3 * places, arena);
+    t->place_t = allocate_registers(t, 3 * places, arena);
+    t->place_w = allocate_registers(t, places, arena);
+    t->moment = allocate_registers(t, 22 * joints, arena);
+    t->body_cost = allocate_registers(t, joints, arena);
 }
 
-static void take_point(pz_tree_lanes *t, pz_arena *arena)
+static void allocate_point(pz_tree_lanes *t, pz_arena *arena)
 {
     const poise_model *model = t->model;
-    t->q_at = take_registers(t, model->nq, arena);
-    t->q_try = take_registers(t, model->nq, arena);
-    t->origin = take_registers(t, 3, arena);
-    t->R = take_registers(t, 9 * model->joint_count, arena);
-    t->p = take_registers(t, 3 * model->joint_count, arena);
-    t->S = take_registers(t, 6 * model->axis_count, arena);
-    t->value = take_registers(t, model->value_count, arena);
-    t->sine = take_registers(t, model->turn_count, arena);
-    t->cosine = take_registers(t, model->turn_count, arena);
-    t->blocks = take_registers(t, 17 * model->block_count, arena);
-    t->sums = take_registers(t, 22 * model->joint_count, arena);
-    t->gradient = take_registers(t, model->nv, arena);
-    t->diagonal = take_registers(t, model->nv, arena);
-    t->D = take_registers(t, model->nv, arena);
-    t->cost = take_registers(t, 1, arena);
+    t->q_at = allocate_registers(t, model->nq, arena);
+    t->q_try = allocate_registers(t, model->nq, arena);
+    t->origin = allocate_registers(t, 3, arena);
+    t->R = allocate_registers(t, 9 * model->joint_count, arena);
+    t->p = allocate_registers(t, 3 * model->joint_count, arena);
+    t->S = allocate_registers(t, 6 * model->axis_count, arena);
+    t->value = allocate_registers(t, model->value_count, arena);
+    t->sine = allocate_registers(t, model->turn_count, arena);
+    t->cosine = allocate_registers(t, model->turn_count, arena);
+    t->blocks = allocate_registers(t, 17 * model->block_count, arena);
+    t->sums = allocate_registers(t, 22 * model->joint_count, arena);
+    t->gradient = allocate_registers(t, model->nv, arena);
+    t->diagonal = allocate_registers(t, model->nv, arena);
+    t->D = allocate_registers(t, model->nv, arena);
+    t->cost = allocate_registers(t, 1, arena);
 }
 
-static void take_step(pz_tree_lanes *t, pz_arena *arena)
+static void allocate_step(pz_tree_lanes *t, pz_arena *arena)
 {
     int nv = t->model->nv, groups = t->group_count;
-    t->hold = (int64_t *)take_registers(t, nv, arena);
-    t->hold_value = take_registers(t, nv, arena);
-    t->x = take_registers(t, nv, arena);
-    t->Pi = take_registers(t, 21 * groups, arena);
-    t->pi = take_registers(t, 6 * groups, arena);
-    t->B = take_registers(t, 18 * groups, arena);
-    t->L = take_registers(t, 6 * groups, arena);
-    t->gamma = take_registers(t, 3 * groups, arena);
-    t->V = take_registers(t, 6 * groups, arena);
-    t->product = take_registers(t, nv, arena);
-    t->axis_V = take_registers(t, 6 * nv, arena);
-    t->axis_U = take_registers(t, 6 * nv, arena);
-    t->lambda = take_registers(t, 1, arena);
-    t->largest = take_registers(t, 1, arena);
-    t->worst = take_registers(t, 1, arena);
-    t->predicted = take_registers(t, 1, arena);
+    t->hold = (int64_t *)allocate_registers(t, nv, arena);
+    t->hold_value = allocate_registers(t, nv, arena);
+    t->x = allocate_registers(t, nv, arena);
+    t->Pi = allocate_registers(t, 21 * groups, arena);
+    t->pi = allocate_registers(t, 6 * groups, arena);
+    t->B = allocate_registers(t, 18 * groups, arena);
+    t->L = allocate_registers(t, 6 * groups, arena);
+    t->gamma = allocate_registers(t, 3 * groups, arena);
+    t->V = allocate_registers(t, 6 * groups, arena);
+    t->product = allocate_registers(t, nv, arena);
+    t->axis_V = allocate_registers(t, 6 * nv, arena);
+    t->axis_U = allocate_registers(t, 6 * nv, arena);
+    t->lambda = allocate_registers(t, 1, arena);
+    t->largest = allocate_registers(t, 1, arena);
+    t->worst = allocate_registers(t, 1, arena);
+    t->predicted = allocate_registers(t, 1, arena);
 }
 
-static void set_idle(pz_tree_lanes *t, int lane);
+static void tree_set_idle(pz_tree_lanes *t, int lane);
 
 static void *tree_lay_out(poise_solver *solver, const poise_batch_options *options, const poise_model *model, int lanes,
                           pz_arena *arena)
@@ -195,15 +195,15 @@ static void *tree_lay_out(poise_solver *solver, const poise_batch_options *optio
     t->lane = pz_arena_take(arena, (size_t)lanes, sizeof *t->lane);
     t->is_taken = pz_arena_take(arena, QUEUE / 64, sizeof *t->is_taken);
     double *q_start = pz_arena_take(arena, (size_t)lanes * (size_t)model->nq, sizeof *q_start);
-    take_goals(t, arena);
-    take_point(t, arena);
-    take_step(t, arena);
+    allocate_goals(t, arena);
+    allocate_point(t, arena);
+    allocate_step(t, arena);
     if (made && !arena->full) {
         pz_tree_groups(((const pz_damped *)solver->method)->tree, &t->group_count);
         plan(t);
         for (int i = 0; i < lanes; ++i) {
             t->lane[i] = (pz_tree_lane){.call.problem.q_start = q_start + (size_t)i * (size_t)model->nq};
-            set_idle(t, i);
+            tree_set_idle(t, i);
         }
     }
     return made;
@@ -212,7 +212,7 @@ static void *tree_lay_out(poise_solver *solver, const poise_batch_options *optio
 // ---- Layout --------------------------------------------------------------------------------------------------------------
 
 // A marker as lanes know them, or one without weight, on a body that there is.
-static bool is_plain(const pz_tree_lanes *t, const poise_goal *goal)
+static bool is_plain_goal(const pz_tree_lanes *t, const poise_goal *goal)
 {
     return goal->kind == POISE_GOAL_POSITION && goal->loss == POISE_LOSS_NONE && !pz_has_band(goal->tolerance) &&
            goal->body >= 0 && goal->body < t->model->joint_count;
@@ -223,14 +223,14 @@ static bool tree_serves(void *scratch, const poise_problem *problem)
 {
     const pz_tree_lanes *t = scratch;
     return problem->goals && problem->q && problem->goal_count >= 1 && problem->goal_count <= t->max_goals &&
-           is_plain(t, &problem->goals[0]);
+           is_plain_goal(t, &problem->goals[0]);
 }
 
 static bool all_are_plain(const pz_tree_lanes *t, const poise_problem *problem)
 {
     bool plain = true;
     for (int i = 0; i < problem->goal_count && plain; ++i) {
-        plain = is_plain(t, &problem->goals[i]);
+        plain = is_plain_goal(t, &problem->goals[i]);
     }
     return plain;
 }
@@ -239,7 +239,7 @@ static bool fits(const pz_tree_lanes *t, const poise_problem *problem)
 {
     bool same = problem->goal_count == t->goal_count;
     for (int i = 0; i < t->goal_count && same; ++i) {
-        same = problem->goals[i].body == t->goals[i].body && is_plain(t, &problem->goals[i]);
+        same = problem->goals[i].body == t->goals[i].body && is_plain_goal(t, &problem->goals[i]);
     }
     return same;
 }
@@ -281,7 +281,7 @@ static void store3(double *registers, size_t lanes, vec3 v)
 }
 
 // No problem: a pose that costs no trouble.
-static void set_idle(pz_tree_lanes *t, int lane)
+static void tree_set_idle(pz_tree_lanes *t, int lane)
 {
     double *q = t->solver->q_try;
     poise_model_neutral(t->model, q);
@@ -355,7 +355,7 @@ static bool starts_at_edge(const poise_solver *s)
     return any;
 }
 
-static void solve_alone(pz_tree_lanes *t, poise_problem *p)
+static void tree_solve_alone(pz_tree_lanes *t, poise_problem *p)
 {
     p->status = poise_solve(t->solver, p->goals, p->goal_count, p->q, &p->report, NULL);
 }
@@ -372,7 +372,7 @@ static bool load(pz_tree_lanes *t, int lane, poise_problem *problem)
     poise_solver *s = t->solver;
     pz_tree_lane *at = &t->lane[lane];
     if (lanes_are_vain(t)) {
-        solve_alone(t, problem);
+        tree_solve_alone(t, problem);
         return false;
     }
     problem->status = pz_solve_begin_call(s, &at->call, problem->goals, problem->goal_count, problem->q, NULL);
@@ -381,7 +381,7 @@ static bool load(pz_tree_lanes *t, int lane, poise_problem *problem)
     }
     pz_solve_start(s, 0, false);
     if (starts_at_edge(s) || pz_tips_serves(s)) {
-        solve_alone(t, problem);
+        tree_solve_alone(t, problem);
         return false;
     }
     const pz_marker_set *set = s->at->markers;
@@ -405,7 +405,7 @@ static bool load(pz_tree_lanes *t, int lane, poise_problem *problem)
 }
 
 // The next problem of this layout goes into a lane, or the lane is idle.
-static void refill(pz_tree_lanes *t, int lane)
+static void tree_refill(pz_tree_lanes *t, int lane)
 {
     for (; t->next < t->queue_count; ++t->next) {
         uint64_t bit = UINT64_C(1) << (t->next % 64), *taken = &t->is_taken[t->next / 64];
@@ -418,19 +418,19 @@ static void refill(pz_tree_lanes *t, int lane)
             }
         }
     }
-    set_idle(t, lane);
+    tree_set_idle(t, lane);
 }
 
 // Out of its lane: from the start, on its own.
 static void hand_over(pz_tree_lanes *t, int lane)
 {
     t->left += 1;
-    solve_alone(t, t->lane[lane].problem);
-    refill(t, lane);
+    tree_solve_alone(t, t->lane[lane].problem);
+    tree_refill(t, lane);
 }
 
 // Is the lane's point called closest where poise_solve looks again?
-static bool needs_second_look(const pz_tree_lanes *t, const pz_tree_lane *at, int lane)
+static bool needs_certifying(const pz_tree_lanes *t, const pz_tree_lane *at, int lane)
 {
     const poise_problem *p = at->problem;
     bool is_looked_at = at->call.answer.end.outcome == POISE_OUTCOME_CLOSEST && p->goal_count <= PZ_LOOKED_AT;
@@ -443,13 +443,12 @@ static bool needs_second_look(const pz_tree_lanes *t, const pz_tree_lane *at, in
 }
 
 // The answer and its report.
-static void finish(pz_tree_lanes *t, int lane)
+static void tree_finish_lane(pz_tree_lanes *t, int lane)
 {
     pz_tree_lane *at = &t->lane[lane];
     poise_solver *s = t->solver;
     poise_report *r = &at->call.answer.report;
-    if ((at->call.answer.end.outcome != POISE_OUTCOME_REACHED && s->options.restarts > 0) ||
-        needs_second_look(t, at, lane)) {
+    if ((at->call.answer.end.outcome != POISE_OUTCOME_REACHED && s->options.restarts > 0) || needs_certifying(t, at, lane)) {
         hand_over(t, lane);
         return;
     }
@@ -461,7 +460,7 @@ static void finish(pz_tree_lanes *t, int lane)
     pz_solve_continue(s, &at->call);
     at->call.answer.is_measured = true;
     pz_solve_end(s, at->problem->q, &at->problem->report);
-    refill(t, lane);
+    tree_refill(t, lane);
 }
 
 // ---- Passes --------------------------------------------------------------------------------------------------------------
@@ -571,7 +570,7 @@ static bool judge(pz_tree_lanes *t, int lane)
 }
 
 // At a new point: is the lane done? Otherwise it begins a step.
-static bool is_done(pz_tree_lanes *t, int lane, bool met, bool stationary)
+static bool tree_lane_is_done(pz_tree_lanes *t, int lane, bool met, bool stationary)
 {
     pz_tree_lane *at = &t->lane[lane];
     at->call.answer.report.gradient = t->largest[lane];
@@ -644,7 +643,7 @@ static bool tree_pass(pz_tree_lanes *t)
         unsigned stationary = t->kernels->inspect(t, fresh, moved, metric, &met);
         for (int i = 0; i < t->lanes; ++i) {
             if ((fresh | moved) >> i & 1u) {
-                done |= (unsigned)is_done(t, i, met >> i & 1u, stationary >> i & 1u) << i;
+                done |= (unsigned)tree_lane_is_done(t, i, met >> i & 1u, stationary >> i & 1u) << i;
             }
         }
     }
@@ -653,7 +652,7 @@ static bool tree_pass(pz_tree_lanes *t)
     }
     for (int i = 0; i < t->lanes; ++i) {
         if (done >> i & 1u) {
-            finish(t, i);
+            tree_finish_lane(t, i);
         }
         busy |= t->lane[i].problem != NULL;
     }
@@ -671,14 +670,14 @@ static void run_queue(pz_tree_lanes *t)
             continue;
         }
         if (!all_are_plain(t, t->queue[first])) { // it fits no layout
-            solve_alone(t, t->queue[first]);
+            tree_solve_alone(t, t->queue[first]);
             continue;
         }
         set_layout(t, t->queue[first]);
         t->next = t->fetching = first;
         bool busy = false;
         for (int i = 0; i < t->lanes; ++i) {
-            refill(t, i);
+            tree_refill(t, i);
             busy = busy || t->lane[i].problem;
         }
         while (busy) {

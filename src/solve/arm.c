@@ -517,7 +517,7 @@ void pz_arm_table_next(const pz_arm_chain *chain, const pz_arm_target *target, p
 }
 
 // Where search number m begins: the caller's start, then entries of the table, then the sequence.
-static void begin_search(const poise_solver *solver, pz_arm_call *call, int m)
+static void arm_start_search(const poise_solver *solver, pz_arm_call *call, int m)
 {
     double q[PZ_ARM_MOST];
     const pz_arm_chain *chain = call->chain;
@@ -535,7 +535,7 @@ static void begin_search(const poise_solver *solver, pz_arm_call *call, int m)
 
 void pz_arm_begin_search(const poise_solver *solver, pz_arm_call *call)
 {
-    begin_search(solver, call, call->search);
+    arm_start_search(solver, call, call->search);
 }
 
 // ---- One search ----------------------------------------------------------------------------------------------------------
@@ -714,7 +714,7 @@ pz_arm_end pz_arm_finish(const pz_arm_chain *chain, const pz_arm_target *target,
 static void measure_run(const pz_arm_chain *chain, const pz_arm_target *target, pz_arm_run *run)
 {
     arm_point point;
-    arm_look_at(chain, target, chain->n, true, run, target->W, &point);
+    arm_evaluate_point(chain, target, chain->n, true, run, target->W, &point);
     arm_note(chain, chain->n, true, &point.frames, &point.error, target, true, run);
 }
 
@@ -725,7 +725,7 @@ double pz_arm_derivatives(const pz_arm_chain *chain, const pz_arm_target *target
     arm_frames frames;
     arm_model model;
     int n = chain->n;
-    arm_error error = arm_look(chain, n, true, q, target, &frames);
+    arm_error error = arm_evaluate(chain, n, true, q, target, &frames);
     arm_make_columns(chain, n, true, &frames, &error, W, inside, &model);
     arm_make_exact(n, &frames, &error, target, W, &model);
     memcpy(g, model.g, (size_t)n * sizeof *g);
@@ -747,7 +747,7 @@ static void set_configuration(const poise_solver *solver, const pz_arm_chain *ch
 }
 
 // Of the iterations recorded since `first`, only those count as accepted that came closer than all before.
-static void judge_trace(const poise_solver *solver, pz_arm_run *run, int first)
+static void arm_judge_trace(const poise_solver *solver, pz_arm_run *run, int first)
 {
     for (int i = first; i < solver->answer->report.traced; ++i) {
         poise_trace *record = &solver->options.trace[i];
@@ -763,7 +763,7 @@ static pz_arm_end descend_generally(poise_solver *solver, pz_arm_call *call)
     int traced = solver->answer->report.traced;
     set_configuration(solver, call->chain, call->run.q, solver->q_try);
     poise_outcome outcome = pz_solver_run_from(solver, solver->q_try).outcome;
-    judge_trace(solver, &call->run, traced);
+    arm_judge_trace(solver, &call->run, traced);
     for (int i = 0; i < call->chain->n; ++i) {
         call->run.q[i] = solver->at->kin.q[call->chain->q[i]];
     }
@@ -774,7 +774,7 @@ static pz_arm_end descend_generally(poise_solver *solver, pz_arm_call *call)
 }
 
 // Look for a zero from where the run is, within the limits of `chain`, which is the call's or the same without limits.
-static bool search_zero(const pz_arm_chain *chain, int max_iterations, pz_arm_call *call)
+static bool arm_search_zero(const pz_arm_chain *chain, int max_iterations, pz_arm_call *call)
 {
     int most = pz_arm_search_most(max_iterations);
     return call->target.has_band ? pz_arm_search_banded(chain, &call->target, most, &call->run)
@@ -787,7 +787,7 @@ bool pz_arm_finish_search(const pz_arm_chain *chain, const pz_arm_target *target
            pz_arm_finish(chain, target, true, pz_arm_finish_most(max_iterations), run) == PZ_ARM_MET;
 }
 
-static bool finish_search(const poise_solver *solver, pz_arm_call *call, bool met)
+static bool arm_finish_search(const poise_solver *solver, pz_arm_call *call, bool met)
 {
     return met || pz_arm_finish_search(call->chain, &call->target, solver->options.max_iterations, &call->run);
 }
@@ -802,7 +802,7 @@ static void count_search(poise_solver *solver, const pz_arm_call *call, int m)
 }
 
 // Would the caller keep this answer, as it would be handed out?
-static bool is_accepted(poise_solver *solver, pz_arm_call *call)
+static bool arm_is_accepted(poise_solver *solver, pz_arm_call *call)
 {
     if (!solver->problem->accepts) {
         return true;
@@ -814,7 +814,7 @@ static bool is_accepted(poise_solver *solver, pz_arm_call *call)
 
 bool pz_arm_end_search(poise_solver *solver, pz_arm_call *call, bool met)
 {
-    call->met = finish_search(solver, call, met) && is_accepted(solver, call);
+    call->met = arm_finish_search(solver, call, met) && arm_is_accepted(solver, call);
     count_search(solver, call, call->search);
     if (call->met) {
         return true;
@@ -920,12 +920,12 @@ static bool search_from(const pz_arm_chain *chain, const double *q, int max_iter
 {
     arm_open(chain, chain->n, q, &call->run);
     arm_begin(chain, chain->n, q, &call->run);
-    return search_zero(chain, max_iterations, call) ||
+    return arm_search_zero(chain, max_iterations, call) ||
            pz_arm_finish_search(chain, &call->target, max_iterations, &call->run);
 }
 
 // The zero in the run moved inside the limits, into q. Returns how far the joint farthest outside was moved.
-static double bring_inside(const pz_arm_chain *chain, pz_arm_run *run, double *q)
+static double arm_bring_inside(const pz_arm_chain *chain, pz_arm_run *run, double *q)
 {
     double farthest = 0.0;
     arm_open(chain, chain->n, run->q, run);
@@ -945,7 +945,7 @@ static bool search_inside(const pz_arm_chain *open, int max_iterations, zeros *a
     const pz_arm_chain *chain = call->chain;
     double found[PZ_ARM_MOST], q[PZ_ARM_MOST], before = INFINITY;
     memcpy(found, call->run.q, sizeof found);
-    double far = bring_inside(chain, &call->run, q);
+    double far = arm_bring_inside(chain, &call->run, q);
     if (all->are_isolated && count_find(chain, found, far, all) > ZERO_TRIES) {
         return false;
     }
@@ -955,7 +955,7 @@ static bool search_inside(const pz_arm_chain *open, int max_iterations, zeros *a
             break;
         }
         before = far;
-        far = bring_inside(chain, &call->run, q);
+        far = arm_bring_inside(chain, &call->run, q);
     }
     return search_from(chain, q, max_iterations, call);
 }
@@ -1015,7 +1015,7 @@ static pz_arm_reach search_beyond(const poise_solver *solver, pz_arm_call *call,
 
 static bool keeps_answer(void *context, pz_arm_call *call)
 {
-    return is_accepted(context, call);
+    return arm_is_accepted(context, call);
 }
 
 // ---- The closest pose ----------------------------------------------------------------------------------------------------
@@ -1030,13 +1030,13 @@ static void return_to(const pz_arm_run *earlier, pz_arm_run *run)
     run->best = now.best;
 }
 
-pz_arm_end pz_arm_find_closest(pz_arm_call *call, bool only_near, pz_arm_minimise minimise, void *context)
+pz_arm_end pz_arm_find_closest(pz_arm_call *call, bool only_near, pz_arm_minimise arm_minimise, void *context)
 {
     pz_arm_end end, best_end;
-    double best = minimise(context, call, call->q_start, &best_end);
+    double best = arm_minimise(context, call, call->q_start, &best_end);
     pz_arm_run closest = call->run;
     for (int k = 0; k < call->end_count && !only_near && best_end != PZ_ARM_MET; ++k) {
-        double cost = minimise(context, call, call->ends[k].q, &end);
+        double cost = arm_minimise(context, call, call->ends[k].q, &end);
         if (end == PZ_ARM_MET || cost < best) {
             best = cost;
             best_end = end;
@@ -1047,7 +1047,7 @@ pz_arm_end pz_arm_find_closest(pz_arm_call *call, bool only_near, pz_arm_minimis
     return best_end;
 }
 
-static double minimise(void *context, pz_arm_call *call, const double *q, pz_arm_end *end)
+static double arm_minimise(void *context, pz_arm_call *call, const double *q, pz_arm_end *end)
 {
     poise_solver *solver = context;
     arm_begin(call->chain, call->chain->n, q, &call->run);
@@ -1063,13 +1063,13 @@ static double minimise(void *context, pz_arm_call *call, const double *q, pz_arm
 static pz_arm_end find_closest(poise_solver *solver, pz_arm_call *call)
 {
     bool only_near = solver->options.restarts == 0 && solver->options.start == POISE_START_WARM;
-    return pz_arm_find_closest(call, only_near, minimise, solver);
+    return pz_arm_find_closest(call, only_near, arm_minimise, solver);
 }
 
 // ---- The answer ----------------------------------------------------------------------------------------------------------
 
 // The largest component of the projected gradient at the answer, per unit of a coordinate.
-static double slope_of(const pz_arm_call *call)
+static double arm_slope_of(const pz_arm_call *call)
 {
     const pz_arm_chain *chain = call->chain;
     double largest = 0.0;
@@ -1083,13 +1083,13 @@ static double slope_of(const pz_arm_call *call)
 
 // Measure an answer without a band by the chain's own numbers, which are those of the general objective up to rounding:
 // r is over L, energies are over rotation_weight. True when the goal is met.
-static bool is_reached(poise_solver *solver, const pz_arm_call *call)
+static bool arm_is_reached(poise_solver *solver, const pz_arm_call *call)
 {
     const poise_solver_options *options = &solver->options;
     poise_report *report = &solver->answer->report;
     double w = solver->problem->goals[0].rotation_weight;
     report->cost = w * pz_arm_cost(&call->target, &call->run);
-    report->gradient = w * slope_of(call);
+    report->gradient = w * arm_slope_of(call);
     report->worst_length = call->chain->unit * sqrt(call->run.r);
     report->worst_angle = arm_angle(call->run.e);
     solver->answer->is_measured =
@@ -1139,9 +1139,9 @@ static void stay_at_limits(poise_solver *solver, pz_arm_call *call)
     if (!clamp_to_near_limits(call->chain, call->q_start, q, &call->run)) {
         return;
     }
-    minimise(solver, call, q, &end);
+    arm_minimise(solver, call, q, &end);
     arm_turn_back(call->chain, call->chain->n, call->q_start, call->run.q);
-    if (end != PZ_ARM_MET || !is_accepted(solver, call)) {
+    if (end != PZ_ARM_MET || !arm_is_accepted(solver, call)) {
         return_to(&found, &call->run);
     }
 }
@@ -1159,7 +1159,7 @@ static void doubt_closest(poise_solver *solver, const pz_arm_call *call)
 
 // The descent stops where the gradient vanishes, which may be a saddle: the general method looks for a way out of it, and goes
 // on from there. Again where a limit is hardly pushed against, and a second look leads down from it.
-static void leave_saddle(poise_solver *solver)
+static void arm_leave_saddle(poise_solver *solver)
 {
     size_t size = (size_t)solver->model->nq * sizeof *solver->q_try;
     bool goes_on = true;
@@ -1175,7 +1175,7 @@ static void leave_saddle(poise_solver *solver)
     }
 }
 
-static void conclude(poise_solver *solver, pz_arm_call *call, pz_arm_end end)
+static void arm_conclude(poise_solver *solver, pz_arm_call *call, pz_arm_end end)
 {
     poise_report *report = &solver->answer->report;
     arm_turn_back(call->chain, call->chain->n, call->q_start, call->run.q);
@@ -1185,7 +1185,7 @@ static void conclude(poise_solver *solver, pz_arm_call *call, pz_arm_end end)
     set_configuration(solver, call->chain, call->run.q, solver->q_best);
     report->iterations += call->run.iterations;
     report->evaluations += call->run.evaluations;
-    if (end == PZ_ARM_MET && !call->target.has_band && is_reached(solver, call)) {
+    if (end == PZ_ARM_MET && !call->target.has_band && arm_is_reached(solver, call)) {
         solver->answer->end = pz_reached;
         return;
     }
@@ -1194,7 +1194,7 @@ static void conclude(poise_solver *solver, pz_arm_call *call, pz_arm_end end)
     pz_refresh_diagonal(solver);
     if (pz_is_done(solver, &solver->answer->end)) {
         if (solver->answer->end.outcome == POISE_OUTCOME_CLOSEST) {
-            leave_saddle(solver);
+            arm_leave_saddle(solver);
         }
         doubt_closest(solver, call);
         return;
@@ -1211,7 +1211,7 @@ void pz_arm_conclude(poise_solver *solver, pz_arm_call *call)
         call->reach = search_beyond(solver, call, keeps_answer, solver);
         call->met = call->reach == PZ_ARM_WITHIN_LIMITS;
     }
-    conclude(solver, call, call->met ? PZ_ARM_MET : find_closest(solver, call));
+    arm_conclude(solver, call, call->met ? PZ_ARM_MET : find_closest(solver, call));
 }
 
 bool pz_arm_solve(poise_solver *solver, pz_arm *arm)
@@ -1223,7 +1223,7 @@ bool pz_arm_solve(poise_solver *solver, pz_arm *arm)
     bool met;
     do {
         pz_arm_begin_search(solver, call);
-        met = search_zero(call->chain, solver->options.max_iterations, call);
+        met = arm_search_zero(call->chain, solver->options.max_iterations, call);
     } while (!pz_arm_end_search(solver, call, met));
     pz_arm_conclude(solver, call);
     return true;
@@ -1242,7 +1242,7 @@ static double distance_of(const poise_solver *solver, const pz_arm_chain *chain,
 }
 
 // The same but for whole turns of hinges? An angle of pi is one of -pi.
-static bool are_alike(const pz_arm_chain *chain, const double *a, const double *b)
+static bool arm_are_alike(const pz_arm_chain *chain, const double *a, const double *b)
 {
     for (int i = 0; i < chain->n; ++i) {
         int q = chain->q[i];
@@ -1263,7 +1263,7 @@ static void add_solution(const poise_solver *solver, const pz_arm_chain *chain, 
     double distance = distance_of(solver, chain, found);
     int at = 0;
     for (int k = 0; k < *count; ++k) {
-        if (are_alike(chain, found, rows + (size_t)k * nq)) {
+        if (arm_are_alike(chain, found, rows + (size_t)k * nq)) {
             return;
         }
         at += distance_of(solver, chain, rows + (size_t)k * nq) <= distance;
@@ -1282,7 +1282,7 @@ static bool find_sharply(poise_solver *solver, pz_arm_call *call)
     pz_arm_target wanted = call->target;
     call->target.most_r = min2(wanted.most_r, POLISHED * POLISHED);
     call->target.most_e = min2(wanted.most_e, POLISHED * POLISHED);
-    bool met = finish_search(solver, call, search_zero(call->chain, solver->options.max_iterations, call));
+    bool met = arm_finish_search(solver, call, arm_search_zero(call->chain, solver->options.max_iterations, call));
     call->target = wanted;
     return met || (call->run.r <= wanted.most_r && 2.0 * call->run.e <= wanted.most_e);
 }
@@ -1317,7 +1317,7 @@ static int find_all(poise_solver *solver, pz_arm_call *call, double *solutions, 
     const pz_arm_chain *chain = call->chain;
     solution_rows all = {solver, solutions, capacity, 0};
     for (int m = 0; m <= solver->options.restarts; ++m) {
-        begin_search(solver, call, m);
+        arm_start_search(solver, call, m);
         if (find_sharply(solver, call)) {
             add_run(&all, call);
         } else {
@@ -1332,7 +1332,7 @@ static int find_all(poise_solver *solver, pz_arm_call *call, double *solutions, 
         }
         measure_run(chain, &call->target, &call->run);
     }
-    conclude(solver, call, all.count > 0 ? PZ_ARM_MET : find_closest(solver, call));
+    arm_conclude(solver, call, all.count > 0 ? PZ_ARM_MET : find_closest(solver, call));
     return all.count;
 }
 

@@ -133,7 +133,7 @@ PZ_INLINE bool arm_move_or_clamp(const pz_arm_chain *chain, int n, bool slides, 
         double rate = slides ? chain->rate[i] : 1.0, q = run->q[i] + rate * x[i];
         if (x[i] != 0 && !(q > run->lower[i] && q < run->upper[i])) {
             double at = run->q[i];
-            arm_put(chain, &joints, i, q);
+            arm_set_within(chain, &joints, i, q);
             x[i] = run->side[i] != 0 ? (run->q[i] - at) / rate : x[i];
             clamped = clamped || run->side[i] != 0;
         } else {
@@ -177,10 +177,10 @@ typedef struct arm_descent {
     int blind_left;
 } arm_descent;
 
-PZ_INLINE void arm_look_at(const pz_arm_chain *chain, const pz_arm_target *target, int n, bool slides, const pz_arm_run *run,
-                           double W, arm_point *point)
+PZ_INLINE void arm_evaluate_point(const pz_arm_chain *chain, const pz_arm_target *target, int n, bool slides,
+                                  const pz_arm_run *run, double W, arm_point *point)
 {
-    point->error = arm_look(chain, n, slides, run->q, target, &point->frames);
+    point->error = arm_evaluate(chain, n, slides, run->q, target, &point->frames);
     point->f = 0.5 * W * point->error.rr + point->error.e;
 }
 
@@ -230,7 +230,7 @@ PZ_INLINE bool arm_try_step(const pz_arm_chain *chain, const pz_arm_target *targ
     }
     d->clamped = arm_move_or_clamp(chain, n, slides, run, d->x);
     d->predicted = d->exact ? arm_decrease(n, m->exact, m->g, d->x) : arm_decrease(n, m->gauss_newton, m->g, d->x);
-    arm_look_at(chain, target, n, slides, run, d->W, &trial);
+    arm_evaluate_point(chain, target, n, slides, run, d->W, &trial);
     double noise = ARM_ROUNDING * (f + d->W * chain->size * sqrt(d->at.error.rr) + sqrt(d->at.error.e));
     d->blind = d->has_step && fabs(d->predicted) <= noise;
     if (trial.f < f || (d->blind && trial.f <= f + noise)) {
@@ -295,7 +295,7 @@ PZ_INLINE pz_arm_end arm_descend(const pz_arm_chain *chain, const pz_arm_target 
     d.lambda = zero ? ARM_LAMBDA_NEAR : ARM_LAMBDA_FAR;
     d.growth = 2.0;
     d.blind_left = ARM_BLIND_STEPS;
-    arm_look_at(chain, target, n, slides, run, d.W, &d.at);
+    arm_evaluate_point(chain, target, n, slides, run, d.W, &d.at);
     pz_arm_end end = PZ_ARM_BUDGET;
     bool accepted = true;
     int k = 0;

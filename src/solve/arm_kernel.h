@@ -349,7 +349,7 @@ REAL_FN real arm_round(real x)
 // Put q_i within its interval: a hinge that left it comes back by whole turns where that is possible, else it is clamped.
 // Whole turns, not one: near a singularity undamped steps are tens of radians. Below and above exclude each other, or both
 // limits are the same.
-REAL_FN void arm_put(const pz_arm_chain *chain, const arm_joints *joints, int i, real q)
+REAL_FN void arm_set_within(const pz_arm_chain *chain, const arm_joints *joints, int i, real q)
 {
     real lower = joints->lower[i], upper = joints->upper[i], middle = joints->middle[i];
     if (REAL_WIDTH == 1 && real_all_between(q, lower, upper)) { // most steps of a single problem
@@ -372,7 +372,7 @@ REAL_FN void arm_put(const pz_arm_chain *chain, const arm_joints *joints, int i,
 REAL_FN void arm_move(const pz_arm_chain *chain, int n, bool slides, const real *x, const arm_joints *joints)
 {
     for (int i = 0; i < n; ++i) {
-        arm_put(chain, joints, i, joints->q[i] + (slides ? chain->rate[i] * x[i] : x[i]));
+        arm_set_within(chain, joints, i, joints->q[i] + (slides ? chain->rate[i] * x[i] : x[i]));
     }
 }
 
@@ -405,8 +405,8 @@ REAL_FN bool arm_target_is_met(const arm_error *error, const pz_arm_target *targ
 }
 
 // The error at q, and the frames there.
-REAL_FN arm_error arm_look(const pz_arm_chain *chain, int n, bool slides, const double *q, const pz_arm_target *target,
-                           arm_frames *frames)
+REAL_FN arm_error arm_evaluate(const pz_arm_chain *chain, int n, bool slides, const double *q, const pz_arm_target *target,
+                               arm_frames *frames)
 {
     pack33 u = pack33_load(&target->u);
     arm_forward(chain, n, slides, ARM_ALONE, q, frames);
@@ -449,7 +449,7 @@ REAL_FN void arm_begin(const pz_arm_chain *chain, int n, const double *q, pz_arm
 {
     arm_joints joints = arm_joints_of(run);
     for (int i = 0; i < n; ++i) {
-        arm_put(chain, &joints, i, q[i]);
+        arm_set_within(chain, &joints, i, q[i]);
     }
 }
 
@@ -500,8 +500,8 @@ REAL_TARGET PZ_FN void arm_note_step(int n, const arm_column *columns, const arm
 }
 
 // One step from the point that `frames` and `error` describe.
-REAL_FN void arm_take_step(const pz_arm_chain *chain, int n, bool slides, const arm_frames *frames, const arm_error *error,
-                           double lambda, pz_arm_run *run)
+REAL_FN void arm_step(const pz_arm_chain *chain, int n, bool slides, const arm_frames *frames, const arm_error *error,
+                      double lambda, pz_arm_run *run)
 {
     arm_column columns[PZ_ARM_MOST];
     double x[PZ_ARM_MOST], kappa = arm_kappa(error->e);
@@ -544,7 +544,7 @@ REAL_FN bool arm_search(const pz_arm_chain *chain, const pz_arm_target *target, 
     double lambda = 0.0;
     for (;;) {
         arm_frames frames;
-        arm_error error = arm_look(chain, n, slides, run->q, target, &frames);
+        arm_error error = arm_evaluate(chain, n, slides, run->q, target, &frames);
         double f = arm_energy(&error);
         bool met = arm_target_is_met(&error, target);
         arm_note_iterate(progress.k, error.rr, error.e, 0.5 * target->W * error.rr + error.e, lambda, run);
@@ -555,7 +555,7 @@ REAL_FN bool arm_search(const pz_arm_chain *chain, const pz_arm_target *target, 
             return met;
         }
         lambda = arm_damping(f);
-        arm_take_step(chain, n, slides, &frames, &error, lambda, run);
+        arm_step(chain, n, slides, &frames, &error, lambda, run);
     }
 }
 

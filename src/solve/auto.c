@@ -68,7 +68,7 @@ void pz_hold_at_bounds(const poise_solver *solver, pz_damped *d)
 }
 
 // Edges of swings, and the limit of the options.
-static void shorten(const poise_solver *solver, pz_damped *d)
+static void damped_shorten(const poise_solver *solver, pz_damped *d)
 {
     if (d->has_edges) {
         pz_project_on_swings(solver, solver->step); // what the springs gave way, so that it promises nothing
@@ -85,22 +85,22 @@ static void shorten(const poise_solver *solver, pz_damped *d)
     }
 }
 
-static bool solve_system(const poise_solver *solver, pz_damped *d, poise_hessian kind)
+static bool damped_solve(const poise_solver *solver, pz_damped *d, poise_hessian kind)
 {
     return pz_tree_solve(d->tree, solver->at, kind, d->damping.lambda, d->D, d->hold, d->hold_value, solver->step);
 }
 
 // solver->step of the damped system, by the active set. False, with a step of zeros: not even Gauss-Newton is positive
 // definite.
-static bool find_step(poise_solver *solver, pz_damped *d, bool exact)
+static bool damped_find_step(poise_solver *solver, pz_damped *d, bool exact)
 {
     bool leaves = true;
     pz_hold_at_bounds(solver, d);
     d->exact = exact;
     d->is_newton = true;
     for (int pass = 0; leaves && pass < PZ_PASSES; ++pass) {
-        d->exact = d->exact && solve_system(solver, d, POISE_HESSIAN_EXACT);
-        if (!d->exact && !solve_system(solver, d, POISE_HESSIAN_GAUSS_NEWTON)) {
+        d->exact = d->exact && damped_solve(solver, d, POISE_HESSIAN_EXACT);
+        if (!d->exact && !damped_solve(solver, d, POISE_HESSIAN_GAUSS_NEWTON)) {
             memset(solver->step, 0, (size_t)solver->model->nv * sizeof *solver->step);
             return false;
         }
@@ -108,7 +108,7 @@ static bool find_step(poise_solver *solver, pz_damped *d, bool exact)
                  hold_leavers(solver->model, solver->box, solver->at->kin.q, solver->step, true, d->hold, d->hold_value);
         d->is_newton = d->is_newton && !leaves;
     }
-    shorten(solver, d);
+    damped_shorten(solver, d);
     return true;
 }
 
@@ -125,7 +125,7 @@ static double predicted_decrease(poise_solver *solver, pz_damped *d)
 
 void pz_damped_step(poise_solver *solver, pz_damped *d, bool exact, pz_trial *trial)
 {
-    d->has_step = find_step(solver, d, exact);
+    d->has_step = damped_find_step(solver, d, exact);
     *trial = (pz_trial){.before = solver->at->cost,
                         .after = INFINITY,
                         .predicted = INFINITY,
@@ -227,7 +227,7 @@ static void hold_what_is_pushed(const poise_solver *solver, pz_damped *d)
 
 // Leave a saddle: where the exact Hessian is clearly indefinite, go along a direction of negative curvature, if that lowers
 // the cost: by a good part on the way, at all where the run would end. False: it does not, and the current point stays.
-static bool leave_saddle(poise_solver *solver, pz_damped *d, bool is_end)
+static bool auto_leave_saddle(poise_solver *solver, pz_damped *d, bool is_end)
 {
     double *x = solver->step, share = is_end ? END_SHARE : ESCAPE_SHARE;
     if (is_end) {
@@ -285,7 +285,7 @@ static bool leave_tip(poise_solver *solver, const pz_damped *d)
 
 // Goals that tie branches together leave no tree on which negative curvature would be found, and bands of rotations have a kink
 // at half a turn.
-static bool needs_second_look(const poise_solver *solver)
+static bool hides_curvature(const poise_solver *solver)
 {
     bool found = false;
     for (int i = 0; i < solver->problem->goal_count && !found; ++i) {
@@ -298,7 +298,7 @@ static bool needs_second_look(const poise_solver *solver)
 // Where a second look leads down from the end of a run, go there.
 static bool leave_refuted(poise_solver *solver)
 {
-    if (!needs_second_look(solver) || !pz_is_refuted(solver)) {
+    if (!hides_curvature(solver) || !pz_is_refuted(solver)) {
         return false;
     }
     pz_try(solver, solver->q_try, POISE_LEVEL_HESSIAN);
@@ -308,11 +308,11 @@ static bool leave_refuted(poise_solver *solver)
 
 // Go off the tip of a cone, or along a direction of negative curvature, if that leads down from here. It counts as an
 // iteration.
-static bool escape(poise_solver *solver, pz_auto *a, bool is_end)
+static bool auto_escape(poise_solver *solver, pz_auto *a, bool is_end)
 {
     pz_damped *d = (pz_damped *)solver->method;
     a->escapes -= 1;
-    if (!leave_tip(solver, d) && !leave_saddle(solver, d, is_end) && !(is_end && leave_refuted(solver))) {
+    if (!leave_tip(solver, d) && !auto_leave_saddle(solver, d, is_end) && !(is_end && leave_refuted(solver))) {
         return false;
     }
     pz_count_iteration(solver, d->damping.lambda, pz_largest(solver->step, solver->model->nv), true, true);
@@ -331,7 +331,7 @@ static bool is_end(poise_solver *solver, pz_auto *a)
         return true;
     }
     pz_damped_refresh((pz_damped *)solver->method, solver, true);
-    if (!escape(solver, a, true)) {
+    if (!auto_escape(solver, a, true)) {
         return true;
     }
     a->end = pz_used_up; // until the new point says more
@@ -367,7 +367,7 @@ bool pz_auto_judge(poise_solver *solver, pz_auto *a, double cost)
     d->damping = pz_damping_after(d->damping, &a->trial);
     pz_auto_learn(a, &a->trial);
     // escape
-    if (solver->iterations_left > 0 && pz_may_escape(a, &a->trial, d->damping) && escape(solver, a, false)) {
+    if (solver->iterations_left > 0 && pz_may_escape(a, &a->trial, d->damping) && auto_escape(solver, a, false)) {
         a->is_fresh = a->falls_fast = true;
     }
     // stop

@@ -232,7 +232,7 @@ static void note_point(const poise_solver *solver, pz_constrained *w)
 }
 
 // The trial's rows become the current ones.
-static void accept(poise_solver *solver, pz_constrained *w)
+static void within_accept(poise_solver *solver, pz_constrained *w)
 {
     pz_constraint_rows was = w->at;
     w->at = w->trial;
@@ -242,7 +242,7 @@ static void accept(poise_solver *solver, pz_constrained *w)
     note_point(solver, w);
 }
 
-static double evaluate(poise_solver *solver, pz_constrained *w, const double *step)
+static double within_evaluate(poise_solver *solver, pz_constrained *w, const double *step)
 {
     pz_step_within(solver, solver->at->kin.q, step, w->q_trial);
     double cost = pz_try(solver, w->q_trial, POISE_LEVEL_HESSIAN);
@@ -279,7 +279,7 @@ static void weigh_noise(pz_constrained *w, int nv)
 }
 
 // Rows with their derivatives, metric and bounds of the step; what is locked does not move.
-static void prepare(poise_solver *solver, pz_constrained *w)
+static void within_prepare(poise_solver *solver, pz_constrained *w)
 {
     int nv = solver->model->nv;
     const double *q = solver->at->kin.q;
@@ -516,7 +516,7 @@ static void weigh(pz_constrained *w, int nv)
 }
 
 // Does no direction lead down? The gradient of the Lagrangian against what each dof can do (step.c).
-static bool is_stationary(const poise_solver *solver, pz_constrained *w)
+static bool within_is_stationary(const poise_solver *solver, pz_constrained *w)
 {
     int nv = solver->model->nv;
     const pz_dual *d = &w->dual;
@@ -546,7 +546,7 @@ static bool is_stationary(const poise_solver *solver, pz_constrained *w)
 }
 
 // One second-order correction: the same rows, from where the trial has them.
-static double correct(poise_solver *solver, pz_constrained *w)
+static double within_correct(poise_solver *solver, pz_constrained *w)
 {
     int nv = solver->model->nv;
     for (int i = 0; i < w->at.count; ++i) {
@@ -558,11 +558,11 @@ static double correct(poise_solver *solver, pz_constrained *w)
     for (int i = 0; i < nv; ++i) {
         solver->step[i] += w->correction[i];
     }
-    return evaluate(solver, w, solver->step);
+    return within_evaluate(solver, w, solver->step);
 }
 
 // A step from the current point, and whether it was kept.
-static void make_step(poise_solver *solver, pz_constrained *w, bool wants_exact, pz_trial *t)
+static void within_make_step(poise_solver *solver, pz_constrained *w, bool wants_exact, pz_trial *t)
 {
     int nv = solver->model->nv;
     match_hints(w);
@@ -584,13 +584,13 @@ static void make_step(poise_solver *solver, pz_constrained *w, bool wants_exact,
     weigh(w, nv);
     memcpy(solver->step, w->dual.x, (size_t)nv * sizeof *solver->step);
     double left = predicted_broken(w, solver->step, nv) - noise_at(w, &w->at);
-    double cost = evaluate(solver, w, solver->step);
+    double cost = within_evaluate(solver, w, solver->step);
     double open = broken_at(w, &w->at);
     t->before = solver->at->cost + w->nu * open;
     t->predicted = w->nu * (open - left) - dot(nv, w->g, solver->step) - 0.5 * curvature(w, solver->step, nv, exact);
     t->after = cost + w->nu * broken_at(w, &w->trial);
     if (!pz_is_accepted(t) && broken_at(w, &w->trial) > left + PZ_ROW_SPARE) {
-        cost = correct(solver, w);
+        cost = within_correct(solver, w);
         t->after = cost + w->nu * broken_at(w, &w->trial);
     }
 }
@@ -601,7 +601,7 @@ static void make_step(poise_solver *solver, pz_constrained *w, bool wants_exact,
 static void find_mending_step(poise_solver *solver, pz_constrained *w, double slack)
 {
     int nv = solver->model->nv;
-    prepare(solver, w);
+    within_prepare(solver, w);
     memset(w->g, 0, (size_t)nv * sizeof *w->g);
     pose_program(w, w->g, NULL);
     w->dual.slack = slack;
@@ -618,7 +618,7 @@ static bool mend(poise_solver *solver, pz_constrained *w, int steps)
         find_mending_step(solver, w, SLACK);
         bool is_better = false;
         for (int half = 0; half < 4 && !is_better; ++half) {
-            is_better = evaluate(solver, w, solver->step) < INFINITY && w->trial.broken < w->at.broken;
+            is_better = within_evaluate(solver, w, solver->step) < INFINITY && w->trial.broken < w->at.broken;
             for (int k = 0; k < nv && !is_better; ++k) {
                 solver->step[k] *= 0.5;
             }
@@ -626,7 +626,7 @@ static bool mend(poise_solver *solver, pz_constrained *w, int steps)
         if (!is_better) {
             return false;
         }
-        accept(solver, w);
+        within_accept(solver, w);
     }
     return holds_everything(solver, &w->at);
 }
@@ -657,12 +657,12 @@ static bool close_loops_fully(poise_solver *solver, pz_constrained *w)
     bool was_reached = reaches(solver), is_closer = false;
     for (int i = 0; i < 3 && closure > rounding; ++i) {
         find_mending_step(solver, w, 0.0); // a step that a limit cuts short, by however little, closes nothing
-        evaluate(solver, w, solver->step);
+        within_evaluate(solver, w, solver->step);
         double next = closure_of(&w->trial, &rounding);
         if (!(next < closure) || !holds_everything(solver, &w->trial)) {
             break;
         }
-        accept(solver, w);
+        within_accept(solver, w);
         closure = next;
         is_closer = true;
     }
@@ -712,19 +712,19 @@ static pz_end run_within(poise_solver *solver, pz_constrained *w, bool may_drop)
             if (is_over(solver, w)) {
                 return pz_reached;
             }
-            prepare(solver, w);
+            within_prepare(solver, w);
         }
         if (solver->iterations_left == 0) {
             return pz_used_up;
         }
-        make_step(solver, w, pz_wants_exact(&a), &a.trial);
-        if (a.is_fresh && broken_at(w, &w->at) <= PZ_ROW_AIM && is_stationary(solver, w)) {
+        within_make_step(solver, w, pz_wants_exact(&a), &a.trial);
+        if (a.is_fresh && broken_at(w, &w->at) <= PZ_ROW_AIM && within_is_stationary(solver, w)) {
             return pz_closest(solver->problem->goals, solver->problem->goal_count);
         }
         bool accepted = pz_is_accepted(&a.trial);
         keep_hints(w);
         if (accepted) {
-            accept(solver, w);
+            within_accept(solver, w);
         }
         pz_count_iteration(solver, w->damping.lambda, pz_largest(solver->step, solver->model->nv), accepted, a.trial.exact);
         w->damping = damping_after(w->damping, &a.trial);
@@ -1019,7 +1019,7 @@ static void survey(pz_constrained *w, const poise_kinematics *kin)
 }
 
 // The search for arms, with answers that collide refused. True: it found one that holds.
-static bool search_arm(poise_solver *s, pz_constrained *w)
+static bool within_search_arm(poise_solver *s, pz_constrained *w)
 {
     if (s->options.start == POISE_START_WARM || has_loops(&w->constraints)) {
         return false;
@@ -1048,7 +1048,7 @@ static bool search_arm(poise_solver *s, pz_constrained *w)
 // ---- The call ------------------------------------------------------------------------------------------------------------
 
 // What the report says about constraints at the answer.
-static void describe(poise_solver *s, pz_constrained *w)
+static void within_describe(poise_solver *s, pz_constrained *w)
 {
     poise_report *r = &s->answer->report;
     pz_end *end = &s->answer->end;
@@ -1095,13 +1095,13 @@ static void close_answer(poise_solver *s, pz_constrained *w)
     }
 }
 
-static void solve(poise_solver *s, pz_constrained *w)
+static void within_solve(poise_solver *s, pz_constrained *w)
 {
     w->has_held = w->held_reaches = w->held_is_tight = w->is_surveyed = w->misses_goals = false;
     memset(w->is_noise, 0, (size_t)w->constraints.row_capacity * sizeof *w->is_noise);
     w->in_way = POISE_NONE;
     w->held_cost = w->least_worst = w->base_merit = INFINITY;
-    if (search_arm(s, w)) {
+    if (within_search_arm(s, w)) {
         return;
     }
     run_all(s, w);
@@ -1112,7 +1112,7 @@ static void solve(poise_solver *s, pz_constrained *w)
     }
 }
 
-static poise_status refuse(const poise_solver *s, const poise_constraint *constraints, int count, poise_error *error)
+static poise_status within_refuse(const poise_solver *s, const poise_constraint *constraints, int count, poise_error *error)
 {
     if (s->options.method != POISE_METHOD_AUTO) {
         return pz_error_set(error, POISE_ERROR_UNSUPPORTED, "only AUTO supports constraints, not %s", pz_method_name(s));
@@ -1132,7 +1132,7 @@ poise_status poise_solve_within(poise_solver *solver, const poise_goal *goals, i
         return poise_solve(solver, goals, count, q, report, error);
     }
     poise_solver *s = solver;
-    poise_status status = refuse(s, constraints, constraint_count, error);
+    poise_status status = within_refuse(s, constraints, constraint_count, error);
     if (status != POISE_OK) {
         return status;
     }
@@ -1143,9 +1143,9 @@ poise_status poise_solve_within(poise_solver *solver, const poise_goal *goals, i
     s->answer->may_keep_start = false;
     s->constrained->constraints.constraint = constraints;
     s->constrained->constraints.count = constraint_count;
-    solve(s, s->constrained);
+    within_solve(s, s->constrained);
     pz_solve_end(s, q, NULL);
-    describe(s, s->constrained);
+    within_describe(s, s->constrained);
     pz_report_hand_out(s, report);
     return POISE_OK;
 }

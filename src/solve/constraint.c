@@ -220,7 +220,7 @@ static pz_constraint_row *next_row(sink *s)
     return s->rows && s->rows->count < s->c->row_capacity ? &s->rows->row[s->rows->count] : &s->spare;
 }
 
-static void take(sink *s, const pz_constraint_row *row)
+static void add_row(sink *s, const pz_constraint_row *row)
 {
     double lacks = row->is_equality ? fabs(row->room) : max2(0.0, -row->room);
     double room = row->is_equality ? -fabs(row->room) : row->room;
@@ -251,7 +251,7 @@ static bool is_far(const sink *s, double bound, double margin, double per_length
 }
 
 // `placed`: all shapes; NULL: each is placed when its pair comes.
-static void take_pairs(sink *s, int index, const pz_placed *placed)
+static void add_pairs(sink *s, int index, const pz_placed *placed)
 {
     const poise_constraint *given = &s->c->constraint[index];
     double per_length = 1.0 / s->c->unit;
@@ -287,7 +287,7 @@ static void take_pairs(sink *s, int index, const pz_placed *placed)
                                        .body_a = a->body,
                                        .body_b = b->body,
                                        .contact = contacts[k]};
-            take(s, row);
+            add_row(s, row);
         }
     }
 }
@@ -306,7 +306,7 @@ static pz_constraint_row *begin_row(sink *s, int index, pz_constraint_form form,
 }
 
 // x = y, along the axes of the world.
-static void take_point(sink *s, int index, const pz_ends *at)
+static void add_point(sink *s, int index, const pz_ends *at)
 {
     static const vec3 unit[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     vec3 off = v3_sub(at->x, at->y);
@@ -317,12 +317,12 @@ static void take_point(sink *s, int index, const pz_ends *at)
         row->contact.b = at->y;
         row->contact.normal = unit[k];
         row->room = row->slope * v3_dot(unit[k], off);
-        take(s, row);
+        add_row(s, row);
     }
 }
 
 // h = 2 vec(quaternion from the axes c to d): 2 sin of half the angle, 0 only where they agree.
-static void take_rotation(sink *s, int index, const pz_ends *at)
+static void add_rotation(sink *s, int index, const pz_ends *at)
 {
     mat3 back = m3_transpose(&at->c), turn = m3_mul(&back, &at->d);
     quat off = quat_from_matrix(&turn);
@@ -334,14 +334,14 @@ static void take_rotation(sink *s, int index, const pz_ends *at)
         row->is_equality = true;
         row->torque = torque[k];
         row->room = h[k];
-        take(s, row);
+        add_row(s, row);
     }
 }
 
 // The z axes agree: h = (c_x . d_z)/w and (c_y . d_z)/w, w = cos of half the angle between them, so that opposite axes are
 // not taken for agreeing ones. With m = c_z . d_z, w = sqrt((1 + m)/2) and dw = dm/(4 w). The length of (h1, h2) is 2 sin of
 // half the angle; near opposite axes it is taken from there, and the direction is anybody's guess where they are opposite.
-static void take_axis(sink *s, int index, const pz_ends *at)
+static void add_axis(sink *s, int index, const pz_ends *at)
 {
     const vec3 side[2] = {at->c.x, at->c.y};
     double m = v3_dot(at->c.z, at->d.z), cosine = sqrt(max2(0.0, 0.5 * (1.0 + m))), w = max2(cosine, UPRIGHT);
@@ -354,24 +354,24 @@ static void take_axis(sink *s, int index, const pz_ends *at)
         row->torque = v3_combine(1.0 / w, v3_cross(at->d.z, side[k]), -p / (4.0 * w * w * w), v3_cross(at->d.z, at->c.z));
         row->u = v3_scale(side[k], 1.0 / w);
         row->v = at->c.z;
-        take(s, row);
+        add_row(s, row);
     }
 }
 
 // lower <= value <= upper, an equality where they are the same; `row` has the derivative of the value.
-static void take_between(sink *s, int index, pz_constraint_row *row, double value)
+static void add_between(sink *s, int index, pz_constraint_row *row, double value)
 {
     const poise_constraint *given = &s->c->constraint[index];
     if (given->lower == given->upper) {
         row->is_equality = true;
         row->room = row->slope * (value - given->lower);
-        take(s, row);
+        add_row(s, row);
         return;
     }
     pz_contact contact = row->contact;
     if (is_finite(given->lower)) {
         row->room = row->slope * (value - given->lower);
-        take(s, row);
+        add_row(s, row);
     }
     if (is_finite(given->upper)) {
         row = begin_row(s, index, PZ_ROW_POINTS, 0);
@@ -379,11 +379,11 @@ static void take_between(sink *s, int index, pz_constraint_row *row, double valu
         row->slope = -row->slope;
         row->part = 1;
         row->room = row->slope * (value - given->upper);
-        take(s, row);
+        add_row(s, row);
     }
 }
 
-static void take_distance(sink *s, int index, const pz_ends *at)
+static void add_distance(sink *s, int index, const pz_ends *at)
 {
     pz_constraint_row *row = begin_row(s, index, PZ_ROW_POINTS, 0);
     vec3 apart = v3_sub(at->x, at->y);
@@ -394,20 +394,20 @@ static void take_distance(sink *s, int index, const pz_ends *at)
     row->contact.gap = D;
     row->contact.is_smooth = is_smooth;
     row->contact.normal = is_smooth ? v3_scale(apart, 1.0 / D) : v3(0, 0, 1);
-    take_between(s, index, row, D);
+    add_between(s, index, row, D);
 }
 
-static void take_plane(sink *s, int index, const pz_ends *at)
+static void add_plane(sink *s, int index, const pz_ends *at)
 {
     pz_constraint_row *row = begin_row(s, index, PZ_ROW_POINTS, 0);
     vec3 n = at->c.z;
     double height = v3_dot(n, v3_sub(at->x, at->y));
     row->contact = (pz_contact){
         .a = at->x, .b = v3_mad(at->x, -height, n), .normal = n, .gap = height, .face = PZ_SIDE_B, .is_smooth = true};
-    take_between(s, index, row, height);
+    add_between(s, index, row, height);
 }
 
-static void take_balance(sink *s, int index)
+static void add_balance(sink *s, int index)
 {
     const poise_constraint *given = &s->c->constraint[index];
     vec3 center = v3_add(s->kin->origin, pz_kin_mass_center(s->kin)), up = v3_normalize(given->axis);
@@ -417,81 +417,81 @@ static void take_balance(sink *s, int index)
         pz_constraint_row *row = begin_row(s, index, PZ_ROW_MASS, k);
         row->contact.normal = inwards;
         row->room = row->slope * (v3_dot(inwards, v3_sub(center, from)) - given->margin);
-        take(s, row);
+        add_row(s, row);
     }
 }
 
-static void take_constraint(sink *s, int index, const pz_placed *placed)
+static void add_constraint(sink *s, int index, const pz_placed *placed)
 {
     const poise_constraint *given = &s->c->constraint[index];
     poise_constraint_kind kind = given->kind;
     if (kind == POISE_CONSTRAINT_CLEARANCE) {
-        take_pairs(s, index, placed);
+        add_pairs(s, index, placed);
         return;
     }
     if (kind == POISE_CONSTRAINT_BALANCE) {
-        take_balance(s, index);
+        add_balance(s, index);
         return;
     }
     pz_ends at = {.x = pz_kin_point(s->kin, given->body, given->local.position),
                   .y = pz_kin_point(s->kin, given->body2, given->target.position)};
     if (kind == POISE_CONSTRAINT_DISTANCE) {
-        take_distance(s, index, &at);
+        add_distance(s, index, &at);
         return;
     }
     if (kind != POISE_CONSTRAINT_CONNECT) {
         at.c = pz_axes_on(s->kin, given->body2, given->target.rotation);
     }
     if (kind == POISE_CONSTRAINT_PLANE) {
-        take_plane(s, index, &at);
+        add_plane(s, index, &at);
         return;
     }
-    take_point(s, index, &at);
+    add_point(s, index, &at);
     if (kind != POISE_CONSTRAINT_CONNECT) {
         at.d = pz_axes_on(s->kin, given->body, given->local.rotation);
     }
     if (kind == POISE_CONSTRAINT_WELD) {
-        take_rotation(s, index, &at);
+        add_rotation(s, index, &at);
     } else if (kind == POISE_CONSTRAINT_HINGE) {
-        take_axis(s, index, &at);
+        add_axis(s, index, &at);
     }
 }
 
 // ---- All of them ---------------------------------------------------------------------------------------------------------
 
-static void place_and_take(sink *s, int index)
+static void add_placed(sink *s, int index)
 {
     const poise_constraint *given = &s->c->constraint[index];
     for (int i = 0; i < given->shape_count; ++i) {
         s->c->placed[i] = pz_place(s->kin, &given->shapes[i]);
     }
-    take_constraint(s, index, s->c->placed);
+    add_constraint(s, index, s->c->placed);
 }
 
-static void take_all(sink *s)
+static void add_all(sink *s)
 {
     for (int i = 0; i < s->c->count; ++i) {
-        place_and_take(s, i);
+        add_placed(s, i);
     }
 }
 
-static double evaluate(pz_constraints *c, const poise_kinematics *kin, pz_constraint_rows *rows, double clearance)
+static double evaluate_rows(pz_constraints *c, const poise_kinematics *kin, pz_constraint_rows *rows, double clearance)
 {
     rows->count = 0;
     rows->broken = rows->worst = 0.0;
     sink s = {.c = c, .kin = kin, .rows = rows, .farthest = PZ_ROW_NEAR, .room = INFINITY, .clearance = clearance};
-    take_all(&s);
+    add_all(&s);
     return s.clearance;
 }
 
 void pz_constraints_evaluate(pz_constraints *c, const poise_kinematics *kin, pz_constraint_rows *rows)
 {
-    evaluate(c, kin, rows, -INFINITY);
+    evaluate_rows(c, kin, rows, -INFINITY);
 }
 
 double pz_constraints_survey(pz_constraints *c, const poise_kinematics *kin, pz_constraint_rows *rows)
 {
-    return evaluate(c, kin, rows, INFINITY);
+    return evaluate_rows(c, kin, rows, INFINITY);
 }
 
 // A sink that asks whether rows hold, up to the first that does not.
@@ -511,7 +511,7 @@ bool pz_constraints_hold(pz_constraints *c, const poise_kinematics *kin, double 
 {
     sink s = asking(c, kin, closure_tolerance);
     for (int i = 0; i < c->count && s.holds; ++i) {
-        place_and_take(&s, i);
+        add_placed(&s, i);
     }
     return s.holds;
 }
@@ -521,7 +521,7 @@ double pz_constraint_room(pz_constraints *c, const poise_kinematics *kin, int co
     pz_constraints as_is = *c;
     as_is.unit = 1.0;
     sink s = {.c = &as_is, .kin = kin, .farthest = INFINITY, .room = INFINITY, .clearance = -INFINITY};
-    place_and_take(&s, constraint);
+    add_placed(&s, constraint);
     if (item) {
         *item = s.item;
     }
@@ -535,7 +535,7 @@ double poise_constraint_room(const poise_kinematics *kinematics, const poise_con
     }
     pz_constraints one = {.constraint = constraint, .count = 1, .unit = 1.0};
     sink s = {.c = &one, .kin = kinematics, .farthest = INFINITY, .room = INFINITY, .clearance = -INFINITY};
-    take_constraint(&s, 0, NULL);
+    add_constraint(&s, 0, NULL);
     if (item) {
         *item = s.item;
     }
@@ -549,7 +549,7 @@ bool poise_constraint_holds(const poise_kinematics *kinematics, const poise_cons
     }
     pz_constraints one = {.constraint = constraint, .count = 1, .unit = kinematics->model->unit};
     sink s = asking(&one, kinematics, closure_tolerance);
-    take_constraint(&s, 0, NULL);
+    add_constraint(&s, 0, NULL);
     return s.holds;
 }
 

@@ -203,7 +203,7 @@ static bool release(poise_solver *s, pz_damped *d, double dt)
 
 // solver->step of the damped system, by the exact Hessian as long as that is wanted and positive definite; zeros where
 // rounding keeps it from being solved.
-static void solve_system(poise_solver *s, pz_damped *d)
+static void control_solve(poise_solver *s, pz_damped *d)
 {
     d->exact = d->exact && solve_by(s, d, POISE_HESSIAN_EXACT);
     if (!d->exact && !solve_by(s, d, POISE_HESSIAN_GAUSS_NEWTON)) {
@@ -234,17 +234,17 @@ static void solve_exactly(poise_solver *s, pz_damped *d)
         d->exact = solve_by(s, d, POISE_HESSIAN_EXACT);
     }
     if (!d->exact) {
-        solve_system(s, d);
+        control_solve(s, d);
     }
     d->has_way = false;
 }
 
 // The way without limits of velocity and acceleration, of which a step takes a share; it ends at the limits of position.
-static void find_way(poise_solver *s, pz_damped *d, double gain)
+static void control_find_way(poise_solver *s, pz_damped *d, double gain)
 {
     hold_first(s, d);
     d->exact = false;
-    solve_system(s, d);
+    control_solve(s, d);
     if (is_too_long(s, d)) {
         solve_exactly(s, d);
     }
@@ -258,7 +258,7 @@ static void find_way(poise_solver *s, pz_damped *d, double gain)
 }
 
 // solver->step within the intervals, by the active set. Dofs are released once; after the last solve the rest is clipped.
-static void find_step(poise_solver *s, pz_damped *d, double dt)
+static void control_find_step(poise_solver *s, pz_damped *d, double dt)
 {
     bool may_release = true;
     for (int solve = 0; solve < MOST_SOLVES; ++solve) {
@@ -268,7 +268,7 @@ static void find_step(poise_solver *s, pz_damped *d, double dt)
             }
             may_release = false;
         }
-        solve_system(s, d);
+        control_solve(s, d);
     }
 }
 
@@ -325,7 +325,8 @@ static void slow_swings(const poise_solver *s, const double *q, double dt, const
 }
 
 // From q by solver->step to s->q_best; v is the velocity on the way. False: one of them is too large to represent.
-static bool go(poise_solver *s, const pz_damped *d, double dt, const poise_step_options *o, const double *q, double *v)
+static bool control_go(poise_solver *s, const pz_damped *d, double dt, const poise_step_options *o, const double *q,
+                       double *v)
 {
     const poise_model *model = s->model;
     for (int i = 0; i < model->nv; ++i) {
@@ -370,7 +371,8 @@ static bool all_positive(const double *limits, int count)
     return true;
 }
 
-static poise_status check(const poise_solver *s, double dt, const poise_step_options *o, const double *v, poise_error *error)
+static poise_status control_check(const poise_solver *s, double dt, const poise_step_options *o, const double *v,
+                                  poise_error *error)
 {
     if (!s || !o) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "solver and options must not be NULL");
@@ -433,7 +435,7 @@ poise_status poise_step(poise_solver *solver, const poise_goal *goals, int count
                         const poise_step_options *options, double *q, double *v, poise_report *report, poise_error *error)
 {
     poise_solver *s = solver;
-    poise_status status = check(s, dt, options, v, error);
+    poise_status status = control_check(s, dt, options, v, error);
     status = status == POISE_OK ? pz_solve_begin_at(s, goals, count, q, error) : status;
     if (status != POISE_OK) {
         return status;
@@ -446,12 +448,12 @@ poise_status poise_step(poise_solver *solver, const poise_goal *goals, int count
     d->damping.lambda = s->options.damping > 0.0 ? s->options.damping : PZ_LAMBDA_WARM;
     d->has_way = d->has_way && memcmp(d->q_after, q, (size_t)s->model->nq * sizeof *q) == 0;
     pz_damped_refresh(d, s, true);
-    find_way(s, d, options->gain);
+    control_find_way(s, d, options->gain);
     make_spans(s, d, dt, options, q, v);
     brake_for_goals(s, d, dt, options);
-    find_step(s, d, dt);
+    control_find_step(s, d, dt);
     double *v_next = d->product;
-    if (!go(s, d, dt, options, q, v_next)) {
+    if (!control_go(s, d, dt, options, q, v_next)) {
         d->has_way = false;
         return pz_error_set(error, POISE_ERROR_NUMERIC, "control step: q or v would be too large to represent");
     }

@@ -213,7 +213,7 @@ static double constant(const pz_dual *d, int id)
     return (id - d->row_count) % 2 == 0 ? -d->lower[dof] : d->upper[dof];
 }
 
-static void put_row(const pz_dual *d, int id, double *to)
+static void dual_write_row(const pz_dual *d, int id, double *to)
 {
     if (!is_bound(d, id)) {
         memcpy(to, d->J + (size_t)id * (size_t)d->nv, (size_t)d->nv * sizeof *to);
@@ -358,7 +358,7 @@ static int place_of(pz_dual *d, int id)
     d->id[place] = id;
     d->mark[id] = IN_SET;
     d->mu[place] = 0.0;
-    put_row(d, id, Z_row(d, place));
+    dual_write_row(d, id, Z_row(d, place));
     go_up(d, Z_row(d, place));
     list_support(d, place);
     for (int i = 0; i < d->size; ++i) {
@@ -418,7 +418,7 @@ static bool enter(pz_dual *d, int id, bool may_exchange)
 }
 
 // The multipliers of the rows in use, those of inequalities >= 0: others are dropped on the way.
-static void settle(pz_dual *d)
+static void dual_settle(pz_dual *d)
 {
     while (d->used_count > 0) {
         for (int i = 0; i < d->used_count; ++i) {
@@ -445,7 +445,7 @@ static void settle(pz_dual *d)
     }
 }
 
-static void make_step(pz_dual *d)
+static void dual_make_step(pz_dual *d)
 {
     memcpy(d->x, d->x0, (size_t)d->nv * sizeof *d->x);
     for (int i = 0; i < d->used_count; ++i) {
@@ -504,7 +504,7 @@ static void leave_out_noise(pz_dual *d)
     }
 }
 
-static void begin(pz_dual *d, const int *hints, int hint_count)
+static void dual_begin(pz_dual *d, const int *hints, int hint_count)
 {
     d->size = d->used_count = 0;
     memset(d->mark, 0, (size_t)(d->row_count + 2 * d->nv));
@@ -552,14 +552,14 @@ static bool left_out_agree(const pz_dual *d)
 
 void pz_dual_solve(pz_dual *d, const int *hints, int hint_count)
 {
-    begin(d, hints, hint_count);
+    dual_begin(d, hints, hint_count);
     int most = 4 * (d->row_count + d->nv) + 8, id = -1;
     for (int i = 0; i < most; ++i) {
-        settle(d);
+        dual_settle(d);
         if (id >= 0 && !is_used(d, id)) { // rounding: it came in as broken, and pulled the other way
             d->mark[id] = LEFT_OUT;
         }
-        make_step(d);
+        dual_make_step(d);
         id = most_broken(d);
         if (id < 0) {
             break;

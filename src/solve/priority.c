@@ -104,7 +104,7 @@ poise_status pz_rows_check(poise_solver *solver)
 }
 
 // Levels come in the order of this number.
-static int64_t key_of(const poise_solver *s, pz_level_rule rule, int i)
+static int64_t level_key(const poise_solver *s, pz_level_rule rule, int i)
 {
     const poise_goal *goal = goal_at(s, i);
     if (rule == POISE_ROWS_ONE) {
@@ -121,7 +121,7 @@ static bool next_key(const poise_solver *s, pz_level_rule rule, int64_t after, i
 {
     bool found = false;
     for (int i = 0; i < goal_count(s); ++i) {
-        int64_t k = key_of(s, rule, i);
+        int64_t k = level_key(s, rule, i);
         if (k > after && (!found || k < *key)) {
             *key = k;
             found = true;
@@ -149,7 +149,7 @@ static void clamp_goal(const double *r, int count, double most, double *wanted)
     }
 }
 
-static void gather_goal(const poise_solver *s, const poise_kinematics *kin, const poise_goal *goal, pz_rows *rows)
+static void fill_goal(const poise_solver *s, const poise_kinematics *kin, const poise_goal *goal, pz_rows *rows)
 {
     int first = rows->count;
     double *r = rows->r + first;
@@ -163,7 +163,7 @@ static void gather_goal(const poise_solver *s, const poise_kinematics *kin, cons
 }
 
 // The rows of all levels, from poses and axes.
-static void gather_rows(const poise_solver *solver, const poise_kinematics *kin, pz_rows *rows)
+static void fill_rows(const poise_solver *solver, const poise_kinematics *kin, pz_rows *rows)
 {
     int64_t key = INT64_MIN;
     rows->count = rows->level_count = 0;
@@ -171,8 +171,8 @@ static void gather_rows(const poise_solver *solver, const poise_kinematics *kin,
         pz_level *level = &rows->levels[rows->level_count++];
         level->first = rows->count;
         for (int i = 0; i < goal_count(solver); ++i) {
-            if (key_of(solver, rows->rule, i) == key) {
-                gather_goal(solver, kin, goal_at(solver, i), rows);
+            if (level_key(solver, rows->rule, i) == key) {
+                fill_goal(solver, kin, goal_at(solver, i), rows);
             }
         }
         level->count = rows->count - level->first;
@@ -189,7 +189,7 @@ static double least_error(const poise_kinematics *kin)
     return max2(LEAST_ERROR, ROUNDING_SHARE * size);
 }
 
-void pz_rows_take_costs(const poise_solver *solver, pz_rows *rows, bool is_trial)
+void pz_rows_evaluate_costs(const poise_solver *solver, pz_rows *rows, bool is_trial)
 {
     const poise_kinematics *kin = is_trial ? &solver->trial->kin : &solver->at->kin;
     double least = least_error(kin);
@@ -197,7 +197,7 @@ void pz_rows_take_costs(const poise_solver *solver, pz_rows *rows, bool is_trial
     for (int l = 0; next_key(solver, rows->rule, key, &key); ++l) {
         double cost = 0.0, weight = 0.0;
         for (int i = 0; i < goal_count(solver); ++i) {
-            if (key_of(solver, rows->rule, i) == key) {
+            if (level_key(solver, rows->rule, i) == key) {
                 const poise_goal *goal = goal_at(solver, i);
                 cost += pz_goal_energy(kin, goal);
                 weight += max2(goal->weight, goal->rotation_weight);
@@ -227,7 +227,7 @@ static bool energy_missed(const poise_solver *solver, const pz_rows *rows, int l
     *missed = 0.0;
     for (int i = 0; i < goal_count(solver); ++i) {
         const poise_goal *goal = goal_at(solver, i);
-        if (key_of(solver, rows->rule, i) == key && !pz_goal_is_met(solver, goal)) {
+        if (level_key(solver, rows->rule, i) == key && !pz_goal_is_met(solver, goal)) {
             *missed += pz_goal_energy(&solver->at->kin, goal);
         }
     }
@@ -304,7 +304,7 @@ static double copy_rows(pz_rows *rows, const pz_level *level)
 }
 
 // alpha_k = u_k . e
-static void take_alpha(pz_rows *rows)
+static void find_alpha(pz_rows *rows)
 {
     const pz_factors *f = &rows->factors;
     for (int k = 0; k < f->count; ++k) {
@@ -330,7 +330,7 @@ bool pz_rows_factor(pz_rows *rows, const pz_level *level)
     while (f->rank < f->count && f->s[f->rank] > RANK_TOLERANCE * longest) {
         f->rank += 1;
     }
-    take_alpha(rows);
+    find_alpha(rows);
     return true;
 }
 
@@ -574,7 +574,7 @@ static double row_times(const pz_rows *rows, int row, const double *x)
 }
 
 // e = wanted - J x of a level.
-static void take_rest(pz_rows *rows, const pz_level *level)
+static void find_residual(pz_rows *rows, const pz_level *level)
 {
     for (int i = 0; i < level->count; ++i) {
         rows->e[i] = rows->wanted[level->first + i] - row_times(rows, level->first + i, rows->x);
@@ -607,14 +607,14 @@ static void use_own_dofs(pz_rows *rows, int first, int end)
     }
 }
 
-static bool is_met(const pz_level *level)
+static bool level_is_met(const pz_level *level)
 {
     return level->cost <= level->floor;
 }
 
 static bool is_at_rest(const pz_rows *rows, const pz_level *level)
 {
-    return rows->level_count > 1 && (is_met(level) || level->slope <= REST_SLOPE);
+    return rows->level_count > 1 && (level_is_met(level) || level->slope <= REST_SLOPE);
 }
 
 // What to step for.
@@ -679,7 +679,7 @@ static void feasible_gradient(const poise_solver *s, const double *q, pz_rows *r
 }
 
 // |p|/(|J| |e|) for the current e.
-static double slope_of(const poise_solver *s, const double *q, pz_rows *rows, int l)
+static double level_slope(const poise_solver *s, const double *q, pz_rows *rows, int l)
 {
     const pz_level *level = &rows->levels[l];
     size_t first = (size_t)level->first * (size_t)rows->nv;
@@ -694,11 +694,11 @@ static bool step_level(const poise_solver *s, const double *q, pz_rows *rows, co
 {
     pz_level *level = &rows->levels[l];
     if (rows->level_count > 1) {
-        take_rest(rows, level);
-        level->slope = slope_of(s, q, rows, l);
+        find_residual(rows, level);
+        level->slope = level_slope(s, q, rows, l);
     }
     use_limits(s, q, rows, l);
-    take_rest(rows, level);
+    find_residual(rows, level);
     return method->step(s, rows, level, rows->x) && all_finite(rows->x, (size_t)rows->nv);
 }
 
@@ -730,7 +730,7 @@ static bool step_levels(const poise_solver *s, const double *q, pz_rows *rows, c
             use_directions(rows);
             if (l == span.apart) {
                 use_own_dofs(rows, 0, l + 1);
-            } else if (rests && !is_met(level)) {
+            } else if (rests && !level_is_met(level)) {
                 use_own_dofs(rows, l, l + 1);
             }
         }
@@ -739,7 +739,7 @@ static bool step_levels(const poise_solver *s, const double *q, pz_rows *rows, c
 }
 
 // Cut a step to step_limit, and to half a turn of any dof that turns.
-static void shorten(const poise_solver *s, int nv, double *x)
+static void rows_shorten(const poise_solver *s, int nv, double *x)
 {
     double factor = 1.0;
     for (int i = 0; i < nv; ++i) {
@@ -769,8 +769,8 @@ static void cut_at_bounds(const poise_solver *s, const double *q, int nv, double
 }
 
 // The step at the point `kin`, whose rows are current. Dofs that still leave after the last pass are left to pz_step_within.
-static bool find_step(const poise_solver *s, const poise_kinematics *kin, pz_rows *rows, const pz_row_method *method,
-                      pz_span span)
+static bool rows_find_step(const poise_solver *s, const poise_kinematics *kin, pz_rows *rows, const pz_row_method *method,
+                           pz_span span)
 {
     start_holds(s, rows);
     for (int pass = 0, leavers = 1; leavers > 0 && pass < PASSES; ++pass) {
@@ -781,9 +781,9 @@ static bool find_step(const poise_solver *s, const poise_kinematics *kin, pz_row
     if (span.cut) {
         cut_at_bounds(s, kin->q, rows->nv, rows->x);
     }
-    shorten(s, rows->nv, rows->x);
+    rows_shorten(s, rows->nv, rows->x);
     if (rows->level < rows->level_count) {
-        shorten(s, rows->nv, rows->x_level);
+        rows_shorten(s, rows->nv, rows->x_level);
     }
     return true;
 }
@@ -816,8 +816,8 @@ static bool above_hold(const pz_rows *rows, int k)
 static bool restore(poise_solver *s, pz_rows *rows, const pz_row_method *method, int k)
 {
     const poise_kinematics *kin = &s->trial->kin;
-    gather_rows(s, kin, rows);
-    if (!find_step(s, kin, rows, method, (pz_span){.from = 0, .upto = k, .apart = -1})) {
+    fill_rows(s, kin, rows);
+    if (!rows_find_step(s, kin, rows, method, (pz_span){.from = 0, .upto = k, .apart = -1})) {
         return false;
     }
     pz_step_within(s, kin->q, rows->x, rows->q_trial);
@@ -832,12 +832,12 @@ static bool try_step(poise_solver *s, pz_rows *rows, const pz_row_method *method
     if (!is_finite(pz_try(s, rows->q_trial, POISE_LEVEL_HESSIAN))) {
         return false;
     }
-    pz_rows_take_costs(s, rows, true);
+    pz_rows_evaluate_costs(s, rows, true);
     for (int i = 0; level->cost_trial < level->cost && !above_hold(rows, k); ++i) {
         if (i == RESTORATIONS || !restore(s, rows, method, k)) {
             return false;
         }
-        pz_rows_take_costs(s, rows, true);
+        pz_rows_evaluate_costs(s, rows, true);
     }
     return level->cost_trial < level->cost && level->cost_trial <= level->cost - SUFFICIENT * promise;
 }
@@ -868,7 +868,7 @@ static bool gradient_step(poise_solver *s, pz_rows *rows, const pz_row_method *m
     const double *q = s->at->kin.q;
     double *p = rows->taken;
     int leavers;
-    gather_rows(s, &s->at->kin, rows);
+    fill_rows(s, &s->at->kin, rows);
     start_holds(s, rows);
     if (!step_levels(s, q, rows, method, (pz_span){.from = rows->level_count, .upto = k, .apart = -1}, &leavers)) {
         return false;
@@ -886,7 +886,7 @@ static bool gradient_step(poise_solver *s, pz_rows *rows, const pz_row_method *m
     for (int j = 0; j < rows->nv; ++j) {
         p[j] *= length;
     }
-    shorten(s, rows->nv, p);
+    rows_shorten(s, rows->nv, p);
     return length > 0 && is_finite(length);
 }
 
@@ -902,8 +902,8 @@ static bool try_at_hand(poise_solver *s, pz_rows *rows, const pz_row_method *met
 static bool try_another(poise_solver *s, pz_rows *rows, const pz_row_method *method, int k, bool cut, double *t)
 {
     pz_span span = {.from = k, .upto = rows->level_count, .apart = k, .cut = cut};
-    gather_rows(s, &s->at->kin, rows);
-    return find_step(s, &s->at->kin, rows, method, span) && try_at_hand(s, rows, method, k, t);
+    fill_rows(s, &s->at->kin, rows);
+    return rows_find_step(s, &s->at->kin, rows, method, span) && try_at_hand(s, rows, method, k, t);
 }
 
 // Try the current step with all levels, so that the levels below k leave it most of what it gains.
@@ -933,13 +933,13 @@ static bool improve(poise_solver *s, pz_rows *rows, const pz_row_method *method,
 // ---- The run -------------------------------------------------------------------------------------------------------------
 
 // May the method stop? With several levels the gradient of their sum says nothing.
-static bool is_done(poise_solver *s, pz_rows *rows, pz_end *end)
+static bool rows_are_done(poise_solver *s, pz_rows *rows, pz_end *end)
 {
     bool done = pz_is_done_afresh(s, end);
     if (rows->nv == 0 || (done && end->outcome == POISE_OUTCOME_REACHED)) {
         return true;
     }
-    gather_rows(s, &s->at->kin, rows);
+    fill_rows(s, &s->at->kin, rows);
     return done && rows->level_count <= 1;
 }
 
@@ -952,12 +952,12 @@ static pz_end nothing_better(poise_solver *s, pz_rows *rows)
 static bool iterate(poise_solver *s, pz_rows *rows, const pz_row_method *method, double *damping)
 {
     *damping = 0.0;
-    pz_rows_take_costs(s, rows, false);
+    pz_rows_evaluate_costs(s, rows, false);
     for (int k = 0; k < rows->level_count; ++k) {
         if (k > 0) { // the current rows may be those of a point that was tried
-            gather_rows(s, &s->at->kin, rows);
+            fill_rows(s, &s->at->kin, rows);
         }
-        if (!find_step(s, &s->at->kin, rows, method, (pz_span){.from = k, .upto = rows->level_count, .apart = -1})) {
+        if (!rows_find_step(s, &s->at->kin, rows, method, (pz_span){.from = k, .upto = rows->level_count, .apart = -1})) {
             return false;
         }
         k = rows->level;
@@ -995,7 +995,7 @@ pz_end pz_rows_run(poise_solver *s, const pz_row_method *method)
     pz_rows *rows = s->method;
     pz_end end = pz_used_up;
     bool more = true;
-    while (!is_done(s, rows, &end)) {
+    while (!rows_are_done(s, rows, &end)) {
         if (!more) {
             return pz_used_up;
         }

@@ -94,7 +94,7 @@ bool pz_rows_factor(pz_rows *rows, const pz_level *level);
 void pz_rows_project(const pz_rows *rows, double *x);
 
 // Energy by level, at the current point (is_trial false) or the one being tried.
-void pz_rows_take_costs(const poise_solver *solver, pz_rows *rows, bool is_trial);
+void pz_rows_evaluate_costs(const poise_solver *solver, pz_rows *rows, bool is_trial);
 
 extern const pz_method_row pz_priority_method;
 

@@ -25,7 +25,7 @@ static bool is_marker(const poise_goal *goal)
     return (goal->kind == POISE_GOAL_POSITION || goal->kind == POISE_GOAL_POSE) && goal->weight > 0;
 }
 
-static cloud cloud_of(const poise_solver *s, const poise_kinematics *kin)
+static cloud marker_cloud(const poise_solver *s, const poise_kinematics *kin)
 {
     cloud c = {.weight = 0};
     for (int i = 0; i < s->problem->goal_count; ++i) {
@@ -122,7 +122,7 @@ bool pz_align_root(const poise_solver *s, const poise_kinematics *kin, double *q
     poise_joint_type type = model->given[0].type;
     bool is_free = type == POISE_JOINT_FREE || type == POISE_JOINT_FREE_EXPMAP || type == POISE_JOINT_FREE_EULER;
     quat turn;
-    cloud c = cloud_of(s, kin);
+    cloud c = marker_cloud(s, kin);
     if (!is_free || model->joint_count != root->subtree || c.count < 3 || !pz_best_quat(&c.M, 4, &turn)) {
         return false;
     }
@@ -174,7 +174,7 @@ static double draw_between(const poise_solver *s, int dof, double part)
 }
 
 // Swings with an ellipse: uniform in the middle `part` of it.
-static void draw_swings(const poise_solver *s, double part, uint64_t *state, double *q)
+static void restart_draw_swings(const poise_solver *s, double part, uint64_t *state, double *q)
 {
     const poise_model *model = s->model;
     for (int k = 0; s->has_swings && k < model->joint_count; ++k) {
@@ -207,7 +207,7 @@ void pz_restart_configuration(poise_solver *s, int restart, bool is_anywhere, do
             q[s->box[i].q] = draw_between(s, i, part * share);
         }
     }
-    draw_swings(s, part, &state, q);
+    restart_draw_swings(s, part, &state, q);
 }
 
 // ---- Where a run begins --------------------------------------------------------------------------------------------------
@@ -326,7 +326,7 @@ static double turned(const pz_box *box, double x)
 }
 
 // The current point moved inside the limits, into solver->q_try. Returns how far the number farthest outside was moved.
-static double bring_inside(poise_solver *s)
+static double bring_point_inside(poise_solver *s)
 {
     const poise_model *model = s->model;
     double farthest = 0.0;
@@ -356,13 +356,13 @@ static double bring_inside(poise_solver *s)
 // From an answer without limits, the current point, to one within: true when that is the current point.
 static bool run_inside(poise_solver *s)
 {
-    double before = INFINITY, far = bring_inside(s);
+    double before = INFINITY, far = bring_point_inside(s);
     for (int k = 1; k < BEYOND_PROJECTIONS && far > BEYOND_INSIDE && far < BEYOND_CONVERGES * before; ++k) {
         if (run_open(s).outcome != POISE_OUTCOME_REACHED) {
             break;
         }
         before = far;
-        far = bring_inside(s);
+        far = bring_point_inside(s);
     }
     return pz_solver_run_from(s, s->q_try).outcome == POISE_OUTCOME_REACHED;
 }

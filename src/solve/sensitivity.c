@@ -33,7 +33,7 @@ static void open_lay_out(pz_open_factor *open, size_t nv, pz_arena *arena)
     open->dense = (double *)pz_arena_take(arena, nv, nv * sizeof(double));
 }
 
-static void lay_out(poise_sensitivity *s, const poise_model *model, int coupled_goals, pz_arena *arena)
+static void sensitivity_lay_out(poise_sensitivity *s, const poise_model *model, int coupled_goals, pz_arena *arena)
 {
     size_t nv = (size_t)model->nv, joints = (size_t)model->joint_count, blocks = (size_t)model->block_count;
     pz_objective_lay_out(&s->objective, model, coupled_goals, arena);
@@ -70,7 +70,7 @@ poise_status poise_sensitivity_create(const poise_model *model, int coupled_goal
     pz_owned owned;
     pz_arena arena = pz_arena_counting();
     pz_arena_take(&arena, 1, sizeof blank);
-    lay_out(&blank, model, coupled_goals, &arena);
+    sensitivity_lay_out(&blank, model, coupled_goals, &arena);
     size_t size = pz_arena_bytes(&arena);
     if (!pz_owned_take(&owned, allocator, size)) {
         return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory: the sensitivity needs %g bytes", (double)size);
@@ -81,7 +81,7 @@ poise_status poise_sensitivity_create(const poise_model *model, int coupled_goal
     s->model = model;
     s->owned = owned;
     s->path.body = POISE_NONE;
-    lay_out(s, model, coupled_goals, &arena);
+    sensitivity_lay_out(s, model, coupled_goals, &arena);
     poise_model_neutral(model, s->objective.kin.q);
     pz_kin_sweep(&s->objective.kin, s->objective.kin.q);
     *sensitivity = s;
@@ -999,7 +999,7 @@ static poise_status factorise_again(poise_sensitivity *s, poise_error *error)
 }
 
 // x = the least solution of H x = b, in place; held coordinates and those that no goal sees are 0.
-static void solve(poise_sensitivity *s, double *x)
+static void solve_factor(poise_sensitivity *s, double *x)
 {
     if (s->way == PZ_WAY_OPEN) {
         open_solve(s, x);
@@ -1045,7 +1045,7 @@ static poise_status check_minimum(poise_sensitivity *s, poise_error *error)
         return POISE_OK;
     }
     memcpy(s->x, s->objective.gradient, (size_t)s->rows.nv * sizeof *s->x);
-    solve(s, s->x);
+    solve_factor(s, s->x);
     poise_status status = check_distance(s, error);
     s->way = status == POISE_OK ? s->way : PZ_WAY_NONE;
     return status;
@@ -1124,7 +1124,7 @@ static void step_forward(poise_sensitivity *s, const poise_goal_change *changes,
         goal_forward(s, &s->objective.goals[i], &changes[i], s->x);
     }
     dofs_of_wrenches(s, s->x);
-    solve(s, s->x);
+    solve_factor(s, s->x);
     for (int i = 0; i < s->rows.nv; ++i) {
         dq[i] = -s->x[i];
     }
@@ -1296,7 +1296,7 @@ poise_status poise_sensitivity_backward(poise_sensitivity *sensitivity, const do
         return pose_gradients(s, dL_dq, gradients, lower, upper) ? POISE_OK : refuse_gradients(error);
     }
     memcpy(s->x, dL_dq, (size_t)s->rows.nv * sizeof *s->x);
-    solve(s, s->x);
+    solve_factor(s, s->x);
     move_bodies(s, s->x);
     if (!gradients_are_finite(s)) {
         return refuse_gradients(error);

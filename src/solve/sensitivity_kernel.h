@@ -180,7 +180,7 @@ REAL_FN bool pose_gradient(const pz_pose_lanes *arm, int n, const poise_pose *ta
 // ---- Several answers of an arm of hinges, in lanes -----------------------------------------------------------------------
 
 // Number k of every row; lanes beyond the last row repeat it.
-REAL_FN real pose_gather(const double *rows, int width, int count, int k)
+REAL_FN real pose_load(const double *rows, int width, int count, int k)
 {
     real out = {0};
     for (int l = 0; l < REAL_WIDTH; ++l) {
@@ -194,10 +194,10 @@ REAL_FN void pose_aim(const pz_arm_chain *chain, const poise_pose *targets, int 
 {
     const double *numbers = &targets->rotation.x;
     enum { WIDTH = sizeof *targets / sizeof *numbers, AT = offsetof(poise_pose, position) / sizeof *numbers };
-    real_quat turn = {pose_gather(numbers, WIDTH, count, 0), pose_gather(numbers, WIDTH, count, 1),
-                      pose_gather(numbers, WIDTH, count, 2), pose_gather(numbers, WIDTH, count, 3)};
-    real3 at = {pose_gather(numbers, WIDTH, count, AT), pose_gather(numbers, WIDTH, count, AT + 1),
-                pose_gather(numbers, WIDTH, count, AT + 2)};
+    real_quat turn = {pose_load(numbers, WIDTH, count, 0), pose_load(numbers, WIDTH, count, 1),
+                      pose_load(numbers, WIDTH, count, 2), pose_load(numbers, WIDTH, count, 3)};
+    real3 at = {pose_load(numbers, WIDTH, count, AT), pose_load(numbers, WIDTH, count, AT + 1),
+                pose_load(numbers, WIDTH, count, AT + 2)};
     real33 R = quat_matrix(turn), forth = real33_of(&chain->tail), tail = m3_transpose(&forth);
     *u = m3_mul(&R, &tail);
     *t = v3_scale(v3_sub(at, real3_of(chain->base_at)), real_of(1.0 / chain->unit));
@@ -214,7 +214,7 @@ REAL_TARGET static unsigned pose_gradients(const pz_pose_lanes *rows, const pois
     arm_frames frames;
     arm_column columns[PZ_ARM_MOST];
     for (int i = 0; i < n; ++i) {
-        at[i] = pose_gather(q, rows->nq, count, chain->q[i]);
+        at[i] = pose_load(q, rows->nq, count, chain->q[i]);
     }
     pose_aim(chain, targets, count, &u, &t);
     arm_forward_from(chain, n, false, ~0u, at, base, v3_zero(), &frames);
@@ -222,7 +222,7 @@ REAL_TARGET static unsigned pose_gradients(const pz_pose_lanes *rows, const pois
     for (int i = 0; i < n; ++i) {
         arm_column column = arm_column_of(chain, false, &frames, i);
         lever = real_max2(lever, v3_dot(column.J, column.J));
-        real along = pose_gather(dL_dq, rows->nv, count, rows->dof[i]);
+        real along = pose_load(dL_dq, rows->nv, count, rows->dof[i]);
         real_mask moves = chain->lower[i] < chain->upper[i] ? mask_all() : mask_none();
         columns[i] = (arm_column){pack3_where(moves, column.a), pack3_where(moves, column.J)};
         first = v3_mad(first, along, columns[i].J);

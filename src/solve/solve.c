@@ -179,7 +179,7 @@ void pz_solve_measure_goals(poise_solver *s)
 }
 
 // Cost, gradient and errors at the answer, from an evaluation there.
-static void measure(poise_solver *s)
+static void measure_answer(poise_solver *s)
 {
     poise_report *r = &s->answer->report;
     if (memcmp(s->at->kin.q, s->q_best, (size_t)s->model->nq * sizeof *s->q_best) != 0) { // the last run was not the best
@@ -191,7 +191,7 @@ static void measure(poise_solver *s)
 }
 
 // The step from start to answer. Without quaternions and rotation vectors every dof has its number.
-static void find_way(poise_solver *s)
+static void find_way_from_start(poise_solver *s)
 {
     if (s->model->block_count > 0) {
         pz_kin_difference(s->model, s->problem->q_start, s->q_best, s->step);
@@ -272,16 +272,16 @@ static void keep_start(poise_solver *s)
 }
 
 // What the report says about the answer.
-static void describe(poise_solver *s)
+static void describe_answer(poise_solver *s)
 {
     poise_report *r = &s->answer->report;
     if (!s->answer->is_measured) {
-        measure(s);
+        measure_answer(s);
     }
     keep_start(s);
     explain(s);
     r->active_limits += count_active_limits(s);
-    find_way(s);
+    find_way_from_start(s);
     r->distance = length_of(s->step, s->model->nv);
     double *numbers[] = {&r->start_cost, &r->cost, &r->gradient, &r->distance, &r->worst_length, &r->worst_angle};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i) {
@@ -333,7 +333,7 @@ void pz_solve_end(poise_solver *s, double *q, poise_report *report)
     if (!s->answer->is_measured) { // else it comes from the path for arms, whose every move ends within the limits
         hold_limits(s);
     }
-    describe(s);
+    describe_answer(s);
     copy(q, s->q_best, s->model->nq);
     pz_report_hand_out(s, report);
 }
@@ -431,7 +431,7 @@ poise_status poise_solve_all(poise_solver *solver, const poise_goal *goal, const
                             "prismatic joints; others "
                             "must be locked");
     }
-    describe(s);
+    describe_answer(s);
     if (*count == 0) {
         copy(solutions, s->q_best, s->model->nq);
     }

@@ -403,7 +403,7 @@ const pz_method_row *pz_method_row_of(const poise_solver_options *options)
 
 // ---- Memory and limits ---------------------------------------------------------------------------------------------------
 
-static void lay_out(poise_solver *s, const poise_model *model, const poise_solver_options *options, pz_arena *arena)
+static void solver_lay_out(poise_solver *s, const poise_model *model, const poise_solver_options *options, pz_arena *arena)
 {
     size_t nq = (size_t)model->nq, nv = (size_t)model->nv;
     s->model = model;
@@ -484,7 +484,7 @@ size_t pz_solver_size(const poise_model *model, const poise_solver_options *opti
     poise_solver blank;
     pz_arena arena = pz_arena_counting();
     pz_arena_take(&arena, 1, sizeof blank);
-    lay_out(&blank, model, options, &arena);
+    solver_lay_out(&blank, model, options, &arena);
     return pz_arena_bytes(&arena);
 }
 
@@ -496,7 +496,7 @@ poise_solver *pz_solver_init(const poise_model *model, const poise_solver_option
         return NULL;
     }
     *s = (poise_solver){.model = model};
-    lay_out(s, model, options, &arena);
+    solver_lay_out(s, model, options, &arena);
     if (arena.full) {
         return NULL;
     }

@@ -89,7 +89,8 @@ static double draw_coordinate(const poise_solver *solver, int dof, double length
 }
 
 // Swings with an ellipse: uniform in it.
-static void draw_swings(const poise_solver *solver, const pz_goal_set *moves, pz_goal_set among, uint64_t *state, double *q)
+static void tips_draw_swings(const poise_solver *solver, const pz_goal_set *moves, pz_goal_set among, uint64_t *state,
+                             double *q)
 {
     const poise_model *model = solver->model;
     for (int k = 0; solver->has_swings && k < model->joint_count; ++k) {
@@ -150,7 +151,7 @@ static void draw_limbs(poise_solver *solver, const pz_goal_set *moves, pz_goal_s
             q[step->q + i] = is_ball ? turned[step->q + i] : draw_coordinate(solver, dof, length, share);
         }
     }
-    draw_swings(solver, moves, among, &state, q);
+    tips_draw_swings(solver, moves, among, &state, q);
 }
 
 // ---- A free root laid onto the targets -----------------------------------------------------------------------------------
@@ -188,7 +189,7 @@ static void add_directions(const poise_kinematics *kin, const poise_goal *goal, 
     }
 }
 
-static cloud cloud_of(const poise_solver *s, const poise_kinematics *kin, double unit)
+static cloud tips_cloud_of(const poise_solver *s, const poise_kinematics *kin, double unit)
 {
     cloud c = {.S = {{PZ_TIPS_STAY, 0, 0}, {0, PZ_TIPS_STAY, 0}, {0, 0, PZ_TIPS_STAY}}};
     for (int i = 0; i < s->problem->goal_count; ++i) {
@@ -220,7 +221,7 @@ static bool align_root(const poise_solver *s, const poise_kinematics *kin, doubl
     if (!pz_has_free_root(s)) {
         return false;
     }
-    cloud c = cloud_of(s, kin, unit);
+    cloud c = tips_cloud_of(s, kin, unit);
     turn = pz_best_quat(&c.S, 4, &turn) ? turn : (quat){0, 0, 0, 1};
     return pz_place_root(s, kin, turn, c.x, c.t, q);
 }
@@ -249,7 +250,7 @@ static bool is_tip(const poise_goal *goal)
     return is_on_body && (has_lengths(goal) || has_turns(goal)) && goal->loss == POISE_LOSS_NONE;
 }
 
-static pz_tip_key key_of(const poise_goal *goal)
+static pz_tip_key tip_key_of(const poise_goal *goal)
 {
     pz_tip_key key;
     memset(&key, 0, sizeof key); // padding is compared, too
@@ -439,7 +440,7 @@ static bool plan_for(poise_solver *solver, pz_tips *tips)
             tips->count = -1;
             return false;
         }
-        pz_tip_key key = key_of(&solver->problem->goals[i]);
+        pz_tip_key key = tip_key_of(&solver->problem->goals[i]);
         is_new = is_new || memcmp(&key, &tips->keys[i], sizeof key) != 0;
         tips->keys[i] = key;
     }
@@ -513,7 +514,7 @@ static bool is_part_met(const poise_solver *solver, const pz_part *part)
 }
 
 // Hinges that the step takes out of their interval come back by whole turns where that is possible. Followers would not.
-static void turn_hinges_back(const poise_solver *solver, double *q)
+static void tips_turn_hinges_back(const poise_solver *solver, double *q)
 {
     const poise_model *model = solver->model;
     for (int i = 0; i < model->nv && !model->has_mimic; ++i) {
@@ -554,12 +555,12 @@ static bool step_within_part(poise_solver *solver, const pz_part *part, double l
         pz_clip_to_swings(solver, solver->step);
     }
     pz_step_within(solver, solver->at->kin.q, solver->step, solver->q_try);
-    turn_hinges_back(solver, solver->q_try);
+    tips_turn_hinges_back(solver, solver->q_try);
     return true;
 }
 
 // Count the iteration that led to the current point; a trace has the part's own cost.
-static void count_iteration(poise_solver *solver, const pz_tips *tips, double lambda)
+static void tips_count_iteration(poise_solver *solver, const pz_tips *tips, double lambda)
 {
     solver->answer->report.iterations += 1;
     if (pz_is_traced(solver)) {
@@ -572,7 +573,7 @@ static void count_iteration(poise_solver *solver, const pz_tips *tips, double la
 }
 
 // From solver->q_try. True when all goals are met at the current point, where it ends.
-static bool look_for_zero(poise_solver *solver, const pz_tips *tips, const pz_part *part)
+static bool tips_search_zero(poise_solver *solver, const pz_tips *tips, const pz_part *part)
 {
     double f[3] = {INFINITY, INFINITY, INFINITY}, lambda = 0.0;
     int most = least(PZ_TIPS_ITERATIONS, solver->options.max_iterations);
@@ -583,7 +584,7 @@ static bool look_for_zero(poise_solver *solver, const pz_tips *tips, const pz_pa
         }
         pz_accept(solver);
         if (k > 0) {
-            count_iteration(solver, tips, lambda);
+            tips_count_iteration(solver, tips, lambda);
         }
         if (is_part_met(solver, part)) {
             return true;
@@ -598,7 +599,7 @@ static bool look_for_zero(poise_solver *solver, const pz_tips *tips, const pz_pa
 }
 
 // What a search left near a zero is finished by descent, which a trace does not show.
-static bool finish_search(poise_solver *solver, const pz_part *part)
+static bool tips_finish_search(poise_solver *solver, const pz_part *part)
 {
     if (!(solver->at->cost < PZ_TIPS_NEAR_ZERO)) {
         return false;
@@ -656,7 +657,7 @@ static double limb_energy(poise_solver *solver, const pz_tips *tips, pz_goal_set
 }
 
 // A new place for one limb, the best of some, in solver->q_try.
-static void draw_limb(poise_solver *solver, pz_tips *tips, pz_goal_set limb, int restart)
+static void tips_draw_limb(poise_solver *solver, pz_tips *tips, pz_goal_set limb, int restart)
 {
     double least_energy = INFINITY;
     int first = 0;
@@ -676,7 +677,7 @@ static void draw_limb(poise_solver *solver, pz_tips *tips, pz_goal_set limb, int
 }
 
 // Redraw everything: all dofs of the part, a free root aligned.
-static void draw_all(poise_solver *solver, const pz_tips *tips, const pz_part *part, int restart)
+static void tips_draw_all(poise_solver *solver, const pz_tips *tips, const pz_part *part, int restart)
 {
     uint64_t state = pz_limbs_state(solver->problem->seed, tips->keys[part->first].body, restart, PZ_TIPS_DRAWS);
     draw_limbs(solver, tips->moves, part->goals, tips->length[part->first], state, solver->q_try);
@@ -685,7 +686,7 @@ static void draw_all(poise_solver *solver, const pz_tips *tips, const pz_part *p
 }
 
 // Where a search begins, into solver->q_try: number 0 at the caller's start, with a free root aligned when that is cold.
-static void begin_search(poise_solver *solver, pz_tips *tips, const pz_part *part, int restart, int *rounds)
+static void tips_begin_search(poise_solver *solver, pz_tips *tips, const pz_part *part, int restart, int *rounds)
 {
     pz_goal_set limbs[PZ_TIPS_MOST];
     if (restart == 0) {
@@ -699,11 +700,11 @@ static void begin_search(poise_solver *solver, pz_tips *tips, const pz_part *par
     copy_q(solver, solver->at->kin.q, solver->q_try);
     int count = *rounds < PZ_TIPS_ROUNDS ? missed_limbs(solver, tips, limbs) : 0;
     for (int i = 0; i < count; ++i) {
-        draw_limb(solver, tips, limbs[i], restart);
+        tips_draw_limb(solver, tips, limbs[i], restart);
     }
     *rounds = count > 0 ? *rounds + 1 : 0;
     if (count == 0) {
-        draw_all(solver, tips, part, restart);
+        tips_draw_all(solver, tips, part, restart);
     }
 }
 
@@ -776,8 +777,8 @@ static void search_part(poise_solver *solver, pz_tips *tips, const pz_part *part
     pz_set_problem(solver, &search);
     last = pz_tips_restarts(solver, tips, part);
     for (int m = 0; m <= last && !met; ++m) {
-        begin_search(solver, tips, part, m, &rounds);
-        met = look_for_zero(solver, tips, part) || finish_search(solver, part);
+        tips_begin_search(solver, tips, part, m, &rounds);
+        met = tips_search_zero(solver, tips, part) || tips_finish_search(solver, part);
         solver->answer->report.restarts = m;
         if (met) {
             copy_q(solver, solver->at->kin.q, solver->q_best);
@@ -863,7 +864,7 @@ static void add_answer(const poise_solver *solver, pz_tips *tips, int k, const p
 }
 
 // Where a part could not be measured by its own numbers, the whole is.
-static void conclude(poise_solver *solver, const pz_tips *tips)
+static void tips_conclude(poise_solver *solver, const pz_tips *tips)
 {
     pz_end end, parts = solver->answer->end;
     memcpy(solver->q_best, tips->answer, (size_t)solver->model->nq * sizeof *solver->q_best);
@@ -884,7 +885,7 @@ static void conclude(poise_solver *solver, const pz_tips *tips)
 
 // A part records its own cost; a trace has that of the whole, with the other parts where they are at that time, and calls a
 // step accepted when it came closer than all before.
-static void judge_trace(const poise_solver *solver, int first, double *whole)
+static void tips_judge_trace(const poise_solver *solver, int first, double *whole)
 {
     const poise_report *r = &solver->answer->report;
     double others = *whole - r->start_cost, best = *whole;
@@ -917,12 +918,12 @@ bool pz_tips_solve(poise_solver *solver)
         pz_set_problem(solver, &shared);
         solve_part(solver, tips, &tips->parts[k]);
         if (is_traced) {
-            judge_trace(solver, whole->report.traced, &cost);
+            tips_judge_trace(solver, whole->report.traced, &cost);
         }
         add_answer(solver, tips, k, &part, whole);
     }
     solver->answer = whole;
     pz_set_problem(solver, given);
-    conclude(solver, tips);
+    tips_conclude(solver, tips);
     return true;
 }

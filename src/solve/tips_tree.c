@@ -82,7 +82,7 @@ struct pz_tree {
 // ---- Which trees: branches between the places where the paths to the tips part -------------------------------------------
 
 // Can an arm have this joint?
-static bool is_plain(const poise_model *model, const pz_joint *joint)
+static bool is_plain_joint(const poise_model *model, const pz_joint *joint)
 {
     int steps = joint->step_end - joint->step_begin;
     return steps == 0 ||
@@ -101,7 +101,7 @@ int pz_trees_most_branches(const poise_model *model)
     for (int k = 0; k < model->joint_count; ++k) {
         bool is_tip = model->joints[k].subtree == 1;
         for (int j = k; is_tip && model->joints[j].parent != POISE_WORLD; j = model->joints[j].parent) {
-            is_tip = is_plain(model, &model->joints[j]);
+            is_tip = is_plain_joint(model, &model->joints[j]);
         }
         tips += is_tip;
     }
@@ -200,7 +200,7 @@ static bool add_tip(const poise_solver *solver, const pz_tips *tips, int goal, i
     w.at = tree->has_root ? 1 : 0;
     for (int k = w.at; k < w.count && w.count <= PATH; ++k) {
         const pz_joint *joint = &model->joints[w.path[k]];
-        if (!is_plain(model, joint) || (joint->v_begin < joint->v_end && solver->box[joint->v_begin].locked)) {
+        if (!is_plain_joint(model, joint) || (joint->v_begin < joint->v_end && solver->box[joint->v_begin].locked)) {
             return false;
         }
     }
@@ -310,7 +310,7 @@ PZ_INLINE void sweep_branch(const pz_tree *tree, pz_branch *branch)
     }
 }
 
-PZ_INLINE void look_at_tip(const pz_branch *branch, pz_tip *tip)
+PZ_INLINE void evaluate_tip(const pz_branch *branch, pz_tip *tip)
 {
     if (tip->turns) {
         tip->error = arm_error_at(&branch->frames, &tip->u, tip->t);
@@ -334,7 +334,7 @@ static void bring_targets(pz_tree *tree)
     }
 }
 
-static void tree_look(pz_tree *tree)
+static void tree_evaluate(pz_tree *tree)
 {
     if (tree->has_root) {
         bring_targets(tree);
@@ -344,17 +344,17 @@ static void tree_look(pz_tree *tree)
         pz_branch *branch = &tree->branches[k];
         sweep_branch(tree, branch);
         if (branch->tip >= 0) {
-            look_at_tip(branch, &tree->tips[branch->tip]);
+            evaluate_tip(branch, &tree->tips[branch->tip]);
             tree->F += tree->tips[branch->tip].f;
         }
     }
 }
 
-static double tree_look_at_limb(pz_tree *tree, int tip)
+static double tree_evaluate_limb(pz_tree *tree, int tip)
 {
     pz_branch *branch = &tree->branches[tree->tips[tip].branch];
     sweep_branch(tree, branch);
-    look_at_tip(branch, &tree->tips[tip]);
+    evaluate_tip(branch, &tree->tips[tip]);
     return tree->tips[tip].f;
 }
 
@@ -495,7 +495,7 @@ PZ_INLINE void solve_limb(pz_tree *tree, pz_branch *branch, pz_tip *tip, double 
 
 // ---- Up ------------------------------------------------------------------------------------------------------------------
 
-static void clear(pz_information *i)
+static void clear_information(pz_information *i)
 {
     vec3 o = {0, 0, 0};
     i->A = i->C = sym3_identity(0.0);
@@ -530,7 +530,7 @@ static pz_information information_of(const pz_tip *tip, vec3 p)
     return i;
 }
 
-static void eliminate(pz_tree *tree, pz_branch *branch)
+static void eliminate_branch(pz_tree *tree, pz_branch *branch)
 {
     pz_information *m = &branch->below;
     for (int i = branch->chain.n - 1; i >= 0; --i) {
@@ -614,12 +614,12 @@ static void move_branch(pz_tree *tree, pz_branch *branch, vec3 w, vec3 u)
 static void tree_move(pz_tree *tree, double lambda)
 {
     pz_information top;
-    clear(&top);
+    clear_information(&top);
     tree->slope = tree->longest = 0.0;
     tree_sum_forces(tree, false);
     for (int k = 0; k < tree->branch_count; ++k) {
         if (tree->branches[k].tip < 0) {
-            clear(&tree->branches[k].below);
+            clear_information(&tree->branches[k].below);
         }
     }
     for (int k = tree->branch_count - 1; k >= 0; --k) {
@@ -633,7 +633,7 @@ static void tree_move(pz_tree *tree, double lambda)
                 add_information(&own, above);
             }
         } else {
-            eliminate(tree, branch);
+            eliminate_branch(tree, branch);
             add_information(&branch->below, above);
         }
     }
@@ -705,23 +705,32 @@ static void write_configuration(const poise_solver *solver, pz_tree *tree, doubl
     }
 }
 
-static void keep(pz_tree *tree, bool back)
+// The coordinates set aside, and back from there.
+static void keep_state(pz_tree *tree)
 {
     for (int k = 0; k < tree->branch_count; ++k) {
         pz_branch *branch = &tree->branches[k];
-        for (int i = 0; i < branch->chain.n; ++i) {
-            double *q = &branch->run.q[i], *side = &branch->run.side[i];
-            *(back ? q : &branch->q_kept[i]) = back ? branch->q_kept[i] : *q;
-            *(back ? side : &branch->side_kept[i]) = back ? branch->side_kept[i] : *side;
-        }
+        memcpy(branch->q_kept, branch->run.q, (size_t)branch->chain.n * sizeof branch->q_kept[0]);
+        memcpy(branch->side_kept, branch->run.side, (size_t)branch->chain.n * sizeof branch->side_kept[0]);
     }
-    *(back ? &tree->B : &tree->B_kept) = back ? tree->B_kept : tree->B;
-    *(back ? &tree->b : &tree->b_kept) = back ? tree->b_kept : tree->b;
+    tree->B_kept = tree->B;
+    tree->b_kept = tree->b;
+}
+
+static void restore_state(pz_tree *tree)
+{
+    for (int k = 0; k < tree->branch_count; ++k) {
+        pz_branch *branch = &tree->branches[k];
+        memcpy(branch->run.q, branch->q_kept, (size_t)branch->chain.n * sizeof branch->q_kept[0]);
+        memcpy(branch->run.side, branch->side_kept, (size_t)branch->chain.n * sizeof branch->side_kept[0]);
+    }
+    tree->B = tree->B_kept;
+    tree->b = tree->b_kept;
 }
 
 // ---- Targets and cost ----------------------------------------------------------------------------------------------------
 
-static void take_targets(const poise_solver *solver, const pz_tips *tips, pz_tree *tree)
+static void tree_set_targets(const poise_solver *solver, const pz_tips *tips, pz_tree *tree)
 {
     const poise_solver_options *o = &solver->options;
     double sine, cosine, scale = 1.0 / tree->unit;
@@ -753,7 +762,7 @@ static double own_cost(const pz_tree *tree)
 }
 
 // Lay a free root onto the targets as tips.c does, from the frames that were looked at.
-static void align(pz_tree *tree)
+static void tree_align(pz_tree *tree)
 {
     double share = 1.0 / tree->tip_count, scale = 1.0 / tree->unit;
     vec3 x = {0, 0, 0}, t = {0, 0, 0};
@@ -780,13 +789,13 @@ static void align(pz_tree *tree)
 
 // ---- One search ----------------------------------------------------------------------------------------------------------
 
-static bool is_met(const poise_solver *solver, const pz_tree *tree)
+static bool tree_is_solved(const poise_solver *solver, const pz_tree *tree)
 {
     return tree_is_met(tree) ||
            (solver->problem->cost_tolerance > 0 && own_cost(tree) <= 0.9999 * solver->problem->cost_tolerance);
 }
 
-static void count_iteration(poise_solver *solver, const pz_tree *tree, double lambda)
+static void tree_count_iteration(poise_solver *solver, const pz_tree *tree, double lambda)
 {
     solver->answer->report.iterations += 1;
     if (pz_is_traced(solver)) {
@@ -799,20 +808,20 @@ static void count_iteration(poise_solver *solver, const pz_tree *tree, double la
 }
 
 // From the current coordinates; `is_seen`: they have been evaluated.
-static bool look_for_zero(poise_solver *solver, pz_tree *tree, bool is_seen)
+static bool tree_search_zero(poise_solver *solver, pz_tree *tree, bool is_seen)
 {
     int most = least(PZ_TIPS_ITERATIONS, solver->options.max_iterations);
     double lambda = 0.0;
     arm_progress progress = arm_progress_begin();
     for (;; is_seen = false) {
         if (!is_seen) {
-            tree_look(tree);
+            tree_evaluate(tree);
         }
         solver->answer->report.evaluations += 1;
         if (progress.k > 0) {
-            count_iteration(solver, tree, lambda);
+            tree_count_iteration(solver, tree, lambda);
         }
-        bool met = is_met(solver, tree);
+        bool met = tree_is_solved(solver, tree);
         if (arm_ends(&progress, tree->F, met, most)) {
             return met;
         }
@@ -822,7 +831,7 @@ static bool look_for_zero(poise_solver *solver, pz_tree *tree, bool is_seen)
 }
 
 // Descent with the same step, where a search was dropped near a zero.
-static bool finish(poise_solver *solver, pz_tree *tree)
+static bool tree_finish(poise_solver *solver, pz_tree *tree)
 {
     double lambda = FINISH_LAMBDA, growth = 2.0, before = tree->F;
     int most = least(FINISH_STEPS, solver->options.max_iterations);
@@ -831,20 +840,20 @@ static bool finish(poise_solver *solver, pz_tree *tree)
     }
     for (int k = 1; k <= most && lambda < FINISH_MOST; ++k) {
         double F = tree->F;
-        keep(tree, false);
+        keep_state(tree);
         tree_move(tree, lambda);
-        tree_look(tree);
+        tree_evaluate(tree);
         solver->answer->report.evaluations += 1;
         solver->answer->report.iterations += 1;
         if (tree->F < F) {
             lambda = max2(lambda / 3.0, FINISH_LEAST);
             growth = 2.0;
-            if (is_met(solver, tree)) {
+            if (tree_is_solved(solver, tree)) {
                 return true;
             }
         } else {
-            keep(tree, true);
-            tree_look(tree);
+            restore_state(tree);
+            tree_evaluate(tree);
             lambda *= growth;
             growth *= 2.0;
         }
@@ -870,7 +879,7 @@ static void draw_branch(pz_branch *branch, uint64_t *state)
     arm_begin(chain, chain->n, q, &branch->run);
 }
 
-static void draw_limb(const poise_solver *solver, const pz_tips *tips, pz_tree *tree, int tip, int restart)
+static void tree_draw_limb(const poise_solver *solver, const pz_tips *tips, pz_tree *tree, int tip, int restart)
 {
     pz_branch *branch = &tree->branches[tree->tips[tip].branch];
     size_t size = (size_t)branch->chain.n * sizeof branch->run.q[0];
@@ -878,7 +887,7 @@ static void draw_limb(const poise_solver *solver, const pz_tips *tips, pz_tree *
     for (int draw = 0; draw < PZ_TIPS_DRAWS; ++draw) {
         uint64_t state = pz_limbs_state(solver->problem->seed, tips->keys[tree->tips[tip].goal].body, restart, draw);
         draw_branch(branch, &state);
-        double f = tree_look_at_limb(tree, tip);
+        double f = tree_evaluate_limb(tree, tip);
         if (f < best || draw == 0) {
             best = f;
             memcpy(q, branch->run.q, size);
@@ -899,7 +908,7 @@ static void begin_again(const poise_solver *solver, const pz_tips *tips, pz_tree
     }
     for (int i = 0; i < tree->tip_count && *rounds < PZ_TIPS_ROUNDS; ++i) {
         if ((missed[i] || !any) && tree->branches[tree->tips[i].branch].chain.n > 0) {
-            draw_limb(solver, tips, tree, i, restart);
+            tree_draw_limb(solver, tips, tree, i, restart);
             drawn += 1;
         }
     }
@@ -910,8 +919,8 @@ static void begin_again(const poise_solver *solver, const pz_tips *tips, pz_tree
             draw_branch(&tree->branches[k], &state);
         }
         if (tree->has_root) {
-            tree_look(tree);
-            align(tree);
+            tree_evaluate(tree);
+            tree_align(tree);
         }
     }
 }
@@ -926,7 +935,7 @@ static double slope_of_root(const poise_model *model, const pz_tree *tree, vec3 
 }
 
 // The largest component of the projected gradient at the answer, per unit of a coordinate.
-static double slope_of(const poise_model *model, pz_tree *tree)
+static double tree_slope_of(const poise_model *model, pz_tree *tree)
 {
     double largest = 0.0;
     vec3 n = {0, 0, 0}, f = {0, 0, 0};
@@ -946,7 +955,7 @@ static double slope_of(const poise_model *model, pz_tree *tree)
 }
 
 // The answer by the tree's own numbers; the objective knows the coordinates of other roots.
-static void measure(poise_solver *solver, pz_tree *tree)
+static void tree_measure(poise_solver *solver, pz_tree *tree)
 {
     poise_report *r = &solver->answer->report;
     double rr = 0.0, e = 0.0;
@@ -961,13 +970,13 @@ static void measure(poise_solver *solver, pz_tree *tree)
         r->worst_length <= solver->options.position_tolerance && r->worst_angle <= solver->options.rotation_tolerance;
     bool is_known = !tree->has_root || solver->model->given[0].type == POISE_JOINT_FREE;
     solver->answer->is_measured = is_known && (is_reached || r->cost <= solver->problem->cost_tolerance);
-    r->gradient = solver->answer->is_measured ? slope_of(solver->model, tree) : 0.0;
+    r->gradient = solver->answer->is_measured ? tree_slope_of(solver->model, tree) : 0.0;
 }
 
-static bool search(poise_solver *solver, pz_tips *tips, const pz_part *part, bool is_seen)
+static bool tree_search(poise_solver *solver, pz_tips *tips, const pz_part *part, bool is_seen)
 {
     pz_tree *tree = part->tree;
-    bool met = look_for_zero(solver, tree, is_seen) || finish(solver, tree);
+    bool met = tree_search_zero(solver, tree, is_seen) || tree_finish(solver, tree);
     int rounds = 0, last = 0;
     tips->end_count = 0;
     if (!met) {
@@ -978,7 +987,7 @@ static bool search(poise_solver *solver, pz_tips *tips, const pz_part *part, boo
         write_configuration(solver, tree, tips->q_kept);
         pz_tips_keep_end(solver, tips, own_cost(tree), tips->q_kept);
         begin_again(solver, tips, tree, m, &rounds);
-        met = look_for_zero(solver, tree, false) || finish(solver, tree);
+        met = tree_search_zero(solver, tree, false) || tree_finish(solver, tree);
         solver->answer->report.restarts = m;
     }
     return met;
@@ -987,19 +996,19 @@ static bool search(poise_solver *solver, pz_tips *tips, const pz_part *part, boo
 void pz_tree_solve_part(poise_solver *solver, pz_tips *tips, const pz_part *part)
 {
     pz_tree *tree = part->tree;
-    take_targets(solver, tips, tree);
+    tree_set_targets(solver, tips, tree);
     open_branches(solver, tree);
-    tree_look(tree);
+    tree_evaluate(tree);
     solver->answer->report.start_cost = own_cost(tree);
     bool aligns = tree->has_root && solver->options.start == POISE_START_COLD;
     if (aligns) {
-        align(tree);
+        tree_align(tree);
     }
     solver->answer->end = pz_reached;
-    bool met = search(solver, tips, part, !aligns);
+    bool met = tree_search(solver, tips, part, !aligns);
     write_configuration(solver, tree, met ? solver->q_best : tips->q_kept);
     if (met) {
-        measure(solver, tree);
+        tree_measure(solver, tree);
     } else {
         pz_tips_keep_end(solver, tips, own_cost(tree), tips->q_kept);
     }

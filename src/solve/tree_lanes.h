@@ -635,7 +635,7 @@ REAL_KERNEL void lane_diagonal(pz_tree_lanes *t)
     }
 }
 
-REAL_FN void lane_take_diagonal(pz_tree_lanes *t, real_mask m)
+REAL_FN void lane_use_diagonal(pz_tree_lanes *t, real_mask m)
 {
     for (int i = 0; i < t->model->nv; ++i) {
         LANE_REALS(diagonal)[i] = real_select(m, LANE_REALS(product)[i], LANE_REALS(diagonal)[i]);
@@ -676,19 +676,19 @@ REAL_KERNEL unsigned lane_inspect(pz_tree_lanes *t, unsigned fresh, unsigned mov
 {
     if (fresh | metric) {
         lane_diagonal(t);
-        lane_take_diagonal(t, mask_of_bits(fresh));
+        lane_use_diagonal(t, mask_of_bits(fresh));
     }
     unsigned stationary = mask_bits(lane_is_stationary(t)), doubtful = stationary & moved;
     if (doubtful) {
         if (!(fresh | metric)) {
             lane_diagonal(t);
         }
-        lane_take_diagonal(t, mask_of_bits(doubtful));
+        lane_use_diagonal(t, mask_of_bits(doubtful));
         stationary = mask_bits(lane_is_stationary(t));
     }
     *met = mask_bits(lane_goals_are_met(t));
     if (fresh | metric) {
-        lane_take_diagonal(t, mask_of_bits(metric));
+        lane_use_diagonal(t, mask_of_bits(metric));
         make_metric(t->model, LANE_REALS(diagonal), mask_of_bits(fresh | metric), LANE_REALS(D));
     }
     return stationary;

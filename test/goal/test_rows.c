@@ -255,7 +255,7 @@ TEST(a_level_is_met_within_the_rounding_of_the_figures_size)
         ck_assert_int_eq(poise_solver_create(model, &options, NULL, &solver, NULL), POISE_OK);
         ck_assert_int_eq(poise_solve(solver, &goal, 1, q, &report, NULL), POISE_OK);
         pz_rows *rows = solver->method;
-        pz_rows_take_costs(solver, rows, false);
+        pz_rows_evaluate_costs(solver, rows, false);
         ck_assert_double_eq_tol(rows->levels[0].floor / (0.5 * goal.weight * least * least), 1.0, 1e-6);
         poise_solver_destroy(solver);
         poise_model_destroy(model);

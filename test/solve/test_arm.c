@@ -357,7 +357,7 @@ static void check_first_step(const pz_arm_chain *chain, const pz_arm_target *tar
 {
     arm_frames frames;
     arm_column columns[ARM_LARGEST];
-    arm_error error = arm_look(chain, chain->n, true, q, target, &frames);
+    arm_error error = arm_evaluate(chain, chain->n, true, q, target, &frames);
     double lambda = arm_damping(arm_energy(&error));
     double kappa = sqrt(fmax(1.0 - 0.5 * error.e, ARM_KAPPA_LEAST)), x[ARM_LARGEST];
     pz_arm_run run;
