@@ -14,12 +14,11 @@
 #include "num/trig.h"
 #include "solve/arm_descent.h"
 
-#define MARGIN       0.9999 // of the tolerances: what another order of the same sums may make of the error
-#define ALIKE        1e-3   // radians, or lengths over L: solutions are the same when no joint differs by more
-#define FARTHEST     1e300  // of the energy: nothing overflows on the way
-#define SADDLE_TRIES 3      // at a pose that is called closest
-#define BESIDE_ZERO  1e-5   // energy of a closest pose that may be one that searches missed
-#define POLISHED     1e-9   // error to which solutions are brought that are compared
+#define ALIKE        1e-3  // radians, or lengths over L: solutions are the same when no joint differs by more
+#define FARTHEST     1e300 // of the energy: nothing overflows on the way
+#define SADDLE_TRIES 3     // at a pose that is called closest
+#define BESIDE_ZERO  1e-5  // energy of a closest pose that may be one that searches missed
+#define POLISHED     1e-9  // error to which solutions are brought that are compared
 
 // ---- The chain -----------------------------------------------------------------------------------------------------------
 //
@@ -319,11 +318,6 @@ void pz_arm_record(pz_arm_run *run, double f, double damping, bool exact)
     run->best = min2(run->best, f);
 }
 
-bool pz_arm_options_fit(const poise_solver_options *options)
-{
-    return options->prior == 0 && options->max_iterations > 0 && !is_finite(options->step_limit) && options->damping == 0;
-}
-
 static bool goal_fits(const poise_solver *solver)
 {
     const poise_goal *goal = solver->problem->goals;
@@ -347,13 +341,6 @@ bool pz_arm_make_chain(const poise_solver *solver, pz_arm *arm, const poise_goal
     return arm->fits;
 }
 
-double pz_arm_square(double tolerance, double size)
-{
-    double rounding = 16.0 * PZ_EPSILON * size;
-    double t = max2(MARGIN * tolerance - rounding, rounding);
-    return t * t;
-}
-
 // False when a number overflows: that is left to the general path.
 static bool make_target(const poise_solver *solver, const pz_arm *arm, pz_arm_target *target)
 {
@@ -373,7 +360,7 @@ static bool make_target(const poise_solver *solver, const pz_arm *arm, pz_arm_ta
     }
     target->most_r = pz_arm_square(options->position_tolerance * scale, chain->size);
     target->W = goal->weight * chain->unit * chain->unit / goal->rotation_weight;
-    target->cost = MARGIN * solver->problem->cost_tolerance / goal->rotation_weight;
+    target->cost = PZ_ARM_MARGIN * solver->problem->cost_tolerance / goal->rotation_weight;
     target->stationary = options->gradient_tolerance;
     double farthest = v3_dot(target->t, target->t) + chain->size * chain->size;
     return max2(target->W, 1.0) * farthest < FARTHEST; // W may underflow to 0: the search has its own

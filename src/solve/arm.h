@@ -140,8 +140,9 @@ void pz_arm_table_next(const pz_arm_chain *chain, const pz_arm_target *target, p
 
 // ---- One call ------------------------------------------------------------------------------------------------------------
 
-#define PZ_ARM_SEARCH_ITERATIONS 30 // at most, in one search
-#define PZ_ARM_FAR_SEARCHES      32 // when the target is out of reach, so that they only serve the closest pose
+#define PZ_ARM_MARGIN            0.9999 // of tolerances: what another order of the same sums may make of the error
+#define PZ_ARM_SEARCH_ITERATIONS 30     // at most, in one search
+#define PZ_ARM_FAR_SEARCHES      32     // when the target is out of reach, so that they only serve the closest pose
 #define PZ_ARM_FINISH_ITERATIONS 80
 #define PZ_ARM_NEAR_ZERO         1e-4 // energy below which a search that was dropped is finished
 #define PZ_ARM_BEYOND_EACH       4    // searches without limits for one restart,
@@ -205,11 +206,19 @@ pz_arm_end pz_arm_find_closest(pz_arm_call *call, bool only_near, pz_arm_minimis
 // run it, end it, until the end of one says that it was the last; then conclude.
 
 // Do these options of AUTO leave pose goals to this path?
-bool pz_arm_options_fit(const poise_solver_options *options);
+static inline bool pz_arm_options_fit(const poise_solver_options *options)
+{
+    return options->prior == 0 && options->max_iterations > 0 && !is_finite(options->step_limit) && options->damping == 0;
+}
 
 // The square of a tolerance, a little less so that rounding elsewhere does not undo it, and never less than what rounding
 // of numbers of size `size` allows.
-double pz_arm_square(double tolerance, double size);
+static inline double pz_arm_square(double tolerance, double size)
+{
+    double rounding = 16.0 * PZ_EPSILON * size;
+    double t = max2(PZ_ARM_MARGIN * tolerance - rounding, rounding);
+    return t * t;
+}
 
 // Make the chain for a goal's frame, unless it is that of the goal before. False: that is none for an arm.
 bool pz_arm_make_chain(const poise_solver *solver, pz_arm *arm, const poise_goal *goal);

@@ -145,6 +145,7 @@ void pz_leaf_factor_down(const pz_leaf_factor *f, double *x);
 
 #define PZ_DUAL_DEPENDENT 1e-10 // a row depends on those in use if its pivot is below this share of S_ii
 #define PZ_DUAL_AGREES    1e-9  // what x may lack of a row that was left out
+#define PZ_DUAL_LEFT_OUT  2     // mark of a row that contradicts others
 
 typedef struct pz_dual {
     // the problem: the caller's
@@ -192,7 +193,10 @@ void pz_dual_solve(pz_dual *d, const int *hints, int hint_count);
 void pz_dual_correct(pz_dual *d, const double *c, double *x);
 
 // Was a row left out of the last program?
-bool pz_dual_left_out(const pz_dual *d, int row);
+static inline bool pz_dual_left_out(const pz_dual *d, int row)
+{
+    return d->mark[row] == PZ_DUAL_LEFT_OUT;
+}
 
 static inline int pz_dual_lower_id(const pz_dual *d, int dof)
 {

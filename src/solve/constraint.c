@@ -197,7 +197,7 @@ poise_status pz_constraints_check(const pz_constraints *c, const poise_model *mo
     return POISE_OK;
 }
 
-// ---- Rows at a point -
+// ---- Rows at a point -----------------------------------------------------------------------------------------------------
 
 // Is a sum of rows still to be made? Where each goes.
 typedef struct sink {

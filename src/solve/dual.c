@@ -1,14 +1,14 @@
-// The active set of a quadratic program in the dual (dual.h).
+// Quadratic programs with few active rows, solved in the dual: the factor of M from the leaves, then the active set. constrained.h
+// has the problem and the idea. Rows that contradict those in use are left out, which pz_dual_left_out tells.
 #include "solve/constrained.h"
 
 #include "num/dense.h"
 
 #include <string.h>
 
-#define IN_SET   1
-#define LEFT_OUT 2
+#define IN_SET 1
 
-// ---- The factor of M -
+// ---- The factor of M -----------------------------------------------------------------------------------------------------
 
 void pz_leaf_factor_lay_out(pz_leaf_factor *f, int n, pz_arena *arena)
 {
@@ -91,7 +91,7 @@ void pz_leaf_factor_down(const pz_leaf_factor *f, double *x)
     }
 }
 
-// ---- The program -
+// ---- The program ---------------------------------------------------------------------------------------------------------
 
 void pz_dual_lay_out(pz_dual *d, int nv, int most_rows, pz_arena *arena)
 {
@@ -336,7 +336,7 @@ static int free_place(pz_dual *d)
     for (int place = 0; place < d->size; ++place) {
         int id = d->id[place];
         if (!is_used(d, id)) {
-            d->mark[id] = d->mark[id] == LEFT_OUT ? LEFT_OUT : 0;
+            d->mark[id] = d->mark[id] == PZ_DUAL_LEFT_OUT ? PZ_DUAL_LEFT_OUT : 0;
             return place;
         }
     }
@@ -460,7 +460,7 @@ static int most_broken(const pz_dual *d)
     int worst = -1;
     double most = d->slack;
     for (int id = 0; id < d->row_count; ++id) {
-        if (d->mark[id] != LEFT_OUT && !d->is_equality[id]) {
+        if (d->mark[id] != PZ_DUAL_LEFT_OUT && !d->is_equality[id]) {
             double lacks = -(d->c[id] + times(d, id, d->x));
             if (lacks > most && !is_used(d, id)) {
                 most = lacks;
@@ -472,7 +472,7 @@ static int most_broken(const pz_dual *d)
         double below = d->lower[i] - d->x[i], above = d->x[i] - d->upper[i];
         int id = pz_dual_lower_id(d, i) + (above > below);
         double lacks = max2(below, above) / d->span[i];
-        if (lacks > most && d->mark[id] != LEFT_OUT && !is_used(d, id)) {
+        if (lacks > most && d->mark[id] != PZ_DUAL_LEFT_OUT && !is_used(d, id)) {
             most = lacks;
             worst = id;
         }
@@ -499,7 +499,7 @@ static void leave_out_noise(pz_dual *d)
             }
             kept += 1;
         } else if (d->is_equality[id]) {
-            d->mark[id] = LEFT_OUT;
+            d->mark[id] = PZ_DUAL_LEFT_OUT;
         }
     }
 }
@@ -518,7 +518,7 @@ static void dual_begin(pz_dual *d, const int *hints, int hint_count)
     }
     for (int id = 0; id < d->row_count; ++id) {
         if (d->is_equality[id] && d->mark[id] == 0 && !enter(d, id, false)) {
-            d->mark[id] = LEFT_OUT;
+            d->mark[id] = PZ_DUAL_LEFT_OUT;
         }
     }
     for (int i = 0; i < hint_count; ++i) {
@@ -528,16 +528,11 @@ static void dual_begin(pz_dual *d, const int *hints, int hint_count)
     }
 }
 
-bool pz_dual_left_out(const pz_dual *d, int row)
-{
-    return d->mark[row] == LEFT_OUT;
-}
-
 // Does x hold the rows that were left out?
 static bool left_out_agree(const pz_dual *d)
 {
     for (int id = 0; id < d->row_count + 2 * d->nv; ++id) {
-        if (d->mark[id] == LEFT_OUT) {
+        if (d->mark[id] == PZ_DUAL_LEFT_OUT) {
             double value = constant(d, id) + times(d, id, d->x);
             double lacks = is_equality(d, id) ? fabs(value) : -value;
             double span = is_bound(d, id) ? d->span[(id - d->row_count) / 2] : 1.0;
@@ -557,7 +552,7 @@ void pz_dual_solve(pz_dual *d, const int *hints, int hint_count)
     for (int i = 0; i < most; ++i) {
         dual_settle(d);
         if (id >= 0 && !is_used(d, id)) { // rounding: it came in as broken, and pulled the other way
-            d->mark[id] = LEFT_OUT;
+            d->mark[id] = PZ_DUAL_LEFT_OUT;
         }
         dual_make_step(d);
         id = most_broken(d);
@@ -565,7 +560,7 @@ void pz_dual_solve(pz_dual *d, const int *hints, int hint_count)
             break;
         }
         if (!enter(d, id, true)) {
-            d->mark[id] = LEFT_OUT;
+            d->mark[id] = PZ_DUAL_LEFT_OUT;
             id = -1;
         }
     }

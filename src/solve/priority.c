@@ -39,7 +39,8 @@ static size_t swing_count(const poise_model *model)
     return count;
 }
 
-void *pz_rows_lay_out(poise_solver *solver, pz_arena *arena, pz_level_rule rule)
+// Memory for the rows that options.rows.max_rows allows.
+static void *rows_lay_out(poise_solver *solver, pz_arena *arena, pz_level_rule rule)
 {
     pz_rows blank = {0}, *taken = pz_arena_take(arena, 1, sizeof *taken);
     pz_rows *rows = taken ? taken : &blank;
@@ -80,7 +81,8 @@ static const poise_goal *goal_at(const poise_solver *s, int i)
     return i < s->problem->goal_count ? &s->problem->goals[i] : s->at->prior;
 }
 
-poise_status pz_rows_check(poise_solver *solver)
+// Has every goal rows, and do they fit?
+static poise_status rows_check(poise_solver *solver)
 {
     const pz_rows *rows = solver->method;
     int count = 0;
@@ -237,7 +239,7 @@ static bool energy_missed(const poise_solver *solver, const pz_rows *rows, int l
 // ---- The factors of a level ----------------------------------------------------------------------------------------------
 
 // Gram-Schmidt. Once leaves rounding errors of the size of x along the used directions; twice, of the size of what is left.
-void pz_rows_project(const pz_rows *rows, double *x)
+static void rows_project(const pz_rows *rows, double *x)
 {
     for (int pass = 0; pass < 2; ++pass) {
         for (int k = 0; k < rows->used_count; ++k) {
@@ -254,7 +256,7 @@ void pz_rows_project(const pz_rows *rows, double *x)
 // all that is left of it. *length (may be NULL) is what was left.
 static bool use_direction(pz_rows *rows, double *x, double *length)
 {
-    pz_rows_project(rows, x);
+    rows_project(rows, x);
     double left = sqrt(pz_dot(x, x, rows->nv));
     if (length) {
         *length = left;
@@ -295,7 +297,7 @@ static double copy_rows(pz_rows *rows, const pz_level *level)
             a[j] = rows->hold[j] ? 0.0 : J[j];
         }
         longest = max2(longest, sqrt(pz_dot(a, a, f->n)));
-        pz_rows_project(rows, a);
+        rows_project(rows, a);
         for (int j = 0; j < f->n; ++j) {
             f->longer[f->m < f->n ? (size_t)j * (size_t)f->m + (size_t)i : (size_t)i * (size_t)f->n + (size_t)j] = a[j];
         }
@@ -315,7 +317,9 @@ static void find_alpha(pz_rows *rows)
     }
 }
 
-bool pz_rows_factor(pz_rows *rows, const pz_level *level)
+// Factor the level's Jacobian A: J without the columns of held dofs and without the directions used by levels above, into
+// rows->factors and rows->alpha. False when it has numbers that are not finite.
+static bool rows_factor(pz_rows *rows, const pz_level *level)
 {
     pz_factors *f = &rows->factors;
     f->m = level->count;
@@ -385,9 +389,10 @@ static double maciejewski_damping(double s_min, double e)
     return s_min <= 0.5 * d ? 0.5 * d : sqrt(s_min * (d - s_min));
 }
 
-bool pz_damped_rows_step(const poise_solver *solver, pz_rows *rows, pz_level *level, double *x)
+// x += J^+lambda e with the damping above.
+static bool damped_rows_step(const poise_solver *solver, pz_rows *rows, pz_level *level, double *x)
 {
-    if (!pz_rows_factor(rows, level)) {
+    if (!rows_factor(rows, level)) {
         return false;
     }
     const pz_factors *f = &rows->factors;
@@ -671,9 +676,9 @@ static void feasible_gradient(const poise_solver *s, const double *q, pz_rows *r
 {
     int used = rows->used_count;
     transposed_rows(s, rows, l, e, p);
-    pz_rows_project(rows, p);
+    rows_project(rows, p);
     for (int round = 0; round < ROUNDS && block_leavers(s, q, rows, l, p) > 0; ++round) {
-        pz_rows_project(rows, p);
+        rows_project(rows, p);
     }
     rows->used_count = used;
 }
@@ -974,7 +979,7 @@ static bool iterate(poise_solver *s, pz_rows *rows, const pz_row_method *method,
 }
 
 // The order of the dictionary: a level counts where all above are alike.
-bool pz_rows_improve(poise_solver *s, bool first)
+static bool rows_improve(poise_solver *s, bool first)
 {
     pz_rows *rows = s->method;
     double missed;
@@ -990,7 +995,7 @@ bool pz_rows_improve(poise_solver *s, bool first)
     return is_better;
 }
 
-pz_end pz_rows_run(poise_solver *s, const pz_row_method *method)
+static pz_end rows_run(poise_solver *s, const pz_row_method *method)
 {
     pz_rows *rows = s->method;
     pz_end end = pz_used_up;
@@ -1016,13 +1021,80 @@ pz_end pz_rows_run(poise_solver *s, const pz_row_method *method)
 
 static void *priority_lay_out(poise_solver *solver, pz_arena *arena)
 {
-    return pz_rows_lay_out(solver, arena, POISE_ROWS_PRIORITY);
+    return rows_lay_out(solver, arena, POISE_ROWS_PRIORITY);
 }
 
 static pz_end priority_run(poise_solver *solver)
 {
-    static const pz_row_method method = {POISE_ROWS_PRIORITY, pz_damped_rows_step};
-    return pz_rows_run(solver, &method);
+    static const pz_row_method method = {POISE_ROWS_PRIORITY, damped_rows_step};
+    return rows_run(solver, &method);
 }
 
-const pz_method_row pz_priority_method = {priority_lay_out, priority_run, pz_rows_check, pz_rows_improve};
+const pz_method_row pz_priority_method = {priority_lay_out, priority_run, rows_check, rows_improve};
+
+// ---- Methods of engines from outside -------------------------------------------------------------------------------------
+//
+// <poise/method.h>: an engine that has `rows` says how to step for one level; all else is that of this file.
+
+// What the engine of `rows` stands for.
+typedef struct row_problem {
+    pz_rows *rows;
+    pz_level *level;
+} row_problem;
+
+bool pz_rows_call_factor(poise_method_rows *rows)
+{
+    const row_problem *problem = rows->engine;
+    bool is_sound = rows_factor(problem->rows, problem->level);
+    const pz_factors *f = &problem->rows->factors;
+    rows->rank = f->rank;
+    rows->width = f->count;
+    rows->s = f->s;
+    rows->alpha = problem->rows->alpha;
+    rows->left = f->m < f->n ? f->shorter : f->longer;
+    rows->right = f->m < f->n ? f->longer : f->shorter;
+    return is_sound;
+}
+
+void pz_rows_call_project(const poise_method_rows *rows, double *x)
+{
+    rows_project(((const row_problem *)rows->engine)->rows, x);
+}
+
+static bool step_by_rows(const poise_solver *solver, pz_rows *rows, pz_level *level, double *x)
+{
+    row_problem problem = {rows, level};
+    poise_method_rows seen = {.level = (int)(level - rows->levels),
+                              .count = level->count,
+                              .nv = rows->nv,
+                              .J = rows->J + (size_t)level->first * (size_t)rows->nv,
+                              .wanted = rows->wanted + level->first,
+                              .part = rows->block + level->first,
+                              .held = rows->hold,
+                              .work = rows->line,
+                              .sum = rows->x_level,
+                              .engine = &problem};
+    bool is_sound = solver->options.engine->rows->step(&solver->run, &seen, x);
+    level->damping = seen.damping;
+    return is_sound;
+}
+
+static pz_level_rule levels_of(const poise_solver *solver)
+{
+    return solver->options.engine->rows->levels;
+}
+
+static void *engine_lay_out(poise_solver *solver, pz_arena *arena)
+{
+    return rows_lay_out(solver, arena, levels_of(solver));
+}
+
+static pz_end engine_run(poise_solver *solver)
+{
+    pz_open_run(solver);
+    pz_row_method method = {levels_of(solver), solver->options.engine->rows->step ? step_by_rows : damped_rows_step};
+    return rows_run(solver, &method);
+}
+
+const pz_method_row pz_one_level_method = {engine_lay_out, engine_run, rows_check, NULL};
+const pz_method_row pz_levels_method = {engine_lay_out, engine_run, rows_check, rows_improve};

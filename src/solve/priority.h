@@ -71,31 +71,14 @@ typedef struct pz_row_method {
     bool (*step)(const poise_solver *solver, pz_rows *rows, pz_level *level, double *x);
 } pz_row_method;
 
-// Take memory for the rows that options.rows.max_rows allows (see base/arena.h).
-void *pz_rows_lay_out(poise_solver *solver, pz_arena *arena, pz_level_rule rule);
+// The rows of an engine that steps with one level, or with several, which takes its step function from options.engine.
+extern const pz_method_row pz_priority_method, pz_one_level_method, pz_levels_method;
 
-// Has every goal rows, and do they fit? Otherwise the reason is in solver->error.
-poise_status pz_rows_check(poise_solver *solver);
-
-// Run a method over rows.
-pz_end pz_rows_run(poise_solver *solver, const pz_row_method *method);
-
-// Of methods with levels: is the current point better than the best end of the starts before?
-bool pz_rows_improve(poise_solver *solver, bool first);
-
-// x += J^+lambda e with the damping of Maciejewski & Klein (priority.c); for pz_row_method.step.
-bool pz_damped_rows_step(const poise_solver *solver, pz_rows *rows, pz_level *level, double *x);
-
-// Factor the level's Jacobian A: J without the columns of held dofs and without the directions used by levels above. Sets
-// rows->alpha. False when it has numbers that are not finite.
-bool pz_rows_factor(pz_rows *rows, const pz_level *level);
-
-// x <- x - (its parts along the used directions).
-void pz_rows_project(const pz_rows *rows, double *x);
+// Of poise_method_calls: factor the rows of the level at hand; leave out of x what levels above use.
+bool pz_rows_call_factor(poise_method_rows *rows);
+void pz_rows_call_project(const poise_method_rows *rows, double *x);
 
 // Energy by level, at the current point (is_trial false) or the one being tried.
 void pz_rows_evaluate_costs(const poise_solver *solver, pz_rows *rows, bool is_trial);
-
-extern const pz_method_row pz_priority_method;
 
 #endif

@@ -229,49 +229,6 @@ static double call_loss_slope(const poise_goal *goal, double square)
     return pz_loss_at(goal->loss, goal->loss_scale, square).d1;
 }
 
-// What the engine of `rows` stands for.
-typedef struct row_problem {
-    pz_rows *rows;
-    pz_level *level;
-} row_problem;
-
-static bool call_factor(poise_method_rows *rows)
-{
-    const row_problem *problem = rows->engine;
-    bool is_sound = pz_rows_factor(problem->rows, problem->level);
-    const pz_factors *f = &problem->rows->factors;
-    rows->rank = f->rank;
-    rows->width = f->count;
-    rows->s = f->s;
-    rows->alpha = problem->rows->alpha;
-    rows->left = f->m < f->n ? f->shorter : f->longer;
-    rows->right = f->m < f->n ? f->longer : f->shorter;
-    return is_sound;
-}
-
-static void call_project_rows(const poise_method_rows *rows, double *x)
-{
-    pz_rows_project(((const row_problem *)rows->engine)->rows, x);
-}
-
-static bool step_by_rows(const poise_solver *solver, pz_rows *rows, pz_level *level, double *x)
-{
-    row_problem problem = {rows, level};
-    poise_method_rows seen = {.level = (int)(level - rows->levels),
-                              .count = level->count,
-                              .nv = rows->nv,
-                              .J = rows->J + (size_t)level->first * (size_t)rows->nv,
-                              .wanted = rows->wanted + level->first,
-                              .part = rows->block + level->first,
-                              .held = rows->hold,
-                              .work = rows->line,
-                              .sum = rows->x_level,
-                              .engine = &problem};
-    bool is_sound = solver->options.engine->rows->step(&solver->run, &seen, x);
-    level->damping = seen.damping;
-    return is_sound;
-}
-
 static const poise_method_calls calls = {
     .take = call_take,
     .evaluate = call_evaluate,
@@ -290,14 +247,14 @@ static const poise_method_calls calls = {
     .clip_to_edges = call_clip_to_edges,
     .keep_in_edges = call_keep_in_edges,
     .hessian_band = call_hessian_band,
-    .factor = call_factor,
-    .project_rows = call_project_rows,
+    .factor = pz_rows_call_factor,
+    .project_rows = pz_rows_call_project,
     .place = call_place,
     .joint_motion = call_joint_motion,
     .loss_slope = call_loss_slope,
 };
 
-static void open_run(poise_solver *s)
+void pz_open_run(poise_solver *s)
 {
     s->run = (poise_method_run){.call = &calls,
                                 .model = s->model,
@@ -333,7 +290,7 @@ static void *engine_lay_out(poise_solver *solver, pz_arena *arena)
 
 static pz_end engine_run(poise_solver *solver)
 {
-    open_run(solver);
+    pz_open_run(solver);
     solver->answer->report.why = POISE_WHY_BUDGET; // until the engine says more
     poise_outcome outcome = solver->options.engine->run(&solver->run);
     return (pz_end){outcome, solver->answer->report.why};
@@ -341,26 +298,9 @@ static pz_end engine_run(poise_solver *solver)
 
 static poise_status engine_check(poise_solver *solver)
 {
-    open_run(solver);
+    pz_open_run(solver);
     const poise_method_engine *engine = solver->options.engine;
     return engine->check ? engine->check(&solver->run, solver->error) : POISE_OK;
-}
-
-static pz_level_rule levels_of(const poise_solver *solver)
-{
-    return solver->options.engine->rows->levels;
-}
-
-static void *rows_lay_out(poise_solver *solver, pz_arena *arena)
-{
-    return pz_rows_lay_out(solver, arena, levels_of(solver));
-}
-
-static pz_end rows_run(poise_solver *solver)
-{
-    open_run(solver);
-    pz_row_method method = {levels_of(solver), solver->options.engine->rows->step ? step_by_rows : pz_damped_rows_step};
-    return pz_rows_run(solver, &method);
 }
 
 poise_status poise_method_begin(poise_solver *solver, const poise_goal *goals, int count_of_goals, const double *q,
@@ -371,7 +311,7 @@ poise_status poise_method_begin(poise_solver *solver, const poise_goal *goals, i
     }
     poise_status status = pz_solve_begin(solver, goals, count_of_goals, q, error);
     if (status == POISE_OK) {
-        open_run(solver);
+        pz_open_run(solver);
         *run = &solver->run;
     }
     return status;
@@ -392,11 +332,9 @@ const pz_method_row *pz_method_row_of(const poise_solver_options *options)
         [POISE_METHOD_LEVENBERG_MARQUARDT] = &pz_levenberg_marquardt_method,
     };
     static const pz_method_row engine = {engine_lay_out, engine_run, engine_check, NULL};
-    static const pz_method_row one_level = {rows_lay_out, rows_run, pz_rows_check, NULL};
-    static const pz_method_row levels = {rows_lay_out, rows_run, pz_rows_check, pz_rows_improve};
     if (options->engine) {
         const poise_row_method *rows = options->engine->rows;
-        return !rows ? &engine : rows->levels == POISE_ROWS_ONE ? &one_level : &levels;
+        return !rows ? &engine : rows->levels == POISE_ROWS_ONE ? &pz_one_level_method : &pz_levels_method;
     }
     return (unsigned)options->method < POISE_METHOD_COUNT ? own[options->method] : NULL;
 }

@@ -118,6 +118,9 @@ typedef struct pz_method_row {
 // The row that serves these options (solver.c); NULL: another library has it, or there is none.
 const pz_method_row *pz_method_row_of(const poise_solver_options *options);
 
+// Let solver->run say where the solver is, for an engine from outside (solver.c).
+void pz_open_run(poise_solver *solver);
+
 // What messages call the method.
 const char *pz_method_name(const poise_solver *solver);
 

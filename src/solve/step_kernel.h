@@ -266,7 +266,7 @@ REAL_FN six group_down(int count, const six *B, const real *L, const real *gamma
 
 #if REAL_WIDTH == 1
 
-// ---- The sweeps -
+// ---- The sweeps ----------------------------------------------------------------------------------------------------------
 
 typedef pz_group group;
 

@@ -27,7 +27,7 @@ pz_tips *pz_tips_lay_out(poise_solver *solver, pz_arena *arena)
     for (t->arm_count = 0; t->arm_count < least(tips, PZ_TIPS_MOST) && tips > 1; ++t->arm_count) {
         t->arms[t->arm_count] = pz_arm_lay_out(solver, arena);
     }
-    pz_trees_lay_out(t, pz_trees_most_branches(model), arena);
+    pz_trees_lay_out(t, model, arena);
     return made;
 }
 
@@ -63,12 +63,6 @@ bool pz_has_free_root(const poise_solver *solver)
 }
 
 // ---- Draws ---------------------------------------------------------------------------------------------------------------
-
-uint64_t pz_limbs_state(uint64_t seed, int body, int restart, int draw)
-{
-    uint64_t state = seed * UINT64_C(0xD1342543DE82EF95) + (uint64_t)body * UINT64_C(0x2545F4914F6CDD1D);
-    return (state ^ (uint64_t)restart) * UINT64_C(0x9E6C63D0876A9A99) + (uint64_t)draw * UINT64_C(0xC2B2AE3D27D4EB4F);
-}
 
 // The dofs that move goals of `among`, and no others: the limb of a goal, or all of a problem.
 static bool is_moved_within(pz_goal_set moved, pz_goal_set among)

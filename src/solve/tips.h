@@ -120,11 +120,8 @@ static inline pz_problem pz_tips_problem(const poise_solver *solver, const poise
 
 // ---- Parts on trees of hinges and slides (tips_tree.c) -------------------------------------------------------------------
 
-// Branches that goals of this model may need; 0: there are no tips that such trees can have.
-int pz_trees_most_branches(const poise_model *model);
-
-// Scratch for the trees of a call, at most `most` branches in all.
-void pz_trees_lay_out(pz_tips *tips, int most, pz_arena *arena);
+// Scratch for the trees of a call; none where the model has no tips that such trees can have.
+void pz_trees_lay_out(pz_tips *tips, const poise_model *model, pz_arena *arena);
 
 // Make the tree of a part from what is left of the scratch. False: it has other joints or goals, or too many.
 bool pz_tree_make(const poise_solver *solver, pz_tips *tips, const pz_part *part, pz_tree **made);
@@ -140,7 +137,11 @@ void pz_tree_solve_part(poise_solver *solver, pz_tips *tips, const pz_part *part
 
 // A state of next_uniform for draw number `draw` of restart number `restart`, of the problem whose first goal is on `body`:
 // from numbers alone, so that it does not matter what was drawn before.
-uint64_t pz_limbs_state(uint64_t seed, int body, int restart, int draw);
+static inline uint64_t pz_limbs_state(uint64_t seed, int body, int restart, int draw)
+{
+    uint64_t state = seed * UINT64_C(0xD1342543DE82EF95) + (uint64_t)body * UINT64_C(0x2545F4914F6CDD1D);
+    return (state ^ (uint64_t)restart) * UINT64_C(0x9E6C63D0876A9A99) + (uint64_t)draw * UINT64_C(0xC2B2AE3D27D4EB4F);
+}
 
 // Has the model one root, free in all directions, that nothing locks or limits?
 bool pz_has_free_root(const poise_solver *solver);

@@ -95,7 +95,8 @@ static int clamp_count(int tips)
     return tips < FEW_TIPS ? FEW_TIPS : least(tips, PZ_TIPS_MOST);
 }
 
-int pz_trees_most_branches(const poise_model *model)
+// Branches that goals of this model may need.
+static int most_branches(const poise_model *model)
 {
     int tips = 0;
     for (int k = 0; k < model->joint_count; ++k) {
@@ -225,8 +226,9 @@ static bool add_tip(const poise_solver *solver, const pz_tips *tips, int goal, i
     return true;
 }
 
-void pz_trees_lay_out(pz_tips *tips, int most, pz_arena *arena)
+void pz_trees_lay_out(pz_tips *tips, const poise_model *model, pz_arena *arena)
 {
+    int most = most_branches(model);
     tips->branch_capacity = most;
     tips->branches = most > 0 ? (pz_branch *)pz_arena_take(arena, (size_t)most, sizeof *tips->branches) : NULL;
     tips->tips = most > 0 ? (pz_tip *)pz_arena_take(arena, PZ_TIPS_MOST, sizeof *tips->tips) : NULL;
