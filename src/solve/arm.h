@@ -206,14 +206,14 @@ pz_arm_end pz_arm_find_closest(pz_arm_call *call, bool only_near, pz_arm_minimis
 // run it, end it, until the end of one says that it was the last; then conclude.
 
 // Do these options of AUTO leave pose goals to this path?
-static inline bool pz_arm_options_fit(const poise_solver_options *options)
+PZ_FN bool pz_arm_options_fit(const poise_solver_options *options)
 {
     return options->prior == 0 && options->max_iterations > 0 && !is_finite(options->step_limit) && options->damping == 0;
 }
 
 // The square of a tolerance, a little less so that rounding elsewhere does not undo it, and never less than what rounding
 // of numbers of size `size` allows.
-static inline double pz_arm_square(double tolerance, double size)
+PZ_FN double pz_arm_square(double tolerance, double size)
 {
     double rounding = 16.0 * PZ_EPSILON * size;
     double t = max2(PZ_ARM_MARGIN * tolerance - rounding, rounding);
