@@ -210,7 +210,7 @@ systems() {
         if build "$system" >"$work/log" 2>&1; then
             rm -f "$work/parts" # wasm prints the hash of all alone
             try_golden "$system" run "$system" golden_bits
-            try_suite "$system" run "$system" golden_suite 1 1000
+            try_suite "$system" run "$system" golden_suite 2 1000
         else
             tail -n 30 "$work/log"
             failed=1

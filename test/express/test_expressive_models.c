@@ -3,9 +3,9 @@
 
 #include <poise/expressive.h>
 #include <poise/kinematics.h>
+#include <scenes/scenes.h>
 
 #include <math.h>
-#include <scenes/scenes.h>
 #include <string.h>
 
 #include "papers/erik/expressive.h"

@@ -2,9 +2,9 @@
 #include "support/goal_facts.h"
 
 #include <poise/io.h>
+#include <scenes/scenes.h>
 
 #include <math.h>
-#include <scenes/scenes.h>
 #include <stdint.h>
 #include <string.h>
 

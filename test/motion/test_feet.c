@@ -2,9 +2,9 @@
 #include "motion/named_figures.h"
 
 #include <poise/retarget.h>
+#include <scenes/scenes.h>
 
 #include <math.h>
-#include <scenes/scenes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,9 +3,9 @@
 
 #include <poise/papers.h>
 #include <poise/verdict.h>
+#include <scenes/random.h>
 
 #include <math.h>
-#include <scenes/random.h>
 #include <stdlib.h>
 #include <string.h>
 
