@@ -347,6 +347,11 @@ static bool is_in_range(const stream_task *task, const change *c, const poise_go
                        : refuse(wrong, "goals: goal %d: %g is beyond %g", listed + 1, numbers[k], LARGEST);
         }
     }
+    for (int k = 0; g->q && k < poise_model_info(task->model).nq; ++k) { // of a posture
+        if (!(fabs(g->q[k]) <= LARGEST)) {
+            return refuse(wrong, "goals: goal %d: %g is beyond %g", listed + 1, g->q[k], LARGEST);
+        }
+    }
     return true;
 }
 
