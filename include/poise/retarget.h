@@ -15,7 +15,7 @@
 // where A maps the axes of one world to those of the other and C is the rotation that brings the limb of one rest pose onto
 // that of the other, from the trunk outwards. So bones of any length point where the actor's point, and a skeleton
 // retargeted onto itself moves as before, to rounding. The path of the hips is the actor's, scaled by the ratio of leg
-// lengths; so are those of the feet.
+// lengths; so are those of the feet, each as far from its own hip as the actor's from his.
 //
 // **Feet.** While the actor's heel or toe rests on the ground, the target's is planted: one place for the whole contact,
 // with the sole flat if both rest. Between contacts the foot moves from one place to the next, never below the ground.

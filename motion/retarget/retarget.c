@@ -4,7 +4,9 @@
 //
 //   p_to = ground_to + A s (p_from - ground_from) + (h_to - s h_from) up
 //
-// s the ratio of the legs, h the height of an ankle above the sole. The source's ground lies h_from below the lowest place
+// and feet, each in its size from its own hip, are moved apart by +/- 1/2 (b_to - s b_from) l(t): b how far apart the joints
+// of the thighs are at rest, l(t) the actor's left. Robots have wide hips; with the actor's narrow steps their feet would
+// overlap. s is the ratio of the legs, h the height of an ankle above the sole. The source's ground lies h_from below the lowest place
 // of its ankles. What bodies turn by is in actor.c, how feet are planted in feet.c, what the outcome says in
 // retarget_verdict.c.
 //
@@ -32,6 +34,9 @@ enum { LEAST_BODIES = 3 };
 
 #define FAR_HIPS 0.06 // of the leg: hips that are farther off their path, mean over the frames, say that legs do not reach
 #define LET_GO   0.1  // seconds before and after a strained frame, in which no foot is planted
+
+#define ON_ITS_SIDE                                                                                                         \
+    0.3 // sine of the angle between the pelvis' left and the vertical: below it, left is not along the ground
 
 #define NEAR_CONTACT 0.2 // seconds: farther away a contact changes nothing
 
@@ -147,7 +152,8 @@ poise_status poise_roles_match(const poise_retarget_task *task, const poise_allo
 // Of a foot of the source, by frame.
 typedef struct source_foot {
     poise_vec3 *ankle, *toe;
-    vec3 tip; // in the foot's frame
+    poise_vec3 *left; // of the pelvis, along the ground; both feet share it
+    vec3 tip;         // in the foot's frame
     const pz_pair *pair;
 } source_foot;
 
@@ -178,9 +184,21 @@ static bool has_same_shape(const pz_retarget_work *w)
     return same;
 }
 
+// The actor's left, of its pelvis, along the ground. While the pelvis lies on its side it is that of the frame before.
+static vec3 left_of_pelvis(const pz_actor *a, int f, const poise_vec3 *left)
+{
+    int pelvis = a->roles.body[POISE_ROLE_PELVIS];
+    quat turn = quat_mul(poise_kinematics_body_pose(a->kin, pelvis).rotation, quat_conj(a->pose[pelvis].rotation));
+    vec3 l = quat_rotate(turn, a->left);
+    l = v3_mad(l, -v3_dot(l, a->up), a->up);
+    double length = v3_norm(l);
+    return length >= ON_ITS_SIDE ? v3_scale(l, 1.0 / length) : f > 0 ? left[f - 1] : a->left;
+}
+
 static void read_source(pz_retarget_work *w, int f, source_foot *feet)
 {
     const pz_actor *a = &w->from;
+    feet[0].left[f] = left_of_pelvis(a, f, feet[0].left);
     w->hips[f] = poise_kinematics_point(a->kin, a->roles.body[POISE_ROLE_PELVIS], a->hips);
     for (int side = 0; side < 2; ++side) {
         int body = a->roles.body[POISE_ROLE_FOOT + side * POISE_ROLE_SIDE];
@@ -223,12 +241,22 @@ static double low_ankles(const pz_retarget_work *w, const source_foot *feet)
     return min2(pz_low_height(&walk, feet[0].ankle), pz_low_height(&walk, feet[1].ankle));
 }
 
-// From the source's world to the target's: a floor that drifts becomes level.
+// How far apart the joints of the thighs are at rest; 0: not known.
+static double hips_across(const pz_actor *a)
+{
+    int left = POISE_ROLE_THIGH, right = left + POISE_ROLE_SIDE;
+    bool is_known = a->has_frame && pz_plays(a, left) && pz_plays(a, right);
+    return is_known ? v3_dot(a->left, v3_sub(pz_joint_place(a, left), pz_joint_place(a, right))) : 0.0;
+}
+
+// From the source's world to the target's: a floor that drifts becomes level, and each foot is as far from its own hip.
 static void carry_over(pz_retarget_work *w, const source_foot *feet, double low, const double *floor)
 {
     const pz_actor *b = &w->to;
     double s = w->followed.factor;
     bool keeps_height = w->followed.same || w->same_shape;
+    double from = hips_across(&w->from), to = hips_across(b);
+    double outward = keeps_height || !(from > 0.0 && to > 0.0) ? 0.0 : 0.5 * (to - s * from);
     w->ground.height = keeps_height ? s * low - w->foot[0].height : 0.0;
     for (int f = 0; f < w->ground.frames; ++f) {
         double lift = keeps_height ? 0.0 : w->foot[0].height - s * floor[f];
@@ -237,7 +265,9 @@ static void carry_over(pz_retarget_work *w, const source_foot *feet, double low,
             vec3 ankle = quat_rotate(w->followed.world, v3_scale(feet[side].ankle[f], s));
             poise_pose *pose = &w->foot[side].path[f];
             vec3 center = b->center[POISE_ROLE_FOOT + side * POISE_ROLE_SIDE];
-            pose->position = v3_sub(v3_mad(ankle, lift, b->up), quat_rotate(pose->rotation, center));
+            vec3 left = quat_rotate(w->followed.world, feet[side].left[f]);
+            ankle = v3_mad(v3_mad(ankle, lift, b->up), side == 0 ? outward : -outward, left);
+            pose->position = v3_sub(ankle, quat_rotate(pose->rotation, center));
         }
     }
 }
@@ -314,7 +344,7 @@ static poise_status plan_paths(pz_retarget_work *w, const poise_allocator *alloc
     int frames = w->task->clip->frames;
     const pz_actor *a = &w->from;
     source_foot feet[2];
-    poise_vec3 *room = pz_allocate(allocator, (size_t)frames * 6 * sizeof *room + 1); // two for planting
+    poise_vec3 *room = pz_allocate(allocator, (size_t)frames * 7 * sizeof *room + 1); // two for planting
     double *floor = pz_allocate(allocator, (size_t)frames * 2 * sizeof *floor + 1);
     if (!room || !floor) {
         pz_release(allocator, floor);
@@ -325,6 +355,7 @@ static poise_status plan_paths(pz_retarget_work *w, const poise_allocator *alloc
         int role = POISE_ROLE_FOOT + side * POISE_ROLE_SIDE, body = a->roles.body[role];
         feet[side].ankle = room + (size_t)(2 + side) * (size_t)frames;
         feet[side].toe = room + (size_t)(4 + side) * (size_t)frames;
+        feet[side].left = room + (size_t)6 * (size_t)frames;
         vec3 tip = a->has_tip[role] ? a->tip[role] : a->pose[body].position;
         feet[side].tip = poise_pose_transform(poise_pose_inverse(a->pose[body]), tip);
         feet[side].pair = pair_of(&w->followed, w->foot[side].body, role);

@@ -279,9 +279,9 @@ TEST(legs_that_do_not_reach_plan_alike_at_every_size)
     }
 }
 
-// A robot on hinges whose legs do not come together: its hips roll outwards, by at least `out`, and its ankles by at most
+// A robot on hinges, its hips so far from the middle, whose legs do not come together: they roll outwards, by at least `out`, and its ankles by at most
 // `ankle`. Its soles are boxes, whose mass is below the ankle and a little behind it: that does not say where toes are.
-static poise_model *wide_robot(double out, double ankle, poise_shape soles[2])
+static poise_model *wide_robot(double hips, double out, double ankle, poise_shape soles[2])
 {
     const struct {
         const char *name;
@@ -305,7 +305,7 @@ static poise_model *wide_robot(double out, double ankle, poise_shape soles[2])
             joint.parent = i == 0 ? "pelvis" : name[i - 1];
             joint.type = POISE_JOINT_REVOLUTE;
             joint.axis = parts[i].axis;
-            joint.offset.position = poise_vec3_make(i == 0 ? 0.1 * x : 0, -parts[i].down, 0);
+            joint.offset.position = poise_vec3_make(i == 0 ? hips * x : 0, -parts[i].down, 0);
             joint.lower[0] = is_swapped ? -parts[i].upper : parts[i].lower;
             joint.upper[0] = is_swapped ? -parts[i].lower : parts[i].upper;
             joint.mass = i + 1 == TEST_COUNT(parts);
@@ -358,7 +358,7 @@ static judged stand_on(double out, double ankle, double closed, const poise_shap
 {
     take t = stand(closed);
     poise_shape shapes[3];
-    poise_model *robot = wide_robot(out, ankle, shapes);
+    poise_model *robot = wide_robot(0.1, out, ankle, shapes);
     poise_retarget_task task = task_of(&t, robot);
     shapes[2] = more ? *more : shapes[1];
     task.shapes = shapes;
@@ -372,6 +372,35 @@ static judged stand_on(double out, double ankle, double closed, const poise_shap
     poise_model_destroy(robot);
     forget(&t);
     return j;
+}
+
+// An actor who stands with straight legs; a robot with hips of another width stands so, too, its feet below its own hips.
+TEST(feet_are_as_far_from_their_own_hips_as_the_actors)
+{
+    static const char *const joints[] = {"left_hip_yaw", "right_hip_yaw", "left_ankle_roll", "right_ankle_roll"};
+    take t = stand(0);
+    poise_shape soles[2];
+    poise_model *robot = wide_robot(0.16, -0.3, 0.44, soles);
+    poise_retarget_task task = task_of(&t, robot);
+    task.shapes = soles;
+    task.shape_count = 2;
+    poise_clip *made;
+    poise_kinematics *kin;
+    poise_vec3 place[4];
+    ck_assert_int_eq(poise_retarget(&task, NULL, &made, NULL, NULL, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(robot, NULL, &kin, NULL), POISE_OK);
+    for (int f = 0; f < made->frames; ++f) {
+        poise_kinematics_update(kin, made->q + (size_t)f * (size_t)made->nq, NULL);
+        for (int i = 0; i < 4; ++i) {
+            place[i] = poise_kinematics_body_pose(kin, poise_model_find_body(robot, joints[i])).position;
+        }
+        double hips = place[0].x - place[1].x, feet = place[2].x - place[3].x;
+        ck_assert_msg(hips > 0.3 && fabs(hips - feet) < 0.005, "hips %g apart, feet %g", hips, feet);
+    }
+    poise_kinematics_destroy(kin);
+    poise_clip_destroy(made);
+    poise_model_destroy(robot);
+    forget(&t);
 }
 
 // Where legs do not reach the places of their feet, the feet are planted elsewhere, as flat as the actor's.
@@ -406,7 +435,7 @@ TEST(a_foot_whose_mass_is_below_its_ankle_points_forward)
 {
     take t = record("humanoid", "kick");
     poise_shape soles[2];
-    poise_model *robot = wide_robot(-0.3, 0.44, soles);
+    poise_model *robot = wide_robot(0.1, -0.3, 0.44, soles);
     poise_retarget_task task = task_of(&t, robot);
     task.shapes = soles;
     task.shape_count = 2;
