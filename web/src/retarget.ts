@@ -10,8 +10,8 @@ import type { Up, VerdictLevel } from './values.js';
 /** A motion with the skeleton that it moves: what `poise.read` gave, or its parts. */
 export type SkeletonMotion = Pick<FileContent, 'scale'> & { model: Model | null; clip: Clip | null };
 
-/** A skeleton that is to follow: what `poise.read` gave, or its parts. Shapes tell where the soles are and what touches. */
-export type Follower = Pick<FileContent, 'format' | 'clip' | 'scale' | 'shapes' | 'hulls' | 'shapesSkipped' | 'excluded'> & { model: Model | null };
+/** A skeleton that is to follow: what `poise.read` gave, or its parts. Shapes tell where the soles are and what touches; loops that come open are told. */
+export type Follower = Pick<FileContent, 'format' | 'clip' | 'scale' | 'shapes' | 'hulls' | 'shapesSkipped' | 'excluded' | 'loops'> & { model: Model | null };
 
 /** Which body of the motion, and which of the skeleton that follows, is a part of the body; null: nobody. */
 export interface Role {

@@ -5,7 +5,7 @@ import type { Judged } from './stage.js';
 import type { Tone } from './status.js';
 import { counted } from './status.js';
 
-const MOST = 4; // findings in a notice; the panel lists all
+export const MOST = 4; // findings in a notice; the panel lists all
 
 const headings: Record<Judged['what'], Record<VerdictLevel, string>> = {
   fit: { good: 'good fit', doubtful: 'doubtful fit', failed: 'wrong fit' },

@@ -213,6 +213,21 @@ test('a good fit with goals baked in is no good motion where these twist a limb,
   await until(page, () => document.querySelector('.status').dataset.tone === 'fair'); // it is undone that it was undone
 }));
 
+for (const [to, wanted] of [[([x, y, z]) => [x, y, z - 0.1], 'good'], [([x, y, z]) => [-x, -y, z], 'poor']]) {
+  test(`keyframes that an arm follows ${wanted === 'good' ? 'smoothly are a good' : 'by leaps alone are no'} motion`, { timeout: LONG }, on('?scene=arm7', {}, async (page) => {
+    const [{ position }] = (await probe(page, 'state')).targets;
+    await page.keyboard.press('i');
+    await page.getByLabel('Time', { exact: true }).fill('2');
+    await probe(page, 'moveGoal', 0, to(position));
+    await page.locator('canvas.stage').focus();
+    await Promise.all([page.waitForEvent('download'), page.keyboard.press('s')]);
+    await said(page, wanted === 'good' ? /and rest\. They are met to/ : /and rest\. The result is wrong:\n[^]* leaps by \d+\.\d degrees from frame \d+ to \d+/);
+    await until(page, (tone) => document.querySelector('.status').dataset.tone === tone, wanted);
+    assert.equal((await rows(page)).some(({ kind, level }) => kind === 'leapt' && level === 'failed'), wanted === 'poor');
+    await page.screenshot({ path: `${shots}/verdict-keyframes-${wanted}.png` });
+  }));
+}
+
 test('what is reached by leaving the ground is no green pose', { timeout: LONG }, on('?scene=humanoid', {}, async (page) => {
   await page.keyboard.press('1'); // a goal for a free end
   const place = (await probe(page, 'state')).targets[0].position;

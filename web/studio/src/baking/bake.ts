@@ -3,15 +3,16 @@
  * result is smooth. What it has no pins for (the expressive solver, shapes that keep apart, a timeline of keyframes alone, markers that
  * are followed) is solved frame by frame, as it is played.
  */
-import { Clip, type GoalPin, type PinResult } from 'poise-ik';
+import { Clip, type Finding, type GoalPin, judgePath, type PinResult } from 'poise-ik';
 import { beside, type Work } from '../beside.js';
+import { toolOf } from '../code/problem.js';
 import { placeAt } from '../keyframes.js';
 import { clipNumbers } from '../recording/recording_job.js';
 import type { Session } from '../session.js';
 import type { Judged } from '../stage.js';
 import { brief, counted, length, momentOf } from '../status.js';
 import { goalOf, type Target } from '../targets.js';
-import { textOf } from '../verdict_words.js';
+import { MOST, textOf } from '../verdict_words.js';
 import type { BakeAnswer, BakeJob } from './bake_job.js';
 import { sweep } from './dust.js';
 import { holdOf } from './hold.js';
@@ -131,18 +132,42 @@ export async function asPlayed(session: Session, work: Work, what: string): Prom
   }
 }
 
-/** As it is played; judged where there was a motion before, frame by frame the same. */
+/** Poses of a path count from 1, frames from 0. */
+function asFrames(finding: Finding): Finding {
+  const [first, last] = [finding.first - 1, finding.last - 1];
+  return ['leapt', 'slid'].includes(finding.kind) ? { ...finding, first, last, text: finding.text.replace(/from pose \d+ to \d+/, `from frame ${first} to ${last}`) } : finding;
+}
+
+/** Keyframes alone: the path that `poise solve --path` judges, of the tool that they move. */
+function judgedPath(session: Session, clip: Clip): Judged {
+  const { model, frameTime } = session;
+  const carried = session.targets.find(({ keys, enabled }) => keys && enabled);
+  const tool = carried ? toolOf(model, carried) : null;
+  const { verdict, findings } = judgePath(model, clip.q, { metres: metresOf(session), frameTime, ...(tool === null ? {} : { tool }) });
+  return { what: 'baking', verdict, findings: findings.map(asFrames), figures: [] };
+}
+
+/** As it is played; judged against the motion before, where that has the same frames, or else for itself. */
 async function byPlaying(session: Session, motion: Clip | null, work: Work): Promise<Made> {
   const { clip, misses } = await asPlayed(session, work, 'Baking the goals into the motion');
-  const isComparable = motion !== null && motion.frames === clip.frames;
+  if (!motion) {
+    return { clip, misses, jump: null, judged: judgedPath(session, clip) };
+  }
+  const isComparable = motion.frames === clip.frames;
   const answer = isComparable ? await beside<BakeAnswer>('bake_worker.js', jobOf(session, motion, [], clip), work) : null;
   return { clip, misses, jump: jumpIn(session.model, motion, clip), judged: answer && judgedBy(answer) };
+}
+
+/** Metres in a length unit; where nobody knows them, the figure is taken for a person, as the library does. */
+function metresOf(session: Session): number {
+  const { metres } = session.stage.scale;
+  return metres > 0 ? metres : 1.75 / session.size();
 }
 
 /** The worst miss in words; '' where all goals are met. */
 function missing(session: Session, misses: readonly Miss[]): string {
   const { stage, frameTime, motion } = session;
-  const metres = stage.scale.metres > 0 ? stage.scale.metres : 1.75 / session.size(); // taken for a person, as the library does
+  const metres = metresOf(session);
   const isSeen = (miss: Miss) => metres * miss.length > SEEN || miss.angle > SEEN;
   const [worst] = misses.filter(isSeen).sort((a, b) => metres * (b.length - a.length) + b.angle - a.angle);
   if (!worst) {
@@ -165,13 +190,15 @@ function metWords(session: Session, worst: number): string {
 export async function bake(session: Session, work: Work): Promise<Baked> {
   const { motion } = session;
   const { clip, misses, jump, judged } = motion && session.takesPins ? await byPins(session, motion, work) : await byPlaying(session, motion, work);
+  const found = (judged?.findings ?? []).filter(({ kind, level }) => level !== 'good' && !OWN_WORDS.includes(kind));
   const doubts = [
     missing(session, misses),
-    ...(judged?.findings ?? []).filter(({ kind, level }) => level !== 'good' && !OWN_WORDS.includes(kind)).map((finding) => `${textOf(finding)}.`),
+    ...found.slice(0, MOST).map((finding) => `${textOf(finding)}.`),
+    found.length > MOST ? `And ${counted(found.length - MOST, 'other finding')}, which the panel lists.` : '',
     jump ? `${jump.joint} turns suddenly in ${momentOf(jump.frame, clip.frameTime)}: a longer fade, or a nearer place, is smoother.` : '',
   ].filter(Boolean);
   const worst = Math.max(0, ...misses.map((miss) => miss.length));
   const head = 'The goals are part of the motion now, and rest.';
-  const words = doubts.length > 0 ? `${head} The result is doubtful:\n${doubts.join('\n')}` : `${head} ${metWords(session, worst)}`;
+  const words = doubts.length > 0 ? `${head} The result is ${judged?.verdict === 'failed' ? 'wrong' : 'doubtful'}:\n${doubts.join('\n')}` : `${head} ${metWords(session, worst)}`;
   return { clip, words, isDoubtful: doubts.length > 0, judged: doubts.length > 0 && judged?.verdict === 'good' ? { ...judged, verdict: 'doubtful', figures: doubts } : judged };
 }

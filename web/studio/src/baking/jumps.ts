@@ -19,7 +19,7 @@ function turnsOf(kinematics: Kinematics, model: Model, q: ArrayLike<number>): Qu
 }
 
 /** The first frame in which a joint of `after` turns suddenly and that of `before` does not; null: nowhere. */
-export function jumpIn(model: Model, before: Clip | null, after: Clip): { frame: number; joint: string } | null {
+export function jumpIn(model: Model, before: Clip, after: Clip): { frame: number; joint: string } | null {
   using kinematics = new Kinematics(model);
   const steps = (clip: Clip, f: number) => {
     const [last, now] = [turnsOf(kinematics, model, clip.frame(f - 1)), turnsOf(kinematics, model, clip.frame(f))];
@@ -27,7 +27,7 @@ export function jumpIn(model: Model, before: Clip | null, after: Clip): { frame:
   };
   for (let f = 1; f < after.frames; f++) {
     const now = steps(after, f);
-    const was = before && f < before.frames && now.some((angle) => angle > SUDDEN) ? steps(before, f) : [];
+    const was = f < before.frames && now.some((angle) => angle > SUDDEN) ? steps(before, f) : [];
     const joint = now.findIndex((angle, i) => angle > Math.max(SUDDEN, 2 * (was[i] ?? 0)));
     if (joint >= 0) {
       return { frame: f, joint: model.joints[joint]!.name };

@@ -36,7 +36,7 @@ const quoted = (name: string): string => (/^[\w.:/+-]+$/.test(name) ? name : `"$
 const isSame = (a: ArrayLike<number>, b: ArrayLike<number>): boolean => Array.from(a).every((x, i) => x === b[i]);
 
 /** The tool that a goal's frame is, where its name stands for nothing else. */
-function toolOf(model: Model, { body, local }: Target): string | null {
+export function toolOf(model: Model, { body, local }: Target): string | null {
   const tool = model.tools.find((t) => t.body === body && isSame(t.pose.position, local.position) && isSame(t.pose.rotation, local.rotation));
   const taken = tool && model.joints.some((joint) => joint.body === tool.name || joint.name === tool.name);
   return tool && !taken ? tool.name : null;
