@@ -512,19 +512,20 @@ static void draw(double now)
 {
     double elapsed = now - bar.start, share = (double)bar.done / (double)bar.total;
     int64_t here = bar.done - bar.before; // in this run: what was done before says nothing about the rate
-    char behind[160], rate[32], left[32];
-    int size = snprintf(behind, sizeof behind, " %3.0f %%", 100 * share);
+    char behind[160] = "", rate[32], left[32];
+    bool has_share = bar.items || bar.total > 1; // one thing of unknown length has none before it is done
+    int size = has_share ? snprintf(behind, sizeof behind, " %3.0f %%", 100 * share) : 0;
     if (bar.items && elapsed > 0.2 && here > 0) {
         put_rate(rate, sizeof rate, (double)here / elapsed);
         put_time(left, sizeof left, elapsed * (double)(bar.total - bar.done) / (double)here);
         size += snprintf(behind + size, sizeof behind - (size_t)size, "  %s %s/s, %s left", rate, bar.items, left);
     }
     if (bar.what[0]) {
-        snprintf(behind + size, sizeof behind - (size_t)size, "  %s", bar.what);
+        snprintf(behind + size, sizeof behind - (size_t)size, "%s%s", has_share ? "  " : "", bar.what);
     }
     int room = terminal_columns(stderr) - 1, job = text_columns(bar.job), words = text_columns(behind);
     int cells = room - job - 1 - words;
-    cells = cells > CELLS ? CELLS : cells < FEWEST_CELLS ? FEWEST_CELLS : cells;
+    cells = !has_share ? 0 : cells > CELLS ? CELLS : cells < FEWEST_CELLS ? FEWEST_CELLS : cells;
     if (job + 1 + cells + words > room) {
         job = room - 1 - cells - words > 0 ? room - 1 - cells - words : 0;
     }
