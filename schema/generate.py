@@ -3,6 +3,9 @@
 
 generate.py            schema/schema.c and include/poise/schema.h: defaults and names, which are in git, with a hash of the headers
 generate.py --check    fails unless both are what would be made
+generate.py python FILE            tables of members for the Python extension
+generate.py stub FILE              a .pyi file, from the same with .in behind it: `$options(poise_solver_options)` among parameters,
+                                   `$members(poise_report, but, these)` in a class
 generate.py web FILE               for TypeScript: layouts of all structs in WebAssembly, names and types
 generate.py web-check FILE         a C file that compiles for WebAssembly where these layouts are right
 """
@@ -259,12 +262,68 @@ def web_check(schema):
     return '\n'.join(out) + '\n'
 
 
+# ---- Python --------------------------------------------------------------------------------------------------------------
+
+OPTIONS = {'number': 'NUMBER', 'int': 'INTEGER', 'long': 'SEED', 'flag': 'FLAG'}
+PYTHON = {'number': 'float', 'int': 'int', 'long': 'int', 'flag': 'bool', 'enum': 'str', 'text': 'str | None'}
+
+
+def python_members(schema, name, path=''):
+    """Numbers, flags, names and texts of a struct and of those within it that Python shows beside the others: (path, kind, member).
+    How long an array is goes with the array."""
+    struct, out, late = schema.structs[name], [], []
+    lengths = {member.length for member in struct.members} | {m.name for m in struct.members if m.name.endswith('_count')}
+    for member in struct.members:
+        if is_group(schema, member):
+            out += python_members(schema, member.type, f'{path}{member.name}.')
+            continue
+        kind, _, of = web_kind(schema, member).partition(':')
+        if kind in PYTHON and not member.array and member.name not in lengths:
+            out.append((path + member.name, kind, member))
+        elif kind == 'struct' and of.endswith(('_problem', '_options')) and of != 'poise_solver_options' and not member.array:
+            late += python_members(schema, of, f'{path}{member.name}.')
+    names = {entry[2].name for entry in out}
+    return out + [entry for entry in late if not (entry[2].name in names or names.add(entry[2].name))]
+
+
+def python(schema):
+    out = [NOTE, '// clang-format off', '#include "extension.h"', '', '#include <poise/cuda.h>', '']
+    for name in concrete(schema):
+        rows = []
+        for path, kind, member in python_members(schema, name):
+            option = {'enum': 'CHOICE', 'text': 'TEXT'}.get(kind) or OPTIONS[kind]
+            of = f'POISE_TYPE_{constant(member.type)}' if kind == 'enum' else 'POISE_TYPE_COUNT'
+            text = text_of(member.doc).replace('\\', '\\\\').replace('"', '\\"')
+            rows.append(f'    {{"{member.name}", OPTION_{option}, offsetof(struct {name}, {path}), {of}, NULL, "{text}"}},')
+        if rows:
+            short = name.removeprefix('poise_')
+            out += [f'static const option rows_{short}[] = {{'] + rows + ['};']
+            out += [f'const table {short}_table = {{rows_{short}, {len(rows)}}};']
+    return '\n'.join(out) + '\n'
+
+
+def stub(schema, template):
+    def options(match):
+        name, *but = match[1].split(', ')
+        return ', '.join(f'{m.name}: {PYTHON[kind]} = ...' for _, kind, m in python_members(schema, name) if m.name not in but)
+
+    def members(match):
+        name, *but = re.split(', ', match[2])
+        return '\n'.join(f'{match[1]}@property\n{match[1]}def {m.name}(self) -> {PYTHON[kind]}: ...'
+                         for _, kind, m in python_members(schema, name) if m.name not in but)
+
+    text = re.sub(r'\$options\(([\w, ]+)\)', options, template)
+    return '# Made by schema/generate.py; not to be edited.\n' + re.sub(r'^( *)\$members\(([\w, ]+)\)$', members, text, flags=re.M)
+
+
 def main(arguments):
     try:
         schema = headers.read(HEADERS)
         made = library(schema)
-        if len(arguments) == 2 and arguments[0] in ('web', 'web-check'):
-            made = {Path(arguments[1]): {'web': web, 'web-check': web_check}[arguments[0]](schema)}
+        makers = {'web': web, 'web-check': web_check, 'python': python,
+                  'stub': lambda schema: stub(schema, Path(arguments[1] + '.in').read_text())}
+        if len(arguments) == 2 and arguments[0] in makers:
+            made = {Path(arguments[1]): makers[arguments[0]](schema)}
             arguments = []
     except headers.Wrong as wrong:
         print(wrong, file=sys.stderr)

@@ -6,11 +6,11 @@
 void poise_init(poise_type type, void *object, size_t size)
 {
     const pz_type *t = (unsigned)type < POISE_TYPE_COUNT ? &pz_types[type] : NULL;
-    size_t known = t && t->given ? t->size : 0;
-    memset(object, 0, size);
-    if (known > 0) {
-        memcpy(object, t->given, known < size ? known : size);
+    size_t known = t && t->given ? t->size : 0, taken = known < size ? known : size;
+    if (taken > 0) {
+        memcpy(object, t->given, taken);
     }
+    memset((char *)object + taken, 0, size - taken);
 }
 
 const char *poise_name(poise_type type, int value)

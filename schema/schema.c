@@ -1,5 +1,5 @@
 // Made from the headers by schema/generate.py; not to be edited.
-// hash of the headers: 674ee3b7efd010f056ef5e47c84442c0000ff1f4962db5cb7709b8b54be76cb6
+// hash of the headers: 50f84ca8b699a573a37cfbaad1b9f5025334ab90f44c8789c726727c9f167ea6
 
 // clang-format off
 #include "schema/schema.h"

@@ -3,78 +3,6 @@
 
 static PyTypeObject *erik_report_type, *expressive_report_type;
 
-#define ERIK(name, kind)                                                                                                    \
-    {                                                                                                                       \
-#name, kind, offsetof(poise_erik_options, name), NULL                                                               \
-    }
-static const option erik_options[] = {
-    ERIK(orientation_weight, OPTION_NUMBER),
-    ERIK(posture_weight, OPTION_NUMBER),
-    ERIK(threshold, OPTION_NUMBER),
-    ERIK(aggravation, OPTION_NUMBER),
-    ERIK(max_iterations, OPTION_INTEGER),
-    ERIK(max_sweeps, OPTION_INTEGER),
-    ERIK(precision, OPTION_NUMBER),
-    ERIK(stall, OPTION_NUMBER),
-    ERIK(disturbance, OPTION_NUMBER),
-    ERIK(window, OPTION_INTEGER),
-    ERIK(tolerance, OPTION_NUMBER),
-    ERIK(symmetric_endpoint, OPTION_FLAG),
-    ERIK(avoid_edges, OPTION_FLAG),
-    ERIK(offset_trick, OPTION_FLAG),
-    ERIK(ccd_trick, OPTION_FLAG),
-    ERIK(warm, OPTION_FLAG),
-    ERIK(gain, OPTION_NUMBER),
-    ERIK(exact_orientation, OPTION_FLAG),
-    ERIK(restarts, OPTION_INTEGER),
-};
-
-static const char *mode_choice(int value)
-{
-    static const char *const names[] = {"metric", "shape"};
-    return value < POISE_EXPRESSIVE_MODE_COUNT ? names[value] : NULL;
-}
-
-#define EXPRESSIVE(name, kind)                                                                                              \
-    {                                                                                                                       \
-#name, kind, offsetof(poise_expressive_options, name), NULL                                                         \
-    }
-static const option expressive_options[] = {
-    {"mode", OPTION_CHOICE, offsetof(poise_expressive_options, mode), mode_choice},
-    EXPRESSIVE(goal_weight, OPTION_NUMBER),
-    EXPRESSIVE(posture_weight, OPTION_NUMBER),
-    EXPRESSIVE(threshold, OPTION_NUMBER),
-    EXPRESSIVE(aggravation, OPTION_NUMBER),
-    EXPRESSIVE(length_scale, OPTION_NUMBER),
-    EXPRESSIVE(symmetric_endpoint, OPTION_FLAG),
-    EXPRESSIVE(warm, OPTION_FLAG),
-    EXPRESSIVE(exact, OPTION_FLAG),
-    EXPRESSIVE(gain, OPTION_NUMBER),
-    EXPRESSIVE(stride, OPTION_NUMBER),
-    EXPRESSIVE(inertia, OPTION_NUMBER),
-    EXPRESSIVE(searches, OPTION_INTEGER),
-    EXPRESSIVE(max_iterations, OPTION_INTEGER),
-    EXPRESSIVE(max_goals, OPTION_INTEGER),
-    EXPRESSIVE(coupled_goals, OPTION_INTEGER),
-    EXPRESSIVE(use_erik, OPTION_FLAG),
-};
-
-static const char *filter_mode_choice(int value)
-{
-    static const char *const names[] = {"time_optimal", "nutty", "off"};
-    return value < POISE_FILTER_MODE_COUNT ? names[value] : NULL;
-}
-
-#define FILTER(name)                                                                                                        \
-    {                                                                                                                       \
-#name, OPTION_NUMBER, offsetof(poise_filter_joint, name), NULL                                                      \
-    }
-static const option filter_options[] = {
-    FILTER(velocity),       FILTER(acceleration),
-    FILTER(jerk),           FILTER(smoothness),
-    FILTER(responsiveness), FILTER(soft),
-    FILTER(length_unit),    {"mode", OPTION_CHOICE, offsetof(poise_filter_joint, mode), filter_mode_choice},
-};
 #define COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
 
 // ---- What the three have in common ---------------------------------------------------------------------------------------
@@ -181,25 +109,26 @@ static PyObject *erik_new(PyTypeObject *type, PyObject *arguments, PyObject *key
     poise_erik_options options = poise_erik_options_default();
     model_object *model;
     PyObject *left = take_model(arguments, keywords, &model, &options.body, &options.tip);
-    bool ok = left && options_set(&options, erik_options, COUNT(erik_options), "Erik", left);
+    bool ok = left && options_set(&options, &erik_options_table, "Erik", left);
     Py_DecRef(left);
     worker_object *w = ok ? (worker_object *)worker_make(type, model) : NULL;
     poise_error error;
     return w ? worker_made(w, poise_erik_create(model->model, &options, NULL, &w->erik, &error), &error) : NULL;
 }
 
+static const char *const erik_fields[][2] = {
+    {"reached", "is the error within the threshold?"},
+    {"iterations", "forward and backward phases"},
+    {"error", "weighted sum of the next two"},
+    {"orientation", "0 to 1"},
+    {"posture", "0 to 1"},
+    {"angle", "between the end and its target, radians"},
+    {NULL, NULL},
+};
+
 static PyObject *erik_report(const poise_erik_report *r)
 {
-    PyObject *report = PyStructSequence_New(erik_report_type);
-    if (report) {
-        PyStructSequence_SetItem(report, 0, PyBool_FromLong(r->outcome == POISE_OUTCOME_REACHED));
-        PyStructSequence_SetItem(report, 1, PyLong_FromLong(r->iterations));
-        PyStructSequence_SetItem(report, 2, PyFloat_FromDouble(r->error));
-        PyStructSequence_SetItem(report, 3, PyFloat_FromDouble(r->orientation));
-        PyStructSequence_SetItem(report, 4, PyFloat_FromDouble(r->posture));
-        PyStructSequence_SetItem(report, 5, PyFloat_FromDouble(r->angle));
-    }
-    return report;
+    return report_row(erik_report_type, erik_fields, &erik_report_table, r, r->outcome == POISE_OUTCOME_REACHED);
 }
 
 // The rotation of a target, as poise.orientation takes it.
@@ -256,28 +185,30 @@ static PyObject *expressive_new(PyTypeObject *type, PyObject *arguments, PyObjec
     poise_expressive_options options = poise_expressive_options_default();
     model_object *model;
     PyObject *left = take_model(arguments, keywords, &model, &options.body, &options.tip);
-    bool ok = left && options_set(&options, expressive_options, COUNT(expressive_options), "Expressive", left);
+    bool ok = left && options_set(&options, &expressive_options_table, "Expressive", left);
     Py_DecRef(left);
     worker_object *w = ok ? (worker_object *)worker_make(type, model) : NULL;
     poise_error error;
     return w ? worker_made(w, poise_expressive_create(model->model, &options, NULL, &w->expressive, &error), &error) : NULL;
 }
 
+static const char *const expressive_fields[][2] = {
+    {"reached", "are the goals met, or is the error within the threshold?"},
+    {"error", "weighted sum of the next two"},
+    {"goal", "sum over the goals"},
+    {"posture", "change of shape"},
+    {"worst_length", "what is left of the goals"},
+    {"worst_angle", "likewise, radians"},
+    {"kept_branch", "the last answer was followed"},
+    {"on_the_way", "with stride: a better answer is being approached"},
+    {NULL, NULL},
+};
+
 static PyObject *expressive_report(const poise_expressive_report *r)
 {
-    PyObject *report = PyStructSequence_New(expressive_report_type);
-    if (report) {
-        bool met = r->worst_length <= 1e-6 && r->worst_angle <= 1e-6;
-        PyStructSequence_SetItem(report, 0, PyBool_FromLong(met || r->outcome == POISE_OUTCOME_REACHED));
-        PyStructSequence_SetItem(report, 1, PyFloat_FromDouble(r->error));
-        PyStructSequence_SetItem(report, 2, PyFloat_FromDouble(r->goal));
-        PyStructSequence_SetItem(report, 3, PyFloat_FromDouble(r->posture));
-        PyStructSequence_SetItem(report, 4, PyFloat_FromDouble(r->worst_length));
-        PyStructSequence_SetItem(report, 5, PyFloat_FromDouble(r->worst_angle));
-        PyStructSequence_SetItem(report, 6, PyBool_FromLong(r->kept_branch));
-        PyStructSequence_SetItem(report, 7, PyBool_FromLong(r->is_on_the_way));
-    }
-    return report;
+    bool met = r->worst_length <= 1e-6 && r->worst_angle <= 1e-6;
+    return report_row(expressive_report_type, expressive_fields, &expressive_report_table, r,
+                      met || r->outcome == POISE_OUTCOME_REACHED);
 }
 
 static PyObject *expressive_solve(PyObject *self, PyObject *arguments, PyObject *keywords)
@@ -322,7 +253,7 @@ static PyObject *filter_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     PyObject *left = take_model(arguments, keywords, &model, NULL, NULL);
     worker_object *w = NULL;
     poise_error error;
-    if (left && options_set(&joint, filter_options, COUNT(filter_options), "Filter", left)) {
+    if (left && options_set(&joint, &filter_joint_table, "Filter", left)) {
         poise_filter_joint *all = PyMem_Malloc((size_t)model->info.joints * sizeof *all + 1);
         for (int i = 0; all && i < model->info.joints; ++i) {
             all[i] = joint;
@@ -490,38 +421,12 @@ static PyType_Spec specs[] = {
     SPEC("poise.Filter", filter_slots),
 };
 
-static PyStructSequence_Field erik_fields[] = {
-    {"reached", "is the error within the threshold?"},
-    {"iterations", "forward and backward phases"},
-    {"error", "weighted sum of the next two"},
-    {"orientation", "0 to 1"},
-    {"posture", "0 to 1"},
-    {"angle", "between the end and its target, radians"},
-    {NULL, NULL},
-};
-static PyStructSequence_Desc erik_description = {
-    .name = "poise.ErikReport", .doc = "How a solve of ERIK went.", .fields = erik_fields, .n_in_sequence = 6};
-
-static PyStructSequence_Field expressive_fields[] = {
-    {"reached", "are the goals met, or is the error within the threshold?"},
-    {"error", "weighted sum of the next two"},
-    {"goal", "sum over the goals"},
-    {"posture", "change of shape"},
-    {"worst_length", "what is left of the goals"},
-    {"worst_angle", "likewise, radians"},
-    {"kept_branch", "the last answer was followed"},
-    {"on_the_way", "with stride: a better answer is being approached"},
-    {NULL, NULL},
-};
-static PyStructSequence_Desc expressive_description = {.name = "poise.ExpressiveReport",
-                                                       .doc = "How an expressive solve went.",
-                                                       .fields = expressive_fields,
-                                                       .n_in_sequence = 8};
-
 bool express_add(PyObject *module)
 {
-    erik_report_type = row_type_add(module, &erik_description);
-    expressive_report_type = row_type_add(module, &expressive_description);
+    erik_report_type =
+        report_type_add(module, "poise.ErikReport", "How a solve of ERIK went.", erik_fields, &erik_report_table);
+    expressive_report_type = report_type_add(module, "poise.ExpressiveReport", "How an expressive solve went.",
+                                             expressive_fields, &expressive_report_table);
     for (int i = 0; i < COUNT(specs); ++i) {
         if (!type_add(module, &specs[i])) {
             return false;

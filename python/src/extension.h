@@ -25,17 +25,34 @@ PyObject *raise_refusal(const poise_error *error);
 
 // ---- Options by name -----------------------------------------------------------------------------------------------------
 
-// A member of a struct of options that a keyword sets.
+// A member of a struct: of options a keyword, of a report an attribute.
 typedef struct option {
     const char *name;
-    enum { OPTION_NUMBER, OPTION_INTEGER, OPTION_SEED, OPTION_FLAG, OPTION_CHOICE } type;
+    enum { OPTION_NUMBER, OPTION_INTEGER, OPTION_SEED, OPTION_FLAG, OPTION_CHOICE, OPTION_TEXT } type;
     size_t offset;
-    const char *(*choice)(int value); // CHOICE: the names of its values, NULL or "unknown" beyond the last
+    poise_type names;                 // CHOICE: of which type the values are, unless there is
+    const char *(*choice)(int value); // their names, NULL beyond the last
+    const char *text;                 // for people
 } option;
+
+// All members of a struct that Python has, with those of groups within it; made from the headers (schema/generate.py).
+typedef struct table {
+    const option *rows;
+    int count;
+} table;
+extern const table solver_options_table, erik_options_table, expressive_options_table, filter_joint_table,
+    track_problem_table, recording_problem_table, step_options_table, goal_table, report_table, erik_report_table,
+    expressive_report_table;
+
+// The row of this name; NULL: there is none.
+const option *table_find(const table *members, const char *name);
 
 // Set the member that `name` means. False, with an exception, where there is none or the value does not fit; `what` names
 // the call for the message.
-bool option_set(void *options, const option *table, int count, const char *what, PyObject *name, PyObject *value);
+bool option_set(void *options, const table *members, const char *what, PyObject *name, PyObject *value);
+
+// The value of a member. NULL with an exception.
+PyObject *member_get(const void *object, const option *row);
 
 // Is it what people call the start of a solve, which is called q here? Then a TypeError says so.
 bool start_is_misnamed(const char *name, const char *what);
@@ -46,11 +63,18 @@ bool ask_for_degrees(const poise_model *model, const char *what, const double *q
 bool ask_for_millimetres(const poise_model *model, const poise_goal *goals, int count, const double *q);
 
 // Set a member for every keyword; NULL: none.
-bool options_set(void *options, const option *table, int count, const char *what, PyObject *keywords);
+bool options_set(void *options, const table *members, const char *what, PyObject *keywords);
 
-// Keywords of poise_solver_options, but `locked`.
-extern const option solver_option_table[];
-extern const int solver_option_count;
+// The attributes of objects that hold a struct at `base`: its members, and `own`, which come before members of their name. For
+// good; NULL with an exception.
+PyGetSetDef *attributes_of(const table *members, size_t base, const PyGetSetDef *own);
+
+// A type of tuples: its first items are `first`, pairs of a name and a text, up to a NULL; the rest of the struct's members are
+// attributes. Of the first, "reached" is no member, and a member may be called is_... in the struct.
+PyTypeObject *report_type_add(PyObject *module, const char *name, const char *text, const char *const first[][2],
+                              const table *members);
+PyObject *report_row(PyTypeObject *type, const char *const first[][2], const table *members, const void *report,
+                     bool reached);
 
 // Do both ask for the same?
 bool solver_options_equal(const poise_solver_options *a, const poise_solver_options *b, int nv);

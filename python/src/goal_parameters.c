@@ -177,12 +177,6 @@ static bool set_function(goal_object *g, PyObject *value)
     return true;
 }
 
-static const char *loss_choice(int value)
-{
-    static const char *const names[] = {"none", "huber", "geman_mcclure"};
-    return value < POISE_LOSS_COUNT ? names[value] : NULL;
-}
-
 #define KIND(name) (1u << POISE_GOAL_##name)
 enum {
     PLACED = KIND(POSITION) | KIND(AIM) | KIND(PLANE) | KIND(LINE) | KIND(DISTANCE), // a point of a body
@@ -290,40 +284,35 @@ static PyObject *get_function(const goal_object *g)
 
 // ---- The table -----------------------------------------------------------------------------------------------------------
 
-// What a constructor takes, by name: how to set and to read it, or a member as module.c sets it.
+// What a constructor takes, by name: how to set and to read it, or, where these are NULL, a member of poise_goal.
 typedef struct parameter {
     const char *name;
     unsigned kinds;
     bool (*set)(goal_object *goal, PyObject *value);
     PyObject *(*get)(const goal_object *goal);
-    option member;
 } parameter;
 
-#define GOAL(name, kind)                                                                                                    \
-    {                                                                                                                       \
-#name, kind, offsetof(poise_goal, name), NULL                                                                       \
-    }
 static const parameter parameters[] = {
-    {"body", BODIED, set_body, get_body, {0}},
-    {"other", KIND(RELATIVE), set_other, get_other, {0}},
-    {"target", PLACED | TURNED | KIND(CENTER_OF_MASS), set_target, get_target, {0}},
-    {"direction", KIND(DIRECTION) | KIND(LINE), set_direction, get_direction, {0}},
-    {"normal", KIND(PLANE), set_direction, get_direction, {0}},
-    {"axis", KIND(DIRECTION) | KIND(AIM), set_axis, get_axis, {0}},
-    {"point", PLACED, set_point, get_point, {0}},
-    {"local", TURNED, set_local, get_local, {0}},
-    {"distance", KIND(DISTANCE), NULL, NULL, GOAL(distance, OPTION_NUMBER)},
-    {"q", PLAIN, set_q, get_q, {0}},
-    {"q_before", KIND(SMOOTHNESS), set_q_before, get_q_before, {0}},
-    {"weights", PLAIN, set_weights, get_weights, {0}},
-    {"function", KIND(CALLBACK), set_function, get_function, {0}},
-    {"weight", ALL, NULL, NULL, GOAL(weight, OPTION_NUMBER)},
-    {"rotation_weight", FRAMED, NULL, NULL, GOAL(rotation_weight, OPTION_NUMBER)},
-    {"priority", ALL, NULL, NULL, GOAL(priority, OPTION_INTEGER)},
-    {"tolerance", KIND(POSITION) | KIND(POSE), set_tolerance, get_tolerance, {0}},
-    {"rotation_tolerance", KIND(ORIENTATION) | KIND(POSE), set_rotation_tolerance, get_rotation_tolerance, {0}},
-    {"loss", PLACED | KIND(POSE), NULL, NULL, {"loss", OPTION_CHOICE, offsetof(poise_goal, loss), loss_choice}},
-    {"loss_scale", PLACED | KIND(POSE), NULL, NULL, GOAL(loss_scale, OPTION_NUMBER)},
+    {"body", BODIED, set_body, get_body},
+    {"other", KIND(RELATIVE), set_other, get_other},
+    {"target", PLACED | TURNED | KIND(CENTER_OF_MASS), set_target, get_target},
+    {"direction", KIND(DIRECTION) | KIND(LINE), set_direction, get_direction},
+    {"normal", KIND(PLANE), set_direction, get_direction},
+    {"axis", KIND(DIRECTION) | KIND(AIM), set_axis, get_axis},
+    {"point", PLACED, set_point, get_point},
+    {"local", TURNED, set_local, get_local},
+    {"distance", KIND(DISTANCE), NULL, NULL},
+    {"q", PLAIN, set_q, get_q},
+    {"q_before", KIND(SMOOTHNESS), set_q_before, get_q_before},
+    {"weights", PLAIN, set_weights, get_weights},
+    {"function", KIND(CALLBACK), set_function, get_function},
+    {"weight", ALL, NULL, NULL},
+    {"rotation_weight", FRAMED, NULL, NULL},
+    {"priority", ALL, NULL, NULL},
+    {"tolerance", KIND(POSITION) | KIND(POSE), set_tolerance, get_tolerance},
+    {"rotation_tolerance", KIND(ORIENTATION) | KIND(POSE), set_rotation_tolerance, get_rotation_tolerance},
+    {"loss", PLACED | KIND(POSE), NULL, NULL},
+    {"loss_scale", PLACED | KIND(POSE), NULL, NULL},
 };
 enum { PARAMETER_COUNT = sizeof parameters / sizeof *parameters };
 
@@ -345,7 +334,7 @@ bool goal_set(goal_object *g, const char *name, PyObject *value)
     }
     if (p) {
         PyObject *key = PyUnicode_FromString(name);
-        bool ok = key && option_set(&g->goal, &p->member, 1, "a goal", key, value);
+        bool ok = key && option_set(&g->goal, &goal_table, "a goal", key, value);
         Py_DecRef(key);
         return ok;
     }
@@ -360,11 +349,7 @@ PyObject *goal_get(const goal_object *g, const char *name)
         return PyErr_Format(PyExc_AttributeError, "a goal of kind \"%s\" has no \"%s\"", poise_goal_kind_name(g->goal.kind),
                             name);
     }
-    const void *member = (const char *)&g->goal + p->member.offset;
-    return p->get                            ? p->get(g)
-           : p->member.type == OPTION_NUMBER ? PyFloat_FromDouble(*(const double *)member)
-           : p->member.type == OPTION_CHOICE ? PyUnicode_FromString(p->member.choice(*(const int *)member))
-                                             : PyLong_FromLong(*(const int *)member);
+    return p->get ? p->get(g) : member_get(&g->goal, table_find(&goal_table, name));
 }
 
 // ---- Are they what a solve takes? ----------------------------------------------------------------------------------------

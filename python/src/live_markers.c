@@ -76,7 +76,6 @@ static bool take_limits(PyObject *given, const char *what, double *out, int nv)
 // One keyword of a Control. False with an exception.
 static bool take_keyword(live_object *w, poise_solver_options *solver, PyObject *name, PyObject *value)
 {
-    static const option own[] = {{"gain", OPTION_NUMBER, offsetof(poise_step_options, gain), NULL}};
     const model_object *m = (const model_object *)w->model;
     int nv = m->info.nv;
     if (PyUnicode_CompareWithASCIIString(name, "velocity") == 0) {
@@ -88,15 +87,14 @@ static bool take_keyword(live_object *w, poise_solver_options *solver, PyObject 
         return take_limits(value, "acceleration", w->limits + nv, nv);
     }
     if (PyUnicode_CompareWithASCIIString(name, "gain") == 0) {
-        return option_set(&w->options, own, 1, "Control", name, value);
+        return option_set(&w->options, &step_options_table, "Control", name, value);
     }
     if (PyUnicode_CompareWithASCIIString(name, "locked") == 0) {
         return value == Py_None || locked_take(&solver->locked, m, value);
     }
-    for (int i = 0; i < solver_option_count; ++i) {
-        if (PyUnicode_CompareWithASCIIString(name, solver_option_table[i].name) == 0) {
-            return option_set(solver, &solver_option_table[i], 1, "Control", name, value);
-        }
+    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+    if (text && table_find(&solver_options_table, text)) {
+        return option_set(solver, &solver_options_table, "Control", name, value);
     }
     PyErr_Format(PyExc_TypeError, "Control has no option \"%U\"; there are velocity, acceleration, gain, and those of solve",
                  name);
@@ -209,16 +207,6 @@ static PyObject *control_step(PyObject *self, PyObject *arguments)
 
 // ---- Tracker -------------------------------------------------------------------------------------------------------------
 
-#define TRACKER_OPTION(name, type)                                                                                          \
-    {                                                                                                                       \
-#name, type, offsetof(poise_track_problem, name), NULL                                                              \
-    }
-static const option tracker_options[] = {
-    TRACKER_OPTION(restarts, OPTION_INTEGER),  TRACKER_OPTION(least_markers, OPTION_INTEGER),
-    TRACKER_OPTION(robust, OPTION_FLAG),       TRACKER_OPTION(outlier, OPTION_NUMBER),
-    TRACKER_OPTION(smoothness, OPTION_NUMBER), TRACKER_OPTION(max_turn, OPTION_NUMBER),
-};
-
 // One row, (body, point, weight), or anything like a tuple of these.
 static bool take_place(PyObject *given, const model_object *m, poise_placement *place)
 {
@@ -272,9 +260,8 @@ static PyObject *tracker_new(PyTypeObject *type, PyObject *arguments, PyObject *
     size_t count = w ? (size_t)PyTuple_Size(tuple) : 0;
     poise_placement *places = PyMem_Malloc((count + 1) * sizeof *places);
     poise_error error;
-    bool ok =
-        w && (places || PyErr_NoMemory()) && take_places(tuple, model, places) &&
-        options_set(&problem, tracker_options, (int)(sizeof tracker_options / sizeof *tracker_options), "Tracker", keywords);
+    bool ok = w && (places || PyErr_NoMemory()) && take_places(tuple, model, places) &&
+              options_set(&problem, &track_problem_table, "Tracker", keywords);
     if (ok) {
         problem.model = model->model;
         problem.placements = places;

@@ -263,11 +263,13 @@ static const char *on_error_name(int value)
 
 static bool take_keyword(batch_call *c, const model_object *m, PyObject *name, PyObject *value)
 {
-    static const option own[] = {
-        {"threads", OPTION_INTEGER, offsetof(batch_call, threads), NULL},
-        {"lanes", OPTION_INTEGER, offsetof(batch_call, options) + offsetof(poise_batch_options, lanes), NULL},
-        {"on_error", OPTION_CHOICE, offsetof(batch_call, on_error), on_error_name},
+    static const option rows[] = {
+        {"threads", OPTION_INTEGER, offsetof(batch_call, threads), POISE_TYPE_COUNT, NULL, NULL},
+        {"lanes", OPTION_INTEGER, offsetof(batch_call, options) + offsetof(poise_batch_options, lanes), POISE_TYPE_COUNT,
+         NULL, NULL},
+        {"on_error", OPTION_CHOICE, offsetof(batch_call, on_error), POISE_TYPE_COUNT, on_error_name, NULL},
     };
+    static const table own = {rows, sizeof rows / sizeof *rows};
     const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
     if (!text || constraints_keyword(&c->within, text, value)) {
         return !PyErr_Occurred();
@@ -275,10 +277,8 @@ static bool take_keyword(batch_call *c, const model_object *m, PyObject *name, P
     if (start_is_misnamed(text, "solve_batch")) {
         return false;
     }
-    for (size_t i = 0; i < sizeof own / sizeof *own; ++i) {
-        if (PyUnicode_CompareWithASCIIString(name, own[i].name) == 0) {
-            return option_set(c, &own[i], 1, "solve_batch", name, value);
-        }
+    if (table_find(&own, text)) {
+        return option_set(c, &own, "solve_batch", name, value);
     }
     if (PyUnicode_CompareWithASCIIString(name, "locked") == 0) {
         return value == Py_None || locked_take(&c->options.solver.locked, m, value);
@@ -295,7 +295,7 @@ static bool take_keyword(batch_call *c, const model_object *m, PyObject *name, P
         c->out = value == Py_None ? NULL : value;
         return true;
     }
-    return option_set(&c->options.solver, solver_option_table, solver_option_count, "solve_batch", name, value);
+    return option_set(&c->options.solver, &solver_options_table, "solve_batch", name, value);
 }
 
 // Release c->options.solver.locked in any case.

@@ -35,19 +35,21 @@ static bool flags_equal(const bool *a, const bool *b, int count)
 
 bool solver_options_equal(const poise_solver_options *a, const poise_solver_options *b, int nv)
 {
+    if (!a->locked && memcmp(a, b, sizeof *a) == 0) {
+        return true; // as nearly always
+    }
     static const size_t sizes[] = {[OPTION_NUMBER] = sizeof(double),
                                    [OPTION_INTEGER] = sizeof(int),
                                    [OPTION_SEED] = sizeof(uint64_t),
                                    [OPTION_FLAG] = sizeof(bool),
                                    [OPTION_CHOICE] = sizeof(int)};
-    for (int i = 0; i < solver_option_count; ++i) {
-        size_t at = solver_option_table[i].offset;
-        if (memcmp((const char *)a + at, (const char *)b + at, sizes[solver_option_table[i].type]) != 0) {
+    for (int i = 0; i < solver_options_table.count; ++i) {
+        const option *row = &solver_options_table.rows[i];
+        if (memcmp((const char *)a + row->offset, (const char *)b + row->offset, sizes[row->type]) != 0) {
             return false;
         }
     }
-    return a->constraints.rows == b->constraints.rows && a->constraints.shapes == b->constraints.shapes &&
-           flags_equal(a->locked, b->locked, nv);
+    return flags_equal(a->locked, b->locked, nv);
 }
 
 // Take an idle solver with these options out of the list, or make one. No two threads have the same one: the list changes
@@ -172,7 +174,7 @@ static bool take_keyword(call *c, const model_object *m, PyObject *name, PyObjec
     } else if (strcmp(text, "most") == 0) {
         c->most = PyLong_AsSsize_t(value);
     } else if (!constraints_keyword(&c->within, text, value)) {
-        return option_set(&c->options, solver_option_table, solver_option_count, "solve", name, value);
+        return option_set(&c->options, &solver_options_table, "solve", name, value);
     }
     return !PyErr_Occurred();
 }
@@ -188,6 +190,7 @@ static bool take_call(call *c, const model_object *m, PyObject *arguments, PyObj
     c->most = count > 2 ? PyLong_AsSsize_t(PyTuple_GetItem(arguments, 2)) : 16;
     c->has_restarts = c->has_method = false;
     c->options = poise_solver_options_default();
+    c->options.constraints.closure_tolerance = POISE_CLOSURE_OF_FILES;
     if (PyErr_Occurred()) {
         return false;
     }
@@ -288,7 +291,6 @@ static PyObject *make_report(poise_solver *solver, const goal_array *goals, cons
 static PyObject *run(model_object *m, call *c, const goal_array *goals, const constraint_array *within, PyObject *answer,
                      double *q)
 {
-    c->options.constraints.closure_tolerance = POISE_CLOSURE_OF_FILES;
     poise_constraints_size(within->list, within->count, &c->options.constraints);
     idle_solver *node = solver_take(m, &c->options);
     if (!node) {
@@ -493,7 +495,6 @@ static PyObject *names_of(unsigned blockers)
 
 static PyObject *ask(model_object *m, call *c, const goal_array *goals, const constraint_array *within, const double *start)
 {
-    c->options.constraints.closure_tolerance = POISE_CLOSURE_OF_FILES;
     idle_solver *node = solver_take(m, &c->options);
     if (!node) {
         return NULL;

@@ -1,8 +1,6 @@
 // The module _poise: exceptions, options by name, and what the other files add.
 #include "extension.h"
 
-#include <limits.h>
-#include <stdio.h>
 #include <string.h>
 
 PyObject *error_type;
@@ -86,145 +84,6 @@ void object_release(PyObject *self)
     Py_DecRef((PyObject *)type);
 }
 
-// ---- Options by name -----------------------------------------------------------------------------------------------------
-
-static const char *method_choice(int value)
-{
-    return poise_method_name((poise_method)value);
-}
-
-static const char *start_choice(int value)
-{
-    static const char *const names[] = {"warm", "cold"};
-    return value < 2 ? names[value] : NULL;
-}
-
-#define MEMBER(type, name, kind)                                                                                            \
-    {                                                                                                                       \
-#name, kind, offsetof(type, name), NULL                                                                             \
-    }
-#define SOLVER(name, kind) MEMBER(poise_solver_options, name, kind)
-const option solver_option_table[] = {
-    {"method", OPTION_CHOICE, offsetof(poise_solver_options, method), method_choice},
-    {"start", OPTION_CHOICE, offsetof(poise_solver_options, start), start_choice},
-    SOLVER(use_limits, OPTION_FLAG),
-    SOLVER(max_iterations, OPTION_INTEGER),
-    SOLVER(restarts, OPTION_INTEGER),
-    SOLVER(seed, OPTION_SEED),
-    SOLVER(cost_tolerance, OPTION_NUMBER),
-    SOLVER(gradient_tolerance, OPTION_NUMBER),
-    SOLVER(position_tolerance, OPTION_NUMBER),
-    SOLVER(rotation_tolerance, OPTION_NUMBER),
-    SOLVER(prior, OPTION_NUMBER),
-    SOLVER(step_limit, OPTION_NUMBER),
-    SOLVER(damping, OPTION_NUMBER),
-    SOLVER(coupled_goals, OPTION_INTEGER),
-};
-const int solver_option_count = sizeof solver_option_table / sizeof *solver_option_table;
-
-static const char *option_name_at(const void *table, int index)
-{
-    return ((const option *)table)[index].name;
-}
-
-static const char *choice_at(const void *row, int index)
-{
-    return ((const option *)row)->choice(index);
-}
-
-static bool set_choice(int *member, const option *row, PyObject *value)
-{
-    const char *text = PyUnicode_Check(value) ? PyUnicode_AsUTF8AndSize(value, NULL) : NULL;
-    const char *name;
-    if (text && strcmp(text, "newton_projected") == 0) {
-        text = "newton"; // as it was called
-    }
-    int count = 0;
-    for (; (name = row->choice(count)) != NULL && strcmp(name, "unknown") != 0; ++count) {
-        if (text && strcmp(text, name) == 0) {
-            *member = count;
-            return true;
-        }
-    }
-    const char *near = text ? poise_nearest_name(text, choice_at, row, count) : NULL;
-    if (!PyErr_Occurred()) {
-        char all[512] = "";
-        for (int i = 0; (name = row->choice(i)) != NULL && strcmp(name, "unknown") != 0; ++i) {
-            size_t used = strlen(all);
-            PyOS_snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", name);
-        }
-        PyErr_Format(PyExc_ValueError,
-                     near ? "%s=%R: did you mean \"%s\"? the choices are %s" : "%s=%R: %sthe choices are %s", row->name,
-                     value, near ? near : "", all);
-    }
-    return false;
-}
-
-static bool set_member(void *member, const option *row, PyObject *value)
-{
-    switch (row->type) {
-    case OPTION_NUMBER:
-        *(double *)member = PyFloat_AsDouble(value);
-        break;
-    case OPTION_INTEGER: {
-        long number = PyLong_AsLong(value);
-        if (number > INT_MAX || number < INT_MIN) {
-            PyErr_Format(PyExc_OverflowError, "%s=%R is too large", row->name, value);
-        }
-        *(int *)member = (int)number;
-        break;
-    }
-    case OPTION_SEED:
-        *(uint64_t *)member = PyLong_AsUnsignedLongLong(value);
-        break;
-    case OPTION_FLAG:
-        *(bool *)member = PyObject_IsTrue(value) > 0;
-        break;
-    case OPTION_CHOICE:
-        return set_choice(member, row, value);
-    }
-    return !PyErr_Occurred();
-}
-
-// There is no such option: a name that is near, or all of them.
-static void raise_no_option(const option *table, int count, const char *what, const char *text)
-{
-    const char *near = poise_nearest_name(text, option_name_at, table, count);
-    char all[512] = "";
-    for (size_t i = 0, used = 0; !near && i < (size_t)count && used + strlen(table[i].name) + 3 < sizeof all; ++i) {
-        used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i > 0 ? ", " : "", table[i].name);
-    }
-    PyErr_Format(PyExc_TypeError,
-                 near ? "%s has no option \"%s\"; did you mean \"%s\"?" : "%s has no option \"%s\"; there are %s", what,
-                 text, near ? near : all);
-}
-
-// What the command calls differently.
-static const char *option_name(const char *text)
-{
-    static const char *const names[][2] = {{"iterations", "max_iterations"}};
-    for (size_t i = 0; text && i < sizeof names / sizeof *names; ++i) {
-        if (strcmp(text, names[i][0]) == 0) {
-            return names[i][1];
-        }
-    }
-    return text;
-}
-
-bool option_set(void *options, const option *table, int count, const char *what, PyObject *name, PyObject *value)
-{
-    const char *text = option_name(PyUnicode_AsUTF8AndSize(name, NULL));
-    for (int i = 0; text && i < count; ++i) {
-        if (strcmp(text, table[i].name) == 0) {
-            return set_member((char *)options + table[i].offset, &table[i], value);
-        }
-    }
-    if (text) {
-        raise_no_option(table, count, what, text);
-    }
-    return false;
-}
-
 bool ask_for_degrees(const poise_model *model, const char *what, const double *q, Py_ssize_t rows)
 {
     int nq = poise_model_info(model).nq;
@@ -272,18 +131,6 @@ bool start_is_misnamed(const char *name, const char *what)
         }
     }
     return false;
-}
-
-bool options_set(void *options, const option *table, int count, const char *what, PyObject *keywords)
-{
-    PyObject *name, *value;
-    Py_ssize_t at = 0;
-    while (keywords && PyDict_Next(keywords, &at, &name, &value)) {
-        if (!option_set(options, table, count, what, name, value)) {
-            return false;
-        }
-    }
-    return true;
 }
 
 // ---- The module ----------------------------------------------------------------------------------------------------------

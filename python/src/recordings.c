@@ -21,39 +21,27 @@ typedef struct track_call {
     int threads;
 } track_call;
 
-static const char *fit_choice(int value)
-{
-    static const char *const names[] = {"decide", "none", "places", "uniform", "segments"};
-    return value < 5 ? names[value] : NULL;
-}
-
-#define RECORDING(keyword, member, kind)                                                                                    \
-    {                                                                                                                       \
-        keyword, kind, offsetof(track_call, problem.member), NULL                                                           \
-    }
-static const option option_table[] = {
-    {"fit", OPTION_CHOICE, offsetof(track_call, problem.fit), fit_choice},
-    {"threads", OPTION_INTEGER, offsetof(track_call, threads), NULL},
-    RECORDING("first", first, OPTION_INTEGER),
-    RECORDING("last", last, OPTION_INTEGER),
-    RECORDING("rate", rate, OPTION_NUMBER),
-    RECORDING("calibration_frames", calibration_frames, OPTION_INTEGER),
-    RECORDING("only_placements", only_placements, OPTION_FLAG),
-    RECORDING("keep_size", keep_size, OPTION_FLAG),
-    RECORDING("whole", whole, OPTION_FLAG),
-    RECORDING("lag", lag, OPTION_INTEGER),
-    RECORDING("knot", sequence.knot, OPTION_INTEGER),
-    RECORDING("noise", sequence.noise, OPTION_NUMBER),
-    RECORDING("velocity", velocity, OPTION_NUMBER),
-    RECORDING("acceleration", acceleration, OPTION_NUMBER),
-    RECORDING("limits", track.solver.use_limits, OPTION_FLAG),
-    RECORDING("robust", track.robust, OPTION_FLAG),
-    RECORDING("outlier", track.outlier, OPTION_NUMBER),
-    RECORDING("smoothness", track.smoothness, OPTION_NUMBER),
-    RECORDING("max_turn", track.max_turn, OPTION_NUMBER),
-    RECORDING("least_markers", track.least_markers, OPTION_INTEGER),
-    RECORDING("chunk", track.chunk, OPTION_INTEGER),
+// Besides the members of poise_recording_problem.
+static const option option_rows[] = {
+    {"threads", OPTION_INTEGER, offsetof(track_call, threads), POISE_TYPE_COUNT, NULL, NULL},
+    {"limits", OPTION_FLAG, offsetof(track_call, problem.track.solver.use_limits), POISE_TYPE_COUNT, NULL, NULL},
 };
+static const table own_options = {option_rows, sizeof option_rows / sizeof *option_rows};
+
+static bool take_options(track_call *c, PyObject *keywords)
+{
+    PyObject *name, *value;
+    Py_ssize_t at = 0;
+    while (keywords && PyDict_Next(keywords, &at, &name, &value)) {
+        const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+        bool is_own = text && table_find(&own_options, text);
+        if (!text || !(is_own ? option_set(c, &own_options, "track", name, value)
+                              : option_set(&c->problem, &recording_problem_table, "track", name, value))) {
+            return false;
+        }
+    }
+    return true;
+}
 
 static bool take_pairs(track_call *c, PyObject *pairs)
 {
@@ -292,8 +280,7 @@ static PyObject *track(PyObject *module, PyObject *arguments, PyObject *keywords
         c.problem.subject = subject;
         c.problem.scale = scale_of(metres, up);
         c.problem.from_scale = scale_of(from_metres, from_up);
-        works = take_pairs(&c, pairs) && thresholds_take(&c.problem.thresholds, thresholds) &&
-                options_set(&c, option_table, sizeof option_table / sizeof *option_table, "track", keywords);
+        works = take_pairs(&c, pairs) && thresholds_take(&c.problem.thresholds, thresholds) && take_options(&c, keywords);
         result = works ? follow(&c, model) : NULL;
     }
     poise_markers_destroy(c.markers);

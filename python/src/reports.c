@@ -1,8 +1,6 @@
 // Report: how one solve went. Members are read from C when they are asked for.
 #include "extension.h"
 
-#include <structmember.h>
-
 #include <stdio.h>
 #include <string.h>
 
@@ -62,12 +60,6 @@ static void report_dealloc(PyObject *self)
     object_release(self);
 }
 
-static PyObject *report_outcome(PyObject *self, void *closure)
-{
-    (void)closure;
-    return PyUnicode_FromString(poise_outcome_name(((report_object *)self)->report.outcome));
-}
-
 PyObject *or_none(PyObject *object)
 {
     object = object ? object : Py_None;
@@ -116,7 +108,6 @@ static PyObject *report_errors(PyObject *self, void *closure)
 {
     (void)closure;
     const report_object *r = (const report_object *)self;
-    static const char *const units[] = {"length", "angle", "none"};
     PyObject *list = PyList_New(r->count);
     for (int i = 0; list && i < r->count; ++i) {
         PyObject *entry = PyStructSequence_New(goal_error_type);
@@ -125,7 +116,7 @@ static PyObject *report_errors(PyObject *self, void *closure)
             return NULL;
         }
         PyStructSequence_SetItem(entry, 0, PyFloat_FromDouble(r->errors[i].error));
-        PyStructSequence_SetItem(entry, 1, PyUnicode_FromString(units[r->errors[i].unit]));
+        PyStructSequence_SetItem(entry, 1, PyUnicode_FromString(poise_name(POISE_TYPE_UNIT, r->errors[i].unit)));
         PyStructSequence_SetItem(entry, 2, PyFloat_FromDouble(r->errors[i].rotation_error));
         PyList_SetItem(list, i, entry);
     }
@@ -255,29 +246,8 @@ static PyMethodDef functions[] = {
 
 // ---- The types -----------------------------------------------------------------------------------------------------------
 
-#define REPORT(name, type, text)                                                                                            \
-    {                                                                                                                       \
-#name, type, offsetof(report_object, report) + offsetof(poise_report, name), READONLY, text                         \
-    }
-static PyMemberDef report_members[] = {
-    REPORT(iterations, T_INT, "of all starts"),
-    REPORT(evaluations, T_INT, "of the objective"),
-    REPORT(restarts, T_INT, "used"),
-    REPORT(active_limits, T_INT, "coordinates at a limit"),
-    REPORT(moved_joints, T_INT, "joints that started outside their limits"),
-    REPORT(start_cost, T_DOUBLE, "at the start, after moving it inside the limits"),
-    REPORT(cost, T_DOUBLE, "at the end, never above that"),
-    REPORT(gradient, T_DOUBLE, "largest component of the projected gradient at the end"),
-    REPORT(distance, T_DOUBLE, "length of the step from start to answer"),
-    REPORT(worst_length, T_DOUBLE, "largest error of a goal in length units"),
-    REPORT(worst_angle, T_DOUBLE, "largest error of a goal in radians"),
-    REPORT(holds, T_BOOL, "does every constraint hold? Without any, True"),
-    REPORT(closure, T_DOUBLE, "largest error of a loop that was held, in length units or radians"),
-    {NULL, 0, 0, 0, NULL},
-};
-
-static PyGetSetDef report_attributes[] = {
-    {"outcome", report_outcome, NULL, "\"reached\", \"closest\", \"stalled\", \"budget\" or \"infeasible\"", NULL},
+// Besides the members of poise_report.
+static const PyGetSetDef report_attributes[] = {
     {"reason", report_reason, NULL, "in words", NULL},
     {"reached", report_reached, NULL,
      "is every goal met to its tolerance, but for postures and smoothness, which only pull, and does every constraint hold? "
@@ -297,9 +267,8 @@ static PyType_Slot report_slots[] = {
     {Py_tp_dealloc, report_dealloc},
     {Py_tp_repr, report_repr},
     {Py_nb_bool, report_bool},
-    {Py_tp_members, report_members},
     {Py_tp_methods, report_methods},
-    {Py_tp_getset, report_attributes},
+    {Py_tp_getset, NULL}, // reports_add
     {0, NULL},
 };
 
@@ -318,6 +287,14 @@ static PyStructSequence_Desc goal_error_description = {
 
 bool reports_add(PyObject *module)
 {
+    for (PyType_Slot *slot = report_slots; slot->slot; ++slot) {
+        if (slot->slot == Py_tp_getset) {
+            slot->pfunc = attributes_of(&report_table, offsetof(report_object, report), report_attributes);
+            if (!slot->pfunc) {
+                return false;
+            }
+        }
+    }
     report_type = (PyTypeObject *)type_add(module, &report_spec);
     goal_error_type = row_type_add(module, &goal_error_description);
     return report_type && goal_error_type && PyModule_AddFunctions(module, functions) == 0;
