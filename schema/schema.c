@@ -1,5 +1,5 @@
 // Made from the headers by schema/generate.py; not to be edited.
-// hash of the headers: 50f84ca8b699a573a37cfbaad1b9f5025334ab90f44c8789c726727c9f167ea6
+// hash of the headers: 726fdc0669b0bc94cb2c69ff8063ce014efe045a91bde4bcbe33be4657f53fed
 
 // clang-format off
 #include "schema/schema.h"
