@@ -158,4 +158,5 @@ set(poise_papers_sources
     papers/erik/erik.c
     papers/erik/posture.c
     papers/erik/expressive.c
+    papers/erik/aim.c
 )

@@ -1,12 +1,11 @@
 // poise aim and poise warp: hold a posture and face a point, or follow a motion and face one: pictures, words, then the commands.
-#include "aim/aim_target.h"
-#include "aim/smooth.h"
 #include "cli/json.h"
 #include "cli/latency.h"
 #include "cli/load.h"
 #include "cli/terminal.h"
 #include "cli/words.h"
 #include "commands/commands.h"
+#include "commands/facing.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -57,14 +56,14 @@ static int pose_index(const aim_job *job, int i)
 }
 
 // Where the axis should point, from the tip: to the place, along the direction, or as the orientation has it. Unit.
-static poise_vec3 asked_direction(const aim_job *job, const aim_target *target, poise_vec3 tip)
+static poise_vec3 asked_direction(const aim_job *job, const poise_aim_target *target, poise_vec3 tip)
 {
     poise_vec3 d = target->vector;
-    if (target->kind == AIM_ORIENTATION) {
+    if (target->kind == POISE_AIM_ORIENTATION) {
         poise_quat from_body = poise_quat_conjugate(job->end.tip.rotation);
         return poise_quat_rotate(poise_quat_multiply(target->rotation, from_body), job->end.axis);
     }
-    if (target->kind == AIM_POINT) {
+    if (target->kind == POISE_AIM_POINT) {
         d = poise_vec3_make(d.x - tip.x, d.y - tip.y, d.z - tip.z);
     }
     double l = sqrt(d.x * d.x + d.y * d.y + d.z * d.z);
@@ -74,11 +73,11 @@ static poise_vec3 asked_direction(const aim_job *job, const aim_target *target, 
 // Where the tip points, in amber; where it should, in red, if it does not.
 static void draw_gaze(picture *p, const aim_job *job, const poise_kinematics *kinematics, int index, double far)
 {
-    const aim_target *target = &job->path.targets[index];
+    const poise_aim_target *target = &job->path.targets[index];
     poise_vec3 tip = poise_kinematics_point(kinematics, job->end.body, job->end.tip.position);
     poise_vec3 axis = poise_kinematics_direction(kinematics, job->end.body, job->end.axis);
-    bool misses = !job->results[index].faces;
-    if (target->kind == AIM_POINT) {
+    bool misses = !job->results[index].made.faces;
+    if (target->kind == POISE_AIM_POINT) {
         poise_vec3 t = target->vector;
         far = sqrt((t.x - tip.x) * (t.x - tip.x) + (t.y - tip.y) * (t.y - tip.y) + (t.z - tip.z) * (t.z - tip.z));
         picture_ring(p, t, 7, misses ? red : amber);
@@ -97,10 +96,10 @@ static void draw(picture *p, const aim_job *job, poise_kinematics *kinematics)
     poise_kinematics_update(kinematics, job->posture, NULL);
     drawing_box_add_skeleton(&box, job->model, kinematics);
     for (int i = 0; i < pose_count(job); ++i) {
-        const aim_target *target = &job->path.targets[pose_index(job, i)];
+        const poise_aim_target *target = &job->path.targets[pose_index(job, i)];
         poise_kinematics_update(kinematics, answer(job, pose_index(job, i)), NULL);
         drawing_box_add_skeleton(&box, job->model, kinematics);
-        if (target->kind == AIM_POINT) {
+        if (target->kind == POISE_AIM_POINT) {
             drawing_box_add(&box, target->vector);
         }
     }
@@ -123,8 +122,8 @@ static bool aim_save_picture(const aim_job *job, const char *name)
     double largest = 0;
     int missed = 0;
     for (int i = 0; i < job->path.count; ++i) {
-        largest = fmax(largest, job->results[i].angle);
-        missed += !job->results[i].faces;
+        largest = fmax(largest, job->results[i].made.angle);
+        missed += !job->results[i].made.faces;
     }
     snprintf(caption, sizeof caption, "%s, %d target%s, %.3f degrees left at most; pale: the posture%s", job->method,
              job->path.count, job->path.count == 1 ? "" : "s", largest * DEGREES_PER_RADIAN,
@@ -152,19 +151,19 @@ static summary sum_up(const aim_job *job)
     double n = job->path.count;
     for (int i = 0; i < job->path.count; ++i) {
         const aim_result *r = &job->results[i];
-        s.reached += r->faces;
-        s.within += r->within;
+        s.reached += r->made.faces;
+        s.within += r->made.within;
         s.jumps += job->jumped[i];
-        s.violations += !r->limits_hold;
-        s.worst = r->error > job->results[s.worst].error ? i : s.worst;
-        s.angle += r->angle / n;
-        s.orientation += r->orientation / n;
-        s.posture += r->posture / n;
-        s.error += r->error / n;
-        s.shape += r->shape / n;
-        s.iterations += r->iterations / n;
-        s.largest_angle = fmax(s.largest_angle, r->angle);
-        s.largest_error = fmax(s.largest_error, r->error);
+        s.violations += !r->made.limits_hold;
+        s.worst = r->made.error > job->results[s.worst].made.error ? i : s.worst;
+        s.angle += r->made.angle / n;
+        s.orientation += r->made.orientation / n;
+        s.posture += r->made.posture / n;
+        s.error += r->made.error / n;
+        s.shape += r->made.shape / n;
+        s.iterations += r->made.iterations / n;
+        s.largest_angle = fmax(s.largest_angle, r->made.angle);
+        s.largest_error = fmax(s.largest_error, r->made.error);
         latency_add(&s.time, r->seconds);
     }
     return s;
@@ -172,10 +171,10 @@ static summary sum_up(const aim_job *job)
 
 // ---- Text ----------------------------------------------------------------------------------------------------------------
 
-static void describe_target(const aim_target *t, char *text, size_t size)
+static void describe_target(const poise_aim_target *t, char *text, size_t size)
 {
     static const char *const names[] = {"orientation", "direction", "point"};
-    if (t->kind == AIM_ORIENTATION) {
+    if (t->kind == POISE_AIM_ORIENTATION) {
         snprintf(text, size, "orientation %.4g %.4g %.4g %.4g", t->rotation.x, t->rotation.y, t->rotation.z, t->rotation.w);
     } else {
         snprintf(text, size, "%s %.4g %.4g %.4g", names[t->kind], t->vector.x, t->vector.y, t->vector.z);
@@ -212,12 +211,12 @@ static void print_joints(const aim_job *job)
 
 static void print_errors(const aim_result *r)
 {
-    printf("  off target   %.4f degrees (error %.4f)\n", r->angle * DEGREES, r->orientation);
-    printf("  posture      error %.4f", r->posture);
-    if (isfinite(r->shape)) {
-        printf(", bends turned by %.2f degrees on average", r->shape * DEGREES);
+    printf("  off target   %.4f degrees (error %.4f)\n", r->made.angle * DEGREES, r->made.orientation);
+    printf("  posture      error %.4f", r->made.posture);
+    if (isfinite(r->made.shape)) {
+        printf(", bends turned by %.2f degrees on average", r->made.shape * DEGREES);
     }
-    printf("\n  combined     %.4f\n", r->error);
+    printf("\n  combined     %.4f\n", r->made.error);
 }
 
 static void print_path(const aim_job *job)
@@ -245,7 +244,8 @@ static bool aim_print_text(const aim_job *job)
         print_path(job);
         return true;
     }
-    printf("  outcome      %s%s%s\n", style_code(r->faces ? STYLE_GOOD : STYLE_BAD), r->outcome, style_code(STYLE_PLAIN));
+    printf("  outcome      %s%s%s\n", style_code(r->made.faces ? STYLE_GOOD : STYLE_BAD), r->outcome,
+           style_code(STYLE_PLAIN));
     print_errors(r);
     printf("\n");
     print_joints(job);
@@ -254,11 +254,11 @@ static bool aim_print_text(const aim_job *job)
 
 // ---- JSON ----------------------------------------------------------------------------------------------------------------
 
-static json_node *target_as_json(const aim_target *t)
+static json_node *target_as_json(const poise_aim_target *t)
 {
     static const char *const names[] = {"orientation", "direction", "at"};
     return json_make("{s:o}", names[t->kind],
-                     t->kind == AIM_ORIENTATION ? json_from_quat(t->rotation) : json_from_vec3(t->vector));
+                     t->kind == POISE_AIM_ORIENTATION ? json_from_quat(t->rotation) : json_from_vec3(t->vector));
 }
 
 // A configuration and the model that it is of.
@@ -280,16 +280,16 @@ static void put_result(json_node *o, const aim_job *job, int i)
     configuration c = {job->model, job->q + (size_t)i * (size_t)nq};
     json_set(o, "target", target_as_json(&job->path.targets[i]));
     json_set(o, "outcome", json_from_text(r->outcome));
-    json_set(o, "within_threshold", json_from_bool(r->within));
-    json_set(o, "iterations", json_from_integer(r->iterations));
+    json_set(o, "within_threshold", json_from_bool(r->made.within));
+    json_set(o, "iterations", json_from_integer(r->made.iterations));
     json_set(o, "q", json_from_numbers(c.q, nq));
-    json_set(o, "angle", json_from_number(r->angle));
-    json_set(o, "orientation_error", json_from_number(r->orientation));
-    json_set(o, "posture_error", json_from_number(r->posture));
-    json_set(o, "combined_error", json_from_number(r->error));
-    json_set(o, "shape", json_from_number(r->shape));
+    json_set(o, "angle", json_from_number(r->made.angle));
+    json_set(o, "orientation_error", json_from_number(r->made.orientation));
+    json_set(o, "posture_error", json_from_number(r->made.posture));
+    json_set(o, "combined_error", json_from_number(r->made.error));
+    json_set(o, "shape", json_from_number(r->made.shape));
     json_set(o, "active_limits", json_from_limits(job->model, side_of_limit, &c));
-    json_set(o, "limits_hold", json_from_bool(r->limits_hold));
+    json_set(o, "limits_hold", json_from_bool(r->made.limits_hold));
 }
 
 static json_node *summary_as_json(const aim_job *job)
@@ -428,14 +428,16 @@ static bool read_settings(const arguments *args, aim_job *job)
 {
     const char *method = option_text(args, "method", "expressive");
     job->settings = aim_settings_default(&job->end, &job->path);
-    if (!aim_read_holds(args, job->model, &job->settings.holds)) {
+    aim_holds holds;
+    if (!aim_read_holds(args, job->model, &holds)) {
         return false;
     }
+    aim_settings_hold(&job->settings, &holds);
     job->settings.method = strcmp(method, "erik") == 0       ? AIM_ERIK
                            : strcmp(method, "two-task") == 0 ? AIM_TWO_TASK
                                                              : AIM_EXPRESSIVE;
     bool shape = strcmp(option_text(args, "mode", "shape"), "shape") == 0;
-    job->settings.expressive.mode = shape ? POISE_EXPRESSIVE_SHAPE : POISE_EXPRESSIVE_METRIC;
+    job->settings.aim.expressive.mode = shape ? POISE_EXPRESSIVE_SHAPE : POISE_EXPRESSIVE_METRIC;
     job->method = job->settings.method == AIM_EXPRESSIVE ? shape ? "expressive, shape" : "expressive, metric" : method;
     const char *set;
     for (int i = 0; (set = option_text_at(args, "set", i)); ++i) {
@@ -447,7 +449,7 @@ static bool read_settings(const arguments *args, aim_job *job)
 }
 
 // Solve the whole path; false when a solve could not be made.
-static bool solve_path(aim_job *job, aim_solver *solver)
+static bool solve_path(aim_job *job, poise_aim *solver)
 {
     size_t nq = (size_t)poise_model_info(job->model).nq;
     for (int i = 0; i < job->path.count; ++i) {
@@ -459,7 +461,7 @@ static bool solve_path(aim_job *job, aim_solver *solver)
             complain("target %d could not be solved: its numbers are too large", i);
             return false;
         }
-        job->jumped[i] = i > 0 && aim_has_jumped(job->model, q - nq, q);
+        job->jumped[i] = i > 0 && poise_aim_has_jumped(job->model, q - nq, q);
     }
     return true;
 }
@@ -467,7 +469,7 @@ static bool solve_path(aim_job *job, aim_solver *solver)
 static app_exit status_of(const aim_job *job)
 {
     for (int i = 0; i < job->path.count; ++i) {
-        if (!job->results[i].faces) {
+        if (!job->results[i].made.faces) {
             return APP_MISSED;
         }
     }
@@ -479,15 +481,15 @@ static void name_better_method(const aim_job *job)
 {
     aim_settings settings = job->settings;
     settings.method = AIM_EXPRESSIVE;
-    aim_solver *solver =
-        job->settings.method != AIM_EXPRESSIVE ? aim_solver_create(job->model, &job->end, &settings, NULL) : NULL;
+    poise_aim *solver =
+        job->settings.method != AIM_EXPRESSIVE ? aim_create(job->model, job->end.name, &settings, NULL) : NULL;
     double *q = needed(calloc((size_t)poise_model_info(job->model).nq + 1, sizeof *q));
     int missed = 0, reached = 0;
     for (int i = 0; solver && i < job->path.count; ++i) {
         aim_result r;
-        if (!job->results[i].faces) {
+        if (!job->results[i].made.faces) {
             missed += 1;
-            reached += aim_solve(solver, &job->path.targets[i], job->posture, false, q, &r) && r.faces;
+            reached += aim_solve(solver, &job->path.targets[i], job->posture, false, q, &r) && r.made.faces;
         }
     }
     if (reached > 0 && job->path.count == 1) {
@@ -497,15 +499,15 @@ static void name_better_method(const aim_job *job)
              reached);
     }
     free(q);
-    aim_solver_destroy(solver);
+    poise_aim_destroy(solver);
 }
 
 // Solve with the method that was asked for, write what was asked for, print.
 static app_exit run_one(const arguments *args, aim_job *job)
 {
-    aim_solver *solver = aim_solver_create(job->model, &job->end, &job->settings, NULL);
+    poise_aim *solver = aim_create(job->model, job->end.name, &job->settings, NULL);
     bool works = solver && solve_path(job, solver);
-    aim_solver_destroy(solver);
+    poise_aim_destroy(solver);
     const char *output = option_text(args, "output", NULL), *drawing = option_text(args, "picture", NULL);
     works = works && (!output || aim_save_motion(job, output, option_number(args, "rate", 30)));
     works = works && (!drawing || aim_save_picture(job, drawing));
@@ -540,14 +542,14 @@ static app_exit run_all(const arguments *args, aim_job *job)
         char reason[POISE_ERROR_TEXT_SIZE] = "";
         aim_settings settings = job->settings;
         settings.method = methods[i].method;
-        settings.expressive.mode = methods[i].mode;
+        settings.aim.expressive.mode = methods[i].mode;
         settings.two_task.max_iterations = methods[i].steps > 0 ? methods[i].steps : settings.two_task.max_iterations;
-        aim_solver *solver = aim_solver_create(job->model, &job->end, &settings, reason);
+        poise_aim *solver = aim_create(job->model, job->end.name, &settings, reason);
         works = !solver || solve_path(job, solver);
         if (works) {
             aim_comparison_add(comparison, job, methods[i].name, solver ? NULL : reason);
         }
-        aim_solver_destroy(solver);
+        poise_aim_destroy(solver);
     }
     return works && aim_comparison_end(comparison) ? APP_DONE : APP_BAD;
 }
@@ -563,7 +565,8 @@ static void get_memory(aim_job *job)
 
 static app_exit run(const arguments *args)
 {
-    static const aim_option facing[3] = {{"orientation", AIM_ORIENTATION}, {"direction", AIM_DIRECTION}, {"at", AIM_POINT}};
+    static const aim_option facing[3] = {
+        {"orientation", POISE_AIM_ORIENTATION}, {"direction", POISE_AIM_DIRECTION}, {"at", POISE_AIM_POINT}};
     aim_job job = {.file_name = arguments_at(args, 0), .posture_name = option_text(args, "posture", "neutral")};
     poise_file *file = load_model(job.file_name, NULL);
     app_exit status = APP_BAD;
@@ -691,7 +694,7 @@ typedef struct warp {
     aim_path path;
     aim_settings settings;
     smoother *smoother;
-    aim_solver *solver;
+    poise_aim *solver;
 } warp;
 
 typedef struct warp_figures {
@@ -715,7 +718,7 @@ static void run_frame(warp *w, int frame, double *answer, warp_figures *f)
     size_t nq = (size_t)w->clip->nq;
     const double *posture = w->clip->q + (size_t)frame * nq;
     double *q = w->out->q + (size_t)frame * nq, share = w->clip->frames > 1 ? (double)frame / (w->clip->frames - 1) : 0;
-    aim_target target = aim_path_at(&w->path, share);
+    poise_aim_target target = aim_path_at(&w->path, share);
     aim_result r;
     double begin = cpu_seconds_now();
     bool solved = aim_solve(w->solver, &target, posture, frame > 0, answer, &r);
@@ -724,12 +727,12 @@ static void run_frame(warp *w, int frame, double *answer, warp_figures *f)
     }
     smoother_step(w->smoother, answer, w->clip->frame_time, q);
     latency_add(&f->time, cpu_seconds_now() - begin);
-    double shown = aim_angle(w->solver, &target, q) * CMD_WARP_DEGREES;
-    f->reached += solved && r.faces;
-    f->kept += sqrt(2) * sin(shown / CMD_WARP_DEGREES / 4) <= w->settings.erik.threshold;
+    double shown = poise_aim_angle(w->solver, &target, q) * CMD_WARP_DEGREES;
+    f->reached += solved && r.made.faces;
+    f->kept += sqrt(2) * sin(shown / CMD_WARP_DEGREES / 4) <= w->settings.aim.erik.threshold;
     f->violations += !poise_model_within_limits(w->model, q);
-    f->answer += r.angle * CMD_WARP_DEGREES / w->clip->frames;
-    f->largest_answer = fmax(f->largest_answer, r.angle * CMD_WARP_DEGREES);
+    f->answer += r.made.angle * CMD_WARP_DEGREES / w->clip->frames;
+    f->largest_answer = fmax(f->largest_answer, r.made.angle * CMD_WARP_DEGREES);
     f->shown += shown / w->clip->frames;
     f->largest_shown = fmax(f->largest_shown, shown);
     for (size_t i = 0; frame > 0 && i < nq; ++i) {
@@ -749,7 +752,7 @@ static void run_frames(warp *w, warp_figures *f)
     for (int i = 0; i < w->clip->frames; ++i) {
         memcpy(before, answer, nq * sizeof *before);
         run_frame(w, i, answer, f);
-        f->jumps += i > 0 && aim_has_jumped(w->model, before, answer);
+        f->jumps += i > 0 && poise_aim_has_jumped(w->model, before, answer);
         progress_show(i + 1);
     }
     progress_end();
@@ -818,12 +821,14 @@ static bool make_parts(const arguments *args, const poise_clip *clip, warp *w)
     double rate = option_number(args, "rate", 1 / clip->frame_time);
     const char *set;
     w->settings = aim_settings_default(&w->end, &w->path);
-    if (!aim_read_holds(args, w->model, &w->settings.holds)) {
+    aim_holds holds;
+    if (!aim_read_holds(args, w->model, &holds)) {
         return false;
     }
+    aim_settings_hold(&w->settings, &holds);
     w->settings.method = strcmp(option_text(args, "method", "expressive"), "erik") == 0 ? AIM_ERIK : AIM_EXPRESSIVE;
     bool metric = strcmp(option_text(args, "mode", "shape"), "metric") == 0;
-    w->settings.expressive.mode = metric ? POISE_EXPRESSIVE_METRIC : POISE_EXPRESSIVE_SHAPE;
+    w->settings.aim.expressive.mode = metric ? POISE_EXPRESSIVE_METRIC : POISE_EXPRESSIVE_SHAPE;
     for (int i = 0; (set = option_text_at(args, "set", i)); ++i) {
         if (!aim_set(&w->settings, set)) {
             return false;
@@ -834,13 +839,13 @@ static bool make_parts(const arguments *args, const poise_clip *clip, warp *w)
          poise_clip_create(w->clip->frames, w->clip->nq, w->clip->frame_time, NULL, &w->out, NULL) == POISE_OK);
     w->out->start_time = clip->start_time;
     w->smoother = smoother_create(w->model, w->metres, option_text(args, "filter", NULL));
-    w->solver = w->smoother ? aim_solver_create(w->model, &w->end, &w->settings, NULL) : NULL;
+    w->solver = w->smoother ? aim_create(w->model, w->end.name, &w->settings, NULL) : NULL;
     return w->solver != NULL;
 }
 
 static void release_parts(warp *w)
 {
-    aim_solver_destroy(w->solver);
+    poise_aim_destroy(w->solver);
     smoother_destroy(w->smoother);
     poise_clip_destroy(w->clip);
     poise_clip_destroy(w->out);
@@ -849,7 +854,8 @@ static void release_parts(warp *w)
 
 static app_exit run_warp(const arguments *args, const poise_file *model, const poise_file *motion)
 {
-    static const aim_option facing[3] = {{"at", AIM_POINT}, {"direction", AIM_DIRECTION}, {"orientation", AIM_ORIENTATION}};
+    static const aim_option facing[3] = {
+        {"at", POISE_AIM_POINT}, {"direction", POISE_AIM_DIRECTION}, {"orientation", POISE_AIM_ORIENTATION}};
     warp w = {.model = model->model, .metres = model->scale.metres};
     static warp_figures f; // large
     f = (warp_figures){0};

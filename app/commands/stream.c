@@ -2,14 +2,13 @@
 //
 // Everything that comes out depends on the lines and on the ticks at which they were taken, never on the clock itself. A
 // record holds both, so that it replays to the same bytes.
-#include "aim/aim_target.h"
-#include "aim/smooth.h"
 #include "cli/files.h"
 #include "cli/json.h"
 #include "cli/latency.h"
 #include "cli/load.h"
 #include "cli/terminal.h"
 #include "commands/commands.h"
+#include "commands/facing.h"
 #include "system/system.h"
 
 #include <errno.h>
@@ -35,7 +34,7 @@ typedef struct stream_task {
     double *servo_scale, *servo_offset; // nq: what a motor calls an angle is scale * angle + offset; NULL: the angle
     bool only_aims;                     // it takes no other goals than "aim": ERIK's
     bool has_aim, has_position, stops;
-    aim_target aim;
+    poise_aim_target aim;
     poise_vec3 position;
     poise_goal_list *listed; // of the member "goals": those in words ...
     poise_file *goal_file;   // ... and the others; NULL: none
@@ -69,7 +68,7 @@ typedef struct stream_figures {
 
 // ---- What lines ask for --------------------------------------------------------------------------------------------------
 
-enum { OWN_GOALS = 2 + AIM_MOST_HOLDS }; // aim, position, holds
+enum { OWN_GOALS = 2 + POISE_AIM_MOST_HELD }; // aim, position, holds
 
 // No length, angle or weight is meant beyond this. Far beyond it squares overflow, and what is out of reach would look met.
 #define LARGEST 1e100
@@ -92,7 +91,7 @@ static bool refuse(char *wrong, const char *format, ...)
 typedef struct change {
     bool aim, position, posture, goals; // is there such a member?
     bool has_aim, has_position, stops;
-    aim_target target;
+    poise_aim_target target;
     poise_vec3 place;
     const double *q;         // the posture, or ...
     double *numbers;         // ... as a list, to be freed
@@ -118,7 +117,7 @@ static int read_numbers(const json_node *list, double *numbers, int capacity)
     return count;
 }
 
-static bool read_aim(const char *name, aim_kind kind, const json_node *value, change *c, char *wrong)
+static bool read_aim(const char *name, poise_aim_kind kind, const json_node *value, change *c, char *wrong)
 {
     double numbers[4];
     if (c->aim) {
@@ -259,7 +258,7 @@ static bool read_goals(const stream_task *task, const json_node *value, change *
 static bool read_member(const stream_task *task, const char *name, const json_node *value, change *c, char *wrong)
 {
     static const char *const clock[] = {"t", "tick", "line"};
-    aim_kind kind;
+    poise_aim_kind kind;
     for (int i = 0; i < 3; ++i) {
         if (strcmp(name, clock[i]) == 0) {
             return true;
@@ -320,7 +319,7 @@ static int list_goals(const stream_task *task, const change *c, poise_goal *goal
     for (int i = 0; file && i < file->goal_count; ++i) {
         goals[count++] = file->goals[i];
     }
-    poise_goal holds[AIM_MOST_HOLDS];
+    poise_goal holds[POISE_AIM_MOST_HELD];
     poise_kinematics_update(task->kinematics, c->posture ? c->q : task->posture, NULL);
     int asked = count, held = aim_hold_goals(&task->holds, task->kinematics, holds);
     for (int i = 0; i < held; ++i) {
@@ -463,7 +462,7 @@ typedef struct loop {
     stream_figures *figures;
     poise_expressive *expressive;
     poise_solver *solver; // or this one
-    aim_solver *aim;      // or ERIK's
+    poise_aim *aim;       // or ERIK's
     poise_error why;      // the last solve failed
     double *answer, *before, *q;
     double *v, *velocity, *acceleration; // nv: of control steps, and their limits
@@ -744,7 +743,7 @@ static poise_status solve_by_erik(loop *l)
         snprintf(l->why.text, sizeof l->why.text, "its numbers are too large");
         return POISE_ERROR_ARGUMENT;
     }
-    l->angle = result.angle;
+    l->angle = result.made.angle;
     l->length = 0;
     return POISE_OK;
 }
@@ -925,8 +924,8 @@ static bool create_solver(loop *l)
         l->task->only_aims = true;
         aim_settings settings = aim_settings_default(&l->task->end, NULL);
         settings.method = AIM_ERIK;
-        settings.erik.posture_weight = l->options->posture_weight;
-        l->aim = aim_solver_create(l->task->model, &l->task->end, &settings, NULL);
+        settings.aim.erik.posture_weight = l->options->posture_weight;
+        l->aim = aim_create(l->task->model, l->task->end.name, &settings, NULL);
         return l->aim != NULL;
     } else {
         poise_expressive_options o = poise_expressive_options_default();
@@ -934,7 +933,7 @@ static bool create_solver(loop *l)
         o.body = l->task->end.body;
         o.tip = l->task->end.tip;
         o.gain = l->options->gain;
-        o.stride = fmax(AIM_STRIDE, FASTEST / l->options->solve_rate);
+        o.stride = fmax(poise_aim_options_default().expressive.stride, FASTEST / l->options->solve_rate);
         o.posture_weight = l->options->posture_weight;
         o.max_goals = STREAM_MOST_GOALS;
         o.coupled_goals = STREAM_MOST_COUPLED;
@@ -989,7 +988,7 @@ static bool stream_run(stream_task *task, line_source *source, smoother *filter,
     }
     poise_expressive_destroy(l.expressive);
     poise_solver_destroy(l.solver);
-    aim_solver_destroy(l.aim);
+    poise_aim_destroy(l.aim);
     json_release(l.waiting);
     free(l.answer);
     free(l.before);

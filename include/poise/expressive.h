@@ -132,6 +132,96 @@ POISE_API poise_status poise_expressive_warp(poise_expressive *expressive, const
                                              const double *posture, poise_filter *filter, double dt, double *answer,
                                              double *q, poise_expressive_report *report, poise_error *error);
 
+// ---- Facing something ----------------------------------------------------------------------------------------------------
+//
+// A posture is held while the end of a skeleton faces an orientation, a direction or a point, by either method, measured
+// alike: what `poise aim`, `warp` and `stream` do.
+
+// What is faced.
+typedef enum poise_aim_kind {
+    POISE_AIM_ORIENTATION = 0, // the tip has this rotation in the world
+    POISE_AIM_DIRECTION,       // the axis has this direction in the world; the roll about it is free
+    POISE_AIM_POINT            // the axis points from the tip to this place
+} poise_aim_kind;
+
+typedef struct poise_aim_target {
+    poise_aim_kind kind; // which of the next two
+    poise_quat rotation; // unit; of an orientation
+    poise_vec3 vector;   // unit for a direction
+} poise_aim_target;
+
+typedef enum poise_aim_method {
+    POISE_AIM_EXPRESSIVE = 0,
+    POISE_AIM_ERIK, // for a chain of hinges
+    POISE_AIM_METHOD_COUNT
+} poise_aim_method;
+
+enum { POISE_AIM_MOST_HELD = 8 };
+
+// Fill with poise_aim_options_default(), change what you like.
+typedef struct poise_aim_options {
+    poise_aim_method method;             // EXPRESSIVE
+    int body;                            // NONE: the one that faces the target; by default the last body of the model
+    poise_pose tip;                      // identity: frame of the end in that body
+    poise_vec3 axis;                     // z: the direction that it faces with, in the frame of the body
+    bool symmetric;                      // true: an orientation may be met rolled by half a turn about the last segment
+    int held[POISE_AIM_MOST_HELD];       // 0: bodies that stay where the posture has them, for EXPRESSIVE
+    int held_count;                      // 0: how many
+    poise_expressive_options expressive; // stride = 0.1: its body, tip and symmetric_endpoint are those above
+    poise_erik_options erik;             // warm = true: the same; its weights and threshold measure every method
+    // NULL: of ERIK, another search for an orientation of the chain, as poise_erik_solve
+    poise_status (*chain)(void *user, poise_erik *erik, const double *posture, poise_quat target, double *q,
+                          poise_erik_report *report);
+    void *user; // NULL: of `chain`
+} poise_aim_options;
+
+// The defaults given beside the members.
+static inline poise_aim_options poise_aim_options_default(void)
+{
+    poise_aim_options options;
+    poise_init(POISE_TYPE_AIM_OPTIONS, &options, sizeof options);
+    return options;
+}
+
+// How one solve went; angles in radians.
+typedef struct poise_aim_report {
+    poise_outcome outcome; // REACHED: the end faces its target to within the threshold; else why not
+    bool faces;            // that it does
+    bool within;           // the combined error is within the threshold, too: success as the ERIK paper counts it
+    int iterations;        // of ERIK; for the successor, evaluations of its objective
+    double angle;          // left between the end and the target
+    double orientation;    // the same as an error from 0 to 1: sqrt(2) sin(angle / 4)
+    double posture;        // error of the posture, 0 to 1
+    double error;          // weighted sum of both
+    double shape;          // mean turn of the bends against the posture, signs seen (1); NaN: there is no chain of hinges
+    bool limits_hold;      // q is within the joint limits
+} poise_aim_report;
+// (1) Weighted as the posture error is. A run of bends between two twisters may go the other way as a whole with half a turn
+//     of the twister before it.
+
+// A model prepared to face things: opaque.
+typedef struct poise_aim poise_aim;
+
+// Create one for `model`, which must outlive it; the options are copied. `error` names the invalid option, or the joint that
+// ERIK does not support.
+POISE_API poise_status poise_aim_create(const poise_model *model, const poise_aim_options *options,
+                                        const poise_allocator *allocator, poise_aim **aim, poise_error *error);
+POISE_API void poise_aim_destroy(poise_aim *aim); // NULL is allowed
+
+// Find q (nq numbers) that faces the target in the shape of `posture`. `follows`: q comes in as the last answer of a
+// sequence. `report` may be NULL.
+POISE_API poise_status poise_aim_solve(poise_aim *aim, const poise_aim_target *target, const double *posture, bool follows,
+                                       double *q, poise_aim_report *report, poise_error *error);
+
+// The angle left between the end and a target at any q, in radians.
+POISE_API double poise_aim_angle(poise_aim *aim, const poise_aim_target *target, const double *q);
+
+// The target as a goal of the end.
+POISE_API poise_goal poise_aim_goal(const poise_aim_options *options, const poise_aim_target *target);
+
+// Has a joint moved by more than 20 degrees (0.35 length units) between two answers? The paper's measure of a jump.
+POISE_API bool poise_aim_has_jumped(const poise_model *model, const double *before, const double *q);
+
 #ifdef __cplusplus
 }
 #endif

@@ -60,6 +60,11 @@ static inline poise_filter_joint poise_filter_joint_default(void)
     return joint;
 }
 
+// The joints of a model as set-points for a robot or character are filtered: the defaults for each (one entry for each of its
+// joints), but for a root that moves freely, which is let through (OFF). `metres`: in a length unit of the model, so that
+// limits count in metres; 0: not known.
+POISE_API void poise_filter_joints(const poise_model *model, double metres, poise_filter_joint *joints);
+
 // Joints in motion: opaque.
 typedef struct poise_filter poise_filter;
 

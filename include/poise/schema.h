@@ -72,6 +72,9 @@ typedef enum poise_type {
     POISE_TYPE_MOTION_KIND,
     POISE_TYPE_IK_VALUE,
     POISE_TYPE_LIMIT_STATE,
+    POISE_TYPE_AIM_OPTIONS,
+    POISE_TYPE_AIM_KIND,
+    POISE_TYPE_AIM_METHOD,
     POISE_TYPE_COUNT
 } poise_type;
 // clang-format on

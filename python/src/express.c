@@ -250,13 +250,22 @@ static PyObject *filter_new(PyTypeObject *type, PyObject *arguments, PyObject *k
 {
     poise_filter_joint joint = poise_filter_joint_default();
     model_object *model;
-    PyObject *left = take_model(arguments, keywords, &model, NULL, NULL);
+    PyObject *left = take_model(arguments, keywords, &model, NULL, NULL), *root = NULL;
     worker_object *w = NULL;
     poise_error error;
+    bool filters_root = !left || !(root = PyDict_GetItemString(left, "root")) || PyObject_IsTrue(root) != 0;
+    if (root) {
+        PyDict_DelItemString(left, "root");
+    }
     if (left && options_set(&joint, &filter_joint_table, "Filter", left)) {
         poise_filter_joint *all = PyMem_Malloc((size_t)model->info.joints * sizeof *all + 1);
+        if (all) {
+            poise_filter_joints(model->model, 0, all);
+        }
         for (int i = 0; all && i < model->info.joints; ++i) {
+            bool is_left_out = all[i].mode == POISE_FILTER_OFF && !filters_root;
             all[i] = joint;
+            all[i].mode = is_left_out ? POISE_FILTER_OFF : joint.mode;
         }
         w = all ? (worker_object *)worker_make(type, model) : (worker_object *)PyErr_NoMemory();
         if (w && poise_filter_create(model->model, all, model->info.joints, NULL, &w->filter, &error) != POISE_OK) {
@@ -402,7 +411,8 @@ static PyGetSetDef filter_attributes[] = {
 };
 static PyType_Slot filter_slots[] = {
     {Py_tp_doc, "Filter(model, *, velocity=2, acceleration=10, jerk=100, smoothness=0, mode=\"time_optimal\", ...)\n\n"
-                "Set-points in, at any rate and with any jumps; smooth motion out, within these limits."},
+                "Set-points in, at any rate and with any jumps; smooth motion out, within these limits.\n"
+                "With root=False a root that moves freely is let through."},
     {Py_tp_new, filter_new},
     {Py_tp_dealloc, worker_dealloc},
     {Py_tp_repr, worker_repr},

@@ -679,6 +679,18 @@ void poise_filter_limits(const poise_filter *filter, double *velocity, double *a
 
 // ---- Life ----------------------------------------------------------------------------------------------------------------
 
+void poise_filter_joints(const poise_model *model, double metres, poise_filter_joint *joints)
+{
+    for (int k = 0; k < poise_model_info(model).joints; ++k) {
+        poise_joint_info info = poise_model_joint_info(model, k);
+        bool is_free =
+            info.type == POISE_JOINT_FREE || info.type == POISE_JOINT_FREE_EXPMAP || info.type == POISE_JOINT_FREE_EULER;
+        joints[k] = poise_filter_joint_default();
+        joints[k].mode = is_free && info.parent == POISE_WORLD ? POISE_FILTER_OFF : POISE_FILTER_TIME_OPTIMAL;
+        joints[k].length_unit = metres > 0.0 ? 1.0 / metres : 0.0;
+    }
+}
+
 static bool is_rate(double x)
 {
     return x > 0 && is_finite(x);

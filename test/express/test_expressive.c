@@ -686,3 +686,99 @@ TEST(bends_of_an_arm_with_inner_twisters_keep_their_sides)
         ck_assert_double_lt(fabs(q[2]) + fabs(q[4]), 0.1);
     }
 }
+
+// ---- Facing something ----------------------------------------------------------------------------------------------------
+
+static poise_model *scene_of(const char *scene)
+{
+    poise_model *model = NULL;
+    ck_assert_int_eq(scene_create(scene, NULL, &model, NULL), POISE_OK);
+    return own_model(model);
+}
+
+static poise_aim_options aim_of(const poise_model *model, poise_aim_method method)
+{
+    poise_aim_options o = poise_aim_options_default();
+    poise_tool_info tool = poise_model_tool_info(model, poise_model_find_tool(model, "tip"));
+    o.body = tool.body;
+    o.tip = tool.pose;
+    o.axis = poise_quat_rotate(tool.pose.rotation, poise_vec3_make(0, 0, 2)); // of any length
+    o.method = method;
+    return o;
+}
+
+TEST(every_method_faces_what_it_is_told_and_is_measured_alike)
+{
+    static const poise_aim_target targets[] = {
+        {.kind = POISE_AIM_ORIENTATION, .rotation = {0, 0.6, 0, 0.8}, .vector = {0, 0, 0}},
+        {.kind = POISE_AIM_DIRECTION, .rotation = {0, 0, 0, 1}, .vector = {1, 0, 0}},
+        {.kind = POISE_AIM_POINT, .rotation = {0, 0, 0, 1}, .vector = {1.5, 0.5, 0.5}}};
+    poise_model *model = scene_of("arm7");
+    double posture[16], q[16], moved[16];
+    poise_model_neutral(model, posture);
+    for (int m = 0; m < POISE_AIM_METHOD_COUNT; ++m) {
+        poise_aim_options o = aim_of(model, (poise_aim_method)m);
+        poise_aim *aim = NULL;
+        ck_assert_int_eq(poise_aim_create(model, &o, NULL, &aim, NULL), POISE_OK);
+        for (size_t i = 0; i < TEST_COUNT(targets); ++i) {
+            poise_aim_report r;
+            ck_assert_int_eq(poise_aim_solve(aim, &targets[i], posture, false, q, &r, NULL), POISE_OK);
+            ck_assert_msg(r.faces && r.outcome == POISE_OUTCOME_REACHED, "method %d, target %d: %g off", m, (int)i, r.angle);
+            ck_assert(r.limits_hold && r.orientation <= o.erik.threshold && r.posture >= 0 && isfinite(r.shape));
+            ck_assert_double_eq_tol(poise_aim_angle(aim, &targets[i], q), r.angle, 1e-12);
+            memcpy(moved, q, sizeof moved);
+            moved[0] += 0.36;
+            ck_assert(poise_aim_has_jumped(model, q, moved) && !poise_aim_has_jumped(model, q, q));
+        }
+        poise_aim_destroy(aim);
+    }
+}
+
+TEST(a_body_that_is_held_stays_where_the_posture_has_it)
+{
+    poise_model *model = scene_of("humanoid");
+    poise_kinematics *kin = NULL;
+    poise_aim *aim = NULL;
+    poise_aim_options o = poise_aim_options_default();
+    poise_aim_target target = {.kind = POISE_AIM_POINT, .rotation = {0, 0, 0, 1}, .vector = {1, 1.6, 2}};
+    double posture[256], q[256];
+    o.body = poise_model_find_body(model, "head");
+    o.held[o.held_count++] = 0;
+    poise_model_neutral(model, posture);
+    ck_assert_int_eq(poise_aim_create(model, &o, NULL, &aim, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_create(model, NULL, &kin, NULL), POISE_OK);
+    ck_assert_int_eq(poise_aim_solve(aim, &target, posture, false, q, NULL, NULL), POISE_OK);
+    ck_assert_int_eq(poise_kinematics_update(kin, posture, NULL), POISE_OK);
+    poise_vec3 before = poise_kinematics_body_pose(kin, 0).position;
+    ck_assert_int_eq(poise_kinematics_update(kin, q, NULL), POISE_OK);
+    poise_vec3 after = poise_kinematics_body_pose(kin, 0).position;
+    ck_assert(fabs(after.x - before.x) + fabs(after.y - before.y) + fabs(after.z - before.z) < 0.02);
+    poise_kinematics_destroy(kin);
+    poise_aim_destroy(aim);
+}
+
+TEST(a_call_that_cannot_be_meant_is_refused)
+{
+    poise_model *model = scene_of("arm7");
+    poise_aim_options good = aim_of(model, POISE_AIM_ERIK);
+    poise_aim_options bad[5] = {good, good, good, good, good};
+    poise_aim *aim = NULL;
+    poise_error error;
+    bad[0].body = 99;
+    bad[1].axis = poise_vec3_make(0, 0, 0);
+    bad[2].held_count = POISE_AIM_MOST_HELD + 1;
+    bad[3].held_count = 1, bad[3].held[0] = -1;
+    bad[4].method = POISE_AIM_METHOD_COUNT;
+    for (int i = 0; i < 5; ++i) {
+        ck_assert_int_eq(poise_aim_create(model, &bad[i], NULL, &aim, &error), POISE_ERROR_ARGUMENT);
+        ck_assert(error.text[0] && !aim);
+    }
+    double posture[16] = {0}, q[16] = {1};
+    poise_aim_target target = {.kind = POISE_AIM_POINT, .rotation = {0, 0, 0, 1}, .vector = {NAN, 0, 0}};
+    ck_assert_int_eq(poise_aim_create(model, &good, NULL, &aim, &error), POISE_OK);
+    ck_assert_int_eq(poise_aim_solve(aim, &target, posture, false, q, NULL, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_int_eq(poise_aim_solve(NULL, &target, posture, false, q, NULL, &error), POISE_ERROR_ARGUMENT);
+    ck_assert_double_eq(q[0], 1);
+    poise_aim_destroy(aim);
+    poise_aim_destroy(NULL);
+}

@@ -1,8 +1,8 @@
 // The motion filter over whole configurations; the command's switch for it, and its counting of times.
 #include "support/test_main.h"
 
-#include <app/aim/smooth.h>
 #include <app/cli/latency.h>
+#include <app/commands/facing.h>
 
 #include <poise/poise.h>
 #include <scenes/random.h>
@@ -159,6 +159,20 @@ TEST(limits_are_told_by_degree_of_freedom)
     poise_filter_destroy(filter);
     poise_model_destroy(model);
     poise_builder_destroy(builder);
+}
+
+TEST(a_root_that_moves_freely_is_let_through)
+{
+    static const poise_joint_type types[] = {POISE_JOINT_FREE, POISE_JOINT_FREE_EULER, POISE_JOINT_REVOLUTE};
+    for (size_t i = 0; i < TEST_COUNT(types); ++i) {
+        poise_model *model = single_joint(types[i]);
+        poise_filter_joint joint;
+        poise_filter_joints(model, i == 0 ? 0 : 0.01, &joint);
+        ck_assert_int_eq(joint.mode, types[i] == POISE_JOINT_REVOLUTE ? POISE_FILTER_TIME_OPTIMAL : POISE_FILTER_OFF);
+        ck_assert_double_eq_tol(joint.length_unit, i == 0 ? 0 : 100, 1e-9);
+        ck_assert_double_eq(joint.velocity, poise_filter_joint_default().velocity);
+        poise_model_destroy(model);
+    }
 }
 
 TEST(switched_off_it_gives_setpoints_back_to_the_bit)

@@ -296,6 +296,24 @@ export class MotionFilter extends Handle {
     readonly #x: Address;
 
     /**
+     * The joints of a model as set-points for a robot or character are filtered: a root that moves freely is let through.
+     * `metres` [0]: in a length unit of the model, so that limits count in metres; 0: not known.
+     */
+    static jointsOf(model: Model, metres = 0): FilterJoint[] {
+        const { module } = model;
+        return module.scoped((keep) => {
+            const list = keep(newStructs(module, 'poise_filter_joint', model.joints.length));
+            module.call('poise_filter_joints', model.address, metres, list);
+            return model.joints.map((_, i) => {
+                const at = list + i * layoutOf(module, 'poise_filter_joint').size;
+                const mode = filterModes[module.data.getInt32(memberAt(module, 'poise_filter_joint', at, 'mode'), true)]!;
+                const lengthUnit = module.data.getFloat64(memberAt(module, 'poise_filter_joint', at, 'length_unit'), true);
+                return { mode, lengthUnit };
+            });
+        });
+    }
+
+    /**
      * `owner`: the instance, or any model of it. With `model`, whole configurations are filtered within its limits, and there is
      * one entry of `joints` for each of its joints, or none.
      */
