@@ -6,7 +6,7 @@ install(DIRECTORY ${studio}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/poise/studio O
 
 if(BUILD_TESTING AND POISE_BUILD_IO AND NOT POISE_SANITIZE AND NOT POISE_COVERAGE)
     add_test(NAME web_studio_build COMMAND ${PROJECT_SOURCE_DIR}/web/studio/build.sh ${studio})
-    set_tests_properties(web_studio_build PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3000 LABELS web COST 100
+    set_tests_properties(web_studio_build PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 3000 LABELS web COST 400
         RESOURCE_LOCK "web;studio" FIXTURES_REQUIRED web FIXTURES_SETUP studio)
     # one test for each part that test/studio.mjs lists
     file(STRINGS ${PROJECT_SOURCE_DIR}/web/studio/test/studio.mjs parts REGEX "^const PARTS = ")

@@ -73,7 +73,7 @@ endfunction()
 # ---- what was built: symbols, installation, package, the same bits from every compiler ------------------------------------
 
 poise_check(structure golden_everywhere ${tools}/check_bits.sh ends)
-set_tests_properties(golden_everywhere PROPERTIES TIMEOUT ${timeout} PROCESSORS 2 COST 90) # the longest first, while there is other work
+set_tests_properties(golden_everywhere PROPERTIES TIMEOUT ${timeout} PROCESSORS 2 COST 900) # what takes two, before others run
 if(NOT POISE_SANITIZE AND NOT POISE_COVERAGE) # those bring symbols, libraries and times of their own
     # every suite in a hurry; times do not matter there
     if(TARGET poise-bench AND Python3_FOUND)

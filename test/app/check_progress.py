@@ -13,18 +13,8 @@ import subprocess
 import sys
 import tempfile
 
-try:
-    import fcntl
-    import pty
-    import struct
-    import termios
-    for end in pty.openpty():
-        os.close(end)
-except (ImportError, OSError) as reason:
-    print("skipped: no terminal can be opened here:", reason)
-    sys.exit(77)
+from terminal import COLUMNS, ENVIRONMENT, open_terminal
 
-COLUMNS = 80
 poise = os.path.abspath(sys.argv[1])
 beside = os.path.dirname(poise)
 if not os.path.exists(os.path.join(beside, "poise-reproduce")):
@@ -38,10 +28,9 @@ LEFT = re.compile(r", \d+:\d\d(:\d\d)? left")
 def until(words, folder, seen):
     """Start a command on a terminal, interrupt it when `seen` says so, which is asked all the time; what it printed, and its
     exit status."""
-    ours, its = pty.openpty()
-    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
+    ours, its = open_terminal()
     child = subprocess.Popen(words, cwd=folder, stdin=its, stdout=its, stderr=its,
-                             env={**os.environ, "TERM": "xterm", "NO_COLOR": "1"})
+                             env=ENVIRONMENT)
     os.close(its)
     text, stopped = "", False
     while True:

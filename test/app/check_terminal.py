@@ -11,18 +11,8 @@ import sys
 import tempfile
 import threading
 
-try:
-    import fcntl
-    import pty
-    import struct
-    import termios
-    for end in pty.openpty():
-        os.close(end)
-except (ImportError, OSError) as reason:
-    print("skipped: no terminal can be opened here:", reason)
-    sys.exit(77)
+from terminal import COLUMNS, ENVIRONMENT, open_terminal
 
-COLUMNS = 80
 END = b"<the command has ended>"
 poise = os.path.abspath(sys.argv[1])
 
@@ -56,12 +46,10 @@ def on_terminal(command, folder):
     The terminal stays open here until an end mark has come through it: where the last one to hold it is
     the command, a kernel may drop what it printed just before it ended.
     """
-    ours, its = pty.openpty()
-    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
+    ours, its = open_terminal()
     shell = isinstance(command, str)
     child = subprocess.Popen(command if shell else [poise, *command], cwd=folder, stdin=its, stdout=its, stderr=its, shell=shell,
-                             env={**os.environ, "TERM": "xterm", "NO_COLOR": "1",
-                                  "PATH": os.path.dirname(poise) + os.pathsep + os.environ["PATH"]})
+                             env={**ENVIRONMENT, "PATH": os.path.dirname(poise) + os.pathsep + os.environ["PATH"]})
     waiting = threading.Thread(target=lambda: (child.wait(), os.write(its, END)))
     waiting.start()
     out = b""
