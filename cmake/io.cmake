@@ -3,7 +3,6 @@ include(cmake/beside.cmake)
 
 poise_beside(io
     src/base/arena.c
-    src/base/error.c
     src/base/text.c
 )
 target_link_libraries(poise_io_static PUBLIC poise_motion_static)

@@ -3,7 +3,6 @@ include(cmake/beside.cmake)
 
 poise_beside(papers
     src/base/arena.c
-    src/base/error.c
     src/base/text.c
     src/num/trig.c
     src/num/rotation.c

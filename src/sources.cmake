@@ -5,7 +5,6 @@ set(poise_sources
     schema/schema.c
     schema/init.c
     src/base/arena.c
-    src/base/error.c
     src/base/text.c
     src/base/base.c
     src/num/trig.c
@@ -14,20 +13,16 @@ set(poise_sources
     src/model/curve.c
     src/model/joints.c
     src/model/builder.c
-    src/model/dh.c
     src/model/model.c
     src/kin/forward_wide.c
     src/kin/kinematics.c
     src/kin/jacobian.c
     src/kin/retract.c
-    src/kin/interpolate.c
     src/shape/shape.c
     src/shape/pairs.c
     src/shape/cover.c
     src/shape/hull.c
-    src/shape/hull_points.c
     src/shape/overlap.c
-    src/goal/evaluation.c
     src/goal/position.c
     src/goal/direction.c
     src/goal/orientation.c

@@ -102,8 +102,8 @@ PZ_INLINE double world_from_box(const pz_segment *a, const pz_world_obstacle *bo
     pz_boxed_segment local;
     double far = a->half + enough, beyond = 0.0, square = 0.0;
     bool inside;
-    pz_put3(m3_apply_transposed(&box->axes, v3_sub(a->center, box->center)), local.p);
-    pz_put3(box->half, local.h);
+    v3_store(m3_apply_transposed(&box->axes, v3_sub(a->center, box->center)), local.p);
+    v3_store(box->half, local.h);
     for (int i = 0; i < 3; ++i) {
         double excess = pz_excess(local.p[i], local.h[i]);
         beyond += excess * excess;
@@ -111,7 +111,7 @@ PZ_INLINE double world_from_box(const pz_segment *a, const pz_world_obstacle *bo
     if (beyond >= far * far) {
         return INFINITY;
     }
-    pz_put3(m3_apply_transposed(&box->axes, a->along), local.e);
+    v3_store(m3_apply_transposed(&box->axes, a->along), local.e);
     local.half = a->half;
     double t = pz_nearest_to_box(&local, &inside);
     for (int i = 0; i < 3; ++i) {

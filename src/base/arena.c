@@ -2,11 +2,6 @@
 
 #include <stdlib.h>
 
-pz_arena pz_arena_counting(void)
-{
-    return (pz_arena){.base = NULL, .used = 0, .size = SIZE_MAX, .full = false};
-}
-
 pz_arena pz_arena_over(void *memory, size_t size)
 {
     size_t past = (size_t)((uintptr_t)memory % PZ_ALIGNMENT);

@@ -19,7 +19,10 @@ typedef struct pz_arena {
 } pz_arena;
 
 // An arena that counts.
-pz_arena pz_arena_counting(void);
+static inline pz_arena pz_arena_counting(void)
+{
+    return (pz_arena){.base = NULL, .used = 0, .size = SIZE_MAX, .full = false};
+}
 
 // An arena over `memory`, which may have any alignment.
 pz_arena pz_arena_over(void *memory, size_t size);

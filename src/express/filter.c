@@ -45,7 +45,7 @@ typedef struct channel {
 
 // ---- Plans ---------------------------------------------------------------------------------------------------------------
 
-static state after(state s, double jerk, double t)
+static state state_after(state s, double jerk, double t)
 {
     return (state){
         .x = s.x + t * (s.v + t * (s.a / 2.0 + t * jerk / 6.0)), .v = s.v + t * (s.a + t * jerk / 2.0), .a = s.a + t * jerk};
@@ -64,18 +64,18 @@ static void change_speed(const poise_filter_joint *l, double v, double a, double
 }
 
 // Where a plan with speed w and no middle part ends.
-static double end_of(const poise_filter_joint *l, state s, double w)
+static double plan_end(const poise_filter_joint *l, state s, double w)
 {
     piece pieces[3];
     change_speed(l, s.v, s.a, w, pieces);
     for (int i = 0; i < 3; ++i) {
-        s = after(s, pieces[i].jerk, pieces[i].time);
+        s = state_after(s, pieces[i].jerk, pieces[i].time);
     }
     change_speed(l, w, 0.0, 0.0, pieces);
     s.v = w;
     s.a = 0.0;
     for (int i = 0; i < 3; ++i) {
-        s = after(s, pieces[i].jerk, pieces[i].time);
+        s = state_after(s, pieces[i].jerk, pieces[i].time);
     }
     return s.x;
 }
@@ -85,7 +85,7 @@ static double choose_speed(const poise_filter_joint *l, state s, double setpoint
 {
     *stay = 0.0;
     double low = -most, high = most;
-    double room_above = setpoint - end_of(l, s, high), room_below = setpoint - end_of(l, s, low);
+    double room_above = setpoint - plan_end(l, s, high), room_below = setpoint - plan_end(l, s, low);
     if (room_above >= 0) {
         *stay = room_above / most;
         return high;
@@ -96,7 +96,7 @@ static double choose_speed(const poise_filter_joint *l, state s, double setpoint
     }
     for (int i = 0; i < HALVINGS; ++i) {
         double middle = 0.5 * (low + high);
-        bool is_beyond = end_of(l, s, middle) > setpoint;
+        bool is_beyond = plan_end(l, s, middle) > setpoint;
         high = is_beyond ? middle : high;
         low = is_beyond ? low : middle;
     }
@@ -208,7 +208,7 @@ static void add_turns(state s, piece p, double *low, double *high)
     const double times[2] = {half != 0 ? q / half : -1.0, q != 0 ? s.v / q : -1.0};
     for (int i = 0; i < 2; ++i) {
         if (times[i] > 0 && times[i] < p.time) {
-            double x = after(s, p.jerk, times[i]).x;
+            double x = state_after(s, p.jerk, times[i]).x;
             *low = min2(*low, x);
             *high = max2(*high, x);
         }
@@ -216,13 +216,13 @@ static void add_turns(state s, piece p, double *low, double *high)
 }
 
 // Does the plan stay within the range and, if `strictly`, on this side of the set-point?
-static bool stays_inside(const channel *j, const piece plan[PIECES], bool strictly)
+static bool stays_in_range(const channel *j, const piece plan[PIECES], bool strictly)
 {
     state s = j->at;
     double low = s.x, high = s.x;
     for (int i = 0; i < PIECES; ++i) {
         add_turns(s, plan[i], &low, &high);
-        s = after(s, plan[i].jerk, plan[i].time);
+        s = state_after(s, plan[i].jerk, plan[i].time);
     }
     double least = j->limits.lower, most = j->limits.upper;
     if (strictly) {
@@ -242,18 +242,18 @@ static void choose_plan(const channel *j, piece plan[PIECES])
     bool is_calm = fabs(j->at.a) <= l.acceleration && fabs(faded) <= l.velocity;
     if (is_calm) {
         plan_to(j, &l, plan);
-        if (stays_inside(j, plan, true)) {
+        if (stays_in_range(j, plan, true)) {
             return;
         }
     }
     plan_to(j, &j->limits, plan);
-    if (!stays_inside(j, plan, false)) {
+    if (!stays_in_range(j, plan, false)) {
         make_plan(&j->limits, j->at, j->at.v < 0 ? j->limits.velocity : -j->limits.velocity, 0.0, plan);
     }
 }
 
 // By eq. 23, or at once.
-static void go_otherwise(channel *j, double dt)
+static void step_without_plan(channel *j, double dt)
 {
     state *s = &j->at;
     if (j->limits.mode == POISE_FILTER_NUTTY) {
@@ -264,7 +264,7 @@ static void go_otherwise(channel *j, double dt)
     j->left = s->x == j->setpoint ? 0.0 : dt;
 }
 
-static void go_by_plan(channel *j, double dt)
+static void step_by_plan(channel *j, double dt)
 {
     piece plan[PIECES];
     choose_plan(j, plan);
@@ -272,7 +272,7 @@ static void go_by_plan(channel *j, double dt)
     double rest = dt;
     for (int i = 0; i < PIECES; ++i) {
         double t = min2(plan[i].time, rest);
-        j->at = after(j->at, plan[i].jerk, t);
+        j->at = state_after(j->at, plan[i].jerk, t);
         j->left += plan[i].time;
         rest -= t;
     }
@@ -282,14 +282,14 @@ static void go_by_plan(channel *j, double dt)
     }
 }
 
-static void go_on(channel *j, double dt)
+static void channel_step(channel *j, double dt)
 {
     const poise_filter_joint *l = &j->limits;
     double before = j->at.x;
     if (l->mode != POISE_FILTER_TIME_OPTIMAL) {
-        go_otherwise(j, dt);
+        step_without_plan(j, dt);
     } else {
-        go_by_plan(j, dt);
+        step_by_plan(j, dt);
     }
     if (!is_finite(j->at.x) || !is_finite(j->at.v) || !is_finite(j->at.a) || !is_finite(j->left)) {
         j->at = (state){.x = before}; // squares of the numbers overflow, and there is no plan: it stays
@@ -517,7 +517,7 @@ static double size_of(const poise_model *model)
     return longest > 0.0 ? longest : 1.0;
 }
 
-static filter_map *lay_out(pz_arena *arena, size_t nq)
+static filter_map *map_lay_out(pz_arena *arena, size_t nq)
 {
     filter_map *map = pz_arena_take(arena, 1, sizeof *map);
     part *parts = pz_arena_take(arena, nq, sizeof *parts);
@@ -536,14 +536,14 @@ static filter_map *map_create(const poise_model *model, const poise_allocator *a
 {
     poise_model_summary info = poise_model_info(model);
     pz_arena count = pz_arena_counting();
-    lay_out(&count, (size_t)info.nq);
+    map_lay_out(&count, (size_t)info.nq);
     pz_owned owned = {0};
     void *memory = pz_owned_take(&owned, allocator, pz_arena_bytes(&count));
     if (!memory) {
         return NULL;
     }
     pz_arena arena = pz_arena_over(memory, pz_arena_bytes(&count));
-    filter_map *map = lay_out(&arena, (size_t)info.nq);
+    filter_map *map = map_lay_out(&arena, (size_t)info.nq);
     map->owned = owned;
     map->model = model;
     for (int k = 0; k < info.joints; ++k) {
@@ -624,7 +624,7 @@ poise_status poise_filter_step(poise_filter *filter, const double *setpoints, do
         if (is_finite(setpoints[i])) {
             j->setpoint = clamp(setpoints[i], j->limits.lower, j->limits.upper);
         }
-        go_on(j, dt);
+        channel_step(j, dt);
         x[i] = j->at.x;
     }
     if (filter->map) {

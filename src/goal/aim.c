@@ -82,7 +82,8 @@ static int aim_rows(const poise_kinematics *kin, const poise_goal *goal, double 
         wrench g = {v3_add(v3_scale(v3_cross(s.d, a), w), v3_cross(s.x, f)), f};
         pz_add_to_row(kin, goal->body, g, J + k * kin->model->nv);
     }
-    return pz_put_vec3(v3_scale(v3_sub(s.d, s.u), w), r);
+    v3_store(v3_scale(v3_sub(s.d, s.u), w), r);
+    return 3;
 }
 
 poise_goal poise_goal_aim(int body, poise_vec3 local, poise_vec3 axis, poise_vec3 target)

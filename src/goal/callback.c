@@ -55,7 +55,7 @@ static void fill_gauss_newton(poise_body_energy *answer)
 }
 
 // Ask the caller about the frame. False when the goal drops out.
-static bool ask(const poise_kinematics *kin, const poise_goal *goal, poise_body_energy *answer)
+static bool call_user(const poise_kinematics *kin, const poise_goal *goal, poise_body_energy *answer)
 {
     *answer = (poise_body_energy){.energy = 0};
     answer->gauss_newton[0] = NAN;
@@ -73,7 +73,7 @@ static bool ask(const poise_kinematics *kin, const poise_goal *goal, poise_body_
 static void callback_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
 {
     poise_body_energy answer;
-    if (!ask(evaluation->kin, goal, &answer)) {
+    if (!call_user(evaluation->kin, goal, &answer)) {
         return;
     }
     double w = goal->weight;
@@ -94,7 +94,7 @@ static void callback_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
 static poise_goal_error callback_error(const poise_kinematics *kin, const poise_goal *goal)
 {
     poise_body_energy answer;
-    double energy = ask(kin, goal, &answer) ? answer.energy : 0.0;
+    double energy = call_user(kin, goal, &answer) ? answer.energy : 0.0;
     double error = energy > 0 ? sqrt(2.0 * energy) : energy < -ROUNDING ? INFINITY : 0.0;
     return pz_single_error(error, POISE_UNIT_NONE);
 }

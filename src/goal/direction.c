@@ -5,12 +5,6 @@
 //
 // A maximum at the opposite direction, where the torque vanishes as well.
 #include "goal/goal.h"
-#include "num/trig.h"
-
-double pz_angle_between(vec3 a, vec3 b)
-{
-    return pz_atan2(v3_norm(v3_cross(a, b)), v3_dot(a, b));
-}
 
 static void direction_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
 {
@@ -41,7 +35,8 @@ static int direction_rows(const poise_kinematics *kin, const poise_goal *goal, d
     pz_add_to_row(kin, goal->body, (wrench){v3(0, w * d.z, -w * d.y), zero}, J); // d x (w, 0, 0)
     pz_add_to_row(kin, goal->body, (wrench){v3(-w * d.z, 0, w * d.x), zero}, J + nv);
     pz_add_to_row(kin, goal->body, (wrench){v3(w * d.y, -w * d.x, 0), zero}, J + 2 * nv);
-    return pz_put_vec3(v3_scale(v3_sub(d, goal->direction), w), r);
+    v3_store(v3_scale(v3_sub(d, goal->direction), w), r);
+    return 3;
 }
 
 poise_goal poise_goal_direction(int body, poise_vec3 axis, poise_vec3 direction)

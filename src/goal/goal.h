@@ -2,7 +2,7 @@
 //
 // Kinds add to the body they act on, about the reference point: a wrench (the gradient) and second derivatives along
 // motions. Most have the same stiffness in all directions, like a marker, and need few numbers (pz_sum). The others
-// describe their energy at one point by a *jet*, which is moved to the reference point and kept apart (pz_extra, evaluation.c).
+// describe their energy at one point by a *jet*, which is moved to the reference point and kept apart (pz_extra, goal.c).
 // Kinds that tie several bodies together add rows (relative.c, mass_center.c), kinds over coordinates add to the diagonal
 // (posture.c).
 #ifndef PZ_GOAL_GOAL_H
@@ -12,6 +12,7 @@
 #include <poise/objective.h>
 
 #include "kin/kin.h"
+#include "num/trig.h"
 #include "num/vector.h"
 
 // What all goals of one body, or of a whole subtree, add up to, about the reference point. Goals are masses: n is their
@@ -228,7 +229,10 @@ mat3 pz_rotation_gradients(quat r, const mat3 *T);
 // ---- Residual rows -------------------------------------------------------------------------------------------------------
 
 // Clear `count` rows of J (each nv long).
-void pz_clear_rows(const poise_kinematics *kin, int count, double *J);
+PZ_FN void pz_clear_rows(const poise_kinematics *kin, int count, double *J)
+{
+    memset(J, 0, (size_t)count * (size_t)kin->model->nv * sizeof *J);
+}
 
 // A residual of one body changes with its motion as dr = g . motion: add the wrench g, paired with the axes that move the
 // body, to one row.
@@ -236,12 +240,6 @@ void pz_add_to_row(const poise_kinematics *kin, int body, wrench g, double *row)
 
 // Three rows of the point x of a body, along the columns of A: dr_k = A_k . dx. Clears them first.
 void pz_point_rows(const poise_kinematics *kin, int body, vec3 x, const mat3 *A, double *J);
-
-PZ_FN int pz_put_vec3(vec3 v, double *r)
-{
-    r[0] = v.x, r[1] = v.y, r[2] = v.z;
-    return 3;
-}
 
 #if REAL_WIDTH == 1
 
@@ -277,7 +275,12 @@ PZ_FN pz_ends pz_ends_of(const poise_kinematics *kin, int body, poise_pose local
 // ---- Errors --------------------------------------------------------------------------------------------------------------
 
 // Angle in radians between two unit vectors, and between two frames given by their columns; accurate near 0 and pi.
-double pz_angle_between(vec3 a, vec3 b);
+#if REAL_WIDTH == 1
+PZ_FN double pz_angle_between(vec3 a, vec3 b)
+{
+    return pz_atan2(v3_norm(v3_cross(a, b)), v3_dot(a, b));
+}
+#endif
 double pz_frame_angle(const mat3 *A, const mat3 *B);
 
 // An error of one number.

@@ -32,7 +32,8 @@ static int line_rows(const poise_kinematics *kin, const poise_goal *goal, double
     sym3 P = sym3_add(sym3_identity(w), sym3_outer(-w, goal->direction));
     mat3 A = sym3_matrix(&P);
     pz_point_rows(kin, goal->body, x, &A, J);
-    return pz_put_vec3(v3_scale(off, w), r);
+    v3_store(v3_scale(off, w), r);
+    return 3;
 }
 
 poise_goal poise_goal_line(int body, poise_vec3 local, poise_vec3 origin, poise_vec3 direction)

@@ -48,7 +48,8 @@ static int mass_center_rows(const poise_kinematics *kin, const poise_goal *goal,
     for (int i = 0; i < 3 * kin->model->nv; ++i) {
         J[i] *= w;
     }
-    return pz_put_vec3(v3_scale(off_target(kin, goal), w), r);
+    v3_store(v3_scale(off_target(kin, goal), w), r);
+    return 3;
 }
 
 static poise_status mass_center_check(const poise_goal *goal, const poise_model *model, poise_error *error)

@@ -49,7 +49,7 @@ void pz_objective_lay_out(poise_objective *o, const poise_model *model, int coup
         o->block[kind] = pz_arena_take(arena, blocks, sizeof *o->block[kind]);
     }
     o->made = pz_arena_take(arena, 2, sizeof *o->made);
-    o->is_bent = pz_arena_take(arena, 1, sizeof *o->is_bent);
+    o->has_block_curvature = pz_arena_take(arena, 1, sizeof *o->has_block_curvature);
     o->diagonal = pz_arena_take(arena, nv, sizeof *o->diagonal);
     o->rows = pz_arena_take(arena, rows, nv * sizeof *o->rows);
     o->row_weights = pz_arena_take(arena, rows, sizeof *o->row_weights);
@@ -293,7 +293,7 @@ static void add_extra_forces(const poise_objective *o, poise_hessian kind)
 
 // What the exact Hessian has within the blocks of one joint for the wrench g on it and what it carries: for a curve g . D.
 // Linear in g.
-static void bend_blocks(const poise_objective *o, int k, wrench g)
+static void add_block_curvature(const poise_objective *o, int k, wrench g)
 {
     const poise_model *model = o->kin.model;
     for (int s = model->joints[k].step_begin; s < model->joints[k].step_end; ++s) {
@@ -311,12 +311,12 @@ static void bend_blocks(const poise_objective *o, int k, wrench g)
     }
 }
 
-void pz_bend_blocks(const poise_objective *o)
+void pz_add_block_curvature(const poise_objective *o)
 {
-    for (int k = 0; !*o->is_bent && o->kin.model->block_count > 0 && k < o->kin.model->joint_count; ++k) {
-        bend_blocks(o, k, o->sums[k].g);
+    for (int k = 0; !*o->has_block_curvature && o->kin.model->block_count > 0 && k < o->kin.model->joint_count; ++k) {
+        add_block_curvature(o, k, o->sums[k].g);
     }
-    *o->is_bent = true;
+    *o->has_block_curvature = true;
 }
 
 static void make_forces_of(const poise_objective *o, poise_hessian kind)
@@ -333,7 +333,7 @@ static void make_forces_of(const poise_objective *o, poise_hessian kind)
 const wrench *pz_forces(const poise_objective *o, poise_hessian kind)
 {
     if (kind == POISE_HESSIAN_EXACT) {
-        pz_bend_blocks(o);
+        pz_add_block_curvature(o);
     }
     if (!o->made[kind]) {
         make_forces_of(o, kind);
@@ -348,13 +348,13 @@ const wrench *pz_forces(const poise_objective *o, poise_hessian kind)
     return o->c[kind];
 }
 
-void pz_objective_bend(poise_objective *o, int body, wrench g, sym3 K)
+void pz_objective_add_curvature(poise_objective *o, int body, wrench g, sym3 K)
 {
-    pz_bend_blocks(o);
+    pz_add_block_curvature(o);
     for (int k = body; k != POISE_WORLD; k = o->kin.model->joints[k].parent) {
         o->sums[k].g = wrench_add(o->sums[k].g, g);
         o->sums[k].K = sym3_add(o->sums[k].K, K);
-        bend_blocks(o, k, g);
+        add_block_curvature(o, k, g);
     }
     o->made[POISE_HESSIAN_EXACT] = false;
 }
@@ -381,7 +381,7 @@ poise_status pz_objective_evaluate(poise_objective *o, const double *q, poise_le
         }
     }
     if (level == POISE_LEVEL_HESSIAN) {
-        o->made[POISE_HESSIAN_EXACT] = o->made[POISE_HESSIAN_GAUSS_NEWTON] = *o->is_bent = false;
+        o->made[POISE_HESSIAN_EXACT] = o->made[POISE_HESSIAN_GAUSS_NEWTON] = *o->has_block_curvature = false;
     }
     o->level = level;
     return POISE_OK;

@@ -102,12 +102,12 @@ struct poise_objective {
     pz_sum *sums;                 // by joint: of the subtree, after the sweep up
     pz_extra *extras;             // the same
     bool has_extras;
-    wrench *c[2];     // by axis; made when first asked for (pz_forces)
-    bool *made;       // by poise_hessian: is c there?
-    sym3 *block[2];   // by rotation block
-    bool *is_bent;    // have the exact ones their curvature (pz_bend_blocks)?
-    double *diagonal; // by dof
-    double *rows;     // row_count x nv
+    wrench *c[2];              // by axis; made when first asked for (pz_forces)
+    bool *made;                // by poise_hessian: is c there?
+    sym3 *block[2];            // by rotation block
+    bool *has_block_curvature; // have the exact ones their curvature (pz_add_block_curvature)?
+    double *diagonal;          // by dof
+    double *rows;              // row_count x nv
     double *row_weights;
     int row_count;
     pz_path_block *stack; // axes on the path; blocks for the longest one
@@ -131,7 +131,7 @@ const wrench *pz_forces(const poise_objective *o, poise_hessian kind);
 
 // Add to the exact blocks what the wrenches of the last evaluation do to second order, if that has not been done: most steps
 // of Gauss-Newton never ask. pz_forces does it; callers that add to the blocks do it first.
-void pz_bend_blocks(const poise_objective *o);
+void pz_add_block_curvature(const poise_objective *o);
 
 // With wider registers (base/cpu.h): the goals that are not condensed where all_plain, the sums up the tree, the wrenches c.
 void pz_evaluate_plain_wide(const poise_objective *o, pz_evaluation *evaluation);
@@ -146,7 +146,7 @@ PZ_FN bool pz_is_beside_tree(const poise_objective *o)
 
 // Add to the exact Hessian of the last evaluation what the wrench g on a body does to second order, K beside it as in
 // pz_sum; cost and gradient stay. For constraints, whose forces do no work.
-void pz_objective_bend(poise_objective *o, int body, wrench g, sym3 K);
+void pz_objective_add_curvature(poise_objective *o, int body, wrench g, sym3 K);
 
 // The band of a Hessian of the last evaluation, in O(n half).
 void pz_objective_band(const poise_objective *o, poise_hessian kind, pz_band *band);

@@ -121,7 +121,7 @@ void pz_rotation_rows(const poise_kinematics *kin, const poise_goal *goal, doubl
     pz_add_to_row(kin, goal->body, (wrench){v3_scale(A.x, root * left.active.x), zero}, J);
     pz_add_to_row(kin, goal->body, (wrench){v3_scale(A.y, root * left.active.y), zero}, J + kin->model->nv);
     pz_add_to_row(kin, goal->body, (wrench){v3_scale(A.z, root * left.active.z), zero}, J + 2 * kin->model->nv);
-    pz_put_vec3(v3_scale(left.e, root), r);
+    v3_store(v3_scale(left.e, root), r);
 }
 
 static int orientation_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J)

@@ -87,7 +87,8 @@ static int position_rows(const poise_kinematics *kin, const poise_goal *goal, do
     double w = pz_row_weight(goal, v3_dot(left.e, left.e));
     T = (mat3){v3_scale(T.x, w), v3_scale(T.y, w), v3_scale(T.z, w)};
     pz_point_rows(kin, goal->body, x, &T, J);
-    return pz_put_vec3(v3_scale(left.e, w), r);
+    v3_store(v3_scale(left.e, w), r);
+    return 3;
 }
 
 // ---- Markers by the dozen ------------------------------------------------------------------------------------------------
@@ -121,7 +122,7 @@ void pz_markers_lay_out(pz_marker_set *set, const poise_model *model, pz_arena *
 }
 
 // Count the markers of every body, give places to bodies that have enough, and find the means of their targets.
-static void give_places(pz_marker_set *set, const poise_model *model, const poise_goal *goals, int count)
+static void assign_places(pz_marker_set *set, const poise_model *model, const poise_goal *goals, int count)
 {
     memset(set->body, 0, (size_t)model->joint_count * sizeof *set->body);
     for (int i = 0; i < count; ++i) {
@@ -183,7 +184,7 @@ void pz_markers_condense(pz_marker_set *set, const poise_model *model, const poi
     if (!set->all) {
         return;
     }
-    give_places(set, model, goals, count);
+    assign_places(set, model, goals, count);
     for (int i = 0; i < count; ++i) {
         if (pz_is_marker(&goals[i]) && set->body[goals[i].body].slots > 0) {
             fill_place(set, model, &goals[i]);

@@ -149,7 +149,7 @@ static void put_quaternion_rows(quat off, double root, int dof, int nv, double *
     for (int i = 0; i < 9; ++i) {
         J[(size_t)(dof + i / 3) * (size_t)nv + (size_t)(dof + i % 3)] = root * block[i];
     }
-    pz_put_vec3(v3_scale(u, 2.0 * root), r + dof);
+    v3_store(v3_scale(u, 2.0 * root), r + dof);
 }
 
 static int posture_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J)

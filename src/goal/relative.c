@@ -88,8 +88,8 @@ static int relative_rows(const poise_kinematics *kin, const poise_goal *goal, do
         pz_add_to_row(kin, goal->body, (wrench){n, zero}, J + (3 + k) * nv);
         pz_add_to_row(kin, goal->body2, (wrench){v3_neg(n), zero}, J + (3 + k) * nv);
     }
-    pz_put_vec3(v3_scale(v3_sub(at.x, at.y), w), r);
-    pz_put_vec3(v3_scale(quat_vec(off), 2.0 * w_r), r + 3);
+    v3_store(v3_scale(v3_sub(at.x, at.y), w), r);
+    v3_store(v3_scale(quat_vec(off), 2.0 * w_r), r + 3);
     return 6;
 }
 

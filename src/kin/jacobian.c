@@ -12,7 +12,8 @@
 //
 // for the axes i on the path from the body to the root, zero for all others.
 
-poise_status pz_kin_check(const poise_kinematics *kin, int body, vec3 local, const double *out, poise_error *error)
+// POISE_OK when a derivative of the point `local` of `body` can be written to `out`; otherwise the reason is in `error`.
+static poise_status check_point(const poise_kinematics *kin, int body, vec3 local, const double *out, poise_error *error)
 {
     if (!kin || !out) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "kinematics and the matrix must not be NULL");
@@ -42,7 +43,7 @@ static void clear_columns(const poise_kinematics *kin, double *J)
 poise_status poise_kinematics_jacobian(const poise_kinematics *kinematics, int body, poise_vec3 local, double *J,
                                        double *J_turn, poise_error *error)
 {
-    if (pz_kin_check(kinematics, body, local, J ? J : J_turn, error) != POISE_OK) {
+    if (check_point(kinematics, body, local, J ? J : J_turn, error) != POISE_OK) {
         return POISE_ERROR_ARGUMENT;
     }
     vec3 x = pz_kin_point(kinematics, body, local);
@@ -66,7 +67,7 @@ poise_status poise_kinematics_jacobian(const poise_kinematics *kinematics, int b
 poise_status poise_kinematics_direction_jacobian(const poise_kinematics *kinematics, int body, poise_vec3 local, double *J,
                                                  poise_error *error)
 {
-    if (pz_kin_check(kinematics, body, local, J, error) != POISE_OK) {
+    if (check_point(kinematics, body, local, J, error) != POISE_OK) {
         return POISE_ERROR_ARGUMENT;
     }
     vec3 d = pz_kin_direction(kinematics, body, local);
@@ -220,7 +221,7 @@ static void add_row(const poise_kinematics *kin, int i, vec3 x, double *K)
 poise_status poise_kinematics_point_tensor(const poise_kinematics *kinematics, int body, poise_vec3 local, double *K,
                                            poise_error *error)
 {
-    if (pz_kin_check(kinematics, body, local, K, error) != POISE_OK) {
+    if (check_point(kinematics, body, local, K, error) != POISE_OK) {
         return POISE_ERROR_ARGUMENT;
     }
     size_t n = (size_t)kinematics->model->nv;

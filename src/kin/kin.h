@@ -60,6 +60,16 @@ PZ_FN vec3 pz_kin_point(const poise_kinematics *kin, int body, vec3 local)
     return v3_add(origin, pz_kin_direction(kin, body, local));
 }
 
+// Rotation of the user's body frame.
+PZ_FN mat3 pz_kin_rotation(const poise_kinematics *kin, int body)
+{
+    if (body == POISE_WORLD) {
+        return m3_identity();
+    }
+    const pz_joint *joint = &kin->model->joints[body];
+    return joint->B_is_identity ? kin->R[body] : m3_mul(&kin->R[body], &joint->B);
+}
+
 // w x x + v: the velocity that the motion m gives to the point x
 PZ_FN vec3 pz_velocity(spatial m, vec3 x)
 {
@@ -70,9 +80,6 @@ PZ_FN vec3 pz_velocity(spatial m, vec3 x)
 
 // The centre of mass, relative to the reference point. The model has mass.
 vec3 pz_kin_mass_center(const poise_kinematics *kin);
-
-// Rotation of the user's body frame.
-mat3 pz_kin_rotation(const poise_kinematics *kin, int body);
 
 // Jacobian of the centre of mass, 3 x nv. The model has mass.
 void pz_kin_mass_center_columns(const poise_kinematics *kin, double *J);
@@ -89,9 +96,6 @@ PZ_FN int pz_kin_last_axis(const poise_kinematics *kin, int body)
     return body == POISE_WORLD ? -1 : kin->model->joints[body].last_axis;
 }
 
-// POISE_OK when a derivative of the point `local` of `body` can be written to `out`; otherwise the reason is in `error`.
-poise_status pz_kin_check(const poise_kinematics *kin, int body, vec3 local, const double *out, poise_error *error);
-
 // Shorten every exponential map in q whose length exceeds pi, by v <- (1 - 2 pi / |v|) v, or by more turns where it is
 // longer still; the pose does not change. Joints with finite limits on their rotation vector are left alone. Returns how
 // many joints changed; 0 for NULL arguments.
@@ -99,20 +103,7 @@ int pz_kin_reparameterise(const poise_model *model, double *q);
 
 // ---- Elements of joints (retract.c) --------------------------------------------------------------------------------------
 
-// The step from q_from to q_to in the dofs of one element, dv[0] the first of them.
-void pz_step_difference(const poise_model *model, const pz_step *step, const double *q_from, const double *q_to, double *dv);
-
-// From q by dv in the dofs of one element, into its coordinates of q_out.
-void pz_step_retract(const poise_model *model, const pz_step *step, const double *q, const double *dv, double *q_out);
-
 // Has a joint any rotation: a quaternion, a rotation vector, or the three turns of an Euler order?
 bool pz_joint_has_rotation(const poise_model *model, const pz_joint *joint);
-
-// Coordinates of the rotation M of a joint's motion next to those that q has: of all angles, or quaternions, of M the ones
-// that change them least. In gimbal lock the first angle stays. False: the joint has not every rotation.
-bool pz_set_rotation_near(const poise_model *model, const pz_joint *joint, const mat3 *M, double *q);
-
-// The rotation M of a joint's motion at q. The joint has any.
-mat3 pz_rotation_of_joint(const poise_model *model, const pz_joint *joint, const double *q);
 
 #endif

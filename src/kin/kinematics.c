@@ -202,15 +202,6 @@ static bool has_body(const poise_kinematics *kin, int body)
     return kin && body >= 0 && body < kin->model->joint_count;
 }
 
-mat3 pz_kin_rotation(const poise_kinematics *kin, int body)
-{
-    if (body == POISE_WORLD) {
-        return m3_identity();
-    }
-    const pz_joint *joint = &kin->model->joints[body];
-    return joint->B_is_identity ? kin->R[body] : m3_mul(&kin->R[body], &joint->B);
-}
-
 poise_pose poise_kinematics_body_pose(const poise_kinematics *kinematics, int body)
 {
     if (!has_body(kinematics, body)) {

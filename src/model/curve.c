@@ -8,10 +8,9 @@
 //
 // so that the third derivatives at the ends are those of the cubics through the first and the last four points. Three
 // points: d = 0. Two: a line.
-#include "model/curve.h"
+#include "model/model.h"
 
 #include "base/error.h"
-#include "model/model.h"
 #include "num/real.h"
 
 #include <string.h>

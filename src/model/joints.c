@@ -1,7 +1,7 @@
 // Joint types: what each is made of, what its coordinates are called, what its description must satisfy, and limits of a
 // configuration. A type is a row of the first table; sweep, derivatives, steps and limits follow from it.
 #include "base/error.h"
-#include "model/builder.h"
+#include "model/model.h"
 
 #include <string.h>
 
@@ -431,12 +431,6 @@ void poise_model_neutral(const poise_model *model, double *q)
 }
 
 // ---- Limits: swings ------------------------------------------------------------------------------------------------------
-
-double pz_swing_excess(const poise_joint *given, const double *q)
-{
-    double a = q[0] / given->swing[0], b = q[1] / given->swing[1];
-    return a * a + b * b;
-}
 
 // Beyond this the squares of a swing may overflow. Any swing of length 4 is outside still.
 #define LONG_SWING 1e100

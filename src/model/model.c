@@ -1,7 +1,7 @@
 // The model: from a builder's descriptions to the packed constant block, in depth-first order, and what can be asked of it.
+#include "model/model.h"
 #include "base/cpu.h"
 #include "base/error.h"
-#include "model/builder.h"
 #include "num/rotation.h"
 
 #include <float.h>
@@ -32,6 +32,12 @@ static void order_lay_out(joint_order *order, size_t n, pz_arena *arena)
 static const char *text_at(const poise_builder *builder, size_t text)
 {
     return builder->text + text;
+}
+
+// Names of bodies by position, for pz_names.
+static const char *body_name_at(const void *model, int position)
+{
+    return ((const poise_model *)model)->given[position].body;
 }
 
 static poise_status resolve_parents(const poise_builder *builder, joint_order *order, poise_error *error)
@@ -568,7 +574,7 @@ static poise_status add_tools(poise_model *model, const poise_builder *builder, 
         *tool = entry->tool;
         tool->name = moved_text(model, entry->name);
         tool->body = moved_text(model, entry->body);
-        model->tool_body[i] = pz_names_find(&model->body_names, tool->body, pz_model_body_name_at, model);
+        model->tool_body[i] = pz_names_find(&model->body_names, tool->body, body_name_at, model);
         if (model->tool_body[i] < 0) {
             return pz_error_set(error, POISE_ERROR_MODEL, "tool \"%s\": there is no body \"%s\" to carry it", tool->name,
                                 tool->body);
@@ -782,11 +788,6 @@ static const char *joint_name_at(const void *model, int position)
     return ((const poise_model *)model)->given[position].name;
 }
 
-const char *pz_model_body_name_at(const void *model, int position)
-{
-    return ((const poise_model *)model)->given[position].body;
-}
-
 static const char *tool_name_at(const void *model, int position)
 {
     return ((const poise_model *)model)->tools[position].name;
@@ -805,7 +806,7 @@ int poise_model_find_joint(const poise_model *model, const char *name)
 
 int poise_model_find_body(const poise_model *model, const char *name)
 {
-    return model ? find(&model->body_names, name, pz_model_body_name_at, model) : POISE_NONE;
+    return model ? find(&model->body_names, name, body_name_at, model) : POISE_NONE;
 }
 
 int poise_model_find_tool(const poise_model *model, const char *name)

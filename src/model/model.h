@@ -1,4 +1,5 @@
-// The packed constant block behind poise_model.
+// Models: the packed constant block behind poise_model, what joints and their functions of a coordinate are made of, and the builder
+// that descriptions are added to.
 //
 // A joint's motion is a sequence of *steps*, each about or along the axes of one frame: turns and slides with one degree of
 // freedom, or a rotation block with two or three. A *motion axis* is one column of that: the twist of everything below per
@@ -17,8 +18,54 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "model/curve.h"
 #include "num/vector.h"
+
+// ---- Functions of a coordinate (curve.c) ---------------------------------------------------------------------------------
+
+// Functions of one coordinate, packed for evaluation with two derivatives, and what a CURVE joint is made of.
+//
+// A spline or line over n points has n + 1 pieces: the line before the first point, one between each two, the line behind
+// the last. A piece is c0 + t (c1 + t (c2 + t c3)), t from the point at its left (from the first one for the first piece).
+
+typedef struct pz_function {
+    int points;      // of pieces; 0: a polynomial
+    int count;       // coefficients of a polynomial; 0 and no points: there is none
+    const double *x; // points
+    const double *c; // 4 (points + 1), or the polynomial's, highest power first
+} pz_function;
+
+// Value and derivatives.
+typedef struct pz_jet2 {
+    double f, d1, d2;
+} pz_jet2;
+
+// Slides come before turns, as in the motion. A function without points and coefficients moves nothing.
+typedef struct pz_curve {
+    vec3 axis[6];         // turns 0..2, slides 3..5; unit
+    pz_function value[6]; // of `inner`
+    pz_function inner;    // of the coordinate: what a follower makes of it; none: the coordinate itself
+} pz_curve;
+
+static inline bool pz_function_is_there(const pz_function *f)
+{
+    return f->points > 0 || f->count > 0;
+}
+
+// Numbers that packing needs, and the packing of a function that pz_function_check accepts; `room` holds them.
+size_t pz_function_room(const poise_function *f);
+pz_function pz_function_pack(const poise_function *f, double *room);
+
+pz_jet2 pz_function_at(const pz_function *f, double x);
+
+// POISE_OK, or what is wrong with a function called `what` of a joint.
+poise_status pz_function_check(const poise_function *f, const char *joint, const char *what, poise_error *error);
+
+// Bytes for a copy of a joint's curve and mimic_function with their numbers, 0 without; and the copy, after which the joint
+// points to it. Axes are made unit.
+size_t pz_functions_size(const poise_joint *joint);
+void pz_functions_copy(poise_joint *joint, void *memory);
+
+// ---- Joint types (joints.c) ----------------------------------------------------------------------------------------------
 
 typedef enum pz_step_kind {
     PZ_TURN_X = 0,
@@ -30,7 +77,7 @@ typedef enum pz_step_kind {
     PZ_EXPMAP,     // three axes, exp(v)
     PZ_SWING,      // two axes, exp((a, b, 0))
     PZ_QUATERNION, // three axes, four coordinates
-    PZ_CURVE       // one axis, a screw that changes with the coordinate (curve.h)
+    PZ_CURVE       // one axis, a screw that changes with the coordinate (pz_curve)
 } pz_step_kind;
 
 #define PZ_MAX_STEPS 6
@@ -166,7 +213,11 @@ PZ_FN bool pz_axis_slides(const poise_model *model, int axis)
 }
 
 // (a/A)^2 + (b/B)^2 of a SWING_TWIST joint's first two coordinates; 0 without a limit.
-double pz_swing_excess(const poise_joint *given, const double *q);
+PZ_FN double pz_swing_excess(const poise_joint *given, const double *q)
+{
+    double a = q[0] / given->swing[0], b = q[1] / given->swing[1];
+    return a * a + b * b;
+}
 
 // Bring every swing within its ellipse.
 void pz_model_clamp_swings(const poise_model *model, double *q);
@@ -187,9 +238,6 @@ bool pz_model_is_ancestor(const poise_model *model, int ancestor, int body);
 // The path from the root to `body`, both included. Writes at most `capacity` indices, returns the whole length.
 int pz_model_path(const poise_model *model, int body, int *path, int capacity);
 
-// Names of bodies by position, for pz_names.
-const char *pz_model_body_name_at(const void *model, int position);
-
 // ---- Size ----------------------------------------------------------------------------------------------------------------
 
 // How much half the ranges of slides count beside the length of the links: up to so many times that, for the range of a cart
@@ -201,5 +249,48 @@ PZ_FN double pz_counted_ranges(double links, double ranges)
 {
     return links > 0 ? min2(ranges, PZ_LESS_SLIDES * links) : ranges <= PZ_NO_END ? ranges : 0.0;
 }
+
+// ---- A builder (builder.c) -----------------------------------------------------------------------------------------------
+
+// What a builder holds: descriptions in the order they were added, texts in one pool.
+
+// A text in the pool; PZ_NO_TEXT for none.
+#define PZ_NO_TEXT SIZE_MAX
+
+// A description whose texts live in the pool: the pointers to texts in `joint` are not used.
+typedef struct pz_joint_entry {
+    poise_joint joint;
+    size_t name, body, parent, mimic;
+    void *functions; // what `joint.curve` and `joint.mimic_function` point to, or NULL
+} pz_joint_entry;
+
+typedef struct pz_tool_entry {
+    poise_tool tool;
+    size_t name, body;
+} pz_tool_entry;
+
+struct poise_builder {
+    poise_allocator allocator;
+    bool has_allocator;
+    pz_joint_entry *joints;
+    int joint_count, joint_capacity;
+    pz_tool_entry *tools;
+    int tool_count, tool_capacity;
+    char *text;
+    size_t text_size, text_capacity;
+    pz_names joint_names, body_names, tool_names;
+};
+
+static inline const poise_allocator *pz_builder_allocator(const poise_builder *builder)
+{
+    return builder->has_allocator ? &builder->allocator : NULL;
+}
+
+const char *pz_builder_joint_name_at(const void *builder, int position);
+const char *pz_builder_body_name_at(const void *builder, int position);
+
+// What one description must satisfy by itself; normalises its axes and quaternions in place.
+poise_status pz_joint_check(poise_joint *joint, poise_error *error);
+poise_status pz_tool_check(poise_tool *tool, poise_error *error);
 
 #endif

@@ -191,6 +191,22 @@ REAL_CALL vec3 v3_normalize(vec3 a)
     return v3(b.x / n, b.y / n, b.z / n);
 }
 
+REAL_CALL vec3 v3_load(const double *from)
+{
+    return v3(from[0], from[1], from[2]);
+}
+
+REAL_CALL void v3_store(vec3 v, double *to)
+{
+    to[0] = v.x, to[1] = v.y, to[2] = v.z;
+}
+
+// A unit vector across a, whose length is about 1.
+REAL_CALL vec3 v3_across(vec3 a)
+{
+    return v3_normalize(v3_cross(a, fabs(a.x) < 0.7 ? v3(1, 0, 0) : v3(0, 1, 0)));
+}
+
 #endif
 
 // ---- Matrices ------------------------------------------------------------------------------------------------------------

@@ -136,7 +136,8 @@ double pz_cloud_looseness(const pz_cloud *c)
     return sum;
 }
 
-double pz_cloud_added(const pz_cloud *c, const poise_shape *a, const poise_shape *b)
+// What it would be more with these two.
+static double cloud_added(const pz_cloud *c, const poise_shape *a, const poise_shape *b)
 {
     mat3 A = quat_matrix(a->pose.rotation), B = quat_matrix(b->pose.rotation);
     double sum = 0;
@@ -546,14 +547,14 @@ static void find_halves(const fitted *f, const pz_outline *whole, pz_cloud *c, h
     const double half[] = {f->box.half.x, f->box.half.y, f->box.half.z};
     *best = (halves){.saved = 0};
     pz_cloud_count(c, &f->shape, -1);
-    double now = pz_cloud_added(c, &f->shape, &f->shape);
+    double now = cloud_added(c, &f->shape, &f->shape);
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0] && f->piece.cut_count < MOST_CUTS; ++i) {
         vec3 normal = axis[cuts[i].axis];
         double at = v3_dot(normal, f->box.pose.position) + (2 * cuts[i].place - 1) * half[cuts[i].axis];
         piece low = part_of(&f->piece, normal, at), high = part_of(&f->piece, v3_neg(normal), -at);
         fitted a, b;
         if (fit(&low, whole, &a) && fit(&high, whole, &b)) {
-            double saved = now - pz_cloud_added(c, &a.shape, &b.shape);
+            double saved = now - cloud_added(c, &a.shape, &b.shape);
             if (saved > best->saved) {
                 *best = (halves){{a, b}, saved};
             }

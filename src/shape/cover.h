@@ -46,7 +46,4 @@ void pz_cloud_count(pz_cloud *c, const poise_shape *shape, int by);
 // Of all shapes that were added.
 double pz_cloud_looseness(const pz_cloud *c);
 
-// What it would be more with these two.
-double pz_cloud_added(const pz_cloud *c, const poise_shape *a, const poise_shape *b);
-
 #endif

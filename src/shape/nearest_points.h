@@ -43,11 +43,6 @@ typedef struct pz_boxed_segment {
     double half;
 } pz_boxed_segment;
 
-PZ_FN void pz_put3(vec3 v, double to[3])
-{
-    to[0] = v.x, to[1] = v.y, to[2] = v.z;
-}
-
 // How far x lies beyond +-h.
 PZ_FN double pz_excess(double x, double h)
 {

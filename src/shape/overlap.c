@@ -19,10 +19,10 @@
 
 #include <string.h>
 
-#define AHEAD   0.02  // metres: what is farther apart is not measured exactly
-#define SAMPLES 200   // random poses; that overlap which overlaps
-#define ALWAYS  0.95  // in so many of them
-#define DEEPER  0.002 // metres: less is not deeper than before, where it did not count before
+#define EXACT_WITHIN 0.02  // metres: what is farther apart is not measured exactly
+#define SAMPLES      200   // random poses; that overlap which overlaps
+#define ALWAYS       0.95  // in so many of them
+#define DEEPER       0.002 // metres: less is not deeper than before, where it did not count before
 
 // A hull, seen from the root.
 typedef struct placed {
@@ -52,7 +52,7 @@ typedef struct work {
     bool *may;     // body x body, the lesser first: they overlap at rest, or always
     vec3 *corners; // of all hulls, in clusters
     pz_cluster *clusters;
-    double size, ahead;
+    double size, exact_within;
     int tests;
 } work;
 
@@ -85,14 +85,14 @@ static void measure_hulls(work *w)
     }
 }
 
-static double difference(const mat3 *A, const mat3 *B)
+static double rotation_distance(const mat3 *A, const mat3 *B)
 {
     vec3 x = v3_sub(A->x, B->x), y = v3_sub(A->y, B->y), z = v3_sub(A->z, B->z);
     return sqrt(0.5 * (v3_dot(x, x) + v3_dot(y, y) + v3_dot(z, z)));
 }
 
 // Put hulls where w->kin has them.
-static void place_in(const work *w, placed *all)
+static void place_hulls(const work *w, placed *all)
 {
     mat3 root = w->kin.model->joint_count > 0 ? pz_kin_rotation(&w->kin, 0) : m3_identity();
     for (int i = 0; i < w->count; ++i) {
@@ -104,13 +104,13 @@ static void place_in(const work *w, placed *all)
         p->solid.axes = m3_mul(&back, &rotation);
         p->solid.at = m3_apply(&back, pz_kin_point(&w->kin, body, v3(0, 0, 0)));
         p->center = v3_add(p->solid.at, m3_apply(&p->solid.axes, p->middle));
-        p->moved = v3_norm(v3_sub(p->center, was)) + p->reach * difference(&p->solid.axes, &before);
+        p->moved = v3_norm(v3_sub(p->center, was)) + p->reach * rotation_distance(&p->solid.axes, &before);
     }
 }
 
 static void place(work *w)
 {
-    place_in(w, w->placed);
+    place_hulls(w, w->placed);
 }
 
 static pz_gap gap_of(work *w, watched *pair, double enough)
@@ -147,7 +147,7 @@ static bool is_candidate(const work *w, int a, int b)
            !pz_is_excluded(problem->excluded, problem->excluded_count, x->body, y->body);
 }
 
-static void let_overlap_at(work *w, const double *q)
+static void allow_overlaps_at(work *w, const double *q)
 {
     pz_kin_sweep(&w->kin, q);
     place(w);
@@ -161,7 +161,7 @@ static void let_overlap_at(work *w, const double *q)
 }
 
 // Which bodies always overlap: by random poses, until so many of them are apart that it cannot be.
-static void let_overlap_always(work *w)
+static void allow_frequent_overlaps(work *w)
 {
     uint64_t state = UINT64_C(0x9E3779B97F4A7C15);
     int most = (int)(SAMPLES * (1 - ALWAYS)), open = w->pair_count;
@@ -169,7 +169,7 @@ static void let_overlap_always(work *w)
         w->pairs[i].room = 0; // here: in how many poses they are apart
     }
     for (int k = 0; k < SAMPLES && open > 0; ++k) {
-        pz_draw_configuration(w->kin.model, &state, w->q);
+        pz_random_configuration(w->kin.model, &state, w->q);
         pz_kin_sweep(&w->kin, w->q);
         place(w);
         open = 0;
@@ -197,11 +197,11 @@ static void choose_pairs(work *w, poise_overlap *o)
     size_t bodies = (size_t)model->joint_count;
     memset(w->may, 0, (bodies * bodies + 1) * sizeof *w->may);
     poise_model_neutral(model, w->q);
-    let_overlap_at(w, w->q);
+    allow_overlaps_at(w, w->q);
     if (w->problem->rest) {
-        let_overlap_at(w, w->problem->rest);
+        allow_overlaps_at(w, w->problem->rest);
     }
-    let_overlap_always(w);
+    allow_frequent_overlaps(w);
     int kept = 0;
     for (int i = 0; i < w->pair_count; ++i) {
         watched pair = w->pairs[i];
@@ -232,7 +232,7 @@ static double depth_before(work *w, int frame, const watched *pair, bool *is_pla
     const poise_clip *before = w->problem->before;
     if (!*is_placed) {
         pz_kin_sweep(&w->kin, before->q + (size_t)frame * (size_t)before->nq);
-        place_in(w, w->earlier);
+        place_hulls(w, w->earlier);
         *is_placed = true;
     }
     w->tests += 1;
@@ -258,7 +258,7 @@ static void measure_overlaps(work *w, int frame, poise_overlap *o)
             deepest = max2(deepest, -pair->most);
             continue;
         }
-        pz_gap gap = gap_of(w, pair, w->ahead);
+        pz_gap gap = gap_of(w, pair, w->exact_within);
         pair->room = gap.distance;
         pair->most = gap.is_exact ? gap.distance : INFINITY;
         if (w->problem->before && gap.distance < 0) {
@@ -346,7 +346,7 @@ static poise_status check(const poise_overlap_problem *p, poise_error *error)
     return POISE_OK;
 }
 
-static void lay_out(work *w, pz_arena *arena, poise_hull **hulls, poise_vec3 **corners)
+static void overlap_lay_out(work *w, pz_arena *arena, poise_hull **hulls, poise_vec3 **corners)
 {
     const poise_overlap_problem *p = w->problem;
     size_t n = (size_t)w->count, bodies = (size_t)p->model->joint_count, own = p->hull_count == 0 ? n : 0;
@@ -395,7 +395,7 @@ static int list_candidates(work *w)
     return count;
 }
 
-static poise_status run(work *w, poise_overlap *o, poise_error *error)
+static poise_status measure_clip(work *w, poise_overlap *o, poise_error *error)
 {
     const poise_clip *clip = w->problem->clip;
     bool has_ground = v3_dot(w->problem->up, w->problem->up) > 0;
@@ -429,7 +429,7 @@ poise_status poise_overlap_measure(const poise_overlap_problem *problem, const p
     poise_overlap made = {.a = POISE_NONE, .b = POISE_NONE, .buried_body = POISE_NONE};
     work w = {.problem = problem,
               .count = problem->hull_count > 0 ? problem->hull_count : problem->shape_count,
-              .ahead = AHEAD / problem->metres};
+              .exact_within = EXACT_WITHIN / problem->metres};
     w.pair_room = w.count * (w.count - 1) / 2;
     if (w.count == 0) {
         *overlap = made;
@@ -441,14 +441,14 @@ poise_status poise_overlap_measure(const poise_overlap_problem *problem, const p
     poise_hull *hulls = NULL;
     poise_vec3 *corners = NULL;
     pz_arena arena = pz_arena_counting();
-    lay_out(&w, &arena, &hulls, &corners);
+    overlap_lay_out(&w, &arena, &hulls, &corners);
     size_t size = pz_arena_bytes(&arena);
     void *memory = pz_allocate(allocator, size);
     if (!memory) {
         return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory: overlaps need %g bytes", (double)size);
     }
     arena = pz_arena_over(memory, size);
-    lay_out(&w, &arena, &hulls, &corners);
+    overlap_lay_out(&w, &arena, &hulls, &corners);
     if (problem->hull_count == 0) {
         w.count = hulls_of_shapes(problem, hulls, corners);
     }
@@ -456,7 +456,7 @@ poise_status poise_overlap_measure(const poise_overlap_problem *problem, const p
     w.kin.model = problem->model;
     measure_hulls(&w);
     w.pair_count = list_candidates(&w);
-    status = run(&w, &made, error);
+    status = measure_clip(&w, &made, error);
     pz_release(allocator, memory);
     if (status == POISE_OK) {
         *overlap = made;

@@ -53,7 +53,7 @@ static bool is_candidate(const poise_model *model, const poise_shape *a, const p
 
 // ---- By trying -----------------------------------------------------------------------------------------------------------
 
-static double draw(const poise_model *model, const pz_step *step, int i, uint64_t *state)
+static double random_step(const poise_model *model, const pz_step *step, int i, uint64_t *state)
 {
     double most = pz_axis_slides(model, step->axis) ? LONGEST_SLIDE * model->unit : PZ_PI;
     double lower = max2(model->lower[step->q + i], -most), upper = min2(model->upper[step->q + i], most);
@@ -63,14 +63,14 @@ static double draw(const poise_model *model, const pz_step *step, int i, uint64_
     return clamp(lower + next_uniform(state) * (upper - lower), model->lower[step->q + i], model->upper[step->q + i]);
 }
 
-void pz_draw_configuration(const poise_model *model, uint64_t *state, double *q)
+void pz_random_configuration(const poise_model *model, uint64_t *state, double *q)
 {
     for (int k = 0; k < model->step_count; ++k) {
         const pz_step *step = &model->steps[k];
         int nq = step->own ? pz_step_nq(step->kind) : 0;
         if (step->kind != PZ_QUATERNION) {
             for (int i = 0; i < nq; ++i) {
-                q[step->q + i] = draw(model, step, i, state);
+                q[step->q + i] = random_step(model, step, i, state);
             }
         } else if (nq > 0) {
             double x = next_uniform(state) - 0.5, y = next_uniform(state) - 0.5, z = next_uniform(state) - 0.5;
@@ -163,7 +163,7 @@ static void sample(search *s, const poise_pairs_options *options)
     double touches = TOUCHES * s->model->unit, near = touches + options->margin;
     poise_model_neutral(s->model, s->q);
     for (int k = 0; k < options->samples; ++k) {
-        pz_draw_configuration(s->model, &state, s->q);
+        pz_random_configuration(s->model, &state, s->q);
         pz_kin_sweep(&s->kin, s->q);
         for (int i = 0; i < s->count; ++i) {
             s->placed[i] = pz_place(&s->kin, &s->shapes[i]);

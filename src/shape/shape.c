@@ -109,12 +109,6 @@ static pz_contact contact_turned(pz_contact contact)
 
 // ---- Segment and segment -------------------------------------------------------------------------------------------------
 
-static vec3 any_across(vec3 u)
-{
-    vec3 other = fabs(u.x) < 0.7 ? v3(1, 0, 0) : v3(0, 1, 0);
-    return v3_normalize(v3_cross(u, other));
-}
-
 static void add_slide(pz_contact *contact, pz_side side, vec3 along, double at, double half)
 {
     if (fabs(at) < half) {
@@ -136,7 +130,7 @@ static pz_contact segment_segment(const pz_segment *a, const pz_segment *b, doub
         add_slide(&contact, PZ_SIDE_A, u, s, a->half);
         add_slide(&contact, PZ_SIDE_B, v, t, b->half);
     } else {
-        contact.normal = square > PZ_PARALLEL ? v3_normalize(v3_cross(u, v)) : any_across(u);
+        contact.normal = square > PZ_PARALLEL ? v3_normalize(v3_cross(u, v)) : v3_across(u);
     }
     return contact;
 }
@@ -148,17 +142,12 @@ static vec3 column_of(const mat3 *R, int i)
     return i == 0 ? R->x : i == 1 ? R->y : R->z;
 }
 
-static vec3 get3(const double v[3])
-{
-    return v3(v[0], v[1], v[2]);
-}
-
 static pz_boxed_segment to_box(const pz_segment *segment, const pz_placed *box)
 {
     pz_boxed_segment s = {.half = segment->half};
-    pz_put3(m3_apply_transposed(&box->axes, v3_sub(segment->center, box->center)), s.p);
-    pz_put3(m3_apply_transposed(&box->axes, segment->along), s.e);
-    pz_put3(box->half, s.h);
+    v3_store(m3_apply_transposed(&box->axes, v3_sub(segment->center, box->center)), s.p);
+    v3_store(m3_apply_transposed(&box->axes, segment->along), s.e);
+    v3_store(box->half, s.h);
     return s;
 }
 
@@ -224,7 +213,7 @@ static pz_contact overlap(const pz_boxed_segment *s, const pz_placed *box)
 {
     parting best = best_parting(s, box->meets);
     double t = deepest_place(s, &best);
-    vec3 x = v3_mad(get3(s->p), t, get3(s->e)), n = get3(best.n);
+    vec3 x = v3_mad(v3_load(s->p), t, v3_load(s->e)), n = v3_load(best.n);
     pz_contact contact = {.normal = m3_apply(&box->axes, n), .gap = best.separation};
     contact.a = v3_add(box->center, m3_apply(&box->axes, x));
     contact.b = v3_mad(contact.a, -best.separation, contact.normal);
@@ -254,8 +243,8 @@ static pz_contact nearest_of(const pz_boxed_segment *s, const pz_segment *a, con
         return overlap(s, box);
     }
     pz_contact contact = {.gap = gap, .is_smooth = true, .face = clamped == 1 ? PZ_SIDE_B : PZ_SIDE_NONE};
-    contact.b = v3_add(box->center, m3_apply(&box->axes, get3(on)));
-    contact.normal = v3_scale(m3_apply(&box->axes, get3(out)), 1.0 / gap);
+    contact.b = v3_add(box->center, m3_apply(&box->axes, v3_load(on)));
+    contact.normal = v3_scale(m3_apply(&box->axes, v3_load(out)), 1.0 / gap);
     contact.a = v3_mad(contact.b, gap, contact.normal);
     if (inside && clamped > 1) {
         contact.slides[contact.slide_count++] = (pz_slide){PZ_SIDE_A, a->along};

@@ -116,6 +116,6 @@ static inline bool pz_groups_meet(uint32_t groups, uint32_t against, uint32_t ot
 }
 
 // A configuration within the limits.
-void pz_draw_configuration(const poise_model *model, uint64_t *state, double *q);
+void pz_random_configuration(const poise_model *model, uint64_t *state, double *q);
 
 #endif

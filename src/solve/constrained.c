@@ -469,21 +469,12 @@ static void pose_program(pz_constrained *w, const double *g, const pz_leaf_facto
     d->noise = w->constraints.closure > CLOSURE_EXACT ? w->noise : NULL;
 }
 
-static double dot(int n, const double *a, const double *b)
-{
-    double sum = 0.0;
-    for (int i = 0; i < n; ++i) {
-        sum += a[i] * b[i];
-    }
-    return sum;
-}
-
 // What is broken after the step by the linear model.
 static double predicted_broken(const pz_constrained *w, const double *x, int nv)
 {
     double broken = 0.0;
     for (int i = 0; i < w->at.count; ++i) {
-        double value = w->c[i] + dot(nv, w->J + (size_t)i * (size_t)nv, x);
+        double value = w->c[i] + pz_dot(w->J + (size_t)i * (size_t)nv, x, nv);
         broken += w->is_equality[i] ? fabs(value) : max2(0.0, -value);
     }
     return broken;
@@ -495,7 +486,7 @@ static double curvature(const pz_constrained *w, const double *x, int nv, bool e
     const double *H = exact ? w->exact : w->gauss_newton;
     double sum = 0.0;
     for (int i = 0; i < nv; ++i) {
-        sum += x[i] * dot(nv, H + (size_t)i * (size_t)nv, x);
+        sum += x[i] * pz_dot(H + (size_t)i * (size_t)nv, x, nv);
     }
     return sum;
 }
@@ -587,7 +578,7 @@ static void within_make_step(poise_solver *solver, pz_constrained *w, bool wants
     double cost = within_evaluate(solver, w, solver->step);
     double open = broken_at(w, &w->at);
     t->before = solver->at->cost + w->nu * open;
-    t->predicted = w->nu * (open - left) - dot(nv, w->g, solver->step) - 0.5 * curvature(w, solver->step, nv, exact);
+    t->predicted = w->nu * (open - left) - pz_dot(w->g, solver->step, nv) - 0.5 * curvature(w, solver->step, nv, exact);
     t->after = cost + w->nu * broken_at(w, &w->trial);
     if (!pz_is_accepted(t) && broken_at(w, &w->trial) > left + PZ_ROW_SPARE) {
         cost = within_correct(solver, w);

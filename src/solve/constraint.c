@@ -607,7 +607,7 @@ void pz_constraint_bend_tree(const pz_constraint_row *row, double weight, poise_
             if (joint->mass > 0) {
                 vec3 x = v3_add(o->kin.p[k], m3_apply(&o->kin.R[k], joint->mass_center));
                 vec3 f = v3_scale(row->contact.normal, weight * row->slope * joint->mass / model->total_mass);
-                pz_objective_bend(o, k, (wrench){v3_cross(x, f), f}, pz_turn_curvature(x, f));
+                pz_objective_add_curvature(o, k, (wrench){v3_cross(x, f), f}, pz_turn_curvature(x, f));
             }
         }
         return;
@@ -615,13 +615,13 @@ void pz_constraint_bend_tree(const pz_constraint_row *row, double weight, poise_
     sym3 none = {0};
     if (row->form == PZ_ROW_TURN) {
         vec3 n = v3_scale(row->torque, weight), zero = v3(0, 0, 0);
-        pz_objective_bend(o, row->body_a, (wrench){n, zero}, none);
-        pz_objective_bend(o, row->body_b, (wrench){v3_neg(n), zero}, none);
+        pz_objective_add_curvature(o, row->body_a, (wrench){n, zero}, none);
+        pz_objective_add_curvature(o, row->body_b, (wrench){v3_neg(n), zero}, none);
         return;
     }
     vec3 a = row->contact.a, b = row->contact.b, f = v3_scale(row->contact.normal, weight * row->slope), back = v3_neg(f);
-    pz_objective_bend(o, row->body_a, (wrench){v3_cross(a, f), f}, pz_turn_curvature(a, f));
-    pz_objective_bend(o, row->body_b, (wrench){v3_cross(b, back), back}, pz_turn_curvature(b, back));
+    pz_objective_add_curvature(o, row->body_a, (wrench){v3_cross(a, f), f}, pz_turn_curvature(a, f));
+    pz_objective_add_curvature(o, row->body_b, (wrench){v3_cross(b, back), back}, pz_turn_curvature(b, back));
 }
 
 // H += w (x y^T + y x^T)/2
@@ -677,16 +677,11 @@ static void add_along(const motions *m, double s, vec3 v, double *const rows[3],
     }
 }
 
-static vec3 across(vec3 n)
-{
-    return v3_normalize(v3_cross(n, fabs(n.x) < 0.7 ? v3(1, 0, 0) : v3(0, 1, 0)));
-}
-
 // -2 sum (w . R)(n . dw) - D sum (n . dw)^2, n . dw = w_face . (w x n)
 static void bend_face(const motions *m, const pz_contact *at, double weight, double *H)
 {
     double *const *turn = m->w[at->face == PZ_SIDE_A ? 0 : 1];
-    vec3 first = across(at->normal), second = v3_cross(at->normal, first);
+    vec3 first = v3_across(at->normal), second = v3_cross(at->normal, first);
     const vec3 axes[2] = {first, second};
     for (int k = 0; k < 2; ++k) {
         double *along = m->more[2 * k], *tilt = m->more[2 * k + 1];
@@ -700,7 +695,7 @@ static void bend_face(const motions *m, const pz_contact *at, double weight, dou
 // R^T K R - Y^T N^-1 Y, by a Cholesky factor of N
 static void bend_points(const motions *m, const pz_contact *at, double weight, double *H)
 {
-    vec3 n = at->normal, first = across(n), second = v3_cross(n, first);
+    vec3 n = at->normal, first = v3_across(n), second = v3_cross(n, first);
     double inverse = 1.0 / at->gap;
     add_along(m, 1.0, first, m->R, m->more[0]);
     add_along(m, 1.0, second, m->R, m->more[1]);
@@ -739,7 +734,7 @@ static void bend_points(const motions *m, const pz_contact *at, double weight, d
 // A . (w_a x w_b) + (u . w)(v . w)
 static void bend_turn(const motions *m, const pz_constraint_row *row, double weight, double *H)
 {
-    vec3 A = row->torque, first = across(A), second = v3_cross(v3_normalize(A), first);
+    vec3 A = row->torque, first = v3_across(A), second = v3_cross(v3_normalize(A), first);
     double *a1 = m->more[0], *a2 = m->more[1], *b1 = m->more[2], *b2 = m->more[3], *u = m->more[4], *v = m->more[5];
     add_along(m, 1.0, first, m->w[0], a1);
     add_along(m, 1.0, second, m->w[0], a2);

@@ -557,15 +557,6 @@ static poise_status check_distance(const poise_sensitivity *s, poise_error *erro
                         away);
 }
 
-static double dot(const double *a, const double *b, int n)
-{
-    double sum = 0.0;
-    for (int i = 0; i < n; ++i) {
-        sum += a[i] * b[i];
-    }
-    return sum;
-}
-
 static double *open_row(const poise_sensitivity *s, double *matrix, int i)
 {
     return matrix + (size_t)i * (size_t)s->rows.nv;
@@ -710,7 +701,7 @@ static void remove_parts(const poise_sensitivity *s, double *basis, int count, d
 {
     for (int n = 0; n < count; ++n) {
         const double *row = open_row(s, basis, n);
-        double part = dot(row, x, s->rows.nv);
+        double part = pz_dot(row, x, s->rows.nv);
         for (int i = 0; i < s->rows.nv; ++i) {
             x[i] -= part * row[i];
         }
@@ -727,13 +718,13 @@ static int orthonormalise(poise_sensitivity *s, double *from, int count, double 
     int nv = s->rows.nv, rank = 0;
     memset(parts, 0, (size_t)nv * (size_t)nv * sizeof *parts);
     for (int n = 0; n < count; ++n) {
-        s->y[n] = sqrt(dot(open_row(s, from, n), open_row(s, from, n), nv)); // what it was; 0: done with
+        s->y[n] = sqrt(pz_dot(open_row(s, from, n), open_row(s, from, n), nv)); // what it was; 0: done with
     }
     while (rank < count) {
         int best = -1;
         double most = NO_ROW, length = 0.0;
         for (int n = 0; n < count; ++n) {
-            double *row = open_row(s, from, n), left = s->y[n] > 0 ? sqrt(dot(row, row, nv)) : 0.0;
+            double *row = open_row(s, from, n), left = s->y[n] > 0 ? sqrt(pz_dot(row, row, nv)) : 0.0;
             if (left > most * s->y[n]) {
                 most = left / s->y[n];
                 length = left;
@@ -748,13 +739,13 @@ static int orthonormalise(poise_sensitivity *s, double *from, int count, double 
             vector[i] = row[i] / length;
         }
         remove_parts(s, basis, rank, vector, NULL); // once more, for what rounding left
-        double again = sqrt(dot(vector, vector, nv));
+        double again = sqrt(pz_dot(vector, vector, nv));
         for (int i = 0; i < nv; ++i) {
             vector[i] /= again;
         }
         ++rank;
         for (int n = 0; n < count; ++n) { // those that are done with have nothing left of it
-            double *other = open_row(s, from, n), part = s->y[n] > 0 ? dot(vector, other, nv) : 0.0;
+            double *other = open_row(s, from, n), part = s->y[n] > 0 ? pz_dot(vector, other, nv) : 0.0;
             open_row(s, parts, n)[rank - 1] = part;
             for (int i = 0; i < nv && part != 0; ++i) {
                 other[i] -= part * vector[i];
@@ -783,7 +774,7 @@ static void open_factor(poise_sensitivity *s, int count)
         double *row = open_row(s, open->dense, k), *c = open_row(s, open->R, k);
         remove_parts(s, open->dense, k, row, c);
         remove_parts(s, open->dense, k, row, c);
-        c[k] = sqrt(dot(row, row, nv));
+        c[k] = sqrt(pz_dot(row, row, nv));
         for (int n = 0; n < nv; ++n) {
             row[n] /= c[k];
         }
@@ -796,11 +787,11 @@ static void open_solve(poise_sensitivity *s, double *x)
     pz_open_factor *open = &s->open;
     double *y = s->y;
     for (int k = 0; k < open->rank; ++k) {
-        y[k] = dot(open_row(s, open->basis, k), x, s->rows.nv);
+        y[k] = pz_dot(open_row(s, open->basis, k), x, s->rows.nv);
     }
     for (int k = 0; k < open->rank; ++k) {
         const double *c = open_row(s, open->R, k);
-        y[k] = (y[k] - dot(c, y, k)) / c[k];
+        y[k] = (y[k] - pz_dot(c, y, k)) / c[k];
     }
     for (int k = open->rank - 1; k >= 0; --k) {
         for (int n = k + 1; n < open->rank; ++n) {
@@ -827,7 +818,7 @@ static double open_distance(poise_sensitivity *s, int count)
     open_factor(s, clear);
     memcpy(s->x, s->objective.gradient, (size_t)s->rows.nv * sizeof *s->x);
     open_solve(s, s->x);
-    return sqrt(dot(s->x, s->x, s->rows.nv));
+    return sqrt(pz_dot(s->x, s->x, s->rows.nv));
 }
 
 // The largest derivative of a goal's pull along the step s->x by one of its own numbers.
@@ -838,7 +829,7 @@ static double pull_along(poise_sensitivity *s, const poise_goal *goal)
     goal_backward(s, goal, &g);
     const double all[] = {g.translation.x, g.translation.y, g.translation.z, g.rotation.x,
                           g.rotation.y,    g.rotation.z,    g.weight,        g.rotation_weight};
-    double most = sqrt(dot(s->y, s->y, s->rows.nv));
+    double most = sqrt(pz_dot(s->y, s->y, s->rows.nv));
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
         most = max2(most, fabs(all[i]));
     }

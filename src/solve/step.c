@@ -371,7 +371,7 @@ int pz_stiffen_edges(poise_solver *solver, double spring)
         double xx = curvature * n1 * n1 + spring * n0 * n0, yy = curvature * n0 * n0 + spring * n1 * n1;
         double xy = (spring - curvature) * n0 * n1;
         int block = model->steps[model->joints[k].step_begin].block;
-        pz_bend_blocks(solver->at);
+        pz_add_block_curvature(solver->at);
         for (int kind = 0; kind < 2; ++kind) {
             sym3 *H = &solver->at->block[kind][block];
             *H = sym3_add(*H, (sym3){.xx = xx, .xy = xy, .yy = yy});

@@ -1,5 +1,5 @@
 // Functions of one coordinate: exact where they must be, smooth where they promise it, refused where they make no sense.
-#include "model/curve.h"
+#include "model/model.h"
 #include "support/skeleton.h"
 
 static pz_function packed(const poise_function *f, double *room)
