@@ -10,8 +10,8 @@
 //
 // Times are those of device events around a call, all in device memory, the median of --rounds. A million frames are 100,000
 // ten times. The first frames are judged: limits and distances by a forward kinematics on the host, apart from the kernels;
-// of those that are not reached, whether poise_solve, begun at the answer, lowers the cost by more than 1e-9 of it. The first
-// ones are solved on one core, too, in lanes (poise_batch_solve), for its time.
+// of those that are not reached, whether poise_solve, begun at the answer, lowers the cost by more than 1e-9 of it. The
+// first ones are solved on one core, too, in lanes (poise_batch_solve), for its time.
 #include "bench_device.h"
 
 #include <poise/batch.h>

@@ -1,10 +1,10 @@
 // The finish of a marker problem in double precision, from where the search has come, and its judgement.
 //
-//   ARRIVED   looked at the end of the best run, snapped to bounds that it is beside
-//   START     looked at the caller's start, moved inside the limits: where that end is no better, and in clips
-//   RUNNING   looked at a step
-//   BACK      looked at the current point again
-//   ANSWERED  looked at the answer as it is handed out, within the limits exactly: what is said about it is measured here
+//   ARRIVED   evaluated the end of the best run, snapped to bounds that it is beside
+//   START     evaluated the caller's start, moved inside the limits: where that end is no better, and in clips
+//   RUNNING   evaluated a step
+//   BACK      evaluated the current point again
+//   ANSWERED  evaluated the answer as it is handed out, within the limits exactly: what is said about it is measured here
 //
 // Where the cost falls fast, steps are those of Gauss and Newton; where a residual stays, of the exact Hessian where that is
 // positive definite. Dofs that a step takes out of their limits are held at the bound, and the step is solved for again:
@@ -98,30 +98,30 @@ PZ_INLINE void measure_body(const body_task *t, scalar *m, scalar cost, body_mea
 
 // ---- A problem -----------------------------------------------------------------------------------------------------------
 
-#define FINISH_SNAP       1e-6 // from a bound
-#define FINISH_LOOKS      150  // at most, and
-#define FINISH_MORE_LOOKS 500  // where it has saddles, and long valleys
-#define FINISH_SOLVES     4    // of the active set in one step
-#define FINISH_FALLS_FAST 0.2  // a step that leaves less than this share of the cost
-#define FINISH_LAMBDA     1e-9 // to begin with
-#define FINISH_LEAST      1e-15
-#define FINISH_MOST       1e8
-#define FINISH_FLAT       1e-15               // a share of the cost that its own rounding hides
-#define FINISH_NOTHING    (1e3 * FINISH_FLAT) // a share of the cost that is not worth a step
-#define FINISH_LAST       1e-9  // a share of the cost: after a Newton step that gains less the next one gains nothing
-#define FINISH_SETTLES    1e-12 // a share of the cost that is not worth a step where the gradient is small, too
-#define FINISH_SHORTEST   0.01
-#define FINISH_LONGER     4.0 // times the step, on the way from a saddle
-#define FINISH_LONGEST    1000.0
-#define FINISH_SINGLE     1e-5         // a share of the cost that single precision may be wrong by
-#define FINISH_PROOF      1e-6         // damping that hides no direction in which the cost falls
-#define FINISH_STUCK      3.2e-7       // tolerance of the gradient where no step lowers the cost (solve/step.c)
-#define FINISH_MARGIN     (1.0 - 1e-6) // of the tolerance: more than the last rounding of q changes
+#define FINISH_SNAP             1e-6 // from a bound
+#define FINISH_EVALUATIONS      150  // at most, and
+#define FINISH_MORE_EVALUATIONS 500  // where it has saddles, and long valleys
+#define FINISH_SOLVES           4    // of the active set in one step
+#define FINISH_FALLS_FAST       0.2  // a step that leaves less than this share of the cost
+#define FINISH_LAMBDA           1e-9 // to begin with
+#define FINISH_LEAST            1e-15
+#define FINISH_MOST             1e8
+#define FINISH_FLAT             1e-15               // a share of the cost that its own rounding hides
+#define FINISH_NOTHING          (1e3 * FINISH_FLAT) // a share of the cost that is not worth a step
+#define FINISH_LAST             1e-9  // a share of the cost: after a Newton step that gains less the next one gains nothing
+#define FINISH_SETTLES          1e-12 // a share of the cost that is not worth a step where the gradient is small, too
+#define FINISH_SHORTEST         0.01
+#define FINISH_LONGER           4.0 // times the step, on the way from a saddle
+#define FINISH_LONGEST          1000.0
+#define FINISH_SINGLE           1e-5         // a share of the cost that single precision may be wrong by
+#define FINISH_PROOF            1e-6         // damping that hides no direction in which the cost falls
+#define FINISH_STUCK            3.2e-7       // tolerance of the gradient where no step lowers the cost (solve/step.c)
+#define FINISH_MARGIN           (1.0 - 1e-6) // of the tolerance: more than the last rounding of q changes
 
 typedef enum finish_stage { FINISH_START, FINISH_ARRIVED, FINISH_RUNNING, FINISH_BACK, FINISH_ANSWERED } finish_stage;
 
 typedef struct body_finish {
-    int problem, looks, solves, moved_joints, active_limits;
+    int problem, evaluations, solves, moved_joints, active_limits;
     finish_stage stage;
     scalar scale;
     scalar start_cost, cost, worst, predicted;
@@ -205,7 +205,7 @@ PZ_INLINE finish_limits finish_clamp(const body_task *t, scalar *m)
 }
 
 // The coordinates at q into `trial`.
-PZ_INLINE void finish_look_at(const body_task *t, scalar *m, const double *q)
+PZ_INLINE void finish_set_trial(const body_task *t, scalar *m, const double *q)
 {
     BODY_LOOP
     for (int i = body_lane(); i < t->nq; i += BODY_LANES) {
@@ -389,7 +389,7 @@ PZ_INLINE void finish_begin(const body_task *t, const pz_cuda_tree_batch *batch,
                             scalar *m, body_finish *f)
 {
     bool found = !f->is_direct && work->best[problem].won < INT_MAX;
-    f->problem = problem, f->looks = f->solves = 0;
+    f->problem = problem, f->evaluations = f->solves = 0;
     f->stage = f->is_direct ? FINISH_START : FINISH_ARRIVED;
     f->start_cost = INFINITY;
     f->scale = body_take_problem(t, batch, problem, m);
@@ -426,7 +426,7 @@ PZ_INLINE void finish_propose(body_finish *f, scalar share)
 }
 
 // What is at the next trial: the one place where trials are made, in which threads of a warp meet again.
-PZ_INLINE body_look finish_look(const body_task *t, scalar *m, body_finish *f)
+PZ_INLINE body_value finish_evaluate(const body_task *t, scalar *m, body_finish *f)
 {
     if (f->proposes) {
         body_propose(t, m, f->share);
@@ -458,9 +458,9 @@ PZ_INLINE bool finish_settles(const body_task *t, const body_finish *f, scalar f
 
 // Beside a saddle steps of Gauss and Newton lead away from it, by little: where one gains more than it promises, the way
 // goes on in its direction, longer each time, as long as the cost falls.
-PZ_INLINE body_next finish_accept(const body_task *t, const body_look *look, scalar *m, body_finish *f)
+PZ_INLINE body_next finish_accept(const body_task *t, const body_value *value, scalar *m, body_finish *f)
 {
-    scalar fell = f->cost - look->cost, shrink = 2.0 * (fell / f->predicted) - 1.0;
+    scalar fell = f->cost - value->cost, shrink = 2.0 * (fell / f->predicted) - 1.0;
     bool is_newton = finish_proves(t, f) && f->clamped == 0 && f->share == 1.0 && fell >= 0.5 * f->predicted;
     bool is_last = is_newton && f->predicted <= (t->has_saddles ? FINISH_NOTHING : FINISH_LAST) * f->cost;
     bool settles = is_newton && !is_last && finish_settles(t, f, fell);
@@ -469,8 +469,8 @@ PZ_INLINE body_next finish_accept(const body_task *t, const body_look *look, sca
         f->lambda = scalar_max(f->lambda * scalar_max(least, 1.0 - shrink * shrink * shrink), FINISH_LEAST);
     }
     f->growth = 2.0;
-    f->falls_fast = look->cost < FINISH_FALLS_FAST * f->cost;
-    f->cost = look->cost, f->worst = look->worst;
+    f->falls_fast = value->cost < FINISH_FALLS_FAST * f->cost;
+    f->cost = value->cost, f->worst = value->worst;
     if (settles && !finish_is_met(t, f->cost, f->worst)) {
         measure_body(t, m, f->cost, &f->measure);
         is_last = f->is_measured = f->measure.cosine <= FINISH_STUCK;
@@ -481,7 +481,7 @@ PZ_INLINE body_next finish_accept(const body_task *t, const body_look *look, sca
     }
     if (f->is_bent && f->clamped == 0 && f->share >= 1.0 && f->share < FINISH_LONGEST && fell > 1.5 * f->predicted) {
         finish_propose(f, FINISH_LONGER * f->share);
-        return BODY_LOOK;
+        return BODY_EVALUATE;
     }
     return BODY_SOLVE;
 }
@@ -497,7 +497,7 @@ PZ_INLINE body_next finish_reject(const body_task *t, body_finish *f)
     if (f->share > 1.0) { // far enough
         finish_propose(f, 0.0);
         f->stage = FINISH_BACK;
-        return BODY_LOOK;
+        return BODY_EVALUATE;
     }
     f->lambda = scalar_max(f->lambda * f->growth, 1e-6);
     f->growth *= 2.0;
@@ -506,7 +506,7 @@ PZ_INLINE body_next finish_reject(const body_task *t, body_finish *f)
         f->share = 0.0;
         f->stage = FINISH_BACK;
     }
-    return BODY_LOOK;
+    return BODY_EVALUATE;
 }
 
 // ---- The report --------------------------------------------------------------------------------------------------------
@@ -568,12 +568,12 @@ PZ_INLINE void finish_report(const body_task *t, const pz_cuda_tree_batch *batch
     if (!batch->answers) {
         return;
     }
-    int last = won < t->restarts ? won : t->restarts, looks = 0;
+    int last = won < t->restarts ? won : t->restarts, evaluations = 0;
     BODY_LOOP
     for (int run = body_lane(); run <= last && !f->is_direct; run += BODY_LANES) {
-        looks += passes[run];
+        evaluations += passes[run];
     }
-    looks = body_count(looks);
+    evaluations = body_count(evaluations);
     double length = sqrt(f->worst), angle = 0.0;
     if (t->has_arrows) {
         finish_errors(t, m, &length, &angle);
@@ -583,8 +583,8 @@ PZ_INLINE void finish_report(const body_task *t, const pz_cuda_tree_batch *batch
     }
     poise_cuda_tree_answer *a = &batch->answers[f->problem];
     a->outcome = finish_outcome(t, f);
-    a->iterations = looks + f->solves;
-    a->evaluations = looks + f->looks;
+    a->iterations = evaluations + f->solves;
+    a->evaluations = evaluations + f->evaluations;
     a->restarts = last;
     a->active_limits = f->active_limits;
     a->moved_joints = f->moved_joints;
@@ -605,47 +605,49 @@ PZ_INLINE bool finish_is_close(const body_task *t, const scalar *m)
     return 8.0 * REAL_EPSILON * (sqrt(rv_dot(base, base)) + t->size) < (1.0 - FINISH_MARGIN) * t->tolerance;
 }
 
-// After a look: BODY_LOOK, BODY_SOLVE, or the end (finish_end), BODY_FOUND or BODY_LOST.
+// After an evaluation: BODY_EVALUATE, BODY_SOLVE, or the end (finish_end), BODY_FOUND or BODY_LOST.
 PZ_INLINE body_next finish_judge(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work,
-                                 const body_look *look, scalar *m, body_finish *f)
+                                 const body_value *value, scalar *m, body_finish *f)
 {
     body_next next;
-    bool falls = look->cost < f->cost;
-    f->looks += 1;
+    bool falls = value->cost < f->cost;
+    f->evaluations += 1;
     if (f->stage == FINISH_ANSWERED) {
-        f->cost = look->cost, f->worst = look->worst;
+        f->cost = value->cost, f->worst = value->worst;
         return BODY_FOUND;
     }
     // the start's cost is that of single precision; clips, which may be longer than `work`, have none
     double most = t->has_saddles ? 1.0 - FINISH_SINGLE : 1.0 + FINISH_SINGLE;
-    if (f->stage == FINISH_ARRIVED && !(look->cost <= most * (double)work->best[f->problem].start_cost)) {
+    if (f->stage == FINISH_ARRIVED && !(value->cost <= most * (double)work->best[f->problem].start_cost)) {
         f->stage = FINISH_START;
-        finish_look_at(t, m, finish_q(t, batch, f));
-        return BODY_LOOK;
+        finish_set_trial(t, m, finish_q(t, batch, f));
+        return BODY_EVALUATE;
     }
     bool begins = f->stage == FINISH_START || f->stage == FINISH_ARRIVED;
     if (begins || (f->stage == FINISH_RUNNING && falls)) {
         body_accept(t, m);
     }
     if (begins) {
-        f->start_cost = f->stage == FINISH_START ? look->cost : INFINITY;
+        f->start_cost = f->stage == FINISH_START ? value->cost : INFINITY;
         f->stage = FINISH_RUNNING;
-        f->cost = look->cost, f->worst = look->worst;
+        f->cost = value->cost, f->worst = value->worst;
         next = !(f->cost < INFINITY) ? BODY_LOST : finish_is_met(t, f->cost, f->worst) ? BODY_FOUND : BODY_SOLVE;
     } else if (f->stage == FINISH_BACK) {
         f->stage = FINISH_RUNNING;
         next = f->lambda > FINISH_MOST ? BODY_LOST : BODY_SOLVE;
         f->is_stuck = f->is_stuck || next == BODY_LOST;
     } else {
-        next = falls ? finish_accept(t, look, m, f) : finish_reject(t, f);
+        next = falls ? finish_accept(t, value, m, f) : finish_reject(t, f);
     }
-    return f->looks >= (t->has_saddles ? FINISH_MORE_LOOKS : FINISH_LOOKS) && next != BODY_FOUND ? BODY_LOST : next;
+    return f->evaluations >= (t->has_saddles ? FINISH_MORE_EVALUATIONS : FINISH_EVALUATIONS) && next != BODY_FOUND
+               ? BODY_LOST
+               : next;
 }
 
 // ---- Steps ---------------------------------------------------------------------------------------------------------------
 
 // A solve for the step within the limits: by the exact Hessian if the residual stays and that is positive definite, with the
-// dofs held that left before. BODY_SOLVE: once more; BODY_LOOK: at the trial, where the step leads; BODY_FOUND: the end.
+// dofs held that left before. BODY_SOLVE: once more; BODY_EVALUATE: at the trial, where the step leads; BODY_FOUND: the end.
 PZ_INLINE body_next finish_solve(const body_task *t, scalar *m, body_finish *f)
 {
     if (f->rounds == 0) {
@@ -681,7 +683,7 @@ PZ_INLINE body_next finish_solve(const body_task *t, scalar *m, body_finish *f)
     }
     if (f->predicted > 0) {
         finish_propose(f, 1.0);
-        return BODY_LOOK;
+        return BODY_EVALUATE;
     }
     f->lambda = scalar_max(f->lambda * f->growth, 1e-6); // limits have cut off what it promised
     f->growth *= 2.0;
@@ -689,8 +691,8 @@ PZ_INLINE body_next finish_solve(const body_task *t, scalar *m, body_finish *f)
     return f->is_stuck ? BODY_LOST : BODY_SOLVE;
 }
 
-// The end of a problem: its answer, and what is said about that. False: a look at the answer as it is handed out comes
-// first.
+// The end of a problem: its answer, and what is said about that. False: an evaluation at the answer as it is handed out
+// comes first.
 PZ_INLINE bool finish_end(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work, scalar *m,
                           body_next next, body_finish *f)
 {

@@ -9,8 +9,8 @@
 
 #include <math.h>
 
-// All functions are part of their kernel (PZ_INLINE): there the compiler knows where task and state lie, and numbers of the task are
-// operands of instructions.
+// All functions are part of their kernel (PZ_INLINE): there the compiler knows where task and state lie, and numbers of the
+// task are operands of instructions.
 
 // Loops over the tree stay loops: unrolled, a pass is larger than the device's cache for programs.
 #ifdef __CUDACC__
@@ -196,8 +196,8 @@ PZ_INLINE rmat rotation_polynomial(scalar p, scalar r, rvec v)
     return M;
 }
 
-// exp(v) = I + a W + b W^2, and its left Jacobian I + b W + c W^2 (num/rotation.c has the series, c_4 and c_5, and the closed
-// forms beyond them).
+// exp(v) = I + a W + b W^2, and its left Jacobian I + b W + c W^2 (num/rotation.c has the series, c_4 and c_5, and the
+// closed forms beyond them).
 PZ_INLINE void rotation_of(rvec v, rmat *turn, rmat *jacobian)
 {
     scalar x = rv_dot(v, v), a, b, c;

@@ -257,11 +257,11 @@ PZ_INLINE void body_move(const body_task *t, scalar *m, int k, body_frame *f)
     body_put(m, t->at.place + 3 * k, slid);
 }
 
-// What a look at the trial tells.
-typedef struct body_look {
+// What an evaluation at the trial tells.
+typedef struct body_value {
     scalar cost;
     scalar worst; // largest squared distance of a marker that counts from its target; directions are scaled
-} body_look;
+} body_value;
 
 // The larger one; what is not a number is larger than any.
 PZ_INLINE scalar body_worse(scalar a, scalar b)
@@ -281,20 +281,20 @@ PZ_INLINE scalar body_arrow_scale(const body_task *t, int i)
 #endif
 }
 
-// One marker, whose place is x, and its part of the look.
-PZ_INLINE void body_compare(const body_task *t, scalar *m, int i, rvec x, scalar scale, body_look *look)
+// One marker, whose place is x, and its part of the evaluation.
+PZ_INLINE void body_compare(const body_task *t, scalar *m, int i, rvec x, scalar scale, body_value *value)
 {
     rvec r = rv_sub(x, body_get(m, t->at.target + 3 * i));
     scalar w = AT(m, t->at.weight + i), square = rv_dot(r, r), counts = square * scale;
     body_put(m, t->at.point + 3 * i, x);
-    look->cost = scalar_fma(w, t->has_losses ? body_loss_at(t, i, square).rho : square, look->cost);
-    look->worst = w > 0 || square != square ? body_worse(look->worst, counts) : look->worst;
+    value->cost = scalar_fma(w, t->has_losses ? body_loss_at(t, i, square).rho : square, value->cost);
+    value->worst = w > 0 || square != square ? body_worse(value->worst, counts) : value->worst;
 }
 
-// A chain from its first joint on, and its part of the look.
+// A chain from its first joint on, and its part of the evaluation.
 PZ_INLINE void forward_chain(const body_task *t, scalar *m, int c)
 {
-    body_look look = {0, 0};
+    body_value value = {0, 0};
     body_frame f = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, {0, 0, 0}};
     BODY_LOOP
     for (int k = t->chains[c].begin; k < t->chains[c].end; ++k) {
@@ -309,17 +309,17 @@ PZ_INLINE void forward_chain(const body_task *t, scalar *m, int c)
             const scalar *n = body_numbers(t) + t->marker_numbers + BODY_MARKER * i;
             rvec x = rm_apply(&f.R, body_constant(n));
             bool is_arrow = i >= joint->marker_end;
-            body_compare(t, m, i, is_arrow ? x : rv_add(f.p, x), is_arrow ? body_arrow_scale(t, i) : 1, &look);
+            body_compare(t, m, i, is_arrow ? x : rv_add(f.p, x), is_arrow ? body_arrow_scale(t, i) : 1, &value);
         }
 #ifdef BODY_DOUBLE
-        look.cost += t->has_pulls ? body_pull_cost(t, m, joint, t->at.trial) : (scalar)0;
+        value.cost += t->has_pulls ? body_pull_cost(t, m, joint, t->at.trial) : (scalar)0;
 #endif
     }
-    AT(m, t->at.parts + BODY_PARTS * c) = look.cost;
-    AT(m, t->at.parts + BODY_PARTS * c + 1) = look.worst;
+    AT(m, t->at.parts + BODY_PARTS * c) = value.cost;
+    AT(m, t->at.parts + BODY_PARTS * c + 1) = value.worst;
 }
 
-PZ_INLINE body_look body_forward(const body_task *t, scalar *restrict m)
+PZ_INLINE body_value body_forward(const body_task *t, scalar *restrict m)
 {
     BODY_KNOWN(m);
     BODY_LOOP
@@ -330,13 +330,13 @@ PZ_INLINE body_look body_forward(const body_task *t, scalar *restrict m)
         }
         body_meet();
     }
-    body_look look = {0, 0};
+    body_value value = {0, 0};
     for (int c = 0; c < t->chain_count; ++c) {
-        look.cost += AT(m, t->at.parts + BODY_PARTS * c);
-        look.worst = body_worse(look.worst, AT(m, t->at.parts + BODY_PARTS * c + 1));
+        value.cost += AT(m, t->at.parts + BODY_PARTS * c);
+        value.worst = body_worse(value.worst, AT(m, t->at.parts + BODY_PARTS * c + 1));
     }
-    look.cost = (scalar)0.5 * (look.cost + body_pull(t, m, t->nv));
-    return look;
+    value.cost = (scalar)0.5 * (value.cost + body_pull(t, m, t->nv));
+    return value;
 }
 
 // ---- Up ------------------------------------------------------------------------------------------------------------------

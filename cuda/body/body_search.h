@@ -1,16 +1,16 @@
-// The search for a marker problem in single precision: one run, look by look.
+// The search for a marker problem in single precision: one run, evaluation by evaluation.
 //
-//   START     looked at the start: a free root is laid onto the markers where the start is cold, and in every restart
-//   ALIGNED   looked at that
-//   RUNNING   looked at a step: accepted where the cost is lower; otherwise a quarter of it is looked at next, and the
+//   START     evaluated the start: a free root is laid onto the markers where the start is cold, and in every restart
+//   ALIGNED   evaluated that
+//   RUNNING   evaluated a step: accepted where the cost is lower; otherwise a quarter of it is evaluated next, and the
 //             damping grows for the next solve
-//   BACK      looked at the current point again, since steps as short as these say nothing
-//   MOVED     looked at other places of some limbs
+//   BACK      evaluated the current point again, since steps as short as these say nothing
+//   MOVED     evaluated other places of some limbs
 //
-// A run ends where every marker is near its target (FOUND), or where it is not worth going on: it stands still, six looks
-// leave most of the cost, or it has had its looks (LOST). Where it has met the tips of some limbs by then and missed those
-// of others, the limbs that missed are moved elsewhere and it goes on: four limbs that are each met by every second start
-// would all be met by one in sixteen.
+// A run ends where every marker is near its target (FOUND), or where it is not worth going on: it stands still, six
+// evaluations leave most of the cost, or it has had its evaluations (LOST). Where it has met the tips of some limbs by then
+// and missed those of others, the limbs that missed are moved elsewhere and it goes on: four limbs that are each met by
+// every second start would all be met by one in sixteen.
 #ifndef POISE_CUDA_BODY_SEARCH_H
 #define POISE_CUDA_BODY_SEARCH_H
 
@@ -199,7 +199,7 @@ PZ_INLINE bool body_align(const body_task *t, scalar *m)
 // ---- A run ---------------------------------------------------------------------------------------------------------------
 
 #define SEARCH_NEAR       2e-5f // of the size of the body: what is this near is left to double precision, which seldom steps
-#define SEARCH_DROP_LOOKS 6
+#define SEARCH_DROP_AFTER 6
 #define SEARCH_DROP       0.7f  // share of the cost
 #define SEARCH_DROP_COST  4e-7f // of the square of the size: runs this near are never dropped
 #define SEARCH_STANDS     1e-6f // share of the cost; and
@@ -217,7 +217,7 @@ PZ_INLINE bool body_align(const body_task *t, scalar *m)
 typedef enum search_stage { SEARCH_START, SEARCH_ALIGNED, SEARCH_RUNNING, SEARCH_BACK, SEARCH_MOVED } search_stage;
 
 typedef struct body_run {
-    int problem, run, looks;
+    int problem, run, evaluations;
     int moves; // of limbs
     search_stage stage;
     scalar scale; // mean weight
@@ -226,7 +226,7 @@ typedef struct body_run {
     scalar share;
     scalar lambda, growth;
     scalar marked; // cost at the last mark
-    int since;     // looks since then
+    int since;     // evaluations since then
 } body_run;
 
 // ---- Starts --------------------------------------------------------------------------------------------------------------
@@ -281,7 +281,7 @@ PZ_INLINE void search_propose(body_run *r, scalar share)
 }
 
 // What is at the next trial: the one place where trials are made, in which threads of a warp meet again.
-PZ_INLINE body_look search_look(const body_task *t, scalar *m, body_run *r)
+PZ_INLINE body_value search_evaluate(const body_task *t, scalar *m, body_run *r)
 {
     body_meet();
     if (r->proposes) {
@@ -294,7 +294,7 @@ PZ_INLINE body_look search_look(const body_task *t, scalar *m, body_run *r)
 PZ_INLINE void search_begin(const body_task *t, const pz_cuda_tree_batch *batch, int problem, int run, scalar *m,
                             body_run *r)
 {
-    r->problem = problem, r->run = run, r->looks = r->moves = 0;
+    r->problem = problem, r->run = run, r->evaluations = r->moves = 0;
     r->stage = SEARCH_START;
     r->scale = body_take_problem(t, batch, problem, m);
     r->cost = r->start_cost = r->marked = INFINITY;
@@ -324,33 +324,33 @@ PZ_INLINE float search_near(const body_task *t)
     return fast_at_least(SEARCH_NEAR * (float)t->size, (float)t->tolerance);
 }
 
-PZ_INLINE bool search_is_near(const body_task *t, const body_look *look)
+PZ_INLINE bool search_is_near(const body_task *t, const body_value *value)
 {
     float near = search_near(t);
-    return look->worst <= near * near;
+    return value->worst <= near * near;
 }
 
 // The trial is where the run begins, or goes on.
-PZ_INLINE body_next search_arrive(const body_task *t, const body_look *look, body_run *r)
+PZ_INLINE body_next search_arrive(const body_task *t, const body_value *value, body_run *r)
 {
     r->stage = SEARCH_RUNNING;
-    r->cost = r->marked = look->cost;
+    r->cost = r->marked = value->cost;
     r->since = 0;
-    return search_is_near(t, look) ? BODY_FOUND : look->cost < INFINITY ? BODY_SOLVE : BODY_LOST;
+    return search_is_near(t, value) ? BODY_FOUND : value->cost < INFINITY ? BODY_SOLVE : BODY_LOST;
 }
 
 // Nielsen's rule, shrinking less where the start is far.
-PZ_INLINE body_next search_accept(const body_task *t, const body_look *look, body_run *r)
+PZ_INLINE body_next search_accept(const body_task *t, const body_value *value, body_run *r)
 {
-    float least = t->is_cold || r->run > 0 ? 0.33f : 0.1f, fell = r->cost - look->cost;
+    float least = t->is_cold || r->run > 0 ? 0.33f : 0.1f, fell = r->cost - value->cost;
     if (r->share == 1.0f) {
         float shrink = 2.0f * (fell / r->predicted) - 1.0f;
         r->lambda = fast_at_least(SEARCH_LEAST, r->lambda * fast_at_least(least, 1.0f - shrink * shrink * shrink));
     }
     r->growth = 2.0f;
     bool stands = fell <= (t->restarts > 0 ? SEARCH_STANDS : SEARCH_STANDS_ONE) * r->cost;
-    r->cost = look->cost;
-    return search_is_near(t, look) ? BODY_FOUND : stands ? BODY_LOST : BODY_SOLVE;
+    r->cost = value->cost;
+    return search_is_near(t, value) ? BODY_FOUND : stands ? BODY_LOST : BODY_SOLVE;
 }
 
 PZ_INLINE body_next search_reject(body_run *r)
@@ -365,13 +365,13 @@ PZ_INLINE body_next search_reject(body_run *r)
         r->share = 0.0f;
         r->stage = SEARCH_BACK;
     }
-    return BODY_LOOK;
+    return BODY_EVALUATE;
 }
 
-// Have the last looks left most of the cost?
+// Have the last evaluations left most of the cost?
 PZ_INLINE bool search_creeps(const body_task *t, body_run *r)
 {
-    if (++r->since < SEARCH_DROP_LOOKS) {
+    if (++r->since < SEARCH_DROP_AFTER) {
         return false;
     }
     float size = (float)t->size;
@@ -383,7 +383,7 @@ PZ_INLINE bool search_creeps(const body_task *t, body_run *r)
 
 // ---- Limbs ---------------------------------------------------------------------------------------------------------------
 
-// Has the last look missed the tip of a chain that is a limb?
+// Has the last evaluation missed the tip of a chain that is a limb?
 PZ_INLINE bool search_misses(const body_task *t, const scalar *m, int c)
 {
     float near = search_near(t);
@@ -453,42 +453,43 @@ PZ_INLINE bool search_move_limbs(const body_task *t, scalar *m, body_run *r)
 // ---- Looks ---------------------------------------------------------------------------------------------------------------
 
 // Is the trial to be the current point?
-PZ_INLINE bool search_takes(const body_look *look, const body_run *r)
+PZ_INLINE bool search_takes(const body_value *value, const body_run *r)
 {
     bool may_stay = r->stage == SEARCH_RUNNING || (r->stage == SEARCH_ALIGNED && r->run == 0);
-    return r->stage != SEARCH_BACK && (!may_stay || look->cost < r->cost);
+    return r->stage != SEARCH_BACK && (!may_stay || value->cost < r->cost);
 }
 
-PZ_INLINE body_next search_judge(const body_task *t, const body_look *look, scalar *m, body_run *r)
+PZ_INLINE body_next search_judge(const body_task *t, const body_value *value, scalar *m, body_run *r)
 {
     body_next next;
-    bool takes = search_takes(look, r);
-    r->looks += 1;
+    bool takes = search_takes(value, r);
+    r->evaluations += 1;
     if (takes) {
         body_accept(t, m);
     }
     if (r->stage == SEARCH_START) {
-        r->start_cost = look->cost;
-        next = search_arrive(t, look, r);
+        r->start_cost = value->cost;
+        next = search_arrive(t, value, r);
         if (next != BODY_FOUND && t->can_align && (t->is_cold || r->run > 0) && body_align(t, m)) {
             r->stage = SEARCH_ALIGNED;
-            next = BODY_LOOK;
+            next = BODY_EVALUATE;
         }
     } else if (r->stage == SEARCH_BACK) {
         r->stage = SEARCH_RUNNING;
         next = r->lambda > SEARCH_MOST ? BODY_LOST : BODY_SOLVE;
     } else if (r->stage == SEARCH_RUNNING) {
-        next = takes ? search_accept(t, look, r) : search_reject(r);
+        next = takes ? search_accept(t, value, r) : search_reject(r);
     } else if (takes) {
-        next = search_arrive(t, look, r);
+        next = search_arrive(t, value, r);
     } else { // the alignment has made it worse
         r->stage = SEARCH_BACK;
         search_propose(r, 0);
-        next = BODY_LOOK;
+        next = BODY_EVALUATE;
     }
-    bool is_over = r->looks >= (1 + r->moves) * t->max_iterations || (r->stage == SEARCH_RUNNING && search_creeps(t, r));
-    next = (next == BODY_SOLVE || next == BODY_LOOK) && is_over ? BODY_LOST : next;
-    return next == BODY_LOST && t->has_limbs && search_move_limbs(t, m, r) ? BODY_LOOK : next;
+    bool is_over =
+        r->evaluations >= (1 + r->moves) * t->max_iterations || (r->stage == SEARCH_RUNNING && search_creeps(t, r));
+    next = (next == BODY_SOLVE || next == BODY_EVALUATE) && is_over ? BODY_LOST : next;
+    return next == BODY_LOST && t->has_limbs && search_move_limbs(t, m, r) ? BODY_EVALUATE : next;
 }
 
 // ---- The best of several runs --------------------------------------------------------------------------------------------
@@ -505,7 +506,7 @@ PZ_INLINE bool search_precedes(const body_run *r, bool found, int won, int best_
 
 PZ_INLINE uint16_t search_passes(const body_run *r)
 {
-    return (uint16_t)(r->looks < UINT16_MAX ? r->looks : UINT16_MAX);
+    return (uint16_t)(r->evaluations < UINT16_MAX ? r->evaluations : UINT16_MAX);
 }
 
 PZ_INLINE void search_keep(const body_task *t, const scalar *m, const body_run *r, float *end)

@@ -1,4 +1,5 @@
-// A problem under way: who works on it, where its numbers lie (body_layout), and how it is taken up from the caller's arrays.
+// A problem under way: who works on it, where its numbers lie (body_layout), and how it is taken up from the caller's
+// arrays.
 #ifndef POISE_CUDA_BODY_STATE_H
 #define POISE_CUDA_BODY_STATE_H
 
@@ -161,12 +162,12 @@ PZ_INLINE body_loss body_loss_at(const body_task *t, int marker, scalar s)
 
 // ---- The problem ---------------------------------------------------------------------------------------------------------
 
-// Coordinates of the state are those of q, but that lengths are relative to the mean of the targets: a free root's slides are
-// counted from there, other joints on the world are shifted.
+// Coordinates of the state are those of q, but that lengths are relative to the mean of the targets: a free root's slides
+// are counted from there, other joints on the world are shifted.
 
-// How a problem is going on after a look at its trial.
+// How a problem is going on after an evaluation at its trial.
 typedef enum body_next {
-    BODY_LOOK, // at the trial, which is another one
+    BODY_EVALUATE, // at the trial, which is another one
     BODY_SOLVE,
     BODY_FOUND,
     BODY_LOST

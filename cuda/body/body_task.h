@@ -64,7 +64,7 @@ typedef enum body_part { BODY_POINT = 0, BODY_AXIS_X, BODY_AXIS_Y, BODY_AXIS_Z, 
 
 // Where the parts of a problem's state begin.
 typedef struct body_layout {
-    int q, trial;        // nq: the current point; the one to look at
+    int q, trial;        // nq: the current point; the one to evaluate
     int step;            // nv
     int axis;            // 3 nv: direction of each dof
     int place;           // 3 by joint: its origin

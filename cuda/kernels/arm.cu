@@ -1,7 +1,7 @@
 // Arm poses on the device: stages, each of which takes what the one before left.
 //
 //   search   a thread for each target, some searches in single precision; a thread that is done takes the next target
-//   check    what came near is looked at in double; most of it is within the tolerance. Where shapes are kept apart, what
+//   check    what came near is evaluated in double; most of it is within the tolerance. Where shapes are kept apart, what
 //            collides is searched again from the next start on, all such targets together: a round of both stages
 //   settle   what is not is brought there by the library's own search, in double
 //   hard     a warp for each target that is left, a search in each lane
@@ -236,7 +236,7 @@ __global__ void __launch_bounds__(THREADS, 4) search_kernel(const __grid_constan
             break;
         }
         fast_point at;
-        fast_look(&chain, N, &target, &run, &at);
+        fast_evaluate(&chain, N, &target, &run, &at);
         fast_end end = fast_judge(&at, &run);
         if (end == FAST_DROPPED && index >= 0) {
             number += 1;
@@ -261,8 +261,8 @@ __global__ void __launch_bounds__(THREADS, 4) search_kernel(const __grid_constan
     }
 }
 
-// Most of what came near is within the tolerance: one look in double, and no more registers than that needs. Where shapes
-// are kept apart, what collides is searched again in the next round.
+// Most of what came near is within the tolerance: one evaluation in double, and no more registers than that needs. Where
+// shapes are kept apart, what collides is searched again in the next round.
 template <int N, bool APART>
 __device__ __forceinline__ void check_one(const pz_cuda_task &task, const pz_cuda_work &work, const pz_cuda_batch &batch,
                                           int index, int round)
@@ -359,7 +359,7 @@ __device__ bool search_side_by_side(const pz_cuda_task &task, const pz_fast_chai
         do {
             if (!is_resolved && end == FAST_GOES_ON) {
                 fast_point at;
-                fast_look(&chain, N, &aim, &run, &at);
+                fast_evaluate(&chain, N, &aim, &run, &at);
                 end = fast_judge(&at, &run);
                 if (end != FAST_DROPPED) {
                     fast_step(&chain, N, &at, &run);

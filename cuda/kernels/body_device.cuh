@@ -1,5 +1,5 @@
-// Bodies with markers on the device: what its four kernels share. Each is compiled from body/ for a number type and for those who
-// work on a problem:
+// Bodies with markers on the device: what its four kernels share. Each is compiled from body/ for a number type and for
+// those who work on a problem:
 //
 //   body_search.cu         single precision, a thread for each run
 //   body_search_team.cu    the same by teams (BODY_TEAM)

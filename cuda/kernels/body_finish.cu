@@ -13,7 +13,7 @@ __global__ void __launch_bounds__(PZ_BODY_THREADS, BLOCKS)
 {
     const body_task own = is_shared ? with_shared_tables<double>(&given) : given, *t = &own;
     double *m = state_of<double>(work.state, t->at.size);
-    bool busy = false, more = true, solves = false; // once more, without a look
+    bool busy = false, more = true, solves = false; // once more, without an evaluation
     frame_place place = {0, 0};
     body_finish f;
     f.is_direct = clips.begin != NULL;
@@ -30,14 +30,14 @@ __global__ void __launch_bounds__(PZ_BODY_THREADS, BLOCKS)
             }
         }
         __syncwarp();
-        body_look look = {0, 0};
+        body_value value = {0, 0};
         if (busy && !solves) {
-            look = finish_look(t, m, &f);
+            value = finish_evaluate(t, m, &f);
         }
         __syncwarp();
-        body_next next = solves ? BODY_SOLVE : BODY_LOOK;
+        body_next next = solves ? BODY_SOLVE : BODY_EVALUATE;
         if (busy && !solves) {
-            next = finish_judge(t, &batch, &work, &look, m, &f);
+            next = finish_judge(t, &batch, &work, &value, m, &f);
         }
         __syncwarp();
         if (next == BODY_SOLVE) {

@@ -11,7 +11,7 @@ __global__ void __launch_bounds__(32)
     const body_task own = with_shared_tables<double>(&given), *t = &own;
     double *m = team_state<double>(t);
     unsigned all = teams == TEAMS ? WHOLE_WARP : (1u << BODY_LANES * teams) - 1;
-    bool busy = false, more = true, solves = false; // once more, without a look
+    bool busy = false, more = true, solves = false; // once more, without an evaluation
     frame_place place = {0, 0};
     body_finish f;
     f.is_direct = clips.begin != NULL;
@@ -29,14 +29,14 @@ __global__ void __launch_bounds__(32)
         if (!__any_sync(all, busy)) {
             return;
         }
-        body_look look = {0, 0};
+        body_value value = {0, 0};
         if (busy && !solves) {
-            look = finish_look(t, m, &f);
+            value = finish_evaluate(t, m, &f);
         }
         __syncwarp(all);
-        body_next next = solves ? BODY_SOLVE : BODY_LOOK;
+        body_next next = solves ? BODY_SOLVE : BODY_EVALUATE;
         if (busy && !solves) {
-            next = finish_judge(t, &batch, &work, &look, m, &f);
+            next = finish_judge(t, &batch, &work, &value, m, &f);
         }
         __syncwarp(all);
         if (next == BODY_SOLVE) {

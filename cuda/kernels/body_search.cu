@@ -2,8 +2,8 @@
 //
 // Threads stay, and take the next run when theirs has ended: all first runs, then all second ones, and so on, so that
 // restarts of few problems run side by side. A run is left as soon as one before it has met the goals; those before it are
-// never cut short, so that the answer does not depend on timing. A pass is a look and a solve; threads of a warp do each
-// part together.
+// never cut short, so that the answer does not depend on timing. A pass is an evaluation and a solve; threads of a warp do
+// each part together.
 #include "body_device.cuh"
 
 #define BLOCKS 6 // of a multiprocessor: more of them, with fewer registers each, hide more of the waiting for memory
@@ -64,15 +64,15 @@ __global__ void __launch_bounds__(PZ_BODY_THREADS, BLOCKS)
             }
         }
         __syncwarp();
-        body_look look = {0, 0};
+        body_value value = {0, 0};
         if (busy) {
-            look = search_look(t, m, &r);
+            value = search_evaluate(t, m, &r);
         }
         __syncwarp();
-        body_next next = BODY_LOOK;
+        body_next next = BODY_EVALUATE;
         busy = busy && !is_beaten(&work, &r);
         if (busy) {
-            next = search_judge(t, &look, m, &r);
+            next = search_judge(t, &value, m, &r);
         }
         __syncwarp();
         if (next == BODY_SOLVE) {

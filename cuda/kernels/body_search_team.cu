@@ -43,15 +43,15 @@ __global__ void __launch_bounds__(32)
         if (!__any_sync(all, busy)) {
             return;
         }
-        body_look look = {0, 0};
+        body_value value = {0, 0};
         if (busy) {
-            look = search_look(t, m, &r);
+            value = search_evaluate(t, m, &r);
         }
         __syncwarp(all);
-        body_next next = BODY_LOOK;
+        body_next next = BODY_EVALUATE;
         busy = busy && !is_beaten(&work, &r);
         if (busy) {
-            next = search_judge(t, &look, m, &r);
+            next = search_judge(t, &value, m, &r);
         }
         __syncwarp(all);
         if (next == BODY_SOLVE) {

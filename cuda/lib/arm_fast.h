@@ -157,7 +157,7 @@ PZ_INLINE void fast_begin(const pz_fast_chain *chain, int n, int m, const double
 
 // ---- Look ----------------------------------------------------------------------------------------------------------------
 
-PZ_INLINE void fast_look(const pz_fast_chain *chain, int n, const fast_target *u, fast_run *run, fast_point *at)
+PZ_INLINE void fast_evaluate(const pz_fast_chain *chain, int n, const fast_target *u, fast_run *run, fast_point *at)
 {
     float s, c;
     fast_sincos(run->q[0], &s, &c);
@@ -282,7 +282,7 @@ PZ_INLINE void fast_step(const pz_fast_chain *chain, int n, fast_point *at, fast
 
 typedef enum fast_end { FAST_GOES_ON = 0, FAST_NEAR, FAST_DROPPED } fast_end;
 
-// Does the search end at the point that was looked at?
+// Does the search end at the point that was evaluated?
 PZ_INLINE fast_end fast_judge(const fast_point *at, fast_run *run)
 {
     bool near = f3_dot(at->r, at->r) <= PZ_FAST_NEAR * PZ_FAST_NEAR && 2.0f * at->e <= PZ_FAST_NEAR * PZ_FAST_NEAR;

@@ -44,7 +44,7 @@ PZ_INLINE bool comes_near(const pz_fast_chain *fast, int n, const fast_target *a
     fast_begin(fast, n, m, q, run);
     for (;;) {
         fast_point at;
-        fast_look(fast, n, aim, run, &at);
+        fast_evaluate(fast, n, aim, run, &at);
         fast_end end = fast_judge(&at, run);
         if (end == FAST_DROPPED) {
             return false;
@@ -72,7 +72,7 @@ PZ_FUSED static bool has_aim(const pz_fast_chain *fast, const poise_pose *pose, 
     return !fast_is_far(fast, aim);
 }
 
-// From where a search came near, to the tolerance: it begins with a look, which is all that most of them need.
+// From where a search came near, to the tolerance: it begins with an evaluation, which is all that most of them need.
 static bool settle(const pz_arm_chain *chain, const fast_run *near, pz_arm_call *call)
 {
     double q[PZ_ARM_MOST];

@@ -1,5 +1,5 @@
-// poise_cuda: one object for every kind of problem, which hands its calls to the engine that serves it; and the device, its memory
-// and its failures, which all engines share (cuda_room.h).
+// poise_cuda: one object for every kind of problem, which hands its calls to the engine that serves it; and the device, its
+// memory and its failures, which all engines share (cuda_room.h).
 #include "cuda_arm.h"
 #include "cuda_body.h"
 #include "cuda_room.h"

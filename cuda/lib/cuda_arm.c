@@ -512,7 +512,7 @@ static void fill(const pz_arm_world *world, const poise_cuda_answer *answer, poi
                              .blocking_item = answer->room < ACTIVE ? answer->pair : 0};
 }
 
-// Up to STAGED problems for the device from `problems` on; how many were looked at.
+// Up to STAGED problems for the device from `problems` on; how many were taken.
 static int solve_problems(pz_cuda_arm *cuda, poise_problem *problems, int count, bool by_host, cudaError_t *e)
 {
     size_t nq = (size_t)cuda->nq;

@@ -1,5 +1,5 @@
-// Arm poses: the problem without its targets, what the host (cuda_arm.c) and the kernels (arm.cu, arrays.cu) agree on, the host's
-// own solver (arm_host.c), and the engine behind cuda.h.
+// Arm poses: the problem without its targets, what the host (cuda_arm.c) and the kernels (arm.cu, arrays.cu) agree on, the
+// host's own solver (arm_host.c), and the engine behind cuda.h.
 #ifndef POISE_CUDA_CUDA_ARM_H
 #define POISE_CUDA_CUDA_ARM_H
 

@@ -672,7 +672,7 @@ static void stage(pz_cuda_tree *t, const poise_problem *p, int place)
     memcpy(t->staged_q + (size_t)place * t->nq, p->q, t->nq * sizeof *p->q);
 }
 
-// Up to STAGED problems from `problems` on; how many were looked at.
+// Up to STAGED problems from `problems` on; how many were taken.
 static int solve_staged(pz_cuda_tree *t, poise_problem *problems, int count, cudaError_t *e)
 {
     int staged = t->capacity < STAGED ? t->capacity : STAGED, seen = 0, taken = 0;

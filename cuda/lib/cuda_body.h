@@ -1,5 +1,5 @@
-// Bodies with several goals on the device: launches of the kernels (body/body_task.h has what is worked on), and the engine behind
-// cuda.h.
+// Bodies with several goals on the device: launches of the kernels (body/body_task.h has what is worked on), and the engine
+// behind cuda.h.
 #ifndef POISE_CUDA_CUDA_BODY_H
 #define POISE_CUDA_CUDA_BODY_H
 

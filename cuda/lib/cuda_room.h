@@ -19,7 +19,7 @@ typedef struct pz_cuda_room {
 // `doing` says what failed.
 poise_status pz_cuda_explain(cudaError_t status, const char *doing, poise_error *error);
 
-// Choose the device, after a look whether it is there.
+// Choose the device, after a check that it is there.
 poise_status pz_cuda_open(pz_cuda_room *room, int device, poise_error *error);
 
 // Memory of the device, and memory of the host that the device can read; NULL, and room->error, where there is none.

@@ -1,5 +1,5 @@
-// The kernels of bodies on the host, one problem after the other. Compiled once for each number type and for those who work on a
-// problem, with BODY_DOUBLE for the finish and with BODY_TEAM for teams.
+// The kernels of bodies on the host, one problem after the other. Compiled once for each number type and for those who work
+// on a problem, with BODY_DOUBLE for the finish and with BODY_TEAM for teams.
 #include "body_on_host.h"
 
 #ifdef BODY_TEAM
@@ -15,16 +15,16 @@
 static void finish(const body_task *task, const pz_cuda_tree_batch *batch, const body_work *work, int problem, body_finish f)
 {
     double *m = work->state;
-    body_next next = BODY_LOOK;
+    body_next next = BODY_EVALUATE;
     finish_begin(task, batch, work, problem, m, &f);
-    while (next == BODY_LOOK) {
-        body_look look = finish_look(task, m, &f);
-        next = finish_judge(task, batch, work, &look, m, &f);
+    while (next == BODY_EVALUATE) {
+        body_value value = finish_evaluate(task, m, &f);
+        next = finish_judge(task, batch, work, &value, m, &f);
         while (next == BODY_SOLVE) {
             next = finish_solve(task, m, &f);
         }
-        if (next != BODY_LOOK && !finish_end(task, batch, work, m, next, &f)) {
-            next = BODY_LOOK;
+        if (next != BODY_EVALUATE && !finish_end(task, batch, work, m, next, &f)) {
+            next = BODY_EVALUATE;
         }
     }
 }
@@ -63,14 +63,14 @@ static void run(const body_task *t, const pz_cuda_tree_batch *batch, const body_
     body_run r;
     body_best *best = &work->best[problem];
     float *m = work->state;
-    body_next next = BODY_LOOK;
+    body_next next = BODY_EVALUATE;
     search_begin(t, batch, problem, number, m, &r);
-    while (next == BODY_LOOK) {
-        body_look look = search_look(t, m, &r);
-        next = search_judge(t, &look, m, &r);
+    while (next == BODY_EVALUATE) {
+        body_value value = search_evaluate(t, m, &r);
+        next = search_judge(t, &value, m, &r);
         if (next == BODY_SOLVE) {
             search_solve(t, m, &r);
-            next = BODY_LOOK;
+            next = BODY_EVALUATE;
         }
     }
     bool found = next == BODY_FOUND, is_first = body_lane() == 0;

@@ -17,8 +17,8 @@ void body_finish_by_team(const body_task *task, const pz_cuda_tree_batch *batch,
 void body_clips_by_team(const body_task *task, const pz_cuda_tree_batch *batch, const body_work *work,
                         const body_clips *clips);
 
-// Teams of the host: `lanes` threads work on one problem as threads of a warp do (body/body_state.h). All of them call work(user),
-// and meet in it.
+// Teams of the host: `lanes` threads work on one problem as threads of a warp do (body/body_state.h). All of them call
+// work(user), and meet in it.
 void body_team_run(int lanes, void (*work)(void *user), void *user);
 
 #endif

@@ -1,4 +1,5 @@
-// Arms with targets, alone and among obstacles, and how answers are judged: for tests of arm poses on the device and on the host.
+// Arms with targets, alone and among obstacles, and how answers are judged: for tests of arm poses on the device and on the
+// host.
 #ifndef POISE_CUDA_CUDA_TEST_ARMS_H
 #define POISE_CUDA_CUDA_TEST_ARMS_H
 

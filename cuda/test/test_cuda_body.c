@@ -131,16 +131,16 @@ static void expect(fixture *f, int fewer, int open, const char *what)
                   what, v.reached, v.host_reached, v.closest, v.open);
 }
 
-// Single runs end in minima with a large residual, many of them by way of a saddle: 30.9 looks on average.
+// Single runs end in minima with a large residual, many of them by way of a saddle: 30.9 evaluations on average.
 TEST(few_looks_lead_away_from_saddles)
 {
     fixture f = make("humanoid", 200, 0, 0.003);
-    int looks = 0;
+    int evaluations = 0;
     solve_as_threads_do(&f, false);
     for (int i = 0; i < f.count; ++i) {
-        looks += f.answers[i].evaluations;
+        evaluations += f.answers[i].evaluations;
     }
-    ck_assert_msg(looks <= 31.4 * f.count, "%g looks on average", (double)looks / f.count);
+    ck_assert_msg(evaluations <= 31.4 * f.count, "%g evaluations on average", (double)evaluations / f.count);
     release(&f);
 }
 

@@ -176,8 +176,8 @@ POISE_API poise_status poise_goal_check(const poise_goal *goal, const poise_mode
 POISE_API double poise_goal_reach(const poise_goal *goal, const poise_model *model, int *first);
 
 // Is the target of a POSITION or POSE goal out of reach in the configuration of `kinematics`, and would it be in reach were
-// its numbers thousandths, as if millimetres had been given for metres? It is a guess, for a question. *distance and *reach
-// (may be NULL): how far the target is from the first joint that moves the body, and how far the chain gets.
+// its numbers thousandths, as if millimetres had been given for metres? A guess: ask before acting on it. *distance and
+// *reach (may be NULL): how far the target is from the first joint that moves the body, and how far the chain gets.
 POISE_API bool poise_goal_suspect_millimetres(const poise_goal *goal, const poise_kinematics *kinematics, double *distance,
                                               double *reach);
 

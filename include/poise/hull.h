@@ -8,9 +8,9 @@
 //   poise_overlap_measure(&problem, NULL, &overlap, &error);                  // overlap.frames, .depth, .a, .b, .frame
 //   poise_overlap_judge(&problem, &overlap, NULL, &verdict, findings, 64);    // SELF, PIERCED (verdict.h)
 //
-// A hull is the convex hull of points with a radius around it: a sphere has one point, a capsule two, a box eight, a mesh its
-// outermost vertices. Simulators collide the same hulls. The shapes of constraint.h, which solvers keep apart, are covers
-// that are larger; use hulls to measure.
+// A hull is the convex hull of points with a radius around it: a sphere has one point, a capsule two, a box eight, a mesh
+// its outermost vertices. Simulators collide the same hulls. The shapes of constraint.h, which solvers keep apart, are
+// covers that are larger; use hulls to measure.
 //
 // **Which pairs.** As in a simulator: hulls on different bodies, but not those of a body and the one that a single joint
 // joins it to, and not those of bodies that the file excludes, that overlap in the neutral pose or in `rest`, or that
@@ -103,9 +103,8 @@ typedef struct poise_overlap {
     int tests;        // exact tests of two hulls that it took
 } poise_overlap;
 
-// Measure how far bodies lie inside each other, and below the ground, in every frame of a motion. Hulls that cannot have met
-// since they were last looked at, by how far they have moved, are not looked at again. Without hulls and shapes there are 0
-// pairs: nothing was measured.
+// Measure how far bodies lie inside each other, and below the ground, in every frame of a motion. A pair of hulls is tested
+// again only when both have moved far enough to meet. Without hulls and shapes there are 0 pairs: nothing was measured.
 POISE_API poise_status poise_overlap_measure(const poise_overlap_problem *problem, const poise_allocator *allocator,
                                              poise_overlap *overlap, poise_error *error);
 

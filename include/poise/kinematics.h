@@ -48,15 +48,15 @@ POISE_API void poise_kinematics_body_frame(const poise_kinematics *kinematics, i
 // World position of the point `local` fixed in `body`; for POISE_WORLD, `local` itself.
 POISE_API poise_vec3 poise_kinematics_point(const poise_kinematics *kinematics, int body, poise_vec3 local);
 
-// From one point, fixed in a body, to another: the difference of both, with all the digits that a skeleton far from the
-// world's origin loses.
+// The vector from one point, fixed in a body, to another. It keeps the digits that the difference of two world positions
+// loses where the skeleton is far from the world's origin.
 POISE_API poise_vec3 poise_kinematics_apart(const poise_kinematics *kinematics, int from_body, poise_vec3 from_local,
                                             int to_body, poise_vec3 to_local);
 
 // The largest angle, in radians, by which a body is turned in one and not in the other; of one model. 0 for NULL.
 POISE_API double poise_kinematics_turn(const poise_kinematics *from, const poise_kinematics *to);
 
-// Take over the state of another one, of the same model: an update without its cost. NULL is allowed.
+// Copy the state of another poise_kinematics of the same model, which costs less than an update. NULL is allowed.
 POISE_API void poise_kinematics_copy(poise_kinematics *kinematics, const poise_kinematics *from);
 
 // World components of the direction `local` fixed in `body`.
@@ -102,10 +102,10 @@ POISE_API poise_status poise_difference(const poise_model *model, const double *
                                         poise_error *error);
 
 // The configuration at `share` of the way between two: 0 is `from`, 1 is `to`. Each joint takes the shortest way at constant
-// speed, as poise_difference and poise_retract go it; an angle that jumps by a whole turn does not move. The three angles of
-// an Euler joint without limits go along the arc of their rotation where one of them changes by more than `apart` radians, since
-// angle by angle they would tumble: 0.5 between frames of a motion, 0 between poses that may be far apart. q may be `from` or
-// `to`. ARGUMENT: a number is not finite, a quaternion is zero, or the share not in [0, 1].
+// speed, the one that poise_difference gives; an angle that jumps by a whole turn does not move. The three angles of an
+// Euler joint without limits go along the arc of their rotation where one of them changes by more than `apart` radians,
+// since angle by angle they would tumble: 0.5 between frames of a motion, 0 between poses that may be far apart. q may be
+// `from` or `to`. ARGUMENT: a number is not finite, a quaternion is zero, or the share not in [0, 1].
 POISE_API poise_status poise_interpolate(const poise_model *model, const double *from, const double *to, double share,
                                          double apart, double *q, poise_error *error);
 
@@ -120,15 +120,15 @@ POISE_API poise_status poise_predict(const poise_model *model, const double *fra
 
 // ---- Other numbers for a pose --------------------------------------------------------------------------------------------
 
-// Set the coordinates of a joint in q so that its body comes to `pose`, its parent's body being at `parent` (that of the world:
-// the identity). Of all angles, or quaternions, of a rotation those that change q least; in gimbal lock the first angle stays.
-// What the joint does not have, slides or rotations, stays as it is, and so do its limits unasked. False: the joint cannot take
-// every pose, and its body may be elsewhere.
+// Set the coordinates of a joint in q so that its body comes to `pose`, its parent's body being at `parent` (that of the
+// world: the identity). Of all angles, or quaternions, of a rotation those that change q least; in gimbal lock the first
+// angle stays. Slides or rotations that the joint lacks are left out, and limits are not checked. False: the joint cannot
+// take every pose, and its body may be elsewhere.
 POISE_API bool poise_set_joint_pose(const poise_model *model, int joint, const poise_pose *parent, const poise_pose *pose,
                                     double *q);
 
-// The coordinates of q for the same pose that lie next to `near`: of joints without limits, whole turns, and of both triples
-// of an Euler order the nearer one. What is near stays as it is, to the bit.
+// Change q, but not its pose, to lie next to `near`: joints without limits are moved by whole turns, and of the two triples
+// of Euler angles for one rotation the nearer one is taken. A coordinate that is nearest already keeps its bits.
 POISE_API void poise_set_same_pose_near(const poise_model *model, const double *near, double *q);
 
 #ifdef __cplusplus

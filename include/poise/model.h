@@ -201,9 +201,10 @@ POISE_API poise_status poise_model_create(const poise_builder *builder, const po
                                           poise_model **model, poise_error *error);
 POISE_API void poise_model_destroy(poise_model *model); // NULL is allowed
 
-// The same skeleton with other limits: lower and upper (nq numbers each), and swing, the half-axes of the ellipse of every joint
-// (two numbers a joint, read for those that have one; NULL: as they are). It shares the rest with `model`, which must outlive
-// it, and costs next to nothing. Release with poise_model_destroy. ARGUMENT: a lower number above its upper one, or NaN.
+// The same skeleton with other limits: lower and upper (nq numbers each), and swing, the half-axes of the ellipse of every
+// joint (two numbers a joint, read for those that have one; NULL: as they are). It shares the rest with `model`, which must
+// outlive it, and costs next to nothing. Release with poise_model_destroy. ARGUMENT: a lower number above its upper one, or
+// NaN.
 POISE_API poise_status poise_model_with_limits(const poise_model *model, const double *lower, const double *upper,
                                                const double *swing, const poise_allocator *allocator, poise_model **limited,
                                                poise_error *error);
@@ -282,15 +283,16 @@ POISE_API poise_tool_info poise_model_tool_info(const poise_model *model, int to
 // The neutral configuration: zeros and identity quaternions. It may lie outside the limits.
 POISE_API void poise_model_neutral(const poise_model *model, double *q);
 
-// POISE_OK when q can be a configuration: nq finite numbers, no quaternion zero. Else ARGUMENT, and `error` (may be NULL) says
-// which number of q, which it calls `name`, is wrong.
+// POISE_OK when q can be a configuration: nq finite numbers, no quaternion zero. Else ARGUMENT, and `error` (may be NULL)
+// says which number of q, which it calls `name`, is wrong.
 POISE_API poise_status poise_model_check(const poise_model *model, const double *q, const char *name, poise_error *error);
 
 // Do all limits hold exactly? Quaternions must be finite and not zero.
 POISE_API bool poise_model_within_limits(const poise_model *model, const double *q);
 
 // The first coordinate of q that looks like an angle in degrees where radians are meant: more than a turn, and beyond the
-// limits of its joint; or more than three turns where there are none. POISE_NONE: none does. It is a guess, for a question.
+// limits of its joint; or more than three turns where there are none. POISE_NONE: none does. A guess: ask before acting on
+// it.
 POISE_API int poise_model_suspect_degrees(const poise_model *model, const double *q);
 
 // Move q to the nearest values within the limits, coordinate by coordinate (a swing along its ray to the centre), and

@@ -15,8 +15,8 @@
 //   PZ_CALL      long, and called from many places: one copy in the library, one in a kernel of the device. Its text is in a
 //                header that one source of the library includes (num/trig_kernel.h)
 //
-// Such a function does not return a struct from several places that is then looked at through its address: CUDA 13.0 may give it
-// the memory of another one that is still in use. It fills one that it is handed.
+// Such a function does not return a struct from several places that is then looked at through its address: CUDA 13.0 may
+// give it the memory of another one that is still in use. It fills one that it is handed.
 #if defined(__CUDACC__)
 #define PZ_INLINE static __device__ __forceinline__
 #define PZ_FN     static __device__ inline

@@ -44,8 +44,8 @@ static inline int hex_digit(char c)
 
 // ---- An index of names ---------------------------------------------------------------------------------------------------
 
-// A hash table of positions in a list that somebody else keeps: open addressing over `capacity` slots, a power of two; a slot
-// holds 0 (empty) or position + 1.
+// A hash table of positions in a list that somebody else keeps: open addressing over `capacity` slots, a power of two; a
+// slot holds 0 (empty) or position + 1.
 typedef struct pz_names {
     int32_t *slots;
     size_t capacity;

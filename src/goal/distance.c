@@ -3,8 +3,8 @@
 //   E = w/2 rho(e^2)      force = w rho' e u      uu = w ((rho' + 2 rho'' e^2) u u^T + rho' (e/l) (I - u u^T))
 //   Gauss-Newton: w rho' u u^T
 //
-// At t itself E is the tip of a cone: every direction leads down, u is any, and across it there is no curvature. The one in
-// which the joints move x most is as good as any, and they can follow it.
+// At t itself E is the tip of a cone: it falls in every direction, and u may be any. The direction in which the joints move
+// x most is taken, with no curvature across it.
 #include "goal/goal.h"
 
 // Nearer than this the direction from t to x is rounding.

@@ -1,5 +1,5 @@
-// Goals: the one table of their kinds, and what all kinds share. What a kind is (its energy with its derivatives, its error,
-// its residual rows, what it must satisfy, its constructor) is told by its own file; a new kind is such a file and a line here.
+// Goals: the one table of their kinds, and what all kinds share. Each kind has a file of its own (energy and derivatives,
+// error, residual rows, what it must satisfy, constructor); a new kind is such a file and a line in the table.
 #include "goal/goal.h"
 
 #include "base/error.h"
@@ -29,8 +29,8 @@ const pz_goal_row *pz_goal_row_of(poise_goal_kind kind)
 
 // ---- What kinds are made of ----------------------------------------------------------------------------------------------
 //
-// A goal on one body is a residual with a loss, or another energy, at one point or along one direction of the body. It adds a
-// jet, a force or a turn to the sums of its body, and, for methods that want them, residual rows to a Jacobian.
+// A goal on one body is a residual with a loss, or another energy, at one point or along one direction of the body. It adds
+// a jet, a force or a turn to the sums of its body, and, for methods that want them, residual rows to a Jacobian.
 
 double pz_goal_energy(const poise_kinematics *kin, const poise_goal *goal)
 {

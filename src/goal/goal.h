@@ -223,7 +223,8 @@ bool pz_distance_is_at_tip(const poise_kinematics *kin, const poise_goal *goal);
 void pz_add_orientation(pz_evaluation *evaluation, const poise_goal *goal, double w);
 void pz_rotation_rows(const poise_kinematics *kin, const poise_goal *goal, double w, double *r, double *J);
 
-// The rows a_k of A (orientation.c) in world axes, as its columns, for the rotation r from a target with the axes T: de = A omega.
+// The rows a_k of A (orientation.c) in world axes, as its columns, for the rotation r from a target with the axes T: de = A
+// omega.
 mat3 pz_rotation_gradients(quat r, const mat3 *T);
 
 // ---- Residual rows -------------------------------------------------------------------------------------------------------

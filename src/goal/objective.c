@@ -102,8 +102,8 @@ static bool moves_followers(const poise_model *model, const poise_goal *goal)
     return is_below || (needs & PZ_NEEDS_COUPLING);
 }
 
-// Is a goal a marker without loss and band that passes poise_goal_check, at a glance? They come by the dozen in every frame.
-// x - x is 0 for finite x.
+// Does a goal pass poise_goal_check as a marker without loss and band? One sum tells, since x - x is 0 for finite x: markers
+// come by the dozen in every frame.
 static inline bool is_sound_marker(const poise_model *model, const poise_goal *goal)
 {
     vec3 l = goal->local.position, t = goal->target.position, band = goal->rotation_tolerance;

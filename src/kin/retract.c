@@ -1,5 +1,5 @@
-// The space of configurations: a step from one by a tangent vector to another, and back; coordinates for a rotation or a pose that
-// a joint is to have; what lies between two configurations, and beyond the last of several.
+// The space of configurations: a step from one by a tangent vector to another, and back; coordinates for a rotation or a
+// pose that a joint is to have; what lies between two configurations, and beyond the last of several.
 #include "kin/kin.h"
 
 #include "base/error.h"

@@ -1,5 +1,5 @@
-// A builder: joints and tools are checked and copied as they are added, one by one or from a Denavit-Hartenberg table; model.c packs
-// them. What is refused leaves the builder as it was.
+// A builder: joints and tools are checked and copied as they are added, one by one or from a Denavit-Hartenberg table;
+// model.c packs them. What is refused leaves the builder as it was.
 #include "model/model.h"
 
 #include "base/error.h"

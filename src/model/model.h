@@ -1,5 +1,5 @@
-// Models: the packed constant block behind poise_model, what joints and their functions of a coordinate are made of, and the builder
-// that descriptions are added to.
+// Models: the packed constant block behind poise_model, what joints and their functions of a coordinate are made of, and the
+// builder that descriptions are added to.
 //
 // A joint's motion is a sequence of *steps*, each about or along the axes of one frame: turns and slides with one degree of
 // freedom, or a rotation block with two or three. A *motion axis* is one column of that: the twist of everything below per

@@ -1,5 +1,5 @@
-// Small dense linear algebra: Cholesky, L D L^T, QR, eigenvalues of symmetric matrices, singular values. Inner loops run along
-// rows.
+// Small dense linear algebra: Cholesky, L D L^T, QR, eigenvalues of symmetric matrices, singular values. Inner loops run
+// along rows.
 #include "num/dense.h"
 
 #include "num/real.h"

@@ -1,15 +1,16 @@
-// Numbers: constants, the elementary functions that need no library, and `real`, over which kernels are written that solve 1,
-// 2, 4 or 8 problems at once, one to a lane: a double or a register of doubles. A `real_mask` says in which lanes something is true.
+// Numbers: constants, the elementary functions that need no library, and `real`, over which kernels are written that solve
+// 1, 2, 4 or 8 problems at once, one to a lane: a double or a register of doubles. A `real_mask` says in which lanes
+// something is true.
 //
 // A kernel is one text over these types, in a header that a source for each width includes:
 //
 //   #define REAL_WIDTH 4           // 1; 2 where PZ_HAS_PAIRS, 4 and 8 where PZ_HAS_WIDE (base/cpu.h)
 //   #include "num/real.h"          // or what includes it
 //
-// Every operation acts on each lane by itself and in the order written, so a lane has the bits of scalar code. With the width
-// 1, which is that of every source that says nothing, a real is a double, a real_mask is a bool, and the kernel is scalar code.
-// Where lanes differ, all of them compute and a mask selects. vector.h has vectors and matrices of reals, trig.h sines,
-// rotation.h rotations; registers.h has vectors and six-vectors that lie in registers of their own.
+// Every operation acts on each lane by itself and in the order written, so a lane has the bits of scalar code. With the
+// width 1, which is that of every source that says nothing, a real is a double, a real_mask is a bool, and the kernel is
+// scalar code. Where lanes differ, all of them compute and a mask selects. vector.h has vectors and matrices of reals,
+// trig.h sines, rotation.h rotations; registers.h has vectors and six-vectors that lie in registers of their own.
 #ifndef PZ_NUM_REAL_H
 #define PZ_NUM_REAL_H
 

@@ -1,10 +1,10 @@
 // Three-vectors and six-vectors in registers of their own, for sweeps that keep them there from joint to joint.
 //
-// A pack3 is the column of a frame, its origin or an axis, along a chain; a six is a motion [w ; v] or a wrench [n ; f], along
-// a tree, and six_by_six a symmetric matrix between them. With lanes (real.h) every entry has a register by its lanes: both are
-// plain vectors of reals. For one problem a source may define REAL_PACKED, with the width 1 and PZ_HAS_WIDE (base/cpu.h): then a
-// pack3 is one register of four, its components side by side, the fourth unused. Every component takes the same operations
-// in the same order, so all forms have the same bits.
+// A pack3 is the column of a frame, its origin or an axis, along a chain; a six is a motion [w ; v] or a wrench [n ; f],
+// along a tree, and six_by_six a symmetric matrix between them. With lanes (real.h) every entry has a register by its lanes:
+// both are plain vectors of reals. For one problem a source may define REAL_PACKED, with the width 1 and PZ_HAS_WIDE
+// (base/cpu.h): then a pack3 is one register of four, its components side by side, the fourth unused. Every component takes
+// the same operations in the same order, so all forms have the same bits.
 #ifndef PZ_NUM_REGISTERS_H
 #define PZ_NUM_REGISTERS_H
 

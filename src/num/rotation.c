@@ -1,5 +1,5 @@
-// Rotations in all their forms, with derivatives: the group (rotation.h) and the library's copy of rotation_kernel.h, the best
-// rotation between points, Grassia's exponential map, roll, pitch and yaw; and the public functions of poise/math.h and
+// Rotations in all their forms, with derivatives: the group (rotation.h) and the library's copy of rotation_kernel.h, the
+// best rotation between points, Grassia's exponential map, roll, pitch and yaw; and the public functions of poise/math.h and
 // poise/rotation.h.
 #include "num/rotation.h"
 
@@ -140,14 +140,14 @@ void so3_left_jacobian_derivative(vec3 v, mat3 dJ[3])
 
 // ---- The rotation that brings points nearest to others -------------------------------------------------------------------
 //
-// With M = sum x t^T over points x and where they should be, t, a turn R leaves const - tr(R M) of sum |R x - t|^2/2. As a unit
-// quaternion r = (w x y z) in the axes that M is written in,
+// With M = sum x t^T over points x and where they should be, t, a turn R leaves const - tr(R M) of sum |R x - t|^2/2. As a
+// unit quaternion r = (w x y z) in the axes that M is written in,
 //
 //   tr(R M) = r . N r      N = [ tr M   a^T             ]      a = sum x x t, the moment
 //                              [ a      M + M^T - tr M  ]
 //
-// (P. Davenport 1968; B. Horn, "Closed-form solution of absolute orientation using unit quaternions", 1987). The best turn is an
-// eigenvector of the largest eigenvalue of N.
+// (P. Davenport 1968; B. Horn, "Closed-form solution of absolute orientation using unit quaternions", 1987). The best turn
+// is an eigenvector of the largest eigenvalue of N.
 
 // N above, lower triangle, over the first `count` of w x y z.
 static void davenport(const mat3 *M, int count, double *N)

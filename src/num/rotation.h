@@ -40,8 +40,8 @@ void so3_left_jacobian_derivative(vec3 v, mat3 dJ[3]);
 // v shortened by whole turns to |v| <= pi; returns whether it changed. The rotation is the same.
 PZ_CALL bool so3_reparameterise(vec3 *v);
 
-// The rotation r with the largest tr(R M), as a unit quaternion over the first `count` (3 or 4) of w x y z, M = sum x t^T: it
-// brings the x nearest to the t. False when the numbers do not allow it.
+// The rotation r with the largest tr(R M), as a unit quaternion over the first `count` (3 or 4) of w x y z, M = sum x t^T:
+// it brings the x nearest to the t. False when the numbers do not allow it.
 bool pz_best_quat(const mat3 *M, int count, quat *r);
 
 // ---- Matrices ------------------------------------------------------------------------------------------------------------
@@ -226,7 +226,8 @@ PZ_FN void euler_angles(int outer, int middle, int inner, const mat3 *M, double 
     angles[2] = pz_atan2(v3_dot(c, v3_cross(b, moved)), v3_dot(b, moved));
 }
 
-// A pose as a 4 x 4 matrix, row by row: a rotation, rows orthonormal to 1e-3 and right-handed, and 0 0 0 1 below. What is not finite passes.
+// A pose as a 4 x 4 matrix, row by row: a rotation, rows orthonormal to 1e-3 and right-handed, and 0 0 0 1 below. What is
+// not finite passes.
 PZ_FN bool is_pose_matrix(const double *n)
 {
     double turned = 0; // the third row along the cross product of the others

@@ -1,5 +1,5 @@
-// Rotation vectors of any length to unit quaternions and back, and the quaternion of a rotation matrix: what rotation.h declares
-// for the library and for the kernels of a graphics processor. Compiled by rotation.c, and by those kernels.
+// Rotation vectors of any length to unit quaternions and back, and the quaternion of a rotation matrix: what rotation.h
+// declares for the library and for the kernels of a graphics processor. Compiled by rotation.c, and by those kernels.
 #ifndef PZ_NUM_ROTATION_KERNEL_H
 #define PZ_NUM_ROTATION_KERNEL_H
 
@@ -84,8 +84,8 @@ PZ_CALL bool so3_reparameterise(vec3 *v)
 
 // ---- Quaternion of a matrix ----------------------------------------------------------------------------------------------
 
-// S. W. Shepperd, "Quaternion from rotation matrix", 1978. The products 4 x q, 4 y q, 4 z q and 4 w q are linear in the entries
-// r_ij of R:
+// S. W. Shepperd, "Quaternion from rotation matrix", 1978. The products 4 x q, 4 y q, 4 z q and 4 w q are linear in the
+// entries r_ij of R:
 //
 //   4 w q = (r32 - r23, r13 - r31, r21 - r12, 1 + r11 + r22 + r33)
 //   4 x q = (1 + r11 - r22 - r33, r12 + r21, r13 + r31, r32 - r23)       and so on in a cycle

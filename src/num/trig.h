@@ -1,5 +1,5 @@
-// Own sine, cosine, arc tangent, exponential and logarithm: below 1 ulp for the first three and a few for the others, the same
-// bits on every compiler.
+// Own sine, cosine, arc tangent, exponential and logarithm: below 1 ulp for the first three and a few for the others, the
+// same bits on every compiler.
 #ifndef PZ_NUM_TRIG_H
 #define PZ_NUM_TRIG_H
 

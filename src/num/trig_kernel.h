@@ -4,9 +4,9 @@
 // constants and the bounds in the comments come from tools/tables/fit_trig.py. Largest errors found in 20 million arguments
 // each: 0.61 ulp of the sine and cosine, 0.64 ulp of atan2.
 //
-// Angles within thousands of turns go a fast way, over `reals` (real.h): every operation acts on each number by itself, so that
-// all of them get the bits of a single one. What follows it, angles of any size and the arc tangent, is for one number, and
-// compiled by trig.c and by the kernels of a graphics processor.
+// Angles within thousands of turns go a fast way, over `reals` (real.h): every operation acts on each number by itself, so
+// that all of them get the bits of a single one. What follows it, angles of any size and the arc tangent, is for one number,
+// and compiled by trig.c and by the kernels of a graphics processor.
 #ifndef PZ_NUM_TRIG_KERNEL_H
 #define PZ_NUM_TRIG_KERNEL_H
 

@@ -1,9 +1,10 @@
-// Three-vectors, 3 x 3 matrices, unit quaternions and spatial six-vectors, over `real` (real.h): one vocabulary for scalar code
-// and for kernels of every width.
+// Three-vectors, 3 x 3 matrices, unit quaternions and spatial six-vectors, over `real` (real.h): one vocabulary for scalar
+// code and for kernels of every width.
 //
-// Each thing has two types: vec3 is that of one problem, as models and goals hold it, and real3 that of as many problems as a
-// real has lanes. With the width 1 both are the same type, and the functions are scalar code. Every lane does the operations of
-// scalar code in their order, so all widths have the same bits. Names are short because formulas are made of them.
+// Each thing has two types: vec3 is that of one problem, as models and goals hold it, and real3 that of as many problems as
+// a real has lanes. With the width 1 both are the same type, and the functions are scalar code. Every lane does the
+// operations of scalar code in their order, so all widths have the same bits. Names are short because formulas are made of
+// them.
 #ifndef PZ_NUM_VECTOR_H
 #define PZ_NUM_VECTOR_H
 
@@ -26,10 +27,10 @@ typedef struct sym3 {
     double xx, xy, xz, yy, yz, zz;
 } sym3;
 
-// Motions and forces of rigid bodies, in world axes about one fixed reference point. A motion [w ; v] moves the body's point x
-// (relative to the reference point) with the velocity w x x + v. A wrench [n ; f] is a torque about the reference point and a
-// force. Their dot product is power, so the two are kept as two types: motions pair with wrenches, never with each other.
-// (R. Featherstone, "Rigid Body Dynamics Algorithms", 2008, chapter 2.)
+// Motions and forces of rigid bodies, in world axes about one fixed reference point. A motion [w ; v] moves the body's point
+// x (relative to the reference point) with the velocity w x x + v. A wrench [n ; f] is a torque about the reference point
+// and a force. Their dot product is power, so the two are kept as two types: motions pair with wrenches, never with each
+// other. (R. Featherstone, "Rigid Body Dynamics Algorithms", 2008, chapter 2.)
 typedef struct spatial {
     vec3 w; // angular velocity
     vec3 v; // velocity of the body's point at the reference point

@@ -5,7 +5,7 @@
 // is grown by its overhang, which is how far it reaches beyond the whole mesh in the worst of the directions, and it is
 // widened until it covers every corner of the piece.
 //
-// How loose a cover is, points around the mesh tell: each that is covered counts, and the more the farther it lies outside.
+// How loose a cover is, is measured by points around the mesh: each that is covered counts, the more the farther outside.
 // The piece that gains most by it is cut in two, again and again, while a further shape is worth it. Triangles are clipped
 // at the cuts, and all shapes are convex: what is covered is the surface, and with it all that it encloses.
 #include "shape/cover.h"

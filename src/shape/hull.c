@@ -1,5 +1,5 @@
-// Convex hulls: the distance of two, and their depth where they overlap, by support points alone; the hull of a shape and that of
-// a cloud of points.
+// Convex hulls: the distance of two, and their depth where they overlap, by support points alone; the hull of a shape and
+// that of a cloud of points.
 //
 // With A and B the sets of points, a - b ranges over the convex set M = A - B, whose outermost point along n is
 //
@@ -15,7 +15,7 @@
 // none beyond it. Offsets have signs, so that the polytope need not hold the origin to begin with: as long as it does not,
 // the face that looks away from it is pushed out first, and M itself holds it.
 //
-// A radius around each changes the distance by itself, and nothing else, also within: h grows by it for every n.
+// Radii around the hulls are subtracted from the distance, also where they overlap: h grows by both for every n.
 #include "shape/hull.h"
 
 #include "base/arena.h"
@@ -620,8 +620,8 @@ poise_status poise_hull_of_shape(const poise_shape *shape, poise_vec3 *corners, 
 
 // ---- Hulls of clouds -----------------------------------------------------------------------------------------------------
 //
-// The hull of a cloud begins as a tetrahedron and takes in the point farthest outside, until none is farther outside than the
-// tolerance (quickhull): a mesh of ten thousand triangles is left with some hundred corners.
+// The hull of a cloud begins as a tetrahedron and takes in the point farthest outside, until none is farther outside than
+// the tolerance (quickhull): a mesh of ten thousand triangles is left with some hundred corners.
 
 typedef struct facet {
     int corner[3]; // counter-clockwise, seen from outside
@@ -673,7 +673,7 @@ static void add_facet(polyhedron *p, int i, int j, int k)
     }
 }
 
-// Give a point to one of the facets from `begin` on that it lies outside of; within all of them it is done with.
+// Assign a point to one of the facets from `begin` on that it lies outside of. A point inside of all is dropped.
 static void assign_point(polyhedron *p, int point, int begin)
 {
     for (int i = begin; i < p->facet_count; ++i) {

@@ -31,8 +31,8 @@ typedef struct pz_gap {
     bool is_exact;   // false: the distance is larger than `enough`, and this is a bound of it from below
 } pz_gap;
 
-// `guess` is a direction from b to a, such as the normal of a moment ago; any length, zero is allowed. The answer is exact to
-// about 1e-9 of `size`, a length that the solids have. Beyond `enough` a bound will do.
+// `guess` is a direction from b to a, such as the normal of a moment ago; any length, zero is allowed. The answer is exact
+// to about 1e-9 of `size`, a length that the solids have. Beyond `enough` a bound will do.
 pz_gap pz_solid_gap(const pz_solid *a, const pz_solid *b, vec3 guess, double enough, double size);
 
 // How far they are apart along a direction from b to a, of any length but 0; < 0: how far they overlap there. For every

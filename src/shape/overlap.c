@@ -1,14 +1,15 @@
 // How far the bodies of a model lie inside each other, and below the ground, over a motion.
 //
-// Of each pair a bound of its distance from below is kept. From one frame to the next no point of a hull moves farther than
+// For each pair of hulls a lower bound of their distance is kept. From one frame to the next no point of a hull moves
+// farther than
 //
 //   |dc| + r |dR|_F / sqrt 2          c its centre, r how far it reaches from there, R its rotation
 //
-// and the bound sinks by what both have moved, seen from the root. Only where it may have come to 0 are the hulls looked at
-// again (hull.c), from the direction in which they were nearest. Where they overlap, a bound from above rises by the same: as
-// long as both say alike whether the overlap counts, and it cannot be the deepest so far, its depth need not be known.
+// seen from the root, and the bound sinks by that of both hulls. The distance itself is computed (hull.c, beginning with the
+// direction of the last time) only when the bound has reached 0. For pairs that overlap there is an upper bound as well: the
+// depth is computed only where the two bounds disagree whether the overlap counts, or where it may be the deepest so far.
 //
-// Against a motion as it was before, of each pair that overlaps only what is deeper than it was in that frame counts.
+// Compared with the motion before an edit, an overlap counts only as far as it is deeper than it was in that frame.
 #include <poise/hull.h>
 
 #include "base/arena.h"
@@ -226,7 +227,7 @@ static bool is_known_enough(const work *w, const watched *pair, double deepest, 
     return pair->room > 0 || (-pair->room <= worst && (is_alike || -pair->room <= deepest));
 }
 
-// How deep a pair was in this frame before. The first that asks poses the model so.
+// How deep a pair was in this frame before the edit. The model is posed so once for each frame, by the first call.
 static double depth_before(work *w, int frame, const watched *pair, bool *is_placed)
 {
     const poise_clip *before = w->problem->before;

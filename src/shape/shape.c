@@ -1,9 +1,9 @@
 // Shapes: constructors, checks, and the distance of two of any kind.
 //
 // Every core is a segment, a box or a plane. How a segment comes nearest to a segment or a box: nearest_points.h. Cores that
-// overlap: the greatest separation over the axes that can part them (S. Gottschalk, M. Lin, D. Manocha, "OBBTree", 1996), which
-// are normals of faces and cross products of edges. Two boxes that are apart come nearest at an edge of one of them, ends
-// included: the least of 24 segments against a box.
+// overlap: the greatest separation over the axes that can part them (S. Gottschalk, M. Lin, D. Manocha, "OBBTree", 1996),
+// which are normals of faces and cross products of edges. Two boxes that are apart come nearest at an edge of one of them,
+// ends included: the least of 24 segments against a box.
 #include "shape/shape.h"
 
 #include "base/error.h"
