@@ -5,6 +5,7 @@
 #include "io/io_core.h"
 
 #include "io/skeleton.h"
+#include "num/vector.h"
 
 #include <string.h>
 
@@ -1426,11 +1427,6 @@ static bool tip_is_child(const poise_model *model, int joint, poise_vec3 tip)
     return false;
 }
 
-static double length_of(poise_vec3 v)
-{
-    return sqrt(v.x * v.x + v.y * v.y + v.z * v.z);
-}
-
 // The bone above, of some length, in the frame of the body.
 static poise_vec3 bone_above(const poise_model *model, int body)
 {
@@ -1439,7 +1435,7 @@ static poise_vec3 bone_above(const poise_model *model, int body)
         poise_pose offset = poise_model_joint_info(model, k).given->offset;
         poise_quat r = offset.rotation;
         turn = poise_quat_multiply(turn, (poise_quat){-r.x, -r.y, -r.z, r.w});
-        if (length_of(offset.position) > 0) {
+        if (v3_norm(offset.position) > 0) {
             return poise_quat_rotate(turn, offset.position);
         }
     }
@@ -1454,12 +1450,12 @@ static poise_vec3 leaf_end(const poise_model *model, int body)
     poise_vec3 end = poise_vec3_make(0, 0, 0);
     for (int t = 0; t < poise_model_info(model).tools; ++t) {
         poise_tool_info tool = poise_model_tool_info(model, t);
-        end = tool.body == body && length_of(tool.pose.position) > length_of(end) ? tool.pose.position : end;
+        end = tool.body == body && v3_norm(tool.pose.position) > v3_norm(end) ? tool.pose.position : end;
     }
     const poise_joint *joint = poise_model_joint_info(model, body).given;
     double times = 1;
-    if (!(length_of(end) > 0)) {
-        bool has_mass = joint->mass > 0 && length_of(joint->mass_center) > 0;
+    if (!(v3_norm(end) > 0)) {
+        bool has_mass = joint->mass > 0 && v3_norm(joint->mass_center) > 0;
         times = has_mass ? 2 : share;
         end = has_mass ? joint->mass_center : bone_above(model, body);
     }

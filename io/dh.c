@@ -13,6 +13,8 @@
 // joint variable adds to theta (revolute) or d (prismatic). A row of type fixed is a constant.
 #include "io/io_core.h"
 
+#include "num/vector.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -651,11 +653,6 @@ static poise_status check_joint(const chain *c, int k)
     return POISE_OK;
 }
 
-static double length_of(poise_vec3 v)
-{
-    return sqrt(v.x * v.x + v.y * v.y + v.z * v.z);
-}
-
 // The tip: the tool "<last body>.tip", or else the first tool of the last body, or else the body.
 static int find_tip(const chain *c)
 {
@@ -690,7 +687,7 @@ static poise_status list_lines(chain *c)
         }
         poise_joint joint = *poise_model_joint_info(c->model, k).given;
         pose = poise_pose_multiply(pose, joint.offset);
-        c->size += length_of(joint.offset.position);
+        c->size += v3_norm(joint.offset.position);
         if (moves(c, k)) {
             poise_vec3 axis = poise_quat_rotate(pose.rotation, joint.axis);
             c->lines[c->count++] = (line){k, pose.position, axis};
@@ -699,7 +696,7 @@ static poise_status list_lines(chain *c)
     c->tip_tool = find_tip(c);
     poise_pose tool = c->tip_tool == POISE_NONE ? poise_pose_identity() : poise_model_tool_info(c->model, c->tip_tool).pose;
     c->tip = poise_pose_multiply(pose, tool);
-    c->size += length_of(tool.position);
+    c->size += v3_norm(tool.position);
     c->lines[c->count] = (line){-1, c->tip.position, poise_quat_rotate(c->tip.rotation, (poise_vec3){0, 0, 1})};
     return POISE_OK;
 }

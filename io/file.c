@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "io/skeleton.h"
 #include "num/real.h"
+#include "num/vector.h"
 
 #include <math.h>
 #include <string.h>
@@ -487,11 +488,6 @@ typedef struct rescaling {
     poise_quat turn;
 } rescaling;
 
-static poise_vec3 times(poise_vec3 v, double s)
-{
-    return poise_vec3_make(v.x * s, v.y * s, v.z * s);
-}
-
 // The turns of poise_markers_rescale: x to y to z to x, as often as it takes. By 120 degrees about (1, 1, 1).
 static poise_quat cycle(poise_up from, poise_up to)
 {
@@ -519,8 +515,8 @@ static poise_joint rescaled_joint(const poise_model *model, int k, const void *u
     const rescaling *r = (const rescaling *)user;
     poise_joint_info info = poise_model_joint_info(model, k);
     poise_joint joint = *info.given;
-    joint.offset.position = times(joint.offset.position, r->factor);
-    joint.mass_center = times(joint.mass_center, r->factor);
+    joint.offset.position = v3_scale(joint.offset.position, r->factor);
+    joint.mass_center = v3_scale(joint.mass_center, r->factor);
     if (info.parent == POISE_WORLD) {
         joint.offset = poise_pose_multiply((poise_pose){.rotation = r->turn}, joint.offset);
     }
@@ -552,7 +548,7 @@ static poise_status edit_model(const poise_model *model, edit_joint edit, const 
     for (int i = 0; i < poise_model_info(model).tools && status == POISE_OK; ++i) {
         poise_tool_info info = poise_model_tool_info(model, i);
         poise_tool tool = {.name = info.name, .body = poise_model_joint_info(model, info.body).body, .pose = info.pose};
-        tool.pose.position = times(tool.pose.position, length);
+        tool.pose.position = v3_scale(tool.pose.position, length);
         status = poise_builder_add_tool(builder, &tool, error);
     }
     status = status == POISE_OK ? poise_model_create(builder, allocator, made, error) : status;
@@ -570,9 +566,9 @@ poise_status pz_turn_model(const poise_model *model, poise_up from, poise_up to,
 // Energies of lengths stay what they are: weights go with the square.
 static void rescale_goal(const poise_model *model, const rescaling *r, poise_goal *goal)
 {
-    goal->local.position = times(goal->local.position, r->factor);
-    goal->target.position = times(goal->target.position, r->factor);
-    goal->tolerance = times(goal->tolerance, r->factor);
+    goal->local.position = v3_scale(goal->local.position, r->factor);
+    goal->target.position = v3_scale(goal->target.position, r->factor);
+    goal->tolerance = v3_scale(goal->tolerance, r->factor);
     goal->distance *= r->factor;
     goal->loss_scale *= r->factor;
     bool is_angle = goal->kind == POISE_GOAL_DIRECTION || goal->kind == POISE_GOAL_ORIENTATION ||
@@ -592,14 +588,14 @@ static void rescale_goal(const poise_model *model, const rescaling *r, poise_goa
 
 static poise_pose rescaled_pose(const rescaling *r, int body, poise_pose pose)
 {
-    pose.position = times(pose.position, r->factor);
+    pose.position = v3_scale(pose.position, r->factor);
     return body == POISE_WORLD ? poise_pose_multiply((poise_pose){.rotation = r->turn}, pose) : pose;
 }
 
 static void rescale_shape(const rescaling *r, poise_shape *shape)
 {
     shape->pose = rescaled_pose(r, shape->body, shape->pose);
-    shape->half = times(shape->half, r->factor);
+    shape->half = v3_scale(shape->half, r->factor);
     shape->radius *= r->factor;
 }
 
@@ -607,7 +603,7 @@ static void rescale_hull(const rescaling *r, poise_hull *hull)
 {
     poise_vec3 *corners = (poise_vec3 *)hull->corners; // the file's own
     for (int i = 0; i < hull->corner_count; ++i) {
-        corners[i] = times(corners[i], r->factor);
+        corners[i] = v3_scale(corners[i], r->factor);
     }
     hull->radius *= r->factor;
 }
@@ -644,7 +640,7 @@ static poise_status rescale_figure(poise_file *file, const rescaling *r, poise_e
         rescale_loop(r, &file->loops[i]);
     }
     for (int i = 0; i < file->placement_count; ++i) {
-        file->placements[i].local = times(file->placements[i].local, r->factor);
+        file->placements[i].local = v3_scale(file->placements[i].local, r->factor);
     }
     for (int i = 0; i < file->goal_count; ++i) {
         rescale_goal(old, r, &file->goals[i]);

@@ -3,7 +3,7 @@
 #include "io/json.h"
 
 #include "base/arena.h"
-#include "num/real.h"
+#include "num/vector.h"
 
 #include <string.h>
 
@@ -107,13 +107,10 @@ static bool reader_direction(goal_reader *r, const char *meaning, poise_vec3 *v)
     if (!reader_vector(r, meaning, v)) {
         return false;
     }
-    double most = max2(fabs(v->x), max2(fabs(v->y), fabs(v->z)));
-    if (!(most > 0)) {
+    if (!(max2(fabs(v->x), max2(fabs(v->y), fabs(v->z))) > 0)) {
         return reader_fail(r, first, "%s has zero length; give three numbers, or one of x y z -x -y -z", meaning);
     }
-    poise_vec3 u = poise_vec3_make(v->x / most, v->y / most, v->z / most); // scaled first: squares do not overflow
-    double length = sqrt(u.x * u.x + u.y * u.y + u.z * u.z);
-    *v = poise_vec3_make(u.x / length, u.y / length, u.z / length);
+    *v = v3_normalize(*v);
     return true;
 }
 

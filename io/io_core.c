@@ -2,6 +2,7 @@
 #include "io/io_core.h"
 
 #include "base/arena.h"
+#include "num/vector.h"
 
 #include <math.h>
 #include <string.h>
@@ -257,18 +258,13 @@ static bool is_zero(poise_vec3 p)
     return p.x == 0 && p.y == 0 && p.z == 0;
 }
 
-static double length_of(poise_vec3 v)
-{
-    return sqrt(v.x * v.x + v.y * v.y + v.z * v.z);
-}
-
 // The longest way that a marker goes from one frame to the next where it is not at 0 0 0.
 static double longest_step(const poise_markers *markers, int marker)
 {
     double longest = 0;
     for (int f = 1; f < markers->frames; ++f) {
         poise_vec3 a = point(markers, f - 1, marker), b = point(markers, f, marker);
-        double step = is_zero(a) || is_zero(b) ? 0 : length_of((poise_vec3){b.x - a.x, b.y - a.y, b.z - a.z});
+        double step = is_zero(a) || is_zero(b) ? 0 : v3_norm((poise_vec3){b.x - a.x, b.y - a.y, b.z - a.z});
         longest = step > longest ? step : longest; // not for gaps, which are not numbers
     }
     return longest;
@@ -278,8 +274,8 @@ static double longest_step(const poise_markers *markers, int marker)
 // there, or never was anywhere else.
 static bool passes_zero(const poise_markers *markers, int marker, int first, int end, double longest)
 {
-    double before = first > 0 ? length_of(point(markers, first - 1, marker)) : INFINITY;
-    double after = end < markers->frames ? length_of(point(markers, end, marker)) : INFINITY;
+    double before = first > 0 ? v3_norm(point(markers, first - 1, marker)) : INFINITY;
+    double after = end < markers->frames ? v3_norm(point(markers, end, marker)) : INFINITY;
     return before <= longest || after <= longest;
 }
 

@@ -295,11 +295,6 @@ static int components(const poise_joint_motion *step)
                                                                                         : 1;
 }
 
-static mat3 matrix_of_rows(const double r[9])
-{
-    return (mat3){{r[0], r[3], r[6]}, {r[1], r[4], r[7]}, {r[2], r[5], r[8]}};
-}
-
 static double largest_entry(const mat3 *M)
 {
     const double *e = (const double *)M;
@@ -624,7 +619,7 @@ static bool is_bounded(const poise_method_run *run, const poise_joint_motion *st
 static void block_step(mover *m, const poise_joint_motion *step)
 {
     const poise_method_run *run = m->run;
-    mat3 frame = matrix_of_rows(step->frame);
+    mat3 frame = m3_from_rows(step->frame);
     int first = step->v, locked = 0;
     for (int i = 0; i < components(step); ++i) {
         locked += run->bounds[first + i].locked;
