@@ -353,11 +353,6 @@ static vec3 snapped(vec3 u)
                       : n;
 }
 
-static vec3 orthogonal_to(vec3 a, vec3 unit)
-{
-    return v3_normalize(v3_mad(a, -v3_dot(a, unit), unit));
-}
-
 static vec3 middle(vec3 a, vec3 b)
 {
     return v3_scale(v3_add(a, b), 0.5);
@@ -432,7 +427,7 @@ static bool find_frame(pz_anatomy *a)
         return false;
     }
     a->up = snapped(up);
-    a->left = orthogonal_to(left, a->up);
+    a->left = v3_orthogonal(left, a->up);
     a->forward = v3_cross(a->left, a->up);
     a->stature = stature_of(a, v3_norm(up));
     return a->stature > 0 && is_finite(a->stature);
@@ -443,7 +438,7 @@ static void limb_axes(const pz_anatomy *a, pz_side side, pz_segment *part)
 {
     vec3 bone = v3_sub(part->end, part->origin);
     vec3 along = v3_norm(bone) > 0 ? v3_normalize(bone) : v3_neg(a->up);
-    vec3 forward = fabs(v3_dot(along, a->forward)) < SNAP ? orthogonal_to(a->forward, along) : orthogonal_to(a->up, along);
+    vec3 forward = fabs(v3_dot(along, a->forward)) < SNAP ? v3_orthogonal(a->forward, along) : v3_orthogonal(a->up, along);
     part->axis[0] = along;
     part->axis[1] = forward;
     part->axis[2] = side == PZ_LEFT ? v3_cross(forward, along) : v3_cross(along, forward);
@@ -484,7 +479,7 @@ static void make_foot(const poise_model *model, const poise_kinematics *kin, pz_
         return;
     }
     vec3 up = length_of(shank) > 0 ? v3_neg(shank->axis[0]) : a->up;
-    foot->axis[0] = orthogonal_to(a->forward, up);
+    foot->axis[0] = v3_orthogonal(a->forward, up);
     foot->axis[1] = up;
     foot->axis[2] = v3_scale(v3_cross(up, foot->axis[0]), side == PZ_LEFT ? 1.0 : -1.0);
     foot->origin = shank->body >= 0 ? shank->end : place_of(kin, foot->body);

@@ -7,6 +7,7 @@
 #include "motion/anatomy.h"
 #include "motion/verdict.h"
 #include "num/real.h"
+#include "num/vector.h"
 
 // ---- Rescale -------------------------------------------------------------------------------------------------------------
 
@@ -88,11 +89,6 @@ static double departure(double factor)
     return factor > 0.0 ? max2(factor, 1.0 / factor) : 1e9;
 }
 
-static double axis_of(poise_vec3 f, int axis)
-{
-    return axis == 0 ? f.x : axis == 1 ? f.y : f.z;
-}
-
 static bool is_scaled(poise_vec3 f)
 {
     return f.x == f.x && f.y == f.y && f.z == f.z;
@@ -104,10 +100,10 @@ static double middle_factor(const poise_scaling_problem *p, int bodies)
     double middle = 1.0;
     int fewest = -1;
     for (int i = 0; i < 3 * bodies; ++i) {
-        double f = axis_of(p->factors[i / 3], i % 3);
+        double f = v3_get(p->factors[i / 3], i % 3);
         int below = 0, all = 0;
         for (int k = 0; k < 3 * bodies; ++k) {
-            double other = axis_of(p->factors[k / 3], k % 3);
+            double other = v3_get(p->factors[k / 3], k % 3);
             all += is_scaled(p->factors[k / 3]);
             below += other <= f;
         }
@@ -126,9 +122,9 @@ static void judge_body(pz_findings *found, const poise_scaling_problem *p, int b
     bool has_twin = other > body && is_scaled(p->factors[other]); // each pair once
     double stretched = 1.0, sides = 1.0;
     for (int axis = 0; axis < 3; ++axis) {
-        double factor = axis_of(p->factors[body], axis);
+        double factor = v3_get(p->factors[body], axis);
         stretched = max2(stretched, departure(factor / middle));
-        sides = has_twin ? max2(sides, departure(factor / axis_of(p->factors[other], axis))) : sides;
+        sides = has_twin ? max2(sides, departure(factor / v3_get(p->factors[other], axis))) : sides;
     }
     pz_weigh(found, POISE_FINDING_STRETCHED, name, stretched, false);
     if (has_twin) {

@@ -274,11 +274,6 @@ typedef struct search {
     double cost;
 } search;
 
-static double part(vec3 v, int i)
-{
-    return i == 0 ? v.x : i == 1 ? v.y : v.z;
-}
-
 // ---- The nearest path: rows ----------------------------------------------------------------------------------------------
 
 static vec3 way_of(const pz_path *p, int t)
@@ -305,8 +300,8 @@ static double share_of(const pz_path *p)
     for (int t = 0; t + 1 < p->count; ++t) {
         vec3 way = way_of(p, t);
         for (int i = 0; i < p->dofs; ++i) {
-            most = max2(most, fabs(part(way, i)) / p->velocity[i]);
-            most = t > 0 ? max2(most, fabs(part(way, i) - part(before, i)) / p->acceleration[i]) : most;
+            most = max2(most, fabs(v3_get(way, i)) / p->velocity[i]);
+            most = t > 0 ? max2(most, fabs(v3_get(way, i) - v3_get(before, i)) / p->acceleration[i]) : most;
         }
         before = way;
     }
@@ -319,7 +314,7 @@ static bool pz_path_leaves(const pz_path *p)
     bool leaves = share_of(p) > 1.0;
     for (int t = 0; t < p->count && !p->turns; ++t) {
         for (int i = 0; i < p->dofs; ++i) {
-            leaves = leaves || part(p->x[t], i) < p->lower[i] || part(p->x[t], i) > p->upper[i];
+            leaves = leaves || v3_get(p->x[t], i) < p->lower[i] || v3_get(p->x[t], i) > p->upper[i];
         }
         leaves = leaves || (has_ellipse(p) && ellipse_at(p, p->x[t]) > 1.0);
     }
@@ -329,9 +324,9 @@ static bool pz_path_leaves(const pz_path *p)
 // gradient += by * row i of m, for point `at`: 0 before, 1 at, 2 after.
 static void add_row(row *r, int at, const mat3 *m, int i, double by)
 {
-    r->gradient[at * PATH_DOFS] += by * part(m->x, i); // columns of m
-    r->gradient[at * PATH_DOFS + 1] += by * part(m->y, i);
-    r->gradient[at * PATH_DOFS + 2] += by * part(m->z, i);
+    r->gradient[at * PATH_DOFS] += by * v3_get(m->x, i); // columns of m
+    r->gradient[at * PATH_DOFS + 1] += by * v3_get(m->y, i);
+    r->gradient[at * PATH_DOFS + 2] += by * v3_get(m->z, i);
 }
 
 static bool velocity_row(const search *s, int t, int i, row *r)
@@ -341,7 +336,7 @@ static bool velocity_row(const search *s, int t, int i, row *r)
         return false;
     }
     const edge *e = &s->edges[t];
-    *r = (row){.value = part(e->way, i) / limit, .lower = -1.0, .upper = 1.0};
+    *r = (row){.value = v3_get(e->way, i) / limit, .lower = -1.0, .upper = 1.0};
     add_row(r, 1, &e->before, i, -1.0 / limit);
     add_row(r, 2, &e->after, i, 1.0 / limit);
     return true;
@@ -354,7 +349,7 @@ static bool acceleration_row(const search *s, int t, int i, row *r)
         return false;
     }
     const edge *e = &s->edges[t], *last = &s->edges[t - 1];
-    *r = (row){.value = (part(e->way, i) - part(last->way, i)) / limit, .lower = -1.0, .upper = 1.0};
+    *r = (row){.value = (v3_get(e->way, i) - v3_get(last->way, i)) / limit, .lower = -1.0, .upper = 1.0};
     add_row(r, 0, &last->before, i, 1.0 / limit);
     add_row(r, 1, &last->after, i, -1.0 / limit);
     add_row(r, 1, &e->before, i, -1.0 / limit);
@@ -369,7 +364,7 @@ static bool position_row(const search *s, int t, int i, row *r)
         return false;
     }
     double S = s->scale[i];
-    *r = (row){.value = part(p->x[t], i) / S, .lower = p->lower[i] / S, .upper = p->upper[i] / S};
+    *r = (row){.value = v3_get(p->x[t], i) / S, .lower = p->lower[i] / S, .upper = p->upper[i] / S};
     r->gradient[PATH_DOFS + i] = 1.0 / S;
     return true;
 }
@@ -428,7 +423,7 @@ static void linearise(search *s)
         s->off[t] =
             p->turns ? so3_log(quat_mul(quat_conj(s->given_rotation[t]), p->rotation[t])) : v3_sub(p->x[t], s->given[t]);
         for (int i = 0; i < p->dofs; ++i) {
-            double off = part(s->off[t], i) / s->scale[i];
+            double off = v3_get(s->off[t], i) / s->scale[i];
             s->cost += 0.5 * off * off;
         }
     }
@@ -467,7 +462,7 @@ static bool find_step(search *s, double mu)
     for (int u = 0; u < s->band.n; ++u) {
         double weight = 1.0 / (s->scale[u % p->dofs] * s->scale[u % p->dofs]);
         s->band.rows[(size_t)u * (size_t)(s->band.half + 1) + (size_t)s->band.half] = weight;
-        s->step[u] = -weight * part(s->off[u / p->dofs], u % p->dofs);
+        s->step[u] = -weight * v3_get(s->off[u / p->dofs], u % p->dofs);
     }
     for (int t = 0; t < p->count; ++t) {
         for (int k = 0; k < ROWS; ++k) {
@@ -620,7 +615,7 @@ static vec3 inside(const pz_path *p, vec3 x)
     }
     double c[PATH_DOFS];
     for (int i = 0; i < PATH_DOFS; ++i) {
-        c[i] = i < p->dofs ? clamp(part(x, i), p->lower[i], p->upper[i]) : part(x, i);
+        c[i] = i < p->dofs ? clamp(v3_get(x, i), p->lower[i], p->upper[i]) : v3_get(x, i);
     }
     return v3(c[0], c[1], c[2]);
 }
@@ -683,8 +678,8 @@ static void measure_scale(search *s)
     for (int i = 0; i < p->dofs; ++i) {
         double low = INFINITY, high = -INFINITY;
         for (int t = 0; t < p->count && !p->turns; ++t) {
-            low = min2(low, part(p->x[t], i));
-            high = max2(high, part(p->x[t], i));
+            low = min2(low, v3_get(p->x[t], i));
+            high = max2(high, v3_get(p->x[t], i));
         }
         s->scale[i] = high > low ? 0.5 * (high - low) : 1.0;
     }

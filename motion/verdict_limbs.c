@@ -9,6 +9,7 @@
 #include "motion/pieces.h"
 #include "motion/uncertainty.h"
 #include "num/real.h"
+#include "num/rotation.h"
 #include "num/trig.h"
 #include "num/vector.h"
 
@@ -607,11 +608,6 @@ static int marker_of(const poise_track_problem *track, int body, vec3 *local)
     return POISE_NONE;
 }
 
-static double bone_angle(vec3 a, vec3 b)
-{
-    return poise_atan2(v3_norm(v3_cross(a, b)), v3_dot(a, b));
-}
-
 // The mean angle of one bone over the frames; negative: it was not followed.
 static double limb_turn(const poise_verdict_problem *problem, const int body[2], int every, poise_kinematics *kin)
 {
@@ -633,7 +629,7 @@ static double limb_turn(const poise_verdict_problem *problem, const int body[2],
         if (is_seen && poise_kinematics_update(kin, clip->q + (size_t)f * (size_t)clip->nq, NULL) == POISE_OK) {
             vec3 own =
                 v3_sub(poise_kinematics_point(kin, body[1], local[1]), poise_kinematics_point(kin, body[0], local[0]));
-            sum += bone_angle(followed, own);
+            sum += v3_angle(followed, own);
             count += 1;
         }
     }

@@ -19,11 +19,6 @@ static poise_vec3 place_of(const pz_actor *a, int role)
     return poise_kinematics_body_pose(a->kin, a->roles.body[role]).position;
 }
 
-static double angle_between(vec3 a, vec3 b)
-{
-    return poise_atan2(v3_norm(v3_cross(a, b)), v3_dot(a, b));
-}
-
 // ---- Poses that are looked at --------------------------------------------------------------------------------------------
 
 static poise_status pose_at(const pz_actor *a, int frame, double *q)
@@ -91,7 +86,7 @@ static double leaning(const pz_actor *a)
         for (int role = POISE_ROLE_THIGH; role <= POISE_ROLE_SHANK; ++role) {
             if (pz_plays(a, role + offset) && pz_plays(a, role + 1 + offset)) {
                 vec3 bone = v3_sub(place_of(a, role + 1 + offset), place_of(a, role + offset));
-                sum += angle_between(bone, v3_neg(a->up));
+                sum += v3_angle(bone, v3_neg(a->up));
                 count += 1;
             }
         }
@@ -100,7 +95,7 @@ static double leaning(const pz_actor *a)
                      ? v3_sub(place_of(a, POISE_ROLE_CHEST), place_of(a, POISE_ROLE_PELVIS))
                      : v3(0, 0, 0);
     if (count > 0 && v3_norm(trunk) > 0) {
-        sum += angle_between(trunk, a->up);
+        sum += v3_angle(trunk, a->up);
         count += 1;
     }
     return count > 0 ? sum / count : 0.0;
@@ -422,16 +417,10 @@ static bool is_foot(int part)
     return part == POISE_ROLE_FOOT || part == POISE_ROLE_TOE;
 }
 
-// The direction of the level part of a vector.
-static vec3 level(vec3 v, vec3 up)
-{
-    return v3_normalize(v3_mad(v, -v3_dot(v, up), up));
-}
-
 // Which way a foot points, as its bone does; 0 where that leads down to a sole instead of forward to toes.
 static vec3 heading(vec3 bone, vec3 up)
 {
-    return fabs(v3_dot(bone, up)) < STEEP ? level(bone, up) : v3(0, 0, 0);
+    return fabs(v3_dot(bone, up)) < STEEP ? v3_orthogonal(bone, up) : v3(0, 0, 0);
 }
 
 // The role that a limb's correction continues from; POISE_NONE: the trunk's.
@@ -462,7 +451,7 @@ static bool palm_axes(const pz_actor *a, int offset, vec3 *along, vec3 *across)
     }
     *along = v3_normalize(*along);
     *across = v3_sub(pz_joint_place(a, POISE_ROLE_INDEX + offset), pz_joint_place(a, last + offset));
-    *across = level(*across, *along);
+    *across = v3_orthogonal(*across, *along);
     return v3_norm(*along) > 0 && v3_norm(*across) > 0;
 }
 

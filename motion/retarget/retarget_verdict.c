@@ -18,6 +18,7 @@
 #include "motion/retarget/retarget_work.h"
 #include "motion/verdict.h"
 #include "num/real.h"
+#include "num/rotation.h"
 #include "num/trig.h"
 
 #define ASIDE   0.7853981633974483 // radians: a limb that is off by more points elsewhere
@@ -52,8 +53,7 @@ static double turn_between(quat a, quat b)
 
 static double between_bones(quat is, quat wanted, vec3 bone)
 {
-    vec3 a = quat_rotate(is, bone), b = quat_rotate(wanted, bone);
-    return poise_atan2(v3_norm(v3_cross(a, b)), v3_dot(a, b));
+    return v3_angle(quat_rotate(is, bone), quat_rotate(wanted, bone));
 }
 
 // Is this one of those whose bones are compared? On the same skeleton all are, by their whole turn.

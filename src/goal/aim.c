@@ -62,7 +62,7 @@ static void aim_evaluate(pz_evaluation *evaluation, const poise_goal *goal)
 static poise_goal_error aim_error(const poise_kinematics *kin, const poise_goal *goal)
 {
     sight s = sight_of(kin, goal);
-    return pz_single_error(pz_angle_between(s.d, s.u), POISE_UNIT_ANGLE);
+    return pz_single_error(v3_angle(s.d, s.u), POISE_UNIT_ANGLE);
 }
 
 // Row k: dr_k = a . (omega x d) + (P a/l) . dx for a the axis k.

@@ -19,8 +19,7 @@ static void direction_evaluate(pz_evaluation *evaluation, const poise_goal *goal
 
 static poise_goal_error direction_error(const poise_kinematics *kin, const poise_goal *goal)
 {
-    return pz_single_error(pz_angle_between(pz_kin_direction(kin, goal->body, goal->axis), goal->direction),
-                           POISE_UNIT_ANGLE);
+    return pz_single_error(v3_angle(pz_kin_direction(kin, goal->body, goal->axis), goal->direction), POISE_UNIT_ANGLE);
 }
 
 static int direction_rows(const poise_kinematics *kin, const poise_goal *goal, double *r, double *J)

@@ -12,7 +12,7 @@
 #include <poise/objective.h>
 
 #include "kin/kin.h"
-#include "num/trig.h"
+#include "num/rotation.h"
 #include "num/vector.h"
 
 // What all goals of one body, or of a whole subtree, add up to, about the reference point. Goals are masses: n is their
@@ -275,13 +275,7 @@ PZ_FN pz_ends pz_ends_of(const poise_kinematics *kin, int body, poise_pose local
 
 // ---- Errors --------------------------------------------------------------------------------------------------------------
 
-// Angle in radians between two unit vectors, and between two frames given by their columns; accurate near 0 and pi.
-#if REAL_WIDTH == 1
-PZ_FN double pz_angle_between(vec3 a, vec3 b)
-{
-    return pz_atan2(v3_norm(v3_cross(a, b)), v3_dot(a, b));
-}
-#endif
+// The angle in radians between two frames given by their columns; accurate near 0 and pi.
 double pz_frame_angle(const mat3 *A, const mat3 *B);
 
 // An error of one number.

@@ -198,6 +198,12 @@ PZ_FN vec3 so3_nearer(vec3 v, vec3 to)
     return v3_dot(other, other) < v3_dot(one, one) ? twin : v;
 }
 
+// The angle between two vectors, in radians; accurate near 0 and pi.
+PZ_FN double v3_angle(vec3 a, vec3 b)
+{
+    return pz_atan2(v3_norm(v3_cross(a, b)), v3_dot(a, b));
+}
+
 PZ_FN vec3 unit_axis(int i)
 {
     return v3(i == 0, i == 1, i == 2);

@@ -197,9 +197,20 @@ REAL_CALL vec3 v3_load(const double *from)
     return v3(from[0], from[1], from[2]);
 }
 
+REAL_CALL double v3_get(vec3 v, int i)
+{
+    return i == 0 ? v.x : i == 1 ? v.y : v.z;
+}
+
 REAL_CALL void v3_store(vec3 v, double *to)
 {
     to[0] = v.x, to[1] = v.y, to[2] = v.z;
+}
+
+// The direction of the part of v that is orthogonal to the unit vector n.
+REAL_CALL vec3 v3_orthogonal(vec3 v, vec3 n)
+{
+    return v3_normalize(v3_mad(v, -v3_dot(v, n), n));
 }
 
 // A unit vector across a, whose length is about 1.

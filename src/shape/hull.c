@@ -88,22 +88,17 @@ static vec3 farthest_corner(const pz_solid *s, vec3 n)
     return v3_add(s->at, m3_apply(&s->axes, s->corner[found]));
 }
 
-static double component(vec3 v, int axis)
-{
-    return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
-}
-
 // Move the `below` corners that lie lowest along an axis to the front (Hoare's selection).
 static void select_lowest(vec3 *c, int count, int below, int axis)
 {
     int low = 0, high = count - 1;
     while (low < high) {
-        double middle = component(c[(low + high) / 2], axis);
+        double middle = v3_get(c[(low + high) / 2], axis);
         int i = low, k = high;
         while (i <= k) {
-            for (; component(c[i], axis) < middle; ++i) {
+            for (; v3_get(c[i], axis) < middle; ++i) {
             }
-            for (; component(c[k], axis) > middle; --k) {
+            for (; v3_get(c[k], axis) > middle; --k) {
             }
             if (i <= k) {
                 vec3 kept = c[i];
