@@ -8,7 +8,7 @@
 // How loose a cover is, is measured by points around the mesh: each that is covered counts, the more the farther outside.
 // The piece that gains most by it is cut in two, again and again, while a further shape is worth it. Triangles are clipped
 // at the cuts, and all shapes are convex: what is covered is the surface, and with it all that it encloses.
-#include "shape/cover.h"
+#include "shape/shape.h"
 
 #include "base/arena.h"
 #include "base/error.h"

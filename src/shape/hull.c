@@ -16,7 +16,7 @@
 // the face that looks away from it is pushed out first, and M itself holds it.
 //
 // Radii around the hulls are subtracted from the distance, also where they overlap: h grows by both for every n.
-#include "shape/hull.h"
+#include "shape/shape.h"
 
 #include "base/arena.h"
 #include "base/error.h"

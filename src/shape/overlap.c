@@ -15,7 +15,6 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "kin/kin.h"
-#include "shape/hull.h"
 #include "shape/shape.h"
 
 #include <string.h>

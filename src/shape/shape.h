@@ -1,4 +1,4 @@
-// Shapes in place, and what is known where two of them come nearest.
+// Shapes in place, and what is known where two of them come nearest; convex hulls; what covers of meshes are made of.
 //
 // Every shape is a core and a radius: d = |a - b| - r_A - r_B, with a and b the nearest points of the cores and n the unit
 // vector from b to a. The points are optimal, so that to first order only the motion of the bodies counts:
@@ -117,5 +117,89 @@ static inline bool pz_groups_meet(uint32_t groups, uint32_t against, uint32_t ot
 
 // A configuration within the limits.
 void pz_random_configuration(const poise_model *model, uint64_t *state, double *q);
+
+// ---- Convex hulls: their distance, and how deep they overlap (hull.c) ----------------------------------------------------
+
+#define PZ_CLUSTER           16 // corners of one
+#define PZ_HULL_MOST_CORNERS 1000000
+
+// Corners next to each other lie within a ball: where it does not reach out far enough, none of them does.
+typedef struct pz_cluster {
+    vec3 center;
+    double reach;
+} pz_cluster;
+
+// The convex hull of points, at x = at + axes corner, with a radius around it.
+typedef struct pz_solid {
+    const vec3 *corner;
+    int count;
+    const pz_cluster *cluster; // of PZ_CLUSTER corners each, in order; NULL: none
+    mat3 axes;
+    vec3 at;
+    double radius;
+} pz_solid;
+
+// Where two of them come nearest.
+typedef struct pz_gap {
+    double distance; // < 0: they overlap, and a shift of so much along the normal takes them apart
+    vec3 normal;     // unit, from b to a
+    vec3 a, b;       // points of the surfaces, as far as is_exact
+    bool is_exact;   // false: the distance is larger than `enough`, and this is a bound of it from below
+} pz_gap;
+
+// `guess` is a direction from b to a, such as the normal of a moment ago; any length, zero is allowed. The answer is exact
+// to about 1e-9 of `size`, a length that the solids have. Beyond `enough` a bound will do.
+pz_gap pz_solid_gap(const pz_solid *a, const pz_solid *b, vec3 guess, double enough, double size);
+
+// How far they are apart along a direction from b to a, of any length but 0; < 0: how far they overlap there. For every
+// direction it is a bound of the distance from below.
+double pz_solid_apart_along(const pz_solid *a, const pz_solid *b, vec3 way);
+
+// Put corners that are next to each other one after the other, and find their clusters: one for every PZ_CLUSTER, the last
+// with what is left. `cluster` has room for them.
+void pz_solid_cluster(vec3 *corner, int count, pz_cluster *cluster);
+
+// The height of the lowest point of a solid along `up`.
+double pz_solid_lowest(const pz_solid *solid, vec3 up);
+
+// ---- What covering a mesh by shapes (cover.c) is made of: marks of its triangles, and points around it -------------------
+
+// What is remembered of each triangle of a mesh while it is covered. It saves time and changes nothing: a corner that an
+// earlier triangle has as well need not be looked at again, and a piece looks at the triangles it holds alone.
+typedef struct pz_mesh_marks {
+    unsigned char *fresh; // by triangle, bits: no triangle before has this corner. NULL: not known
+    unsigned char *held;  // by triangle, bits: the pieces that hold some of it. NULL: not known
+} pz_mesh_marks;
+
+// Piece 0 holds everything. Both are NULL where there is no memory for them.
+pz_mesh_marks pz_mesh_marks_make(const vec3 *corners, size_t triangles);
+void pz_mesh_marks_release(pz_mesh_marks *marks);
+
+// Points in and around a mesh that tell how loose its cover is: each that is covered counts, and the more the farther it
+// lies outside.
+#define PZ_DIRECTIONS   98
+#define PZ_CLOUD_POINTS 4096
+
+// How far a piece reaches.
+typedef struct pz_outline {
+    vec3 direction[PZ_DIRECTIONS]; // unit
+    vec3 corner[PZ_DIRECTIONS];    // the outermost there
+    double reach[PZ_DIRECTIONS];   // direction . corner
+} pz_outline;
+
+typedef struct pz_cloud {
+    vec3 low, side;                        // of the box that the points lie in
+    float weight[PZ_CLOUD_POINTS];         // what each counts
+    unsigned char covers[PZ_CLOUD_POINTS]; // how many shapes cover it
+} pz_cloud;
+
+// The points around a mesh, none of them covered.
+void pz_cloud_make(pz_cloud *c, const pz_outline *whole);
+
+// Add a shape to the cover (by 1), or take it away (by -1).
+void pz_cloud_count(pz_cloud *c, const poise_shape *shape, int by);
+
+// Of all shapes that were added.
+double pz_cloud_looseness(const pz_cloud *c);
 
 #endif

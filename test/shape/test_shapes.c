@@ -1,5 +1,5 @@
 // Distances of shapes against a search that shares no code, and their first derivatives against differences.
-#include "shape/cover.h"
+#include "shape/shape.h"
 #include "support/shape_check.h"
 #include "support/skeleton.h"
 
