@@ -1,5 +1,5 @@
 // Made from the headers by schema/generate.py; not to be edited.
-// hash of the headers: bdaaf9a97ed919b9007cbd32c616a6998125c7b1e876a206aee52e8c150d324d
+// hash of the headers: 1d4ba954d85c5e1cdb61f3ce32bbf4d9d933b27d3eb7c5262d0f6ff5c2d33bd0
 
 // clang-format off
 #include "schema/schema.h"
