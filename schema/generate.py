@@ -215,6 +215,8 @@ def web_types(schema, name):
             continue
         head, _, of = kind.partition(':')
         kind_text = pascal(of) if head in ('enum', 'struct') else TS[head]
+        if head == 'text' and ('NULL' not in member.comment or 'never NULL' in member.comment):
+            kind_text = 'string'
         if count and head != 'chars':
             kind_text = 'readonly number[]' if kind_text == 'number' else f'readonly {kind_text}[]' if ' ' not in kind_text else \
                 f'readonly ({kind_text})[]'
@@ -231,6 +233,8 @@ def text_of(text):
 def web(schema):
     types = types_of(schema)
     out = [NOTE, "import type { Pose, Quat, Vec3 } from './values.js';", '',
+           '/** What may be given of a struct: what is left out has its default. */',
+           'export type Options<T> = { -readonly [K in keyof T]?: T[K] };', '',
            '// Names of the values of enums, in their order.', 'export const enums = {']
     listed = [(name, enum) for name, enum in schema.enums.items() if is_listed(enum) and any(v.name for v in enum.values)]
     out += [f"    {name}: [{', '.join(repr(v.name) for v in enum.values if v.name is not None)}]," for name, enum in listed]

@@ -1,5 +1,5 @@
 // Made from the headers by schema/generate.py; not to be edited.
-// hash of the headers: 1d4ba954d85c5e1cdb61f3ce32bbf4d9d933b27d3eb7c5262d0f6ff5c2d33bd0
+// hash of the headers: 38dbf4e31f9ee8b473052ad644c0a60ad9e4b51b267899dce691a22fd10ba7ba
 
 // clang-format off
 #include "schema/schema.h"

@@ -1,24 +1,13 @@
 import { Handle } from './handle.js';
+import type { PoiseChannel, PoiseEvent } from './layouts.js';
 import type { Address, Module } from './module.js';
 import { getStruct, getStructs } from './structs.js';
 
 /** One analog channel of a C3D recording: (sample - offset) * scale is in `unit`. */
-export interface Channel {
-    readonly label: string;
-    readonly unit: string;
-    readonly scale: number;
-    readonly offset: number;
-}
+export type Channel = PoiseChannel;
 
 /** A moment with a name, such as a heel strike. */
-export interface Event {
-    /** "Foot Strike" */
-    readonly label: string;
-    /** "Right" */
-    readonly context: string;
-    /** Seconds. */
-    readonly time: number;
-}
+export type Event = PoiseEvent;
 
 interface CarriedStruct {
     text: string;

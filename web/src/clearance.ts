@@ -1,5 +1,6 @@
 import { Handle } from './handle.js';
 import type { Kinematics } from './kinematics.js';
+import type { PoiseClosePair, PoiseNearest, PoisePair } from './layouts.js';
 import type { Address, Module } from './module.js';
 import { moduleOf, type Model } from './model.js';
 import { getStructs, initStruct, layoutOf, newStruct, newStructs, setStruct } from './structs.js';
@@ -21,10 +22,7 @@ export interface Shape {
 }
 
 /** Two shapes, or two bodies, by their index. */
-export interface Pair {
-    readonly a: number;
-    readonly b: number;
-}
+export type Pair = PoisePair;
 
 export interface ClearanceOptions {
     /** [0] how far shapes have to be apart. */
@@ -38,16 +36,7 @@ export interface ClearanceOptions {
 }
 
 /** A pair that is nearer than it may be. */
-export interface ClosePair {
-    /** By its place in `pairs`. */
-    readonly pair: number;
-    /** Its distance less the margin. */
-    readonly room: number;
-    /** Between the surfaces; below 0: how deep they overlap. */
-    readonly distance: number;
-    readonly onA: Vec3;
-    readonly onB: Vec3;
-}
+export type ClosePair = Omit<PoiseClosePair, 'nearest'> & PoiseNearest;
 
 /** @internal */
 export function structsIn(module: Module, struct: string, list: readonly object[]): Address {
@@ -113,7 +102,8 @@ export class Clearance extends Handle {
         return module.scoped((keep) => {
             const [list, foundAt] = [keep(newStructs(module, 'poise_close_pair', capacity)), keep(module.allocate(4))];
             module.run('poise_pairs_close', kinematics.address, this.address, room, list, capacity, foundAt);
-            return getStructs(module, 'poise_close_pair', list, Math.min(capacity, module.data.getInt32(foundAt, true)));
+            return getStructs<PoiseClosePair>(module, 'poise_close_pair', list, Math.min(capacity, module.data.getInt32(foundAt, true)))
+                .map(({ nearest, ...pair }) => ({ ...pair, ...nearest }));
         });
     }
 }

@@ -1,76 +1,18 @@
 import { GoalSet, type Goal } from './goals.js';
 import { Handle } from './handle.js';
+import type { Options, PoiseErikOptions, PoiseErikReport, PoiseExpressiveOptions, PoiseExpressiveReport, PoiseFilterJoint } from './layouts.js';
 import type { Address, Module } from './module.js';
 import { moduleOf, type Model } from './model.js';
 import { PoiseError } from './errors.js';
 import { getStruct, getStructs, initStruct, layoutOf, memberAt, newStruct, newStructs, setStruct } from './structs.js';
-import type { MutableNumbers, Numbers, Outcome, Pose, Quat, Vec3 } from './values.js';
+import type { MutableNumbers, Numbers, Quat, Vec3 } from './values.js';
 
 // ---- ERIK ----
 
 /** Options of ERIK; defaults in brackets. `express.h` of the C library says more. */
-export interface ErikOptions {
-    /** Index of the end [the last body]. */
-    body?: number;
-    /** [identity] frame of the end in that body. */
-    tip?: Pose;
-    /** [1] */
-    orientationWeight?: number;
-    /** [0.2] */
-    postureWeight?: number;
-    /** [0.04] an error up to this is accepted at once. */
-    threshold?: number;
-    /** [1.46] */
-    aggravation?: number;
-    /** [13] */
-    maxIterations?: number;
-    /** [20] */
-    maxSweeps?: number;
-    /** [4.8e-4] */
-    precision?: number;
-    /** [1e-6] */
-    stall?: number;
-    /** [0.046] radians. */
-    disturbance?: number;
-    /** [4] */
-    window?: number;
-    /** [1e-9] */
-    tolerance?: number;
-    /** [true] the end may be rolled by half a turn. */
-    symmetricEndpoint?: boolean;
-    /** [true] */
-    avoidEdges?: boolean;
-    /** [true] */
-    offsetTrick?: boolean;
-    /** [true] */
-    ccdTrick?: boolean;
-    /** [false] q comes in as the previous solution, from which the solve goes on. */
-    warm?: boolean;
-    /** [0.02] warm: least advantage for which what follows the previous solution is left. */
-    gain?: number;
-    /** [false] finish with the orientation to rounding. */
-    exactOrientation?: boolean;
-    /** [30] */
-    restarts?: number;
-}
+export type ErikOptions = Options<PoiseErikOptions>;
 
-export interface ErikReport {
-    readonly outcome: Outcome;
-    readonly reason: string;
-    readonly iterations: number;
-    /** Warm: what follows the previous solution is the answer. */
-    readonly followed: boolean;
-    readonly usedOffset: boolean;
-    readonly usedCcd: boolean;
-    readonly exact: boolean;
-    /** Weighted sum of the next two, each from 0 to 1. */
-    readonly error: number;
-    readonly orientation: number;
-    readonly posture: number;
-    /** Between the end and the target, radians. */
-    readonly angle: number;
-    readonly activeLimits: number;
-}
+export type ErikReport = PoiseErikReport;
 
 /** What `call` makes of a model and options. */
 function create(model: Model, call: string, struct: string, options: object): Address {
@@ -136,61 +78,9 @@ export class Erik extends Handle {
 // ---- The successor ----
 
 /** Options of the expressive solver; defaults in brackets. `expressive.h` of the C library says more. */
-export interface ExpressiveOptions {
-    /** [metric] how far joints bend; shape: bends keep their direction. */
-    mode?: 'metric' | 'shape';
-    /** End of the chain [the last body]. */
-    body?: number;
-    /** [identity] */
-    tip?: Pose;
-    /** [1] */
-    goalWeight?: number;
-    /** [0.2] */
-    postureWeight?: number;
-    /** [0.04] */
-    threshold?: number;
-    /** [1.46] */
-    aggravation?: number;
-    /** [1] length that counts as an error of 1. */
-    lengthScale?: number;
-    /** [true] */
-    symmetricEndpoint?: boolean;
-    /** [true] q comes in as the last answer. */
-    warm?: boolean;
-    /** [true] candidates that meet the goals come first. */
-    exact?: boolean;
-    /** [0.02] least advantage for which the last answer is left. */
-    gain?: number;
-    /** [0] the last answer is left at once; else by strides of about this (radians, lengths), a call each. */
-    stride?: number;
-    /** [0.05] */
-    inertia?: number;
-    /** [4] candidates refined. */
-    searches?: number;
-    /** [25] */
-    maxIterations?: number;
-    /** [16] */
-    maxGoals?: number;
-    /** [2] */
-    coupledGoals?: number;
-    /** [false] ERIK's answer is one more candidate. */
-    useErik?: boolean;
-}
+export type ExpressiveOptions = Options<PoiseExpressiveOptions>;
 
-export interface ExpressiveReport {
-    readonly outcome: Outcome;
-    readonly error: number;
-    readonly goal: number;
-    readonly posture: number;
-    readonly worstLength: number;
-    readonly worstAngle: number;
-    readonly candidates: number;
-    readonly evaluations: number;
-    /** The last answer was followed. */
-    readonly keptBranch: boolean;
-    /** With `stride`: a better answer is being approached. */
-    readonly isOnTheWay: boolean;
-}
+export type ExpressiveReport = PoiseExpressiveReport;
 
 /** Meet goals with the least change of shape: the successor of ERIK, over any goals, trees and joints. */
 export class Expressive extends Handle {
@@ -249,28 +139,7 @@ export class Expressive extends Handle {
 // ---- The filter ----
 
 /** One joint of a motion filter; defaults in brackets. Units: those of the coordinate, and seconds. */
-export interface FilterJoint {
-    /** [-Infinity] */
-    lower?: number;
-    /** [Infinity] */
-    upper?: number;
-    /** [2] */
-    velocity?: number;
-    /** [10] */
-    acceleration?: number;
-    /** [100] */
-    jerk?: number;
-    /** [0] in [0, 1): how gently it moves. */
-    smoothness?: number;
-    /** [0] in [0, 1]: how much of the smoothness to take back. */
-    responsiveness?: number;
-    /** [0] exponent of the slowing near an end of the range. */
-    soft?: number;
-    /** [time_optimal] as fast as the limits allow; nutty: the filter of Ribeiro & Paiva 2019, eq. 23; off: there at once. */
-    mode?: 'time_optimal' | 'nutty' | 'off';
-    /** [0] lengths of the model that make the one that the limits count in; 0: the model's size. */
-    lengthUnit?: number;
-}
+export type FilterJoint = Options<PoiseFilterJoint>;
 
 const filterModes = ['time_optimal', 'nutty', 'off'] as const;
 

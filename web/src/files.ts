@@ -1,5 +1,6 @@
 import { Carried } from './carried.js';
 import { type Pair, type Shape, structsIn } from './clearance.js';
+import type { PoiseWarning } from './layouts.js';
 import { loopsIn, type Loop } from './loops.js';
 import { GoalSet, readGoals, type Goal } from './goals.js';
 import type { Address, Module } from './module.js';
@@ -10,11 +11,7 @@ import { placementsIn, type Placement } from './track.js';
 import { formats, ups, upSources, type Format, type Numbers, type Scale, type Up, type UpSource } from './values.js';
 
 /** Something odd that did not keep a file from being read, or that could not be written. */
-export interface Warning {
-    /** 1-based; 0: no line. */
-    readonly line: number;
-    readonly text: string;
-}
+export type Warning = PoiseWarning;
 
 /** A named configuration. */
 export interface Posture {

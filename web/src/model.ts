@@ -1,5 +1,6 @@
 import { PoiseError } from './errors.js';
 import { Handle } from './handle.js';
+import type { PoiseCoordinate } from './layouts.js';
 import type { Address, Module } from './module.js';
 import type { Figure } from './motion.js';
 import type { Poise } from './poise.js';
@@ -110,17 +111,7 @@ export interface Tool {
 }
 
 /** One number of a configuration: what it is called, and what it measures. */
-export interface Coordinate {
-    /** Index of the joint that it belongs to, and its place among the numbers of that joint. */
-    readonly joint: number;
-    readonly place: number;
-    /** In files: "tx", "rz", "qw", "angle". */
-    readonly name: string;
-    /** For people: "x", "turn Z", "quat w"; "" where the joint has only one. */
-    readonly label: string;
-    /** 'none' for a component of a quaternion. */
-    readonly unit: 'length' | 'angle' | 'none';
-}
+export type Coordinate = PoiseCoordinate;
 
 function addJoint(module: Module, builder: Address, joint: JointDescription): void {
     const { name, body, parent, mimic, ...plain } = joint;

@@ -1,5 +1,6 @@
 import { PoiseError } from './errors.js';
 import { Handle } from './handle.js';
+import type { PoiseFigure, PoiseSubject } from './layouts.js';
 import type { Address, Module } from './module.js';
 import type { Model } from './model.js';
 import type { Poise } from './poise.js';
@@ -119,28 +120,10 @@ export interface ScaleMatch {
 }
 
 /** A person, as markers or a skeleton show them. */
-export interface Figure {
-    /** By names of markers or bodies; otherwise by the box around all. */
-    readonly isNamed: boolean;
-    /** In length units; 0: nothing is there. */
-    readonly height: number;
-    /** The axis along which they stand. */
-    readonly up: Up;
-    /** Head below feet: that axis points down. */
-    readonly isUpsideDown: boolean;
-    /** The unit that makes them as tall as people are; 0: none does. */
-    readonly metres: number;
-}
+export type Figure = PoiseFigure;
 
 /** A person, or a thing, among several in one recording. */
-export interface Subject {
-    readonly name: string;
-    /** How many are its own, and how many of those are seen in a tenth of the frames or more. */
-    readonly markers: number;
-    readonly seen: number;
-    /** 12 or more are seen: a person, not a prop. */
-    readonly isWhole: boolean;
-}
+export type Subject = PoiseSubject;
 
 /** A time series of labelled points, as a motion capture system records them. */
 export class Markers extends Handle {

@@ -1,5 +1,6 @@
 import { PoiseError } from './errors.js';
 import { fileIn, type FileContent } from './files.js';
+import type { PoiseMarkerError } from './layouts.js';
 import { Model } from './model.js';
 import type { Address, Module } from './module.js';
 import { Clip, Markers, type ScaleMatch } from './motion.js';
@@ -98,17 +99,7 @@ export interface Finding {
 }
 
 /** How one marker is followed. */
-export interface MarkerError {
-    /** Frames in which it is seen; of these, in which it is let go, for it contradicts the others; */
-    readonly seen: number;
-    readonly letGo: number;
-    /** and frames that the errors are of. */
-    readonly counted: number;
-    /** Distance from its place. */
-    readonly mean: number;
-    readonly worst: number;
-    readonly worstFrame: number;
-}
+export type MarkerError = PoiseMarkerError;
 
 /** What a recording became. */
 export interface TrackedRecording {

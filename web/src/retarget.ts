@@ -1,10 +1,11 @@
 import { PoiseError } from './errors.js';
 import { fileIn, type FileContent } from './files.js';
+import type { PoiseRetargetOutcome } from './layouts.js';
 import type { Model } from './model.js';
 import type { Address, Keep, Module } from './module.js';
 import { Clip } from './motion.js';
 import { judged, type Finding } from './recording.js';
-import { getStruct, getStructs, memberAt, newStructs, setStruct } from './structs.js';
+import { getStruct, getStructs, newStructs, setStruct } from './structs.js';
 import type { Up, VerdictLevel } from './values.js';
 
 /** A motion with the skeleton that it moves: what `poise.read` gave, or its parts. */
@@ -51,78 +52,7 @@ export interface Contacts {
 }
 
 /** Measures of a motion on another skeleton. Lengths are in units of that, angles in radians, speeds a second. */
-export interface RetargetOutcome {
-    /** Roles that both have, and bodies that follow one. */
-    readonly roles: number;
-    readonly bodies: number;
-    /** That the paths of hips and feet were multiplied by. */
-    readonly factor: number;
-    /** The skeletons have the same proportions; feet were planted; the root cannot move. */
-    readonly same: boolean;
-    readonly planted: boolean;
-    readonly inPlace: boolean;
-    /** Height of the ground on which the skeleton stands. */
-    readonly ground: number;
-    /** Angle between a bone and the actor's, over limbs and frames. */
-    readonly boneMean: number;
-    readonly boneWorst: number;
-    /** Of which role that is, and when; -1: none. `roleNames` lists roles. */
-    readonly boneRole: number;
-    readonly boneFrame: number;
-    /** Distance of the hips from where they are to go. */
-    readonly hipsMean: number;
-    readonly hipsWorst: number;
-    /** Hip to ankle; 0: no legs. */
-    readonly leg: number;
-    /** Frames in which no foot was planted because hips and legs could not have followed, and with a sole tilted that should be flat. */
-    readonly released: number;
-    readonly tipped: number;
-    /** Share of frames in which a foot is planted, and the speed of planted points along the ground. */
-    readonly contact: number;
-    readonly skateMean: number;
-    readonly skateWorst: number;
-    /** Neither shapes, toes nor `sole` tell where the soles are. */
-    readonly solesGuessed: boolean;
-    /** Largest depth of a corner of a foot's shapes below the ground; without shapes, of its sole. */
-    readonly sunk: number;
-    /** Frames in which a body turns by 0.5 radians more than the one it follows. */
-    readonly jumps: number;
-    /** Numbers outside their limits: 0. */
-    readonly outside: number;
-    /** Largest share of a velocity limit, and frames in which these left a joint behind. */
-    readonly velocity: number;
-    readonly late: number;
-    /** Fastest joint, a second, also as a multiple of its limit (20 rad/s where it has none), and its index and frame. */
-    readonly fast: number;
-    readonly fastSpeed: number;
-    readonly fastJoint: number;
-    readonly fastFrame: number;
-    /** Frames in which a joint accelerates by more than 1000 rad/s^2, and the largest acceleration. */
-    readonly abrupt: number;
-    readonly acceleration: number;
-    /** Frames in which a foot slides, not planted, while the actor's rests; how far the hips get along the ground. */
-    readonly loose: number;
-    readonly travel: number;
-    /** There are hulls or shapes, so that overlaps are known; metres in a unit, as used for 5 and 20 mm; */
-    readonly hasBodies: boolean;
-    readonly metres: number;
-    /** how deep bodies lie inside each other, and below the ground: pairs watched, and left out as they touch at rest. */
-    readonly overlap: {
-        readonly pairs: number;
-        readonly leftOut: number;
-        /** Frames with more than 5 mm, and with more than 20. */
-        readonly frames: number;
-        readonly pierced: number;
-        readonly depth: number;
-        readonly a: number;
-        readonly b: number;
-        readonly frame: number;
-        readonly buried: number;
-        readonly buriedBody: number;
-        readonly buriedFrame: number;
-        readonly buriedCount: number;
-    };
-}
+export type RetargetOutcome = PoiseRetargetOutcome;
 
 /** A motion on another skeleton. The clip holds memory until `dispose()`, or the end of a `using` block. */
 export interface RetargetedMotion {
@@ -219,7 +149,6 @@ export function retargetMotion(motion: SkeletonMotion, follower: Follower, optio
             contacts: Array.from(module.bytes.slice(contacts, contacts + clip.frames), contactsOf),
             outcome: {
                 ...getStruct<RetargetOutcome>(module, 'poise_retarget_outcome', outcome),
-                overlap: getStruct(module, 'poise_overlap', memberAt('poise_retarget_outcome', outcome, 'overlap')),
             },
             ...judged(module, verdict, findings, MOST_FINDINGS), dispose, [Symbol.dispose]: dispose,
         };

@@ -2,61 +2,18 @@ import type { Clearance } from './clearance.js';
 import { PoiseError } from './errors.js';
 import { GoalSet, type Goal } from './goals.js';
 import { Handle } from './handle.js';
+import type { Options, PoiseGoalError, PoiseReport, PoiseSolverOptions, PoiseTrace } from './layouts.js';
 import type { Loops } from './loops.js';
 import type { Address, Module } from './module.js';
 import { moduleOf, type Model } from './model.js';
-import { getStruct, getStructs, layoutOf, memberAt, newStruct, newStructs } from './structs.js';
-import { blockers, type Blocker, type Method, type MutableNumbers, type Numbers, type Outcome } from './values.js';
+import { getStruct, getStructs, layoutBut, layoutOf, memberAt, newStruct, newStructs } from './structs.js';
+import { blockers, type Blocker, type Method, type MutableNumbers, type Numbers } from './values.js';
 
 /** Options of a solver; defaults in brackets. `solve.h` of the C library says more. */
-export interface SolverOptions {
-    /** [auto] */
+export type SolverOptions = Options<Omit<PoiseSolverOptions, 'method' | 'traceCapacity' | 'rows' | 'shapes'>> & {
+    /** [auto] newton_projected: newton, as it was called. */
     method?: Method | 'newton_projected';
-    /** [warm] cold: q may be far off; a free root is aligned with the markers first. */
-    start?: 'warm' | 'cold';
-    /** [true] */
-    useLimits?: boolean;
-    /** [100] */
-    maxIterations?: number;
-    /** [0] how often to start again from elsewhere when the goals are not met. */
-    restarts?: number;
-    /** [1] */
-    seed?: number;
-    /** [false] `auto` on arms: restarts begin near the target first. */
-    seedTable?: boolean;
-    /** [0] */
-    costTolerance?: number;
-    /** [1e-9] */
-    gradientTolerance?: number;
-    /** [1e-6] */
-    positionTolerance?: number;
-    /** [1e-6] */
-    rotationTolerance?: number;
-    /** [0] weight of a pull towards the start. */
-    prior?: number;
-    /** [Infinity] longest step of any coordinate in one iteration. */
-    stepLimit?: number;
-    /** [1e-12, with loops 1e-5] how far a loop may be open, in units that suit the skeleton, or radians. */
-    closureTolerance?: number;
-    /** [2] goals of the kinds relative and center_of_mass that a call may have. */
-    coupledGoals?: number;
-    /** [0] residual rows; 0: 6 per joint and 1 per degree of freedom. */
-    maxRows?: number;
-    /** [8] steps that lbfgs remembers. */
-    memory?: number;
-    /** [0] first damping; 0: the method's choice. */
-    damping?: number;
-    /** [0] longest residual that a step is computed for; 0: none. */
-    clamp?: number;
-    /** [8] half-bandwidth of the preconditioner of trust_region. */
-    band?: number;
-    /** [0.1] where its conjugate gradients stop. */
-    cgTolerance?: number;
-    /** [0] most of them for one step; 0: four for each degree of freedom. */
-    cgIterations?: number;
-    /** [false] use the positive semidefinite matrix nearest to the Hessian in trust_region. */
-    nearest?: boolean;
-}
+};
 
 /** What a solver keeps besides its options. */
 export interface SolverExtras {
@@ -70,56 +27,22 @@ export interface SolverExtras {
     loops?: Loops | null;
 }
 
+const reportShown = layoutBut('poise_report', 'blocking', 'blockingItem');
+
 /** @internal */
 export const CLOSURE = 1e-5; // POISE_CLOSURE_OF_FILES
 
 /** How a solve went. */
-export interface Report {
-    readonly outcome: Outcome;
-    readonly iterations: number;
-    readonly evaluations: number;
-    readonly restarts: number;
-    /** Iterations recorded. */
-    readonly traced: number;
-    /** Coordinates at a limit. */
-    readonly activeLimits: number;
-    /** Joints that started outside their limits. */
-    readonly movedJoints: number;
-    readonly startCost: number;
-    readonly cost: number;
-    readonly gradient: number;
-    /** Length of the step from start to answer. */
-    readonly distance: number;
-    /** Largest error in length units, and in radians. */
-    readonly worstLength: number;
-    readonly worstAngle: number;
-    /** The outcome in words. */
-    readonly reason: string;
-    /** The clearance holds, and the loops are closed; without any, true. */
-    readonly holds: boolean;
-    /** Which of its pairs is broken most or, where all hold, has least room; -1: none is near. */
+export interface Report extends Omit<PoiseReport, 'blocking' | 'blockingItem'> {
+    /** Which pair of the clearance is broken most or, where all hold, has least room; -1: none is near. */
     readonly blockingPair: number;
 }
 
 /** One iteration. */
-export interface TraceEntry {
-    /** After the iteration. */
-    readonly cost: number;
-    readonly gradient: number;
-    readonly damping: number;
-    readonly step: number;
-    readonly accepted: boolean;
-    /** The exact Hessian was used. */
-    readonly exact: boolean;
-}
+export type TraceEntry = PoiseTrace;
 
 /** How far one goal is from being met. */
-export interface GoalError {
-    readonly error: number;
-    readonly unit: 'length' | 'angle' | 'none';
-    /** Radians; pose and relative only. */
-    readonly rotationError: number;
-}
+export type GoalError = PoiseGoalError;
 
 /** @internal The errors of `count` goals, by a function of the C side. */
 export function goalErrors({ module, address }: Handle, call: string, count: number): GoalError[] {
@@ -298,10 +221,11 @@ export class Solver extends Handle {
     }
 
     #report(): Report {
-        const { blocking, blockingItem, ...report } = getStruct<Omit<Report, 'blockingPair'> & { blocking: number; blockingItem: number }>(
-            this.module, 'poise_report', this.module.scratch,
-        );
+        const { data, scratch } = this.module;
+        const report = getStruct<{ -readonly [K in keyof Report]: Report[K] }>(this.module, reportShown, scratch);
+        const blocking = data.getInt32(memberAt('poise_report', scratch, 'blocking'), true);
+        report.blockingPair = this.#clearance && blocking === 0 ? data.getInt32(memberAt('poise_report', scratch, 'blockingItem'), true) : -1;
         this.#traced = report.traced;
-        return { ...report, blockingPair: this.#clearance && blocking === 0 ? blockingItem : -1 };
+        return report;
     }
 }

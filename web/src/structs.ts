@@ -6,6 +6,7 @@ import type { Address, Module } from './module.js';
 import type { Pose, Quat, Vec3 } from './values.js';
 
 interface Member {
+    readonly name: string;
     readonly kind: string;
     /** Of a value of an enum: their names. Of a struct: what it is called. */
     readonly names: readonly string[] | undefined;
@@ -19,6 +20,9 @@ interface Member {
 export interface Layout {
     readonly size: number;
     readonly members: ReadonlyMap<string, Member>;
+    readonly list: readonly Member[];
+    /** An object with all names: a copy of it has room for all values, which spares the garbage of a growing one. */
+    readonly shape: Readonly<Record<string, unknown>>;
 }
 
 const sizes: Readonly<Record<string, number>> = { number: 8, int: 4, enum: 4, long: 8, float: 4, flag: 1, byte: 1, vec3: 24, quat: 32, pose: 56 };
@@ -28,17 +32,28 @@ const own: Readonly<Record<string, string>> = { scene_marker: '64,name chars 0 3
 
 const read = new Map<string, Layout>();
 
+function layoutWith(size: number, list: readonly Member[]): Layout {
+    const shown = list.filter(({ kind }) => kind !== 'address').map(({ name }) => [name, null] as const);
+    return { size, list, members: new Map(list.map((member) => [member.name, member])), shape: Object.fromEntries(shown) };
+}
+
+/** The layout of a struct without some of its members. */
+export function layoutBut(struct: string, ...names: string[]): Layout {
+    const { size, list } = layoutOf(struct);
+    return layoutWith(size, list.filter(({ name }) => !names.includes(name)));
+}
+
 /** The layout of a struct of the C side. */
 export function layoutOf(struct: string): Layout {
     let layout = read.get(struct);
     if (!layout) {
         const [size, ...parts] = (layouts[struct] ?? own[struct]!).split(',');
-        const members = parts.map((part): [string, Member] => {
+        const list = parts.map((part): Member => {
             const [name, what, offset, count] = part.split(' ') as [string, string, string, string];
             const [kind, of = ''] = what.split(':') as [string, string?];
-            return [name, { kind, of, names: (enums as Readonly<Record<string, readonly string[]>>)[of], offset: Number(offset), count: Number(count) }];
+            return { name, kind, of, names: (enums as Readonly<Record<string, readonly string[]>>)[of], offset: Number(offset), count: Number(count) };
         });
-        layout = { size: Number(size), members: new Map(members) };
+        layout = layoutWith(Number(size), list);
         read.set(struct, layout);
     }
     return layout;
@@ -85,10 +100,12 @@ function getValue(module: Module, { kind, names, of }: Member, at: Address): unk
 const stepOf = ({ kind, of }: Member) => sizes[kind] ?? layoutOf(of).size;
 
 /** A struct as an object. Texts that are not there are null. Addresses can be asked for, but go into no copy. */
-export function getStruct<T>(module: Module, struct: string, address: Address): T {
-    const values: Record<string, unknown> = {};
-    for (const [name, member] of layoutOf(struct).members) {
+export function getStruct<T>(module: Module, struct: string | Layout, address: Address): T {
+    const { list, shape } = typeof struct === 'string' ? layoutOf(struct) : struct;
+    const values: Record<string, unknown> = { ...shape };
+    for (const member of list) {
         const at = address + member.offset;
+        const { name } = member;
         if (member.kind === 'address') {
             Object.defineProperty(values, name, { value: getValue(module, member, at) });
         } else if (member.count > 0 && member.kind !== 'chars') {

@@ -1,11 +1,12 @@
 import { PoiseError } from './errors.js';
 import { Handle } from './handle.js';
+import type { Options, PoiseTrackFrame, PoiseTrackProblem, PoiseTrackSummary } from './layouts.js';
 import type { Address, Keep, Module } from './module.js';
 import { Model, moduleOf } from './model.js';
 import { Clip, Markers } from './motion.js';
 import type { SolverOptions } from './solver.js';
 import { getStruct, getStructs, layoutOf, newStruct, newStructs, setStruct } from './structs.js';
-import type { MutableNumbers, Numbers, Outcome, Scale, Vec3 } from './values.js';
+import type { MutableNumbers, Numbers, Scale, Vec3 } from './values.js';
 
 /** What is known of a marker's place before the recording is looked at. */
 export interface PlacePrior {
@@ -33,27 +34,14 @@ export interface Placement {
 }
 
 /** Options of a tracker; defaults in brackets. `track.h` of the C library says more. */
-export interface TrackerOptions {
+export interface TrackerOptions extends Options<Omit<PoiseTrackProblem,
+    'solver' | 'placementCount' | 'constraintCount' | 'taskFrames' | 'workers'>> {
     /** Of every frame; gradientTolerance is [1e-4] here. */
     solver?: SolverOptions;
-    /** [8] of a cold start. */
-    restarts?: number;
-    /** [3] with fewer seen a frame is held. */
-    leastMarkers?: number;
-    /** [true] let markers go that are far off. */
-    robust?: boolean;
-    /** [0] how far that is; 0: by the skeleton's reach. */
-    outlier?: number;
-    /** [0] weight of staying near the last frame. */
-    smoothness?: number;
-    /** [0.5] radians that are believed in one frame with gaps or outliers. */
-    maxTurn?: number;
-    /** [500] frames that `track` follows from one cold start. */
-    chunk?: number;
 }
 
 /** How one frame went. */
-export interface TrackFrame {
+export interface TrackFrame extends Omit<PoiseTrackFrame, 'flags'> {
     /** Markers were missing. */
     readonly gaps: boolean;
     /** Markers were let go. */
@@ -64,15 +52,6 @@ export interface TrackFrame {
     readonly jump: boolean;
     /** The last good pose is held. */
     readonly held: boolean;
-    readonly outcome: Outcome;
-    readonly iterations: number;
-    readonly seen: number;
-    readonly letGo: number;
-    /** Distance of the markers that were kept, root mean square and largest. */
-    readonly rms: number;
-    readonly worst: number;
-    /** Largest rotation of any body since the last frame, radians. */
-    readonly turn: number;
 }
 
 type FrameStruct = TrackFrame & { flags: number };
@@ -175,21 +154,7 @@ export class Tracker extends Handle {
  * How a clip follows its markers. Distances are of markers that were seen and not let go, in frames that are not held; flags
  * count frames.
  */
-export interface TrackSummary {
-    readonly mean: number;
-    readonly rms: number;
-    readonly worst: number;
-    readonly worstFrame: number;
-    /** Of the placements. */
-    readonly worstMarker: number;
-    readonly held: number;
-    readonly jumps: number;
-    readonly outliers: number;
-    readonly restarts: number;
-    readonly gaps: number;
-    readonly meanIterations: number;
-    readonly mostIterations: number;
-}
+export type TrackSummary = PoiseTrackSummary;
 
 export interface Tracked {
     clip: Clip;

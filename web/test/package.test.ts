@@ -2,10 +2,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import type { Goal, Solver } from '../dist/index.js';
+import type { Goal, Shape, Solver, Vec3 } from '../dist/index.js';
 import { dataFile, ik, pattern, poise, sourceFile } from './harness.js';
 
 const { goals } = ik;
+
+const ball = (body: number, position: Vec3): Shape => (
+    { kind: 'capsule', body, pose: { position, rotation: [0, 0, 0, 1] }, half: [0, 0, 0], radius: 0.1 });
 
 const isError = (status: string, text: RegExp, line?: number) => (error: unknown): boolean => {
     assert.ok(error instanceof ik.PoiseError, String(error));
@@ -24,6 +27,31 @@ test('the names of all enumerations are those of the C library', () => {
         const name = (i: number) => poise.module.string(poise.module.call('poise_name', ik.schema.types[type]!, i));
         assert.deepEqual(list.map((_, i) => name(i)), [...list]);
         assert.match(name(list.length), /unknown/, `${type}: there is one more`);
+    }
+});
+
+test('a pair that is too near says how near, and where', () => {
+    using scene = poise.scene('arm7');
+    const { model } = scene;
+    const body = model.joints.length - 1;
+    const shapes = [ball(body, [0, 0, 0]), ball(ik.WORLD, [0, 0, 0])];
+    using kinematics = new ik.Kinematics(model);
+    kinematics.update(model.neutral());
+    const { position } = kinematics.bodyPose(body);
+    shapes[1] = ball(ik.WORLD, [position[0] + 0.15, position[1], position[2]]);
+    using clearance = new ik.Clearance(model, shapes, { margin: 0.1 });
+    const [pair] = clearance.close(kinematics);
+    assert.ok(Math.abs(pair!.distance + 0.05) < 1e-12 && Math.abs(pair!.room + 0.15) < 1e-12);
+    assert.ok(Math.abs(pair!.onA[0] - position[0] - 0.1) < 1e-12 && pair!.normal[0] < 0);
+});
+
+test('a report has every member that the header has', () => {
+    using scene = poise.scene('arm7');
+    const { model } = scene;
+    using solver = new ik.Solver(model);
+    const report = solver.solve([goals.posture(model.neutral(), 1)], model.neutral());
+    for (const name of ['why', 'clearance', 'closure', 'activeConstraints', 'worstAngle'] as const) {
+        assert.ok(name in report, name);
     }
 });
 
