@@ -8,7 +8,8 @@
 // middle of the straight line, and the joints follow it there from the middle of their way. Each half is looked at in the
 // same way, and has half the s. Along one answer the steps become small; between two, one half keeps the leap.
 //
-// Where the time of a step is known, its speed is judged as well, against the joint's limit.
+// Where the time of a step is known, its speed is judged as well, against the joint's limit. Poses that were missed, and shapes
+// that were not watched, are counted by whoever solved.
 #include <poise/verdict.h>
 
 #include "base/arena.h"
@@ -155,8 +156,9 @@ static poise_status look_between(const leaping *s, const double *from, const dou
 static poise_status check(const poise_path_problem *p, const poise_verdict *verdict, const poise_finding *findings,
                           int capacity, poise_error *error)
 {
-    if (!p || !p->model || !p->q || !verdict || p->poses < 0 || capacity < 0 || (capacity > 0 && !findings)) {
-        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, q and verdict must not be NULL");
+    if (!p || !p->model || !p->q || !verdict || p->poses < 0 || p->missed < 0 || p->unwatched < 0 || capacity < 0 ||
+        (capacity > 0 && !findings)) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "model, q and verdict must not be NULL, and counts not be below 0");
     }
     if (p->body >= poise_model_info(p->model).joints || (p->body < 0 && p->body != POISE_NONE)) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "the tool's body %d is out of range", p->body);
@@ -231,6 +233,18 @@ static poise_status judge(const leaping *s, pz_findings *found, poise_error *err
     return POISE_OK;
 }
 
+// Whether poses were met, and shapes watched, the solver knows. A pose that is missed is none of the path's.
+static void judge_poses(const poise_path_problem *p, pz_findings *found)
+{
+    poise_thresholds strict = p->thresholds;
+    strict.doubtful[POISE_FINDING_UNMET] = strict.failed[POISE_FINDING_UNMET] = 0.0;
+    poise_finding missed = {
+        .kind = POISE_FINDING_UNMET, .other = "the path", .value = p->poses > 0 ? (double)p->missed / p->poses : 0.0};
+    poise_finding unwatched = {.kind = POISE_FINDING_UNCHECKED, .value = p->unwatched};
+    poise_verdict_weigh(&strict, missed, false, &found->verdict, found->list, found->capacity);
+    poise_verdict_weigh(&p->thresholds, unwatched, false, &found->verdict, found->list, found->capacity);
+}
+
 poise_status poise_path_judge(const poise_path_problem *problem, const poise_allocator *allocator, poise_verdict *verdict,
                               poise_finding *findings, int capacity, poise_error *error)
 {
@@ -252,6 +266,9 @@ poise_status poise_path_judge(const poise_path_problem *problem, const poise_all
         status = pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     }
     status = status == POISE_OK ? judge(&s, &found, error) : status;
+    if (status == POISE_OK) {
+        judge_poses(problem, &found);
+    }
     pz_release(allocator, s.q);
     pz_release(allocator, s.v);
     poise_solver_destroy(s.solver);

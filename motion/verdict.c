@@ -332,15 +332,20 @@ static double distance_times(poise_finding_kind kind)
     return is_depth ? 1000.0 : is_speed ? 1.0 : 100.0;
 }
 
-// The sentence. What is not checked has two: shapes that were not read, and bodies (named by `other`) that have none. So has an
+// The sentence. What is not checked has three: shapes that were not read, bodies (named by `other`) that have none, and what
+// is not watched on a tool path, where nobody is named. There, poses are missed, not pins. Two has an
 // upward axis that is not said: x by the figure, and any (the name) that the figure does not tell.
 static const char *text_of(const poise_finding *finding)
 {
     bool is_bare = finding->kind == POISE_FINDING_UNCHECKED && finding->other;
     bool is_untold = finding->kind == POISE_FINDING_LYING && finding->name;
-    return is_bare     ? "~ bodies of the skeleton, such as @, &: overlaps of them are not checked"
-           : is_untold ? "nothing says which axis points up, nor does how the person stands: @ is taken (--source-up)"
-                       : kinds[finding->kind].text;
+    bool is_path = finding->other && finding->kind == POISE_FINDING_UNMET;
+    bool is_unwatched = !finding->name && !finding->other && finding->kind == POISE_FINDING_UNCHECKED;
+    return is_path        ? "~ % of the poses of & are missed"
+           : is_unwatched ? "~ collision shapes, or pairs of them, are not watched: overlaps of them are not known"
+           : is_bare      ? "~ bodies of the skeleton, such as @, &: overlaps of them are not checked"
+           : is_untold    ? "nothing says which axis points up, nor does how the person stands: @ is taken (--source-up)"
+                          : kinds[finding->kind].text;
 }
 
 void poise_finding_describe(const poise_finding *finding, char *text, size_t size)

@@ -1,5 +1,5 @@
 // Made from the headers by schema/generate.py; not to be edited.
-// hash of the headers: 38dbf4e31f9ee8b473052ad644c0a60ad9e4b51b267899dce691a22fd10ba7ba
+// hash of the headers: 64934a22b582c590dd228102c774d5577c5b0592dbcb6e8982ad21df4071795d
 
 // clang-format off
 #include "schema/schema.h"

@@ -272,9 +272,15 @@ bool avoid_collect(avoided *a, const avoid_asked *asked, const arguments *args)
     return true;
 }
 
+int avoid_unwatched(const avoided *a)
+{
+    int skipped = a->allows_missing ? 0 : a->file->shapes_skipped;
+    return !a->has_shapes ? 0 : skipped > 0 || a->constraints[0].pair_count > 0 ? skipped : 1;
+}
+
 bool avoid_checks_all(const avoided *a)
 {
-    return !a->has_shapes || (a->constraints[0].pair_count > 0 && (a->file->shapes_skipped == 0 || a->allows_missing));
+    return avoid_unwatched(a) == 0;
 }
 
 void avoid_release(avoided *a)

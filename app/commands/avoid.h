@@ -71,6 +71,9 @@ bool avoid_check_use(const arguments *args, const char *command, bool has_shapes
 bool avoid_collect(avoided *a, const avoid_asked *asked, const arguments *args);
 void avoid_release(avoided *a);
 
+// Collision shapes of the model that were to be watched and could not be read; 1 where no pair at all is watched.
+int avoid_unwatched(const avoided *a);
+
 // Is every collision shape of the model looked after, as far as that was asked for? Not so where no pair is watched, or
 // where meshes were not read.
 bool avoid_checks_all(const avoided *a);

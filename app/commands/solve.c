@@ -44,7 +44,7 @@ typedef struct solve_path {
     double rate;      // poses a second, as --rate says; 0: it does not, and speeds are not judged
     double step[2];   // of --step: how far a joint may turn, radians, and slide, metres, from pose to pose
     poise_verdict verdict;
-    poise_finding *findings; // a pose has one at most, the path one more
+    poise_finding *findings; // a pose has one at most, the path three more
 } solve_path;
 
 typedef struct solve_job {
@@ -1777,14 +1777,16 @@ static bool judge_path(solve_job *job)
     problem.body = goal->body, problem.local = goal->local;
     problem.frame_time = path->rate > 0 ? 1 / path->rate : 0;
     problem.metres = job->file->scale.metres > 0 ? job->file->scale.metres : 1;
+    problem.missed = path->count - count_met(path);
+    problem.unwatched = avoid_unwatched(&job->avoided);
     static const poise_finding_kind kinds[] = {POISE_FINDING_LEAPT, POISE_FINDING_SLID};
     for (int i = 0; i < 2; ++i) {
         problem.thresholds.doubtful[kinds[i]] = path->step[i];
         problem.thresholds.failed[kinds[i]] = fmax(path->step[i], problem.thresholds.failed[kinds[i]]);
     }
     poise_error error;
-    path->findings = needed(calloc((size_t)path->count + 2, sizeof *path->findings));
-    if (poise_path_judge(&problem, NULL, &path->verdict, path->findings, path->count + 1, &error) != POISE_OK) {
+    path->findings = needed(calloc((size_t)path->count + 3, sizeof *path->findings));
+    if (poise_path_judge(&problem, NULL, &path->verdict, path->findings, path->count + 3, &error) != POISE_OK) {
         complain("solve: %s", error.text);
         return false;
     }
@@ -1813,13 +1815,7 @@ static bool solve_follow_path(solve_job *job)
     }
     progress_end();
     job->reached = all_met;
-    works = works && judge_path(job);
-    if (!all_met) {
-        path->verdict.level = POISE_VERDICT_FAILED;
-    } else if (path->verdict.level == POISE_VERDICT_GOOD && !avoid_checks_all(&job->avoided)) {
-        path->verdict.level = POISE_VERDICT_DOUBTFUL;
-    }
-    return works;
+    return works && judge_path(job);
 }
 
 // ---- All answers ---------------------------------------------------------------------------------------------------------

@@ -308,6 +308,8 @@ typedef struct poise_path_problem {
     poise_pose local;  // identity: the tool in the body's frame
     double metres;     // 1: per unit of length
     double frame_time; // 0: seconds from pose to pose; 0: not known, so that speeds are not judged
+    int missed;        // 0: poses whose goals the solver missed
+    int unwatched;     // 0: collision shapes, or pairs of them, that were to be kept apart and are not watched
     poise_thresholds thresholds; // poise_thresholds_default
 } poise_path_problem;
 
@@ -322,8 +324,8 @@ static inline poise_path_problem poise_path_problem_default(void)
 // Judge a tool path: does a joint leap from one pose to the next (LEAPT, SLID), as where the arm takes another of its
 // answers or a hinge has come to its limit? Steps within the threshold do not count, nor do those of poses that lie far
 // apart, if the arm can follow the tool along the straight line between them in steps within the threshold. With a frame
-// time also: is a joint faster than its limit (FAST)? Nothing else is judged: not whether poses are reached, not what lies in
-// the way.
+// time also: is a joint faster than its limit (FAST)? Poses that were missed fail it (UNMET), shapes that were not watched make
+// it doubtful (UNCHECKED), as the caller says; nothing else is judged.
 POISE_API poise_status poise_path_judge(const poise_path_problem *problem, const poise_allocator *allocator,
                                         poise_verdict *verdict, poise_finding *findings, int capacity, poise_error *error);
 

@@ -169,15 +169,19 @@ class PathVerdict(Judged):
 
 
 def judge_path(
-    model: _poise.Model, q: ArrayLike, tip: str | int | None = None, *, step: float = math.radians(7), slide: float = 0.02, metres: float = 1.0
+    model: _poise.Model, q: ArrayLike, tip: str | int | None = None, *, step: float = math.radians(7), slide: float = 0.02, metres: float = 1.0,
+    frame_time: float = 0.0, missed: int = 0, unwatched: int = 0,
 ) -> PathVerdict:
     """Does a joint leap from one row of q to the next, as where an arm takes another of its answers?
 
     `step` is how far a joint may turn, in radians, `slide` how far it may slide, in metres, of which the model's unit has
     `metres`. Rows in which the tool `tip` lies far apart may differ by more, if the arm can follow it along the straight line
-    between them in such steps; without a `tip` nothing excuses a longer one. Nothing else is judged.
+    between them in such steps; without a `tip` nothing excuses a longer one. With the seconds from pose to pose, `frame_time`, joints that are faster than
+    their limits are told, too. Any of the poses that were `missed` fails the path; collision shapes that were to be kept apart
+    and are `unwatched` make it doubtful. Nothing else is judged.
     """
-    return PathVerdict(*_poise.judge_path(model, np.asarray(q, dtype=np.float64), tip, float(step), float(slide), float(metres)))
+    return PathVerdict(*_poise.judge_path(model, np.asarray(q, dtype=np.float64), tip, float(step), float(slide), float(metres),
+                                          float(frame_time), int(missed), int(unwatched)))
 
 
 class Pin(NamedTuple):

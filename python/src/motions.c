@@ -153,14 +153,15 @@ static PyObject *retarget(PyObject *module, PyObject *arguments)
 
 // ---- Tool paths ----------------------------------------------------------------------------------------------------------
 
-// judge_path(model, q, tip, step, slide, metres): the verdict, and its findings.
+// judge_path(model, q, tip, step, slide, metres, frame_time, missed, unwatched): the verdict, and its findings.
 static PyObject *judge_path(PyObject *module, PyObject *arguments)
 {
     (void)module;
     PyObject *whose, *rows, *tip;
     double step, slide;
     poise_path_problem problem = poise_path_problem_default();
-    if (!PyArg_ParseTuple(arguments, "OOOddd", &whose, &rows, &tip, &step, &slide, &problem.metres)) {
+    if (!PyArg_ParseTuple(arguments, "OOOddddii", &whose, &rows, &tip, &step, &slide, &problem.metres, &problem.frame_time,
+                          &problem.missed, &problem.unwatched)) {
         return NULL;
     }
     model_object *m = model_of(whose);
@@ -173,7 +174,7 @@ static PyObject *judge_path(PyObject *module, PyObject *arguments)
     problem.poses = m->info.nq > 0 ? (int)(q.count / m->info.nq) : 0;
     poise_error error;
     poise_verdict verdict = {.count = 0};
-    poise_finding *findings = PyMem_Calloc((size_t)problem.poses + 1, sizeof *findings);
+    poise_finding *findings = PyMem_Calloc((size_t)problem.poses + 3, sizeof *findings);
     poise_status status = findings ? POISE_OK : POISE_ERROR_MEMORY;
     const double steps[] = {step, slide};
     for (int i = 0; i < 2 && status == POISE_OK; ++i) {
@@ -182,7 +183,7 @@ static PyObject *judge_path(PyObject *module, PyObject *arguments)
     }
     if (status == POISE_OK) {
         PyThreadState *state = PyEval_SaveThread();
-        status = poise_path_judge(&problem, NULL, &verdict, findings, problem.poses, &error);
+        status = poise_path_judge(&problem, NULL, &verdict, findings, problem.poses + 3, &error);
         PyEval_RestoreThread(state);
     }
     PyObject *out = !findings ? PyErr_NoMemory()

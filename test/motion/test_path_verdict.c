@@ -236,6 +236,25 @@ TEST(joints_that_are_faster_than_their_limits_are_told)
     }
 }
 
+TEST(poses_that_were_missed_fail_a_path_and_shapes_that_were_not_watched_make_it_doubtful)
+{
+    walk w = walk_of("arm6", 0, 4, 1);
+    char text[200];
+    poise_path_problem problem = poise_path_problem_default();
+    problem.model = w.model, problem.q = w.q, problem.poses = w.poses;
+    problem.unwatched = 3;
+    ck_assert_int_eq(poise_path_judge(&problem, NULL, &w.verdict, w.findings, FINDINGS, NULL), POISE_OK);
+    ck_assert(w.verdict.level == POISE_VERDICT_DOUBTFUL && w.verdict.count == 1);
+    poise_finding_describe(&w.findings[0], text, sizeof text);
+    ck_assert_str_eq(text, "3 collision shapes, or pairs of them, are not watched: overlaps of them are not known");
+    problem.missed = 1;
+    ck_assert_int_eq(poise_path_judge(&problem, NULL, &w.verdict, w.findings, FINDINGS, NULL), POISE_OK);
+    ck_assert(w.verdict.level == POISE_VERDICT_FAILED && w.verdict.count == 2);
+    poise_finding_describe(&w.findings[0], text, sizeof text);
+    ck_assert_str_eq(text, "25.0 % of the poses of the path are missed");
+    poise_model_destroy(w.model);
+}
+
 TEST(a_path_that_cannot_be_judged_is_refused)
 {
     walk w = walk_of("arm6", 0, 2, 1);
@@ -250,6 +269,8 @@ TEST(a_path_that_cannot_be_judged_is_refused)
     bad = good, bad.metres = 0;
     ck_assert_int_eq(poise_path_judge(&bad, NULL, &w.verdict, w.findings, FINDINGS, &error), POISE_ERROR_ARGUMENT);
     bad = good, bad.frame_time = NAN;
+    ck_assert_int_eq(poise_path_judge(&bad, NULL, &w.verdict, w.findings, FINDINGS, &error), POISE_ERROR_ARGUMENT);
+    bad = good, bad.missed = -1;
     ck_assert_int_eq(poise_path_judge(&bad, NULL, &w.verdict, w.findings, FINDINGS, &error), POISE_ERROR_ARGUMENT);
     w.q[w.nq] = NAN;
     ck_assert_int_eq(poise_path_judge(&good, NULL, &w.verdict, w.findings, FINDINGS, &error), POISE_ERROR_ARGUMENT);

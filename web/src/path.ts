@@ -19,6 +19,10 @@ export interface PathOptions {
     metres?: number;
     /** Seconds from pose to pose: with it joints that are faster than their limits are told, too. */
     frameTime?: number;
+    /** Poses whose goals the solver missed: any fails the path. */
+    missed?: number;
+    /** Collision shapes that were to be kept apart and are not watched: any makes it doubtful. */
+    unwatched?: number;
 }
 
 export interface PathVerdict {
@@ -32,7 +36,7 @@ export interface PathVerdict {
  * far apart may differ by more, if the arm can follow it along the straight line between them in such steps. With `frameTime`
  * also: is a joint faster than its limit? Nothing else is judged.
  */
-export function judgePath(model: Model, q: Numbers, { tool, step, slide, metres = 1, frameTime = 0 }: PathOptions = {}): PathVerdict {
+export function judgePath(model: Model, q: Numbers, { tool, step, slide, metres = 1, frameTime = 0, missed = 0, unwatched = 0 }: PathOptions = {}): PathVerdict {
     const { module, nq } = model;
     const poses = nq > 0 ? q.length / nq : 0;
     if (!Number.isInteger(poses)) {
@@ -41,7 +45,7 @@ export function judgePath(model: Model, q: Numbers, { tool, step, slide, metres 
     const carried = tool === undefined ? null : model.tools[model.tool(tool)]!;
     const place = carried ? { body: carried.body, local: carried.pose } : {};
     return module.withNumbers(q, q.length, (at) => module.scoped((keep) => {
-        const problem = keep(newStruct(module, 'poise_path_problem', { metres, frameTime, poses, ...place }, {
+        const problem = keep(newStruct(module, 'poise_path_problem', { metres, frameTime, poses, missed, unwatched, ...place }, {
             model: model.address, q: at,
         }));
         const thresholds = memberAt('poise_path_problem', problem, 'thresholds');
@@ -51,9 +55,9 @@ export function judgePath(model: Model, q: Numbers, { tool, step, slide, metres 
             }
         }
         const verdict = keep(newStructs(module, 'poise_verdict'));
-        const findings = keep(newStructs(module, 'poise_finding', Math.max(poses, 1)));
-        module.run('poise_path_judge', problem, 0, verdict, findings, poses);
-        return judged(module, verdict, findings, poses);
+        const findings = keep(newStructs(module, 'poise_finding', poses + 3));
+        module.run('poise_path_judge', problem, 0, verdict, findings, poses + 3);
+        return judged(module, verdict, findings, poses + 3);
     }));
 }
 
