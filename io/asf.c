@@ -11,8 +11,14 @@
 //
 // ASF: sections begin with a colon; a line is a statement.
 //
-// AMC: A frame is a line with its number and a line for each bone: its name and its values. A bone that is missing from a frame,
-// and a value that is no finite number, stay as in the frame before.
+// AMC: a frame is a line with its number and a line for each bone: its name and its values. A bone that is missing from a
+// frame, and a value that is no finite number, stay as in the frame before.
+//
+// Warned of: bones that are not connected to the root (left out), limits that do not fit the degrees of freedom; in an AMC
+// bones that are not in the model, wrong numbers of values, frames out of order.
+// Refused: an ASF without a hierarchy, a bone twice or with two parents, axes and orders that are none; an AMC without a
+// model ("give it as model") or without frames; writing joints that are no bones ("an ASF has only bones that turn about up
+// to three axes").
 #include "io/skeleton.h"
 
 #include <math.h>
@@ -78,7 +84,7 @@ static int root_of(const poise_model *model)
 }
 
 // The name of a bone, which is a word, does not begin as comments and sections do, and is not the root's.
-static void put_bone_name(pz_output *output, const char *name)
+static void write_bone_name(pz_output *output, const char *name)
 {
     bool is_taken = strcmp(name, ASF_ROOT) == 0, begins_otherwise = name[0] == '#' || name[0] == ':';
     pz_put(output, is_taken || begins_otherwise ? "_" : "");
@@ -135,23 +141,23 @@ static poise_status fail(asf *file, const char *name, const char *what)
 
 // ---- ASF: parts of lines -------------------------------------------------------------------------------------------------
 
-static bool take_number(pz_scan *scan, double *value)
+static bool parse_number(pz_scan *scan, double *value)
 {
     pz_word word;
     return pz_scan_word_in_line(scan, &word) && pz_word_number(word, value);
 }
 
-static bool take_numbers(pz_scan *scan, int count, double *value)
+static bool parse_numbers(pz_scan *scan, int count, double *value)
 {
     for (int i = 0; i < count; ++i) {
-        if (!take_number(scan, &value[i])) {
+        if (!parse_number(scan, &value[i])) {
             return false;
         }
     }
     return true;
 }
 
-static bool take_angles(asf *file, int count, double *radians)
+static bool parse_angles(asf *file, int count, double *radians)
 {
     for (int i = 0; i < count; ++i) {
         pz_word word;
@@ -164,7 +170,7 @@ static bool take_angles(asf *file, int count, double *radians)
 }
 
 // "XYZ" in any order, each letter once.
-static bool take_order(pz_scan *scan, int order[3])
+static bool parse_order(pz_scan *scan, int order[3])
 {
     pz_word word;
     int seen = 0;
@@ -218,13 +224,14 @@ static bool next_word(asf *file, pz_word *word)
 
 // ---- ASF: sections -------------------------------------------------------------------------------------------------------
 
-static poise_status take_units(asf *file)
+static poise_status parse_units(asf *file)
 {
     pz_word word, value;
     while (next_word(file, &word)) {
         double number;
         if (pz_word_is_like(word, "length")) {
-            if (!take_number(&file->scan, &number) || !(number > 0) || 0.0254 / number > 1e300 || 0.0254 / number < 1e-300) {
+            if (!parse_number(&file->scan, &number) || !(number > 0) || 0.0254 / number > 1e300 ||
+                0.0254 / number < 1e-300) {
                 return pz_input_fail(file->input, POISE_ERROR_FORMAT, file->scan.line, "units: length must be above 0");
             }
             file->length_unit = number;
@@ -240,7 +247,7 @@ static poise_status take_units(asf *file)
     return POISE_OK;
 }
 
-static poise_status take_root_order(asf *file)
+static poise_status parse_root_order(asf *file)
 {
     static const char *const names[] = {"tx", "ty", "tz", "rx", "ry", "rz"};
     pz_word word;
@@ -258,29 +265,29 @@ static poise_status take_root_order(asf *file)
     return POISE_OK;
 }
 
-static poise_status take_root(asf *file)
+static poise_status parse_root(asf *file)
 {
     pz_word word;
     while (next_word(file, &word)) {
         double p[3];
         poise_status status = POISE_OK;
         if (pz_word_is_like(word, "order")) {
-            status = take_root_order(file);
+            status = parse_root_order(file);
         } else if (pz_word_is_like(word, "axis")) {
-            status = take_order(&file->scan, file->root_axis) ? POISE_OK
-                                                              : fail(file, ASF_ROOT, "axis must be an order such as XYZ");
+            status = parse_order(&file->scan, file->root_axis) ? POISE_OK
+                                                               : fail(file, ASF_ROOT, "axis must be an order such as XYZ");
         } else if (pz_word_is_like(word, "position")) {
-            if (!take_numbers(&file->scan, 3, p)) {
+            if (!parse_numbers(&file->scan, 3, p)) {
                 return fail(file, ASF_ROOT, "position needs three numbers");
             }
             file->root_pose.position = poise_vec3_make(p[0], p[1], p[2]);
         } else if (pz_word_is(word, ASF_AXES_COMMENT)) {
             double x[4];
-            if (take_numbers(&file->scan, 4, x)) {
+            if (parse_numbers(&file->scan, 4, x)) {
                 file->root_pose.rotation = (poise_quat){x[0], x[1], x[2], x[3]};
             }
         } else if (pz_word_is_like(word, "orientation")) {
-            if (!take_angles(file, 3, p)) {
+            if (!parse_angles(file, 3, p)) {
                 return fail(file, ASF_ROOT, "orientation needs three angles");
             }
             file->root_pose.rotation = poise_quat_from_roll_pitch_yaw(p[0], p[1], p[2]);
@@ -297,7 +304,7 @@ static poise_status take_root(asf *file)
 }
 
 // "rx ry rz", or some of them.
-static poise_status take_dofs(asf *file, bone *b)
+static poise_status parse_dofs(asf *file, bone *b)
 {
     pz_word word;
     b->dofs = 0;
@@ -320,7 +327,7 @@ static poise_status take_dofs(asf *file, bone *b)
 }
 
 // "(-160.0 20.0)", pairs over one or more lines, as many as follow.
-static poise_status take_limits(asf *file, bone *b)
+static poise_status parse_limits(asf *file, bone *b)
 {
     for (;;) {
         pz_scan next = file->scan;
@@ -354,7 +361,7 @@ static poise_status take_limits(asf *file, bone *b)
 }
 
 // One statement of a bone.
-static poise_status take_bone_statement(asf *file, pz_word word, bone *b)
+static poise_status parse_bone_statement(asf *file, pz_word word, bone *b)
 {
     poise_status status = POISE_OK;
     if (pz_word_is_like(word, "name")) {
@@ -366,20 +373,20 @@ static poise_status take_bone_statement(asf *file, pz_word word, bone *b)
         status = b->name ? POISE_OK : pz_input_no_memory(file->input);
     } else if (pz_word_is_like(word, "direction")) {
         status =
-            take_numbers(&file->scan, 3, b->direction) ? POISE_OK : fail(file, b->name, "direction needs three numbers");
+            parse_numbers(&file->scan, 3, b->direction) ? POISE_OK : fail(file, b->name, "direction needs three numbers");
     } else if (pz_word_is_like(word, "length")) {
-        status = take_number(&file->scan, &b->length) ? POISE_OK : fail(file, b->name, "length needs a number");
+        status = parse_number(&file->scan, &b->length) ? POISE_OK : fail(file, b->name, "length needs a number");
     } else if (pz_word_is_like(word, "axis")) {
-        bool is_right = take_angles(file, 3, b->angle) && take_order(&file->scan, b->order);
+        bool is_right = parse_angles(file, 3, b->angle) && parse_order(&file->scan, b->order);
         status = is_right ? POISE_OK : fail(file, b->name, "axis needs three angles and an order such as XYZ");
     } else if (pz_word_is(word, ASF_AXES_COMMENT)) {
         double x[4];
-        b->has_axes = take_numbers(&file->scan, 4, x);
+        b->has_axes = parse_numbers(&file->scan, 4, x);
         b->axes = b->has_axes ? (poise_quat){x[0], x[1], x[2], x[3]} : b->axes;
     } else if (pz_word_is_like(word, "dof")) {
-        status = take_dofs(file, b);
+        status = parse_dofs(file, b);
     } else if (pz_word_is_like(word, "limits")) {
-        return take_limits(file, b);
+        return parse_limits(file, b);
     } else if (!pz_word_is_like(word, "id")) {
         pass_over(file, word);
         return POISE_OK;
@@ -390,13 +397,13 @@ static poise_status take_bone_statement(asf *file, pz_word word, bone *b)
     return status;
 }
 
-static poise_status take_bone(asf *file, int line)
+static poise_status parse_bone(asf *file, int line)
 {
     bone b = {.name = "", .line = line, .order = {0, 1, 2}, .parent = -1, .first_child = -1, .last_child = -1, .next = -1};
     pz_word word;
     while (next_word(file, &word)) {
         if (!pz_word_is_like(word, "end")) {
-            poise_status status = take_bone_statement(file, word, &b);
+            poise_status status = parse_bone_statement(file, word, &b);
             if (status != POISE_OK) {
                 return status;
             }
@@ -421,7 +428,7 @@ static poise_status take_bone(asf *file, int line)
     return pz_input_fail(file->input, POISE_ERROR_FORMAT, file->scan.line, "bone \"%s\": end is missing", b.name);
 }
 
-static poise_status take_bones(asf *file)
+static poise_status parse_bones(asf *file)
 {
     pz_word word;
     while (next_word(file, &word)) {
@@ -430,7 +437,7 @@ static poise_status take_bones(asf *file)
         }
         int line = file->scan.line;
         skip_line(file);
-        poise_status status = take_bone(file, line);
+        poise_status status = parse_bone(file, line);
         if (status != POISE_OK) {
             return status;
         }
@@ -473,7 +480,7 @@ static poise_status find_bone(asf *file, const pz_names *names, pz_word word, in
 }
 
 // "parent child child ..."
-static poise_status take_hierarchy_line(asf *file, const pz_names *names, pz_word word)
+static poise_status parse_hierarchy_line(asf *file, const pz_names *names, pz_word word)
 {
     int parent = -1, child = -1;
     poise_status status = find_bone(file, names, word, &parent);
@@ -493,7 +500,7 @@ static poise_status take_hierarchy_line(asf *file, const pz_names *names, pz_wor
     return status;
 }
 
-static poise_status take_hierarchy(asf *file)
+static poise_status parse_hierarchy(asf *file)
 {
     pz_names names;
     poise_status status = index_bones(file, &names);
@@ -503,14 +510,14 @@ static poise_status take_hierarchy(asf *file)
         pz_word child;
         bool is_bracket = pz_word_is_like(word, "begin") || pz_word_is_like(word, "end");
         if (!is_bracket || pz_scan_word_in_line(&rest, &child)) {
-            status = take_hierarchy_line(file, &names, word);
+            status = parse_hierarchy_line(file, &names, word);
         }
     }
     file->has_hierarchy = true;
     return status;
 }
 
-static poise_status take_name(asf *file)
+static poise_status parse_name(asf *file)
 {
     pz_word word;
     if (pz_scan_word_in_line(&file->scan, &word) && !memchr(word.text, '\0', word.length)) {
@@ -666,23 +673,23 @@ static poise_status build(asf *file)
     return status;
 }
 
-static poise_status take_section(asf *file, pz_word word)
+static poise_status parse_section(asf *file, pz_word word)
 {
     if (pz_word_is_like(word, ":units")) {
-        return take_units(file);
+        return parse_units(file);
     }
     if (pz_word_is_like(word, ":root")) {
         file->bones[0].line = file->scan.line;
-        return take_root(file);
+        return parse_root(file);
     }
     if (pz_word_is_like(word, ":bonedata")) {
-        return take_bones(file);
+        return parse_bones(file);
     }
     if (pz_word_is_like(word, ":hierarchy")) {
-        return take_hierarchy(file);
+        return parse_hierarchy(file);
     }
     if (pz_word_is_like(word, ":name")) {
-        return take_name(file);
+        return parse_name(file);
     }
     if (!pz_word_is_like(word, ":version") && !pz_word_is_like(word, ":documentation")) {
         pass_over(file, word);
@@ -713,7 +720,7 @@ static poise_status read_asf(pz_input *input)
         }
         poise_status status = file.has_hierarchy && pz_word_is_like(word, ":bonedata")
                                   ? fail(&file, ASF_ROOT, "bonedata must come before the hierarchy")
-                                  : take_section(&file, word);
+                                  : parse_section(&file, word);
         if (status != POISE_OK) {
             return status;
         }
@@ -920,7 +927,7 @@ static bool short_degrees(poise_quat C, double degrees[3])
 
 // ---- ASF: the text -------------------------------------------------------------------------------------------------------
 
-static void put_numbers(pz_output *output, const double *numbers, int count)
+static void write_numbers(pz_output *output, const double *numbers, int count)
 {
     for (int i = 0; i < count; ++i) {
         pz_put(output, " ");
@@ -928,7 +935,7 @@ static void put_numbers(pz_output *output, const double *numbers, int count)
     }
 }
 
-static void put_vector(asf_writing *w, poise_vec3 end)
+static void write_vector(asf_writing *w, poise_vec3 end)
 {
     double direction[3], length;
     if (!split_end(end, direction, &length)) { // tiny numbers: as they are
@@ -938,9 +945,9 @@ static void put_vector(asf_writing *w, poise_vec3 end)
         length = 1.0;
     }
     pz_put(w->output, "     direction");
-    put_numbers(w->output, direction, 3);
+    write_numbers(w->output, direction, 3);
     pz_put(w->output, "\n     length");
-    put_numbers(w->output, &length, 1);
+    write_numbers(w->output, &length, 1);
     pz_put(w->output, "\n");
 }
 
@@ -949,28 +956,28 @@ static void begin_bone(asf_writing *w, int id, const char *name, const char *suf
     pz_put(w->output, "  begin\n     id ");
     pz_put_integer(w->output, id);
     pz_put(w->output, "\n     name ");
-    put_bone_name(w->output, name);
+    write_bone_name(w->output, name);
     pz_put(w->output, suffix);
     pz_put(w->output, "\n");
 }
 
-static void put_axes_comment(asf_writing *w, poise_quat C)
+static void write_axes_comment(asf_writing *w, poise_quat C)
 {
     const double x[4] = {C.x, C.y, C.z, C.w};
     pz_put(w->output, "     " ASF_AXES_COMMENT);
-    put_numbers(w->output, x, 4);
+    write_numbers(w->output, x, 4);
     pz_put(w->output, "\n");
 }
 
-static void put_axes(asf_writing *w, poise_quat C)
+static void write_axes(asf_writing *w, poise_quat C)
 {
     double degrees[3];
     bool is_exact = short_degrees(C, degrees);
     pz_put(w->output, "     axis");
-    put_numbers(w->output, degrees, 3);
+    write_numbers(w->output, degrees, 3);
     pz_put(w->output, " XYZ\n");
     if (!is_exact) {
-        put_axes_comment(w, C);
+        write_axes_comment(w, C);
     }
 }
 
@@ -1012,7 +1019,7 @@ static poise_quat frame_of(const asf_writing *w, int index, const poise_joint *j
     return is_identity(rest) ? C : poise_quat_multiply(rest, C);
 }
 
-static void put_limits(asf_writing *w, const poise_joint *joint, int count)
+static void write_limits(asf_writing *w, const poise_joint *joint, int count)
 {
     bool has_limits = false;
     for (int i = 0; i < count; ++i) {
@@ -1027,19 +1034,19 @@ static void put_limits(asf_writing *w, const poise_joint *joint, int count)
     }
 }
 
-static void put_bone(asf_writing *w, int index, int *id)
+static void write_bone(asf_writing *w, int index, int *id)
 {
     poise_joint joint = *poise_model_joint_info(w->model, index).given;
     if (w->has_base[index]) {
         begin_bone(w, ++*id, joint.name, ".base");
-        put_vector(w, start_of(w, index));
+        write_vector(w, start_of(w, index));
         pz_put(w->output, "     axis 0 0 0 XYZ\n  end\n");
     }
     begin_bone(w, ++*id, joint.name, "");
-    put_vector(w, w->end[index]);
+    write_vector(w, w->end[index]);
     int axis[3], count;
     count = poise_model_joint_info(w->model, index).nq;
-    put_axes(w, frame_of(w, index, &joint, axis));
+    write_axes(w, frame_of(w, index, &joint, axis));
     if (count > 0) {
         static const char *const names[] = {" rx", " ry", " rz"};
         pz_put(w->output, "     dof");
@@ -1047,13 +1054,13 @@ static void put_bone(asf_writing *w, int index, int *id)
             pz_put(w->output, names[axis[i]]);
         }
         pz_put(w->output, "\n");
-        put_limits(w, &joint, count);
+        write_limits(w, &joint, count);
     }
     pz_put(w->output, "  end\n");
 }
 
 // "     parent child child ..."
-static void put_hierarchy(asf_writing *w)
+static void write_hierarchy(asf_writing *w)
 {
     const poise_model *model = w->model;
     int joints = poise_model_info(model).joints;
@@ -1066,20 +1073,20 @@ static void put_hierarchy(asf_writing *w)
                 if (body == w->root) {
                     pz_put(w->output, ASF_ROOT);
                 } else {
-                    put_bone_name(w->output, poise_model_joint_info(model, body).name);
+                    write_bone_name(w->output, poise_model_joint_info(model, body).name);
                 }
                 pz_put(w->output, " ");
             }
-            put_bone_name(w->output, poise_model_joint_info(model, child).name);
+            write_bone_name(w->output, poise_model_joint_info(model, child).name);
             pz_put(w->output, w->has_base[child] ? ".base" : "");
         }
         pz_put(w->output, body + 1 < last ? "\n" : "");
         for (int child = body + 1; child < last; child += poise_model_joint_info(model, child).subtree) {
             if (w->has_base[child]) {
                 pz_put(w->output, "    ");
-                put_bone_name(w->output, poise_model_joint_info(model, child).name);
+                write_bone_name(w->output, poise_model_joint_info(model, child).name);
                 pz_put(w->output, ".base ");
-                put_bone_name(w->output, poise_model_joint_info(model, child).name);
+                write_bone_name(w->output, poise_model_joint_info(model, child).name);
                 pz_put(w->output, "\n");
             }
         }
@@ -1087,7 +1094,7 @@ static void put_hierarchy(asf_writing *w)
     pz_put(w->output, "  end\n");
 }
 
-static void put_head(const poise_file *file, pz_output *output)
+static void write_head(const poise_file *file, pz_output *output)
 {
     pz_put(output, ":version 1.10\n:name ");
     pz_put_name(output, file->title && file->title[0] ? file->title : "poise", " ");
@@ -1109,7 +1116,7 @@ static void put_head(const poise_file *file, pz_output *output)
     pz_put(output, "  angle deg\n");
 }
 
-static void put_root(asf_writing *w)
+static void write_root(asf_writing *w)
 {
     static const char *const orders[] = {
         [POISE_EULER_XYZ] = "RZ RY RX\n   axis ZYX", [POISE_EULER_XZY] = "RY RZ RX\n   axis YZX",
@@ -1127,12 +1134,12 @@ static void put_root(asf_writing *w)
     pz_put(w->output, ":root\n   order TX TY TZ ");
     pz_put(w->output, orders[root.order]);
     pz_put(w->output, "\n   position");
-    put_numbers(w->output, p, 3);
+    write_numbers(w->output, p, 3);
     pz_put(w->output, "\n   orientation");
-    put_numbers(w->output, degrees, 3);
+    write_numbers(w->output, degrees, 3);
     pz_put(w->output, "\n");
     if (!is_exact) {
-        put_axes_comment(w, root.offset.rotation);
+        write_axes_comment(w, root.offset.rotation);
     }
 }
 
@@ -1149,14 +1156,14 @@ static poise_status write_all(asf_writing *w, const poise_file *file)
         pz_output_warn(w->output, "joint \"%s\" is called \"root\" in the file",
                        poise_model_joint_info(w->model, w->root).name);
     }
-    put_head(file, w->output);
-    put_root(w);
+    write_head(file, w->output);
+    write_root(w);
     pz_put(w->output, ":bonedata\n");
     int id = 0;
     for (int j = w->root + 1; j < poise_model_info(w->model).joints && !w->output->failed; ++j) {
-        put_bone(w, j, &id);
+        write_bone(w, j, &id);
     }
-    put_hierarchy(w);
+    write_hierarchy(w);
     return POISE_OK;
 }
 
@@ -1222,7 +1229,7 @@ static poise_status prepare(amc *file)
     return POISE_OK;
 }
 
-static void take_comment(amc *file, pz_word word)
+static void parse_comment(amc *file, pz_word word)
 {
     double seconds;
     pz_word value;
@@ -1233,7 +1240,7 @@ static void take_comment(amc *file, pz_word word)
 }
 
 // Comments and lines with a colon, up to the first frame.
-static void take_header(amc *file)
+static void parse_header(amc *file)
 {
     for (;;) {
         pz_scan before = file->scan;
@@ -1243,7 +1250,7 @@ static void take_header(amc *file)
             return;
         }
         if (word.text[0] == '#') {
-            take_comment(file, word);
+            parse_comment(file, word);
         } else if (pz_word_is_like(word, ":degrees") || pz_word_is_like(word, ":radians")) {
             file->has_angle_unit = true;
             file->is_radians = pz_word_is_like(word, ":radians");
@@ -1283,7 +1290,7 @@ static bool is_blank(char c)
 }
 
 // The next value of a line into *value, if it is there and a finite number. False at the end of the line.
-static bool take_value(amc *file, bool is_angle, double *value)
+static bool parse_value(amc *file, bool is_angle, double *value)
 {
     const char *at = file->scan.at, *end = file->scan.end;
     while (at < end && (*at == ' ' || *at == '\t')) {
@@ -1307,14 +1314,14 @@ static bool take_value(amc *file, bool is_angle, double *value)
 }
 
 // The values of a joint; value i of n angles is coordinate n - 1 - i.
-static void take_values(amc *file, int joint, double *q)
+static void parse_values(amc *file, int joint, double *q)
 {
     asf_columns columns = file->columns[joint];
     int expected = columns.positions + columns.angles, count = 0;
     while (count < expected) {
         int angle = count - columns.positions;
         int coordinate = angle < 0 ? count : columns.positions + columns.angles - 1 - angle;
-        if (!take_value(file, angle >= 0, &q[columns.first + coordinate])) {
+        if (!parse_value(file, angle >= 0, &q[columns.first + coordinate])) {
             break;
         }
         ++count;
@@ -1332,13 +1339,13 @@ static void take_values(amc *file, int joint, double *q)
 static bool stands_still(amc *file)
 {
     double value = 0.0;
-    while (value == 0.0 && take_value(file, false, &value)) {
+    while (value == 0.0 && parse_value(file, false, &value)) {
     }
     return value == 0.0;
 }
 
 // The lines of a frame after its number, into q.
-static void take_frame(amc *file, double *q)
+static void parse_frame(amc *file, double *q)
 {
     int joints = poise_model_info(file->model).joints;
     file->last = joints;
@@ -1355,7 +1362,7 @@ static void take_frame(amc *file, double *q)
         }
         int joint = word.text[0] == '#' ? -1 : joint_called(file, word);
         if (joint >= 0) {
-            take_values(file, joint, q);
+            parse_values(file, joint, q);
         } else if (word.text[0] != '#' && !(pz_word_is(word, ASF_ROOT) && stands_still(file)) &&
                    pz_is_among_first(&file->causes[UNKNOWN_BONES])) {
             pz_input_warn(file->input, file->scan.line, "a bone that is not in the model, ignored");
@@ -1394,7 +1401,7 @@ static void warn_of_frame(amc *file, int line, int number, int expected)
     }
 }
 
-static poise_status take_frames(amc *file, poise_clip *clip, int *frames)
+static poise_status parse_frames(amc *file, poise_clip *clip, int *frames)
 {
     size_t nq = (size_t)clip->nq;
     int number = 0, expected = 0;
@@ -1416,7 +1423,7 @@ static poise_status take_frames(amc *file, poise_clip *clip, int *frames)
         if (*frames > 0) {
             memcpy(q, q - nq, nq * sizeof *q);
         }
-        take_frame(file, q);
+        parse_frame(file, q);
         warn_of_frame(file, line, number, expected);
         expected = number < INT32_MAX ? number + 1 : number;
         *frames += 2 * file->seen >= file->moving ? 1 : 0;
@@ -1433,7 +1440,7 @@ static poise_status read_clip(amc *file)
         return pz_input_no_memory(file->input);
     }
     file->input->file->clip = clip;
-    poise_status status = take_frames(file, clip, &frames);
+    poise_status status = parse_frames(file, clip, &frames);
     return status == POISE_OK ? pz_input_keep_clip(file->input, clip, frames) : status;
 }
 
@@ -1457,7 +1464,7 @@ static poise_status read_amc(pz_input *input)
     if (status != POISE_OK) {
         return status;
     }
-    take_header(&file);
+    parse_header(&file);
     if (!file.has_angle_unit) {
         pz_input_warn(input, 0, "neither :DEGREES nor :RADIANS; degrees assumed");
     }
@@ -1477,7 +1484,7 @@ static poise_status read_amc(pz_input *input)
 
 // ---- AMC: writing --------------------------------------------------------------------------------------------------------
 
-static void put_frame(const poise_model *model, const double *q, pz_output *output)
+static void write_frame(const poise_model *model, const double *q, pz_output *output)
 {
     int joints = poise_model_info(model).joints, root = root_of(model);
     if (root < 0) {
@@ -1492,7 +1499,7 @@ static void put_frame(const poise_model *model, const double *q, pz_output *outp
         if (j == root) {
             pz_put(output, ASF_ROOT);
         } else {
-            put_bone_name(output, poise_model_joint_info(model, j).name);
+            write_bone_name(output, poise_model_joint_info(model, j).name);
         }
         for (int i = 0; i < columns.positions; ++i) {
             pz_put(output, " ");
@@ -1539,7 +1546,7 @@ static poise_status write_amc(const poise_file *file, pz_output *output)
         }
         pz_put_integer(output, number + f);
         pz_put(output, "\n");
-        put_frame(file->model, clip->q + (size_t)f * (size_t)clip->nq, output);
+        write_frame(file->model, clip->q + (size_t)f * (size_t)clip->nq, output);
     }
     return POISE_OK;
 }

@@ -2,6 +2,13 @@
 //
 // Reading takes the hierarchy as it stands in the text, makes joints of the model of it, and knows then where each column of
 // the rows goes in q. Writing plans for each joint of the model which channels hold it, and puts out both parts.
+//
+// Read: any tree of ROOT and JOINT with up to three position and three rotation channels each, End Sites (as tools); a
+// hierarchy without MOTION.
+// Warned of: names that are missing or taken (renamed), channels of another kind, Frames: that says another number than
+// there are rows.
+// Refused: a text that does not begin with HIERARCHY, ends within a joint ("} is missing"), lists a channel twice, or whose
+// CHANNELS disagree with their number.
 #include "io/io_core.h"
 
 #include "io/skeleton.h"
@@ -75,7 +82,7 @@ typedef struct bvh_motion {
 // ---- Names ---------------------------------------------------------------------------------------------------------------
 
 // The rest of the line, up to a brace, as a name: from its first to its last word.
-static pz_word take_name(pz_scan *scan)
+static pz_word parse_name(pz_scan *scan)
 {
     pz_word name = {scan->at, 0}, word;
     while (pz_scan_word_in_line(scan, &word)) {
@@ -105,7 +112,7 @@ static bool next_word(bvh *file, pz_word *word)
     return pz_scan_word(&file->scan, word);
 }
 
-static poise_status take_brace(bvh *file, const char *of)
+static poise_status parse_brace(bvh *file, const char *of)
 {
     pz_word word;
     if (!next_word(file, &word) || word.text[0] != '{') {
@@ -117,7 +124,7 @@ static poise_status take_brace(bvh *file, const char *of)
 static poise_status open_joint(bvh *file, int parent)
 {
     int line = file->scan.line;
-    pz_word word = take_name(&file->scan);
+    pz_word word = parse_name(&file->scan);
     bvh_joint *joints =
         pz_pool_grow(&file->input->pool, file->joints, file->joint_count, &file->joint_capacity, sizeof *joints);
     char *name = pz_pool_copy(&file->input->pool, word.text, word.length);
@@ -141,10 +148,10 @@ static poise_status open_joint(bvh *file, int parent)
     if (parent >= 0) {
         joints[parent].children += 1;
     }
-    return take_brace(file, "joint");
+    return parse_brace(file, "joint");
 }
 
-static poise_status take_offset(bvh *file, const char *of, double offset[3])
+static poise_status parse_offset(bvh *file, const char *of, double offset[3])
 {
     int line = file->scan.line;
     for (int i = 0; i < 3; ++i) {
@@ -163,10 +170,10 @@ static poise_status take_offset(bvh *file, const char *of, double offset[3])
 }
 
 // "End Site { OFFSET x y z }"
-static poise_status take_site(bvh *file, int joint)
+static poise_status parse_site(bvh *file, int joint)
 {
-    take_name(&file->scan); // "Site"
-    poise_status status = take_brace(file, "End Site");
+    parse_name(&file->scan); // "Site"
+    poise_status status = parse_brace(file, "End Site");
     if (status != POISE_OK) {
         return status;
     }
@@ -192,7 +199,7 @@ static poise_status take_site(bvh *file, int joint)
             return pz_input_fail(file->input, POISE_ERROR_FORMAT, file->scan.line,
                                  "joint \"%s\": an End Site may hold only an OFFSET", file->joints[joint].name);
         }
-        status = take_offset(file, "End Site", site.offset);
+        status = parse_offset(file, "End Site", site.offset);
         if (status != POISE_OK) {
             return status;
         }
@@ -247,7 +254,7 @@ static poise_status add_channel(bvh *file, int index, bvh_channel channel)
     return POISE_OK;
 }
 
-static poise_status take_channels(bvh *file, int index)
+static poise_status parse_channels(bvh *file, int index)
 {
     bvh_joint *joint = &file->joints[index];
     pz_word word = {NULL, 0};
@@ -279,7 +286,7 @@ static poise_status take_channels(bvh *file, int index)
 // ---- The tree ------------------------------------------------------------------------------------------------------------
 
 // One word of a block, `joint` being the open one; *joint changes where a block opens or closes.
-static poise_status take_statement(bvh *file, pz_word word, int *joint)
+static poise_status parse_statement(bvh *file, pz_word word, int *joint)
 {
     bvh_joint *open = &file->joints[*joint];
     if (word.text[0] == '}') {
@@ -291,17 +298,17 @@ static poise_status take_statement(bvh *file, pz_word word, int *joint)
     }
     if (pz_word_is_like(word, "OFFSET")) {
         open->has_offset = true;
-        return take_offset(file, open->name, open->offset);
+        return parse_offset(file, open->name, open->offset);
     }
     if (pz_word_is_like(word, "CHANNELS")) {
         if (open->children > 0) { // the order of columns would not be that of the joints
             return pz_input_fail(file->input, POISE_ERROR_FORMAT, file->scan.line,
                                  "joint \"%s\": CHANNELS must come before its first JOINT", open->name);
         }
-        return take_channels(file, *joint);
+        return parse_channels(file, *joint);
     }
     if (pz_word_is_like(word, "End")) {
-        return take_site(file, *joint);
+        return parse_site(file, *joint);
     }
     if (pz_word_is_like(word, "JOINT")) {
         poise_status status = open_joint(file, *joint);
@@ -312,7 +319,7 @@ static poise_status take_statement(bvh *file, pz_word word, int *joint)
                          "joint \"%s\": expected OFFSET, CHANNELS, JOINT, End Site or }", open->name);
 }
 
-static poise_status take_hierarchy(bvh *file)
+static poise_status parse_hierarchy(bvh *file)
 {
     pz_word word;
     if (!pz_scan_word(&file->scan, &word) || !pz_word_is_like(word, "HIERARCHY")) {
@@ -326,7 +333,7 @@ static poise_status take_hierarchy(bvh *file)
         }
         poise_status status;
         if (joint >= 0) {
-            status = take_statement(file, word, &joint);
+            status = parse_statement(file, word, &joint);
         } else if (pz_word_is_like(word, "ROOT")) {
             status = open_joint(file, -1);
             joint = (int)file->joint_count - 1;
@@ -418,7 +425,7 @@ static double share_of_offsets(const bvh *file, const double *first, bool of_roo
 }
 
 // Roots and other joints apart: some programs write absolute positions for the first and displacements for the others.
-static void settle_offsets(bvh *file, const double *first, bool of_root)
+static void resolve_offsets(bvh *file, const double *first, bool of_root)
 {
     int joints;
     double share = share_of_offsets(file, first, of_root, &joints);
@@ -712,8 +719,8 @@ static poise_status bvh_model(bvh *file, const double *first)
     }
     memset(file->shift, 0, columns * sizeof *file->shift);
     fold_offsets(file);
-    settle_offsets(file, first, true);
-    settle_offsets(file, first, false);
+    resolve_offsets(file, first, true);
+    resolve_offsets(file, first, false);
     building b = {.file = file, .renamed.what = "joints whose name is already used"};
     b.name = pz_pool_take(pool, most, sizeof *b.name);
     b.body = pz_pool_take(pool, file->joint_count, sizeof *b.body);
@@ -761,7 +768,7 @@ static bool value_after(pz_word line, size_t word, double *value)
     return pz_number_read(at, end, value) != at && *value - *value == 0.0;
 }
 
-static void take_frames(bvh *file, pz_word line, int number, bvh_motion *motion)
+static void parse_frames(bvh *file, pz_word line, int number, bvh_motion *motion)
 {
     double value;
     if (!value_after(line, 6, &value) || value < 0 || value > INT32_MAX || value != (double)(int)value) {
@@ -771,7 +778,7 @@ static void take_frames(bvh *file, pz_word line, int number, bvh_motion *motion)
     motion->frames = (int)value;
 }
 
-static void take_frame_time(bvh *file, pz_word line, int number, bvh_motion *motion)
+static void parse_frame_time(bvh *file, pz_word line, int number, bvh_motion *motion)
 {
     double value;
     if (!value_after(line, 10, &value) || value <= 0) {
@@ -810,9 +817,9 @@ static bool bvh_motion_header(bvh *file, bvh_motion *motion)
         int number = next.line;
         pz_scan_line(&next, &line);
         if (starts_like(line, "Frame Time")) {
-            take_frame_time(file, line, number, motion);
+            parse_frame_time(file, line, number, motion);
         } else if (starts_like(line, "Frames")) {
-            take_frames(file, line, number, motion);
+            parse_frames(file, line, number, motion);
         } else {
             break;
         }
@@ -1021,7 +1028,7 @@ static poise_status bvh_rows(bvh *file, const bvh_motion *motion)
 static poise_status read_bvh(pz_input *input)
 {
     bvh file = {.input = input, .scan = pz_scan_over(input->bytes, input->size)};
-    poise_status status = take_hierarchy(&file);
+    poise_status status = parse_hierarchy(&file);
     if (status != POISE_OK) {
         return status;
     }
@@ -1278,7 +1285,7 @@ static bool survives_sum(const writing *w, const plan *p)
 }
 
 // The positions of the first frame along the offsets of a group, roots or other joints, as reading sums them up: t of
-// settle_offsets, of positions that hold the offsets.
+// resolve_offsets, of positions that hold the offsets.
 static double written_share_of_offsets(const writing *w, bool of_root)
 {
     const double *first = w->file->clip && w->file->clip->frames > 0 ? w->file->clip->q : NULL;
@@ -1354,7 +1361,7 @@ static void begin_line(pz_output *output, int depth)
     }
 }
 
-static void put_offset(pz_output *output, int depth, const double offset[3])
+static void write_offset(pz_output *output, int depth, const double offset[3])
 {
     begin_line(output, depth);
     pz_put(output, "OFFSET");
@@ -1376,7 +1383,7 @@ static void open_block(pz_output *output, int depth, const char *kind, const cha
     pz_put(output, "{\n");
 }
 
-static void put_channels(pz_output *output, int depth, const plan *p)
+static void write_channels(pz_output *output, int depth, const plan *p)
 {
     static const char *const position[] = {" Xposition", " Yposition", " Zposition"};
     static const char *const rotation[] = {" Xrotation", " Yrotation", " Zrotation"};
@@ -1404,12 +1411,12 @@ static bool looks_like_holder(const writing *w, int joint)
            strncmp(name, below, length) == 0 && strcmp(name + length, BVH_OFFSET_SUFFIX) == 0;
 }
 
-static void put_site(writing *w, poise_vec3 place, int depth)
+static void write_site(writing *w, poise_vec3 place, int depth)
 {
     double offset[3];
     turn(w, place, offset);
     open_block(w->output, depth, "End Site", "", "");
-    put_offset(w->output, depth + 1, offset);
+    write_offset(w->output, depth + 1, offset);
     begin_line(w->output, depth);
     pz_put(w->output, "}\n");
 }
@@ -1464,17 +1471,17 @@ static poise_vec3 leaf_end(const poise_model *model, int body)
 
 // Every joint on which nothing hangs gets one: the grammar asks for it, and other programs take from it how long a head or
 // a hand is. A file that was read without stays without.
-static void put_sites(writing *w, int joint, int depth)
+static void write_sites(writing *w, int joint, int depth)
 {
     int first = w->tips.first[joint];
     for (int t = first; t >= 0; t = w->tips.next[t]) {
         poise_vec3 p = poise_model_tool_info(w->model, t).pose.position;
         if (t != first || !tip_is_child(w->model, joint, p)) {
-            put_site(w, p, depth);
+            write_site(w, p, depth);
         }
     }
     if (first < 0 && poise_model_joint_info(w->model, joint).subtree == 1 && w->file->format != POISE_FORMAT_BVH) {
-        put_site(w, leaf_end(w->model, joint), depth);
+        write_site(w, leaf_end(w->model, joint), depth);
     }
 }
 
@@ -1488,7 +1495,7 @@ static void close_blocks(pz_output *output, int *depth, int to)
 }
 
 // Joints come depth-first: those above the next one's parent stay open.
-static poise_status put_hierarchy(writing *w)
+static poise_status write_hierarchy(writing *w)
 {
     static const double zero[3] = {0, 0, 0};
     int joints = poise_model_info(w->model).joints, depth = 0;
@@ -1504,17 +1511,17 @@ static poise_status put_hierarchy(writing *w)
         close_blocks(w->output, &depth, parent < 0 ? 0 : below[parent]);
         if (p->has_holder) {
             open_block(w->output, depth, kind, name, BVH_OFFSET_SUFFIX);
-            put_offset(w->output, ++depth, p->offset);
+            write_offset(w->output, ++depth, p->offset);
             begin_line(w->output, depth);
             pz_put(w->output, "CHANNELS 0\n");
             kind = "JOINT ";
         }
         open_block(w->output, depth, kind, name, "");
-        put_offset(w->output, ++depth, p->has_holder || p->is_unsaid ? zero : p->offset);
+        write_offset(w->output, ++depth, p->has_holder || p->is_unsaid ? zero : p->offset);
         if (!looks_like_holder(w, j)) {
-            put_channels(w->output, depth, p);
+            write_channels(w->output, depth, p);
         }
-        put_sites(w, j, depth);
+        write_sites(w, j, depth);
         below[j] = depth;
     }
     close_blocks(w->output, &depth, 0);
@@ -1553,7 +1560,7 @@ static double position_of(const plan *p, const column *k, const double *q, const
     return value;
 }
 
-static void put_row(writing *w, const double *q)
+static void write_row(writing *w, const double *q)
 {
     int joints = poise_model_info(w->model).joints;
     const char *space = "";
@@ -1578,7 +1585,7 @@ static void put_row(writing *w, const double *q)
     pz_put(w->output, "\n");
 }
 
-static poise_status put_motion(writing *w)
+static poise_status write_motion(writing *w)
 {
     const poise_clip *clip = w->file->clip;
     pz_put(w->output, "MOTION\nFrames: ");
@@ -1595,7 +1602,7 @@ static poise_status put_motion(writing *w)
         if (status != POISE_OK) {
             return status;
         }
-        put_row(w, q);
+        write_row(w, q);
     }
     return POISE_OK;
 }
@@ -1621,10 +1628,10 @@ static poise_status write_clip(const poise_file *file, bool is_neutral, pz_outpu
             pz_output_warn(output, "there is no motion: its one frame is the neutral pose");
         }
         pz_warn_of_losses(file, output, "BVH", &w.tips, count_limits(&w));
-        status = put_hierarchy(&w);
+        status = write_hierarchy(&w);
     }
     if (status == POISE_OK) {
-        status = put_motion(&w);
+        status = write_motion(&w);
     }
     poise_kinematics_destroy(w.kinematics);
     pz_pool_release(&w.pool);

@@ -1,4 +1,9 @@
 // Reading C3D: header and parameters, the points, and what else the file holds, kept to be written again.
+//
+// Read: files of all three processors, as integers or floating point; points with residuals, units, upward axis, events,
+// force plates, analog samples and the parameters, of which the last four are kept to be written again.
+// Warned of: parameters that lie beyond their section, a unit that is no length, frames whose numbers run backwards.
+// Refused: less than a header, parameters or data that begin beyond the end of the file, each with its byte.
 #include "io/c3d.h"
 
 #include <limits.h>
@@ -181,7 +186,7 @@ static int label_set_of(pz_word name)
     return number >= 1 && number <= LABEL_SETS ? number - 1 : -1;
 }
 
-static void take_text(section *s, const parameter *p)
+static void parse_text(section *s, const parameter *p)
 {
     size_t length = p->dimensions > 0 ? p->dimension[0] : p->count;
     int set = label_set_of(p->name);
@@ -194,7 +199,7 @@ static void take_text(section *s, const parameter *p)
     }
 }
 
-static void take_point_number(section *s, const parameter *p)
+static void parse_point_number(section *s, const parameter *p)
 {
     if (pz_word_is_like(p->name, "RATE")) {
         s->rate = number_of(s, p, 0);
@@ -209,13 +214,13 @@ static void take_point_number(section *s, const parameter *p)
     }
 }
 
-static void take(section *s, const parameter *p)
+static void apply_parameter(section *s, const parameter *p)
 {
     if (p->group == s->point_id) {
         if (p->type == -1) {
-            take_text(s, p);
+            parse_text(s, p);
         } else {
-            take_point_number(s, p);
+            parse_point_number(s, p);
         }
     } else if (p->group == s->trial_id && pz_word_is_like(p->name, "ACTUAL_START_FIELD")) {
         s->trial_first = long_number(s, p);
@@ -268,7 +273,7 @@ static void scan_section(section *s)
         if (id > 0) {
             parameter p = {.name = name, .group = id};
             if (parse_values(s, body, next, &p)) {
-                take(s, &p);
+                apply_parameter(s, &p);
                 size_t end = (size_t)(p.values - s->input->bytes) + p.count * (size_t)pz_c3d_value_size(p.type);
                 pz_c3d_record record = {.group = id,
                                         .name = name,

@@ -13,16 +13,16 @@ enum { POINT = 1, ANALOG, TRIAL };
 
 // ---- Records of the parameter section ------------------------------------------------------------------------------------
 
-static void put_byte(pz_output *output, int value)
+static void write_byte(pz_output *output, int value)
 {
     unsigned char byte = (unsigned char)value;
     pz_put_bytes(output, &byte, 1);
 }
 
-static void put_16(pz_output *output, unsigned value)
+static void write_16(pz_output *output, unsigned value)
 {
-    put_byte(output, (int)(value & 0xff));
-    put_byte(output, (int)(value >> 8 & 0xff));
+    write_byte(output, (int)(value & 0xff));
+    write_byte(output, (int)(value >> 8 & 0xff));
 }
 
 static void store_single(unsigned char *to, float value)
@@ -34,68 +34,68 @@ static void store_single(unsigned char *to, float value)
     }
 }
 
-static void put_group(pz_output *output, int id, const char *name)
+static void write_group(pz_output *output, int id, const char *name)
 {
-    put_byte(output, (int)strlen(name));
-    put_byte(output, -id);
+    write_byte(output, (int)strlen(name));
+    write_byte(output, -id);
     pz_put(output, name);
-    put_16(output, 3);
-    put_byte(output, 0); // no description
+    write_16(output, 3);
+    write_byte(output, 0); // no description
 }
 
 // A record up to its values: `size` bytes of them follow, then a zero for its description.
-static void put_parameter(pz_output *output, int group, const char *name, int type, int dimensions, const int *dimension,
-                          size_t size)
+static void write_parameter(pz_output *output, int group, const char *name, int type, int dimensions, const int *dimension,
+                            size_t size)
 {
-    put_byte(output, (int)strlen(name));
-    put_byte(output, group);
+    write_byte(output, (int)strlen(name));
+    write_byte(output, group);
     pz_put(output, name);
-    put_16(output, (unsigned)(2 + 2 + (size_t)dimensions + size + 1));
-    put_byte(output, type);
-    put_byte(output, dimensions);
+    write_16(output, (unsigned)(2 + 2 + (size_t)dimensions + size + 1));
+    write_byte(output, type);
+    write_byte(output, dimensions);
     for (int i = 0; i < dimensions; ++i) {
-        put_byte(output, dimension[i]);
+        write_byte(output, dimension[i]);
     }
 }
 
-static void put_integer(pz_output *output, int group, const char *name, unsigned value)
+static void write_integer(pz_output *output, int group, const char *name, unsigned value)
 {
-    put_parameter(output, group, name, 2, 0, NULL, 2);
-    put_16(output, value);
-    put_byte(output, 0);
+    write_parameter(output, group, name, 2, 0, NULL, 2);
+    write_16(output, value);
+    write_byte(output, 0);
 }
 
-static void put_single(pz_output *output, int group, const char *name, float value)
+static void write_single(pz_output *output, int group, const char *name, float value)
 {
     unsigned char bytes[4];
-    put_parameter(output, group, name, 4, 0, NULL, 4);
+    write_parameter(output, group, name, 4, 0, NULL, 4);
     store_single(bytes, value);
     pz_put_bytes(output, bytes, 4);
-    put_byte(output, 0);
+    write_byte(output, 0);
 }
 
-static void put_text(pz_output *output, int group, const char *name, const char *text)
+static void write_text(pz_output *output, int group, const char *name, const char *text)
 {
     int length = (int)strlen(text);
-    put_parameter(output, group, name, -1, 1, &length, (size_t)length);
+    write_parameter(output, group, name, -1, 1, &length, (size_t)length);
     pz_put(output, text);
-    put_byte(output, 0);
+    write_byte(output, 0);
 }
 
 // A count in two words, the low one first.
-static void put_long(pz_output *output, int group, const char *name, uint32_t value)
+static void write_long(pz_output *output, int group, const char *name, uint32_t value)
 {
     int two = 2;
-    put_parameter(output, group, name, 2, 1, &two, 4);
-    put_16(output, value & 0xffff);
-    put_16(output, value >> 16);
-    put_byte(output, 0);
+    write_parameter(output, group, name, 2, 1, &two, 4);
+    write_16(output, value & 0xffff);
+    write_16(output, value >> 16);
+    write_byte(output, 0);
 }
 
 // ---- Labels --------------------------------------------------------------------------------------------------------------
 
 // One set of labels, all filled up with blanks to the longest; returns how many were cut.
-static int put_label_set(pz_output *output, int number, const char *const *label, int count)
+static int write_label_set(pz_output *output, int number, const char *const *label, int count)
 {
     size_t longest = 1, most = RECORD_MOST / (size_t)count;
     for (int i = 0; i < count; ++i) {
@@ -112,7 +112,7 @@ static int put_label_set(pz_output *output, int number, const char *const *label
         }
     }
     int dimension[2] = {(int)width, count}, cut = 0;
-    put_parameter(output, POINT, name, -1, 2, dimension, width * (size_t)count);
+    write_parameter(output, POINT, name, -1, 2, dimension, width * (size_t)count);
     for (int i = 0; i < count; ++i) {
         size_t length = strlen(label[i]);
         cut += length > width;
@@ -122,7 +122,7 @@ static int put_label_set(pz_output *output, int number, const char *const *label
             pz_put_bytes(output, " ", 1);
         }
     }
-    put_byte(output, 0);
+    write_byte(output, 0);
     return cut;
 }
 
@@ -137,7 +137,7 @@ static size_t label_set_size(const char *const *label, int count)
     return (size < RECORD_MOST ? size : RECORD_MOST) + 32;
 }
 
-static void put_labels(const poise_markers *markers, pz_output *output)
+static void write_labels(const poise_markers *markers, pz_output *output)
 {
     const char *const *label = markers->label;
     size_t room = SECTION_MOST - SECTION_SPARE;
@@ -151,7 +151,7 @@ static void put_labels(const poise_markers *markers, pz_output *output)
             break;
         }
         room -= size;
-        cut += put_label_set(output, first / SET_MOST + 1, label + first, count);
+        cut += write_label_set(output, first / SET_MOST + 1, label + first, count);
     }
     if (cut > 0) {
         pz_output_warn(output, "%d labels are longer than a C3D file can hold and are cut", cut);
@@ -271,7 +271,7 @@ static float single_of(double value, losses *lost)
 #define CHUNK 256 // points at a time
 
 // Singles as they are.
-static void put_singles(pz_output *output, const float *values, size_t count)
+static void write_singles(pz_output *output, const float *values, size_t count)
 {
     unsigned char bytes[4];
     for (size_t i = 0; i < count; ++i) {
@@ -281,7 +281,7 @@ static void put_singles(pz_output *output, const float *values, size_t count)
 }
 
 // The points of frames one after the other, each with its analog samples behind (NULL: none).
-static losses put_points(const poise_markers *markers, float unit, const poise_carried *analog, pz_output *output)
+static losses write_points(const poise_markers *markers, float unit, const poise_carried *analog, pz_output *output)
 {
     unsigned char bytes[16 * CHUNK];
     size_t points = (size_t)markers->frames * (size_t)markers->count, filled = 0;
@@ -303,7 +303,7 @@ static losses put_points(const poise_markers *markers, float unit, const poise_c
             filled = 0;
         }
         if (ends_frame) {
-            put_singles(output, analog->analog + words * frame++, words);
+            write_singles(output, analog->analog + words * frame++, words);
         }
     }
     pz_put_bytes(output, bytes, filled);
@@ -337,18 +337,18 @@ static numbers numbers_of(const poise_markers *markers, pz_output *output)
     return n;
 }
 
-static void put_scale(poise_scale scale, pz_output *output)
+static void write_scale(poise_scale scale, pz_output *output)
 {
     static const char *const screen[4][2] = {{"", ""}, {"+Y", "+X"}, {"+X", "+Y"}, {"+X", "+Z"}};
     const char *unit = scale.metres > 0.0 ? pz_unit_name(scale.metres) : NULL;
     if (unit) {
-        put_text(output, POINT, "UNITS", unit);
+        write_text(output, POINT, "UNITS", unit);
     } else if (scale.metres > 0.0) {
         pz_output_warn(output, "a unit of %g metres has no name in a C3D file and is left out", scale.metres);
     }
     if (scale.up >= POISE_UP_X && scale.up <= POISE_UP_Z) {
-        put_text(output, POINT, "X_SCREEN", screen[scale.up][0]);
-        put_text(output, POINT, "Y_SCREEN", screen[scale.up][1]);
+        write_text(output, POINT, "X_SCREEN", screen[scale.up][0]);
+        write_text(output, POINT, "Y_SCREEN", screen[scale.up][1]);
     }
 }
 
@@ -414,7 +414,7 @@ static bool is_own(const carrying *c, const char *group, const pz_c3d_record *re
 }
 
 // Places of force plates, in the unit and axes of the points.
-static void put_places(pz_output *output, const pz_c3d_record *record, const pz_c3d_rest *rest, int turns)
+static void write_places(pz_output *output, const pz_c3d_record *record, const pz_c3d_rest *rest, int turns)
 {
     unsigned char bytes[4];
     for (size_t i = 0; i < record->count; ++i) {
@@ -425,20 +425,20 @@ static void put_places(pz_output *output, const pz_c3d_record *record, const pz_
     }
 }
 
-static void put_name(pz_output *output, pz_word name, int id)
+static void write_name(pz_output *output, pz_word name, int id)
 {
-    put_byte(output, (int)name.length);
-    put_byte(output, id);
+    write_byte(output, (int)name.length);
+    write_byte(output, id);
     pz_put_bytes(output, name.text, name.length);
 }
 
-static void put_comment(pz_output *output, pz_word comment)
+static void write_comment(pz_output *output, pz_word comment)
 {
-    put_byte(output, (int)comment.length);
+    write_byte(output, (int)comment.length);
     pz_put_bytes(output, comment.text, comment.length);
 }
 
-static void put_record(pz_output *output, carrying *c, int group, const pz_c3d_record *record, bool is_plate)
+static void write_record(pz_output *output, carrying *c, int group, const pz_c3d_record *record, bool is_plate)
 {
     size_t size = record->count * (size_t)pz_c3d_value_size(record->type);
     if (output->size - PZ_C3D_BLOCK + size + record->name.length + record->comment.length + 16 > SECTION_MOST ||
@@ -446,23 +446,23 @@ static void put_record(pz_output *output, carrying *c, int group, const pz_c3d_r
         c->left_out += 1;
         return;
     }
-    put_name(output, record->name, group);
-    put_16(output, (unsigned)(2 + 2 + (size_t)record->dimensions + size + 1 + record->comment.length));
-    put_byte(output, record->type);
-    put_byte(output, record->dimensions);
+    write_name(output, record->name, group);
+    write_16(output, (unsigned)(2 + 2 + (size_t)record->dimensions + size + 1 + record->comment.length));
+    write_byte(output, record->type);
+    write_byte(output, record->dimensions);
     pz_put_bytes(output, record->dimension, (size_t)record->dimensions);
     bool is_corner = is_plate && record->type == 4 && pz_word_is_like(record->name, "CORNERS");
     bool is_origin = is_plate && record->type == 4 && pz_word_is_like(record->name, "ORIGIN");
     if ((is_corner || is_origin) && (c->rest->factor != 1 || c->rest->turns != 0)) {
-        put_places(output, record, c->rest, is_corner ? c->rest->turns : 0);
+        write_places(output, record, c->rest, is_corner ? c->rest->turns : 0);
     } else {
         pz_put_bytes(output, record->values, size);
     }
-    put_comment(output, record->comment);
+    write_comment(output, record->comment);
 }
 
 // All parameters of one group of the file, but for those that are written from the points.
-static void put_group_rest(pz_output *output, carrying *c, int number, const char *name, int id, int points)
+static void write_group_rest(pz_output *output, carrying *c, int number, const char *name, int id, int points)
 {
     const pz_c3d_rest *rest = c->rest;
     bool is_rotation = strcmp(name, "ROTATION") == 0;
@@ -472,7 +472,7 @@ static void put_group_rest(pz_output *output, carrying *c, int number, const cha
             continue;
         }
         size_t before = output->size;
-        put_record(output, c, id, record, strcmp(name, "FORCE_PLATFORM") == 0);
+        write_record(output, c, id, record, strcmp(name, "FORCE_PLATFORM") == 0);
         if (is_rotation && record->type == 2 && pz_word_is_like(record->name, "DATA_START") && output->size > before) {
             c->rotation_start = output->size - 3 - record->comment.length;
         }
@@ -491,7 +491,7 @@ static int number_of(const carrying *c, const char *name)
 }
 
 // Groups other than those that every file has.
-static void put_other_groups(pz_output *output, carrying *c, int points)
+static void write_other_groups(pz_output *output, carrying *c, int points)
 {
     int id = TRIAL;
     for (size_t i = 0; c->rest && i < c->rest->record_count && id < 126; ++i) {
@@ -503,10 +503,10 @@ static void put_other_groups(pz_output *output, carrying *c, int points)
         bool is_lost = strcmp(name, "ROTATION") == 0 && !c->rotation;
         if (group->is_group && !is_lost && group->name.length < 128 && strcmp(name, "POINT") != 0 &&
             strcmp(name, "ANALOG") != 0 && strcmp(name, "TRIAL") != 0) {
-            put_name(output, group->name, -++id);
-            put_16(output, (unsigned)(3 + group->comment.length));
-            put_comment(output, group->comment);
-            put_group_rest(output, c, group->group, name, id, points);
+            write_name(output, group->name, -++id);
+            write_16(output, (unsigned)(3 + group->comment.length));
+            write_comment(output, group->comment);
+            write_group_rest(output, c, group->group, name, id, points);
         }
     }
     if (c->left_out > 0) {
@@ -517,33 +517,33 @@ static void put_other_groups(pz_output *output, carrying *c, int points)
 // ---- The section ---------------------------------------------------------------------------------------------------------
 
 // The parameter section; returns where the number of the first data block is to be stored.
-static size_t put_section(const poise_markers *markers, const numbers *n, carrying *c, pz_output *output)
+static size_t write_section(const poise_markers *markers, const numbers *n, carrying *c, pz_output *output)
 {
     const unsigned char head[4] = {1, 0x50, 0, PZ_C3D_INTEL};
     pz_put_bytes(output, head, sizeof head);
-    put_group(output, POINT, "POINT");
-    put_integer(output, POINT, "DATA_START", 0);
+    write_group(output, POINT, "POINT");
+    write_integer(output, POINT, "DATA_START", 0);
     size_t data_start = output->size - 3;
-    put_integer(output, POINT, "USED", (unsigned)markers->count);
-    put_integer(output, POINT, "FRAMES", markers->frames < 0xffff ? (unsigned)markers->frames : 0xffff);
+    write_integer(output, POINT, "USED", (unsigned)markers->count);
+    write_integer(output, POINT, "FRAMES", markers->frames < 0xffff ? (unsigned)markers->frames : 0xffff);
     if (markers->frames > 0xffff) {
-        put_single(output, POINT, "LONG_FRAMES", (float)markers->frames);
+        write_single(output, POINT, "LONG_FRAMES", (float)markers->frames);
     }
-    put_single(output, POINT, "SCALE", -n->unit);
-    put_single(output, POINT, "RATE", n->rate);
-    put_scale(markers->scale, output);
-    put_labels(markers, output);
-    put_group_rest(output, c, number_of(c, "POINT"), "POINT", POINT, markers->count);
-    put_group(output, ANALOG, "ANALOG");
-    put_integer(output, ANALOG, "USED", c->analog ? (unsigned)c->analog->channel_count : 0);
-    put_group_rest(output, c, number_of(c, "ANALOG"), "ANALOG", ANALOG, markers->count);
-    put_group(output, TRIAL, "TRIAL");
-    put_long(output, TRIAL, "ACTUAL_START_FIELD", n->long_first);
-    put_long(output, TRIAL, "ACTUAL_END_FIELD", n->long_last);
-    put_group_rest(output, c, number_of(c, "TRIAL"), "TRIAL", TRIAL, markers->count);
-    put_other_groups(output, c, markers->count);
+    write_single(output, POINT, "SCALE", -n->unit);
+    write_single(output, POINT, "RATE", n->rate);
+    write_scale(markers->scale, output);
+    write_labels(markers, output);
+    write_group_rest(output, c, number_of(c, "POINT"), "POINT", POINT, markers->count);
+    write_group(output, ANALOG, "ANALOG");
+    write_integer(output, ANALOG, "USED", c->analog ? (unsigned)c->analog->channel_count : 0);
+    write_group_rest(output, c, number_of(c, "ANALOG"), "ANALOG", ANALOG, markers->count);
+    write_group(output, TRIAL, "TRIAL");
+    write_long(output, TRIAL, "ACTUAL_START_FIELD", n->long_first);
+    write_long(output, TRIAL, "ACTUAL_END_FIELD", n->long_last);
+    write_group_rest(output, c, number_of(c, "TRIAL"), "TRIAL", TRIAL, markers->count);
+    write_other_groups(output, c, markers->count);
     do {
-        put_byte(output, 0);
+        write_byte(output, 0);
     } while (!output->failed && output->size % PZ_C3D_BLOCK != 0);
     return data_start;
 }
@@ -575,18 +575,18 @@ static void fill_header(const poise_markers *markers, const numbers *n, const ca
 }
 
 // Poses of segments, from a block of their own on.
-static void put_rotations(const carrying *c, const poise_carried *carried, pz_output *output)
+static void write_rotations(const carrying *c, const poise_carried *carried, pz_output *output)
 {
     if (!c->rotation || c->rotation_start == 0) {
         return;
     }
     while (!output->failed && output->size % PZ_C3D_BLOCK != 0) {
-        put_byte(output, 0);
+        write_byte(output, 0);
     }
     if (!output->failed) {
         store_16(output->bytes + c->rotation_start, (unsigned)(output->size / PZ_C3D_BLOCK + 1));
     }
-    put_singles(output, c->rotation, (size_t)carried->frames * (size_t)c->rest->rotation_stride);
+    write_singles(output, c->rotation, (size_t)carried->frames * (size_t)c->rest->rotation_stride);
 }
 
 static poise_status write_c3d(const poise_file *file, pz_output *output)
@@ -604,7 +604,7 @@ static poise_status write_c3d(const poise_file *file, pz_output *output)
     numbers n = numbers_of(markers, output);
     carrying c = carrying_of(file, output);
     pz_put_bytes(output, header, sizeof header);
-    size_t data_start = put_section(markers, &n, &c, output);
+    size_t data_start = write_section(markers, &n, &c, output);
     if (output->failed) {
         return POISE_OK; // out of memory, which the caller reports
     }
@@ -612,8 +612,8 @@ static poise_status write_c3d(const poise_file *file, pz_output *output)
     fill_header(markers, &n, &c, blocks + 2, output->bytes);
     output->bytes[PZ_C3D_BLOCK + 2] = (unsigned char)blocks;
     store_16(output->bytes + data_start, blocks + 2);
-    losses lost = put_points(markers, n.unit, c.analog, output);
-    put_rotations(&c, file->carried, output);
+    losses lost = write_points(markers, n.unit, c.analog, output);
+    write_rotations(&c, file->carried, output);
     if (lost.too_large > 0) {
         return pz_error_set(output->error, POISE_ERROR_UNSUPPORTED, "%d coordinates are too large for single precision",
                             (int)lost.too_large);

@@ -11,6 +11,10 @@
 // Columns go by name, in any order, between commas, semicolons, tabs or blanks. A unit follows an underscore or stands in
 // brackets: deg or rad for angles, mm, m, ... for lengths; without one, angles are radians, and limits are as theta. The
 // joint variable adds to theta (revolute) or d (prismatic). A row of type fixed is a constant.
+//
+// Warned of: columns with other names (left out), angles that look like degrees.
+// Refused: a table without the columns a, alpha, d, theta, a column twice or empty, cells beyond the columns ("a decimal comma?");
+// writing a model that branches or does not move.
 #include "io/io_core.h"
 
 #include "num/vector.h"
@@ -105,7 +109,7 @@ static field field_with_unit(pz_word cell, pz_word *unit)
     return f;
 }
 
-static poise_status take_unit(table *t, field f, pz_word unit)
+static poise_status parse_unit(table *t, field f, pz_word unit)
 {
     char said[PZ_SAID_SIZE];
     bool is_degrees = unit.length >= 3 && pz_word_is_like((pz_word){unit.text, 3}, "deg");
@@ -153,7 +157,7 @@ static poise_status add_column(table *t, pz_word cell)
         return pz_input_fail(t->input, POISE_ERROR_FORMAT, t->header_line, "column \"%s\" appears twice", field_names[f]);
     }
     t->has[f] = true;
-    return unit.length > 0 ? take_unit(t, f, unit) : POISE_OK;
+    return unit.length > 0 ? parse_unit(t, f, unit) : POISE_OK;
 }
 
 static poise_status is_no_table(const table *t, field missing)
@@ -199,7 +203,7 @@ static poise_status read_columns(table *t, pz_word line)
 }
 
 // "convention: modified" in a comment, or as a line of its own.
-static void take_convention(table *t, pz_word line, bool *is_said)
+static void parse_convention(table *t, pz_word line, bool *is_said)
 {
     for (size_t i = 0; i < line.length; ++i) {
         pz_word rest = {line.text + i, line.length - i};
@@ -467,7 +471,7 @@ static poise_status read_lines(table *t)
         poise_status status = POISE_OK;
         if (whole.length == 0 || is_note || (is_convention && t->column_count == 0)) {
             if (t->column_count == 0) {
-                take_convention(t, whole, &is_said);
+                parse_convention(t, whole, &is_said);
             }
         } else if (t->column_count == 0) {
             t->header_line = number;
@@ -763,7 +767,7 @@ static void find_screws(chain *c)
 // ---- Rows ----------------------------------------------------------------------------------------------------------------
 
 // A name between commas.
-static bool put_name(pz_output *output, const char *name)
+static bool write_name(pz_output *output, const char *name)
 {
     bool changes = false;
     for (; *name; ++name) {
@@ -774,7 +778,7 @@ static bool put_name(pz_output *output, const char *name)
     return changes;
 }
 
-static void put_limit(pz_output *output, double value, bool is_angle)
+static void write_limit(pz_output *output, double value, bool is_angle)
 {
     pz_put(output, ",");
     if (value - value != 0.0) {
@@ -788,12 +792,12 @@ static void put_limit(pz_output *output, double value, bool is_angle)
 }
 
 // One row of a screw about x and one about z; joint -1: fixed.
-static void put_row(const chain *c, int k, screw about_x, screw about_z)
+static void write_row(const chain *c, int k, screw about_x, screw about_z)
 {
     poise_joint joint = k < 0 ? poise_joint_default() : *poise_model_joint_info(c->model, k).given;
     bool is_angle = joint.type == POISE_JOINT_REVOLUTE;
     double numbers[4] = {about_x.a, about_x.alpha, about_z.d, about_z.theta};
-    if (k >= 0 && put_name(c->output, joint.name)) {
+    if (k >= 0 && write_name(c->output, joint.name)) {
         pz_output_warn(c->output, "joint \"%s\": a comma or line break in its name is replaced", joint.name);
     }
     pz_put(c->output, k < 0 ? ",fixed" : is_angle ? ",revolute" : ",prismatic");
@@ -801,8 +805,8 @@ static void put_row(const chain *c, int k, screw about_x, screw about_z)
         pz_put(c->output, ",");
         pz_put_number(c->output, numbers[i]);
     }
-    put_limit(c->output, k < 0 ? -(double)INFINITY : joint.lower[0], is_angle);
-    put_limit(c->output, k < 0 ? (double)INFINITY : joint.upper[0], is_angle);
+    write_limit(c->output, k < 0 ? -(double)INFINITY : joint.lower[0], is_angle);
+    write_limit(c->output, k < 0 ? (double)INFINITY : joint.upper[0], is_angle);
     pz_put(c->output, "\n");
 }
 
@@ -816,7 +820,7 @@ static bool has_x(screw s)
     return s.a != 0.0 || s.alpha != 0.0;
 }
 
-static void put_head(const chain *c, poise_scale scale, bool is_modified)
+static void write_head(const chain *c, poise_scale scale, bool is_modified)
 {
     const char *unit = scale.metres > 0.0 ? pz_unit_name(scale.metres) : NULL;
     if (scale.metres > 0.0 && !unit) {
@@ -836,7 +840,7 @@ static void put_head(const chain *c, poise_scale scale, bool is_modified)
     }
 }
 
-static void put_table(const chain *c, poise_scale scale)
+static void write_table(const chain *c, poise_scale scale)
 {
     const screw *s = c->screws;
     int n = c->count;
@@ -844,15 +848,15 @@ static void put_table(const chain *c, poise_scale scale)
     int modified = has_z(s[0]) + (has_x(s[n]) || has_z(s[n + 1]));
     bool is_modified = modified < classic;
     const screw none = {0, 0, 0, 0};
-    put_head(c, scale, is_modified);
+    write_head(c, scale, is_modified);
     if (has_z(s[0]) || (!is_modified && has_x(s[0]))) {
-        put_row(c, -1, is_modified ? none : s[0], s[0]);
+        write_row(c, -1, is_modified ? none : s[0], s[0]);
     }
     for (int i = 1; i <= n; ++i) {
-        put_row(c, c->lines[i - 1].joint, s[is_modified ? i - 1 : i], s[i]);
+        write_row(c, c->lines[i - 1].joint, s[is_modified ? i - 1 : i], s[i]);
     }
     if (has_z(s[n + 1]) || (is_modified && has_x(s[n]))) {
-        put_row(c, -1, is_modified ? s[n] : none, s[n + 1]);
+        write_row(c, -1, is_modified ? s[n] : none, s[n + 1]);
     }
     if ((is_modified ? modified : classic) > 0) {
         pz_output_warn(c->output, "base or tip do not match the convention; rows of type fixed make up the difference");
@@ -906,7 +910,7 @@ static poise_status write_dh(const poise_file *file, pz_output *output)
     poise_status status = list_lines(&c);
     if (status == POISE_OK) {
         find_screws(&c);
-        put_table(&c, file->scale);
+        write_table(&c, file->scale);
         warn_of_losses(&c);
     }
     pz_pool_release(&pool);

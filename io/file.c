@@ -215,7 +215,7 @@ typedef struct clearance_block {
     size_t shape_count, pair_room, excluded_count;
 } clearance_block;
 
-static void append(void *to, const void *from, int count, size_t size)
+static void copy_items(void *to, const void *from, int count, size_t size)
 {
     if (count > 0) {
         memcpy(to, from, (size_t)count * size);
@@ -247,10 +247,10 @@ static bool make_block(clearance_block *b, const poise_file *file, const poise_s
     b->shapes = (void *)(b->constraint + 1);
     b->pairs = (void *)(b->shapes + n);
     b->excluded = b->pairs + b->pair_room;
-    append(b->shapes, file->shapes, file->shape_count, sizeof *b->shapes);
-    append(b->shapes + own, obstacles, obstacle_count, sizeof *b->shapes);
-    append(b->excluded, file->excluded, file->excluded_count, sizeof *b->excluded);
-    append(b->excluded + own_excluded, options->excluded, options->excluded_count, sizeof *b->excluded);
+    copy_items(b->shapes, file->shapes, file->shape_count, sizeof *b->shapes);
+    copy_items(b->shapes + own, obstacles, obstacle_count, sizeof *b->shapes);
+    copy_items(b->excluded, file->excluded, file->excluded_count, sizeof *b->excluded);
+    copy_items(b->excluded + own_excluded, options->excluded, options->excluded_count, sizeof *b->excluded);
     for (int i = 0; i < file->loop_count; ++i) {
         b->excluded[b->excluded_count - 1 - (size_t)i] = joined_by(&file->loops[i]);
     }
@@ -651,7 +651,7 @@ static poise_status rescale_figure(poise_file *file, const rescaling *r, poise_e
 }
 
 // Fill in what is not known; UNSUPPORTED when it stays unknown and is asked for.
-static poise_status know(poise_scale *scale, poise_scale assumed, poise_scale wanted, poise_error *error)
+static poise_status fill_scale(poise_scale *scale, poise_scale assumed, poise_scale wanted, poise_error *error)
 {
     scale->metres = scale->metres > 0 ? scale->metres : assumed.metres;
     scale->up = scale->up != POISE_UP_UNKNOWN ? scale->up : assumed.up;
@@ -666,13 +666,13 @@ static poise_status know(poise_scale *scale, poise_scale assumed, poise_scale wa
 
 static poise_status rescale(poise_file *file, poise_scale assumed, poise_scale scale, poise_error *error)
 {
-    poise_status status = file->markers ? know(&file->markers->scale, assumed, scale, error) : POISE_OK;
+    poise_status status = file->markers ? fill_scale(&file->markers->scale, assumed, scale, error) : POISE_OK;
     if (status == POISE_OK && file->markers) {
         pz_carried_rescale(file->carried, file->markers->scale, scale);
         status = poise_markers_rescale(file->markers, scale, error);
     }
     if (status == POISE_OK && file->model) {
-        status = know(&file->scale, assumed, scale, error);
+        status = fill_scale(&file->scale, assumed, scale, error);
     }
     if (status != POISE_OK || !file->model) {
         return status;
@@ -732,8 +732,8 @@ static poise_joint changed_joint(const poise_model *model, int k, const void *us
 }
 
 // The coordinates of the new model for the pose that `kinematics` has; `q` holds those of the frame before.
-static void express(const poise_model *old, const poise_model *made, const poise_kinematics *kinematics, const double *q_old,
-                    double *q)
+static void euler_coordinates(const poise_model *old, const poise_model *made, const poise_kinematics *kinematics,
+                              const double *q_old, double *q)
 {
     for (int k = 0; k < poise_model_info(old).joints; ++k) {
         int first = poise_model_joint_info(made, k).q, count = poise_model_joint_info(made, k).nq,
@@ -776,7 +776,7 @@ static poise_status change_clip(const poise_clip *clip, const poise_model *old, 
         if (f > 0) {
             memcpy(to, to - nq, nq * sizeof *to);
         }
-        express(old, made, kinematics, from, to);
+        euler_coordinates(old, made, kinematics, from, to);
     }
     if (*changed) {
         (*changed)->start_time = clip->start_time;

@@ -448,7 +448,7 @@ static poise_status read_channels(pz_gltf *gltf, const pz_item *animation, chann
 }
 
 // What a writer of Poise notes beside the times, which the format keeps in single precision.
-static void take_exact_times(const pz_item *animation, const grid *g, poise_clip *clip)
+static void set_exact_times(const pz_item *animation, const grid *g, poise_clip *clip)
 {
     pz_item extras = pz_json_get(animation, "extras");
     const pz_json_value *time = pz_json_find(extras.value, "frame_time"), *start = pz_json_find(extras.value, "start_time");
@@ -480,7 +480,7 @@ static poise_status make_clip(pz_gltf *gltf, const pz_item *animation, const cha
     }
     input->file->clip = clip;
     clip->start_time = g.start;
-    take_exact_times(animation, &g, clip);
+    set_exact_times(animation, &g, clip);
     for (int f = 0; f < clip->frames; ++f) {
         poise_model_neutral(input->file->model, clip->q + (size_t)f * (size_t)nq);
     }

@@ -13,6 +13,11 @@
 //
 // Lengths are metres, y points upwards. What a file holds beside skeleton and clip (meshes, skins, materials, other
 // animations) is kept, to be written again.
+//
+// Warned of: scales that mirror or differ by axis, names that are not unique, extensions that are not supported, keys
+// without a common spacing.
+// Refused: a container that ends early, each with its byte; buffers that cannot be loaded; accessors beyond their buffers;
+// key frames that are zero quaternions or not finite.
 #include "io/gltf.h"
 
 #include "base/text.h"

@@ -165,7 +165,7 @@ static bool part_is_free(const poise_model *model, int k, bool rotation)
 
 // ---- Nodes ---------------------------------------------------------------------------------------------------------------
 
-static void put_transform(gltf_writing *doc, poise_pose pose)
+static void write_transform(gltf_writing *doc, poise_pose pose)
 {
     vec3 p = pose.position;
     quat r = pose.rotation;
@@ -178,7 +178,7 @@ static void put_transform(gltf_writing *doc, poise_pose pose)
 }
 
 // Children of joint k: its child joints, then its tools. Tools come after all joints in the list of nodes.
-static void put_children(gltf_writing *doc, int k, const int *first_tool, const int *next_tool)
+static void write_children(gltf_writing *doc, int k, const int *first_tool, const int *next_tool)
 {
     int end = k + poise_model_joint_info(doc->model, k).subtree, joints = poise_model_info(doc->model).joints;
     if (end == k + 1 && first_tool[k] == POISE_WORLD) {
@@ -194,20 +194,20 @@ static void put_children(gltf_writing *doc, int k, const int *first_tool, const 
     pz_json_close_flat(&doc->writer, "]");
 }
 
-static void put_tool(gltf_writing *doc, int tool)
+static void write_tool(gltf_writing *doc, int tool)
 {
     poise_pose pose = poise_model_tool_info(doc->model, tool).pose;
     pose.position = v3_scale(pose.position, doc->metres);
     pz_json_open_flat(&doc->writer, NULL, "{");
     pz_json_put_text(&doc->writer, "name", poise_model_tool_info(doc->model, tool).name);
-    put_transform(doc, pose);
+    write_transform(doc, pose);
     pz_json_open(&doc->writer, "extras", "{");
     pz_json_put_text(&doc->writer, "poise", "tool");
     pz_json_close(&doc->writer, "}");
     pz_json_close_flat(&doc->writer, "}");
 }
 
-static poise_status put_nodes(gltf_writing *doc, pz_pool *pool, const double *neutral)
+static poise_status write_nodes(gltf_writing *doc, pz_pool *pool, const double *neutral)
 {
     int joints = poise_model_info(doc->model).joints, tools = poise_model_info(doc->model).tools;
     int *first_tool = pz_pool_take(pool, (size_t)joints, sizeof *first_tool);
@@ -227,18 +227,18 @@ static poise_status put_nodes(gltf_writing *doc, pz_pool *pool, const double *ne
     for (int k = 0; k < joints; ++k) {
         pz_json_open_flat(&doc->writer, NULL, "{");
         pz_json_put_text(&doc->writer, "name", poise_model_joint_info(doc->model, k).body);
-        put_transform(doc, gltf_node_transform(doc, k, neutral));
-        put_children(doc, k, first_tool, next_tool);
+        write_transform(doc, gltf_node_transform(doc, k, neutral));
+        write_children(doc, k, first_tool, next_tool);
         pz_json_close_flat(&doc->writer, "}");
     }
     for (int tool = 0; tool < tools; ++tool) {
-        put_tool(doc, tool);
+        write_tool(doc, tool);
     }
     pz_json_close(&doc->writer, "]");
     return POISE_OK;
 }
 
-static void put_scene_and_skin(gltf_writing *doc)
+static void write_scene_and_skin(gltf_writing *doc)
 {
     pz_json_writer *writer = &doc->writer;
     int joints = poise_model_info(doc->model).joints, moving = 0;
@@ -276,7 +276,7 @@ static void put_scene_and_skin(gltf_writing *doc)
 
 // ---- Animation -----------------------------------------------------------------------------------------------------------
 
-static void put_float(gltf_writing *doc, double value)
+static void write_float(gltf_writing *doc, double value)
 {
     if (!(fabs(value) <= (double)FLT_MAX)) {
         doc->status = POISE_ERROR_ARGUMENT;
@@ -315,7 +315,7 @@ static quat unit_enough(quat r)
     return fabs(square - 1.0) < 4e-3 ? r : quat_normalize(r);
 }
 
-static void put_channel_numbers(gltf_writing *doc, int k, bool rotation)
+static void write_channel_numbers(gltf_writing *doc, int k, bool rotation)
 {
     const poise_clip *clip = doc->file->clip;
     for (int f = 0; f < clip->frames; ++f) {
@@ -325,13 +325,13 @@ static void put_channel_numbers(gltf_writing *doc, int k, bool rotation)
         p = v3(p.x / c.x, p.y / c.y, p.z / c.z);
         double values[4] = {rotation ? r.x : p.x, rotation ? r.y : p.y, rotation ? r.z : p.z, r.w};
         for (int i = 0; i < (rotation ? 4 : 3); ++i) {
-            put_float(doc, values[i]);
+            write_float(doc, values[i]);
         }
     }
     doc->channels += 1;
 }
 
-static void put_accessor(gltf_writing *doc, int number, const char *type, double least, double most)
+static void write_accessor(gltf_writing *doc, int number, const char *type, double least, double most)
 {
     pz_json_writer *writer = &doc->writer;
     pz_json_open_flat(writer, NULL, "{");
@@ -364,7 +364,7 @@ static void for_each_channel(gltf_writing *doc, channel_function each)
 static void numbers_of_channel(gltf_writing *doc, int joint, bool rotation, int channel)
 {
     (void)channel;
-    put_channel_numbers(doc, joint, rotation);
+    write_channel_numbers(doc, joint, rotation);
 }
 
 static void target_of_channel(gltf_writing *doc, int joint, bool rotation, int channel)
@@ -391,10 +391,10 @@ static void sampler_of_channel(gltf_writing *doc, int joint, bool rotation, int 
 static void accessor_of_channel(gltf_writing *doc, int joint, bool rotation, int channel)
 {
     (void)joint;
-    put_accessor(doc, channel + 1, rotation ? "VEC4" : "VEC3", 0, 0);
+    write_accessor(doc, channel + 1, rotation ? "VEC4" : "VEC3", 0, 0);
 }
 
-static void put_view(gltf_writing *doc, size_t offset, size_t size)
+static void write_view(gltf_writing *doc, size_t offset, size_t size)
 {
     pz_json_open_flat(&doc->writer, NULL, "{");
     pz_json_put_integer(&doc->writer, "buffer", 0);
@@ -427,11 +427,11 @@ static void gltf_put_accessors(gltf_writing *doc)
 {
     const poise_clip *clip = doc->file->clip;
     double last = doc->start + (clip->frames - 1) * clip->frame_time;
-    put_accessor(doc, 0, "SCALAR", (double)(float)doc->start, (double)(float)last);
+    write_accessor(doc, 0, "SCALAR", (double)(float)doc->start, (double)(float)last);
     for_each_channel(doc, accessor_of_channel);
 }
 
-static void put_animation(gltf_writing *doc)
+static void write_animation(gltf_writing *doc)
 {
     pz_json_writer *writer = &doc->writer;
     pz_json_open(writer, "animations", "[");
@@ -456,19 +456,19 @@ static void put_animation(gltf_writing *doc)
 static void gltf_put_views(gltf_writing *doc)
 {
     size_t frames = (size_t)doc->file->clip->frames, offset = doc->first_byte + 4 * frames;
-    put_view(doc, doc->first_byte, 4 * frames);
+    write_view(doc, doc->first_byte, 4 * frames);
     for (int k = 0; k < poise_model_info(doc->model).joints; ++k) {
         for (int rotation = 1; rotation >= 0; --rotation) {
             if (doc->moves[2 * k + rotation]) {
                 size_t size = frames * (rotation ? 16 : 12);
-                put_view(doc, offset, size);
+                write_view(doc, offset, size);
                 offset += size;
             }
         }
     }
 }
 
-static void put_views(gltf_writing *doc)
+static void write_views(gltf_writing *doc)
 {
     pz_json_open(&doc->writer, "bufferViews", "[");
     gltf_put_views(doc);
@@ -477,7 +477,7 @@ static void put_views(gltf_writing *doc)
 
 // ---- The buffer ----------------------------------------------------------------------------------------------------------
 
-static void put_base64(pz_output *output, const unsigned char *bytes, size_t size)
+static void write_base64(pz_output *output, const unsigned char *bytes, size_t size)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (size_t i = 0; i < size; i += 3) {
@@ -498,7 +498,7 @@ static void gltf_put_buffer(gltf_writing *doc, bool embed)
     if (embed) {
         pz_json_begin(&doc->writer, "uri");
         pz_put(doc->writer.output, "\"data:application/octet-stream;base64,");
-        put_base64(doc->writer.output, doc->binary.bytes, doc->binary.size);
+        write_base64(doc->writer.output, doc->binary.bytes, doc->binary.size);
         pz_put(doc->writer.output, "\"");
     }
     pz_json_close_flat(&doc->writer, "}");
@@ -534,9 +534,9 @@ static const pz_gltf_rest *gltf_rest_of(const poise_file *file)
     return rest;
 }
 
-static void put_value(pz_json_writer *writer, const char *key, const pz_json_value *value);
+static void write_value(pz_json_writer *writer, const char *key, const pz_json_value *value);
 
-static void put_members(pz_json_writer *writer, const pz_json_value *object, const char *const *without, size_t count)
+static void write_members(pz_json_writer *writer, const pz_json_value *object, const char *const *without, size_t count)
 {
     for (size_t i = 0; object && i < object->count; ++i) {
         const char *key = object->is.members->pairs[2 * i].is.text;
@@ -545,13 +545,13 @@ static void put_members(pz_json_writer *writer, const pz_json_value *object, con
             is_left_out = is_left_out || strcmp(key, without[k]) == 0;
         }
         if (!is_left_out) {
-            put_value(writer, key, &object->is.members->pairs[2 * i + 1]);
+            write_value(writer, key, &object->is.members->pairs[2 * i + 1]);
         }
     }
 }
 
 // A value as it was; the parser lets nothing in that is nested too deep.
-static void put_value(pz_json_writer *writer, const char *key, const pz_json_value *value)
+static void write_value(pz_json_writer *writer, const char *key, const pz_json_value *value)
 {
     switch ((pz_json_type)value->type) {
     case PZ_JSON_NULL:
@@ -571,13 +571,13 @@ static void put_value(pz_json_writer *writer, const char *key, const pz_json_val
     case PZ_JSON_ARRAY:
         pz_json_open_flat(writer, key, "[");
         for (size_t i = 0; i < value->count; ++i) {
-            put_value(writer, NULL, &value->is.elements[i]);
+            write_value(writer, NULL, &value->is.elements[i]);
         }
         pz_json_close_flat(writer, "]");
         break;
     case PZ_JSON_OBJECT:
         pz_json_open_flat(writer, key, "{");
-        put_members(writer, value, NULL, 0);
+        write_members(writer, value, NULL, 0);
         pz_json_close_flat(writer, "}");
         break;
     }
@@ -596,26 +596,26 @@ static bool is_same_pose(poise_pose a, poise_pose b)
 }
 
 // A node, with the rest transform of joint k if that is another one now.
-static void put_old_node(gltf_writing *doc, const pz_json_value *node, int k, const double *neutral)
+static void write_old_node(gltf_writing *doc, const pz_json_value *node, int k, const double *neutral)
 {
     static const char *const transform[] = {"matrix", "translation", "rotation", "scale"};
     const pz_gltf_rest *rest = doc->rest;
     poise_pose pose = k >= 0 ? gltf_node_transform(doc, k, neutral) : poise_pose_identity();
     if (k < 0 || is_same_pose(pose, rest->offset[k])) {
-        put_value(&doc->writer, NULL, node);
+        write_value(&doc->writer, NULL, node);
         return;
     }
     vec3 c = rest->carried[k], s = rest->scale[k], p = pose.position;
     quat r = pose.rotation;
     pz_json_open_flat(&doc->writer, NULL, "{");
-    put_members(&doc->writer, node, transform, 4);
+    write_members(&doc->writer, node, transform, 4);
     pz_json_put_numbers(&doc->writer, "translation", (double[]){p.x / c.x, p.y / c.y, p.z / c.z}, 3);
     pz_json_put_numbers(&doc->writer, "rotation", (double[]){r.x, r.y, r.z, r.w}, 4);
     pz_json_put_numbers(&doc->writer, "scale", (double[]){s.x, s.y, s.z}, 3);
     pz_json_close_flat(&doc->writer, "}");
 }
 
-static poise_status put_old_nodes(gltf_writing *doc, pz_pool *pool, const pz_json_value *nodes, const double *neutral)
+static poise_status write_old_nodes(gltf_writing *doc, pz_pool *pool, const pz_json_value *nodes, const double *neutral)
 {
     int *joint = pz_pool_take(pool, nodes->count, sizeof *joint);
     if (!joint) {
@@ -629,14 +629,14 @@ static poise_status put_old_nodes(gltf_writing *doc, pz_pool *pool, const pz_jso
     }
     pz_json_open(&doc->writer, "nodes", "[");
     for (size_t i = 0; i < nodes->count; ++i) {
-        put_old_node(doc, &nodes->is.elements[i], joint[i], neutral);
+        write_old_node(doc, &nodes->is.elements[i], joint[i], neutral);
     }
     pz_json_close(&doc->writer, "]");
     return POISE_OK;
 }
 
 // Views of one buffer instead of several.
-static void put_old_views(gltf_writing *doc, const pz_json_value *views)
+static void write_old_views(gltf_writing *doc, const pz_json_value *views)
 {
     static const char *const moved[] = {"buffer", "byteOffset"};
     for (size_t i = 0; views && i < views->count; ++i) {
@@ -647,7 +647,7 @@ static void put_old_views(gltf_writing *doc, const pz_json_value *views)
         pz_json_put_integer(&doc->writer, "buffer", 0);
         size_t base = buffer < (size_t)doc->rest->buffer_count ? doc->rest->base[buffer] : 0;
         pz_json_put_integer(&doc->writer, "byteOffset", (long long)(base + offset));
-        put_members(&doc->writer, view, moved, 2);
+        write_members(&doc->writer, view, moved, 2);
         pz_json_close_flat(&doc->writer, "}");
     }
 }
@@ -668,7 +668,7 @@ static bool has_same_times(const gltf_writing *doc)
 }
 
 // Channels of the old animation that go on, or their samplers: those that are no joint's, where the times are the same.
-static void put_other_channels(gltf_writing *doc, const pz_json_value *animation, bool samplers)
+static void write_other_channels(gltf_writing *doc, const pz_json_value *animation, bool samplers)
 {
     const pz_json_value *channels = pz_json_find(animation, "channels"), *old = pz_json_find(animation, "samplers");
     static const char *const moved[] = {"sampler"};
@@ -683,11 +683,11 @@ static void put_other_channels(gltf_writing *doc, const pz_json_value *animation
         if (!goes_on) {
             lost += !doc->rest->is_still[i];
         } else if (samplers) {
-            put_value(&doc->writer, NULL, sampler);
+            write_value(&doc->writer, NULL, sampler);
         } else {
             pz_json_open_flat(&doc->writer, NULL, "{");
             pz_json_put_integer(&doc->writer, "sampler", at++);
-            put_members(&doc->writer, channel, moved, 1);
+            write_members(&doc->writer, channel, moved, 1);
             pz_json_close_flat(&doc->writer, "}");
         }
     }
@@ -699,7 +699,7 @@ static void put_other_channels(gltf_writing *doc, const pz_json_value *animation
 }
 
 // The name of a new animation: where there is one of that name, "walk.2" and so on.
-static void put_motion_name(gltf_writing *doc)
+static void write_motion_name(gltf_writing *doc)
 {
     const poise_carried *carried = doc->file->carried;
     poise_error name = {.line = 0};
@@ -714,28 +714,28 @@ static void put_motion_name(gltf_writing *doc)
 }
 
 // From the clip, with what goes on of the old one; NULL: there is none.
-static void put_new_animation(gltf_writing *doc, const pz_json_value *old)
+static void write_new_animation(gltf_writing *doc, const pz_json_value *old)
 {
     static const char *const replaced[] = {"channels", "samplers", "extras"};
     pz_json_open(&doc->writer, NULL, "{");
-    put_members(&doc->writer, old, replaced, 3);
+    write_members(&doc->writer, old, replaced, 3);
     if (doc->file->motion) {
-        put_motion_name(doc);
+        write_motion_name(doc);
     }
     gltf_put_extras(doc);
     pz_json_open(&doc->writer, "channels", "[");
     gltf_put_channels(doc);
-    put_other_channels(doc, old, false);
+    write_other_channels(doc, old, false);
     pz_json_close(&doc->writer, "]");
     pz_json_open(&doc->writer, "samplers", "[");
     gltf_put_samplers(doc);
-    put_other_channels(doc, old, true);
+    write_other_channels(doc, old, true);
     pz_json_close(&doc->writer, "]");
     pz_json_close(&doc->writer, "}");
 }
 
 // The lists that the clip adds to; `value` NULL: the document has none.
-static void put_old_list(gltf_writing *doc, const char *key, const pz_json_value *value, bool embed)
+static void write_old_list(gltf_writing *doc, const char *key, const pz_json_value *value, bool embed)
 {
     bool is_views = strcmp(key, "bufferViews") == 0, is_animations = strcmp(key, "animations") == 0;
     if (strcmp(key, "buffers") == 0) {
@@ -745,20 +745,20 @@ static void put_old_list(gltf_writing *doc, const char *key, const pz_json_value
     pz_json_open(&doc->writer, key, "[");
     bool is_put = is_animations && doc->channels > 0 && doc->file->motion;
     if (is_put) {
-        put_new_animation(doc, NULL);
+        write_new_animation(doc, NULL);
     }
     if (is_views) {
-        put_old_views(doc, value);
+        write_old_views(doc, value);
     }
     for (size_t i = 0; value && !is_views && i < value->count; ++i) {
         if (is_animations && !is_put && doc->channels > 0 && (int)i == doc->rest->animation) {
-            put_new_animation(doc, &value->is.elements[i]);
+            write_new_animation(doc, &value->is.elements[i]);
         } else {
-            put_value(&doc->writer, NULL, &value->is.elements[i]);
+            write_value(&doc->writer, NULL, &value->is.elements[i]);
         }
     }
     if (is_animations && !is_put && doc->channels > 0 && (!value || doc->rest->animation >= (int)value->count)) {
-        put_new_animation(doc, NULL);
+        write_new_animation(doc, NULL);
     } else if (is_views && doc->channels > 0) {
         gltf_put_views(doc);
     } else if (!is_animations && doc->channels > 0) {
@@ -787,16 +787,16 @@ static poise_status gltf_put_carried(gltf_writing *doc, pz_pool *pool, const dou
             is_list = is_list || strcmp(key, lists[k]) == 0;
         }
         if (is_list) {
-            put_old_list(doc, key, value, embed);
+            write_old_list(doc, key, value, embed);
         } else if (strcmp(key, "nodes") == 0) {
-            status = put_old_nodes(doc, pool, value, neutral);
+            status = write_old_nodes(doc, pool, value, neutral);
         } else {
-            put_value(&doc->writer, key, value);
+            write_value(&doc->writer, key, value);
         }
     }
     for (int k = 0; status == POISE_OK && k < 4; ++k) { // what the clip needs and the document does not have
         if (doc->channels > 0 && !pz_json_find(&root, lists[k])) {
-            put_old_list(doc, lists[k], NULL, embed);
+            write_old_list(doc, lists[k], NULL, embed);
         }
     }
     pz_json_close(&doc->writer, "}");
@@ -807,17 +807,17 @@ static poise_status gltf_put_carried(gltf_writing *doc, pz_pool *pool, const dou
 // ---- The whole -----------------------------------------------------------------------------------------------------------
 
 // The numbers of the clip, behind what the buffer holds.
-static void put_numbers(gltf_writing *doc, const double *neutral)
+static void write_numbers(gltf_writing *doc, const double *neutral)
 {
     const poise_clip *clip = doc->file->clip;
     find_moving_parts(doc, neutral);
     for (int f = 0; f < clip->frames; ++f) {
-        put_float(doc, doc->start + f * clip->frame_time);
+        write_float(doc, doc->start + f * clip->frame_time);
     }
     for_each_channel(doc, numbers_of_channel);
 }
 
-static poise_status put_plain(gltf_writing *doc, pz_pool *pool, const double *neutral, bool embed)
+static poise_status write_plain(gltf_writing *doc, pz_pool *pool, const double *neutral, bool embed)
 {
     const poise_clip *clip = doc->file->clip;
     pz_json_open(&doc->writer, NULL, "{");
@@ -825,13 +825,13 @@ static poise_status put_plain(gltf_writing *doc, pz_pool *pool, const double *ne
     pz_json_put_text(&doc->writer, "version", "2.0");
     pz_json_put_text(&doc->writer, "generator", "Poise");
     pz_json_close_flat(&doc->writer, "}");
-    put_scene_and_skin(doc);
-    poise_status status = put_nodes(doc, pool, neutral);
+    write_scene_and_skin(doc);
+    poise_status status = write_nodes(doc, pool, neutral);
     if (status == POISE_OK && clip && clip->frames > 0) {
-        put_numbers(doc, neutral);
+        write_numbers(doc, neutral);
         if (doc->channels > 0) {
-            put_animation(doc);
-            put_views(doc);
+            write_animation(doc);
+            write_views(doc);
             gltf_put_buffer(doc, embed);
         }
     }
@@ -857,12 +857,12 @@ static poise_status put_document(gltf_writing *doc, pz_pool *pool, bool embed)
                            "gltf-transform can decompress them)",
                            doc->file->carried->text);
         }
-        return put_plain(doc, pool, neutral, embed);
+        return write_plain(doc, pool, neutral, embed);
     }
     pz_put_bytes(&doc->binary, doc->rest->bytes, doc->rest->size);
     doc->first_byte = doc->rest->size;
     if (clip && clip->frames > 0 && (doc->file->motion || !gltf_is_same_motion(doc->rest, clip))) {
-        put_numbers(doc, neutral);
+        write_numbers(doc, neutral);
     }
     return gltf_put_carried(doc, pool, neutral, embed);
 }
@@ -994,7 +994,7 @@ static poise_status write_gltf(const poise_file *file, pz_output *output)
     return status;
 }
 
-static void put_word(pz_output *output, size_t value)
+static void write_word(pz_output *output, size_t value)
 {
     unsigned char bytes[] = {(unsigned char)value, (unsigned char)(value >> 8), (unsigned char)(value >> 16),
                              (unsigned char)(value >> 24)};
@@ -1019,14 +1019,14 @@ static poise_status write_glb(const poise_file *file, pz_output *output)
     }
     if (status == POISE_OK) {
         pz_put(output, "glTF");
-        put_word(output, 2);
-        put_word(output, size);
-        put_word(output, text.size);
+        write_word(output, 2);
+        write_word(output, size);
+        write_word(output, text.size);
         pz_put(output, "JSON");
         pz_put_bytes(output, text.bytes, text.size);
     }
     if (status == POISE_OK && binary.size > 0) {
-        put_word(output, binary.size);
+        write_word(output, binary.size);
         pz_put_bytes(output, "BIN\0", 4);
         pz_put_bytes(output, binary.bytes, binary.size);
     }

@@ -360,7 +360,7 @@ static bool is_kind(const char *word)
     return false;
 }
 
-static const kind_row *take_kind(goal_reader *r)
+static const kind_row *parse_kind(goal_reader *r)
 {
     const char *word = reader_peek(r);
     for (int i = 0; i < KINDS; ++i) {
@@ -433,7 +433,7 @@ static bool is_bound(const char *word, double *bound)
 }
 
 // One bound for all three axes, or one for each.
-static bool take_band(goal_reader *r, poise_vec3 *band)
+static bool parse_band(goal_reader *r, poise_vec3 *band)
 {
     double n[3];
     int count = 0, at = r->next;
@@ -453,7 +453,7 @@ static bool take_band(goal_reader *r, poise_vec3 *band)
 
 static bool read_tolerance(goal_reader *r, poise_goal *goal)
 {
-    return take_band(r, &goal->tolerance);
+    return parse_band(r, &goal->tolerance);
 }
 
 // The band of an angle a is 2 sin(a/2), as goals measure rotations.
@@ -468,7 +468,7 @@ static bool read_rotation_tolerance(goal_reader *r, poise_goal *goal)
 {
     poise_vec3 *band = &goal->rotation_tolerance;
     double unit = 1;
-    if (!take_band(r, band) || !reader_angle_unit(r, &unit)) {
+    if (!parse_band(r, band) || !reader_angle_unit(r, &unit)) {
         return false;
     }
     *band = poise_vec3_make(angle_band(band->x * unit), angle_band(band->y * unit), angle_band(band->z * unit));
@@ -549,7 +549,7 @@ static bool read_option(goal_reader *r, const kind_row *kind, poise_goal *goal, 
 // All words of a goal. Whatever returns false has said why.
 static bool read_goal_words(goal_reader *r, poise_goal *goal)
 {
-    const kind_row *kind = take_kind(r);
+    const kind_row *kind = parse_kind(r);
     if (!kind) {
         return false;
     }
@@ -932,7 +932,7 @@ static int time_at(const pin_reader *r, int i, double *number, bool *frames)
 }
 
 // Step over a time, in seconds of the clip.
-static bool take_time(pin_reader *r, int *i, double *seconds)
+static bool parse_time(pin_reader *r, int *i, double *seconds)
 {
     bool frames;
     int words = time_at(r, *i, seconds, &frames);
@@ -956,11 +956,11 @@ static bool is_range(const pin_reader *r, int i)
     return words > 0 && !is_number(word_at(r, i + 1 + words), &number);
 }
 
-static bool take_range(pin_reader *r, int *i, poise_pin *pin)
+static bool parse_range(pin_reader *r, int *i, poise_pin *pin)
 {
     if (is(r, *i, "from")) {
         *i += 1;
-        if (!take_time(r, i, &pin->from)) {
+        if (!parse_time(r, i, &pin->from)) {
             return false;
         }
         if (!is(r, *i, "to") && !is(r, *i, "until")) {
@@ -968,10 +968,10 @@ static bool take_range(pin_reader *r, int *i, poise_pin *pin)
         }
     }
     *i += 1;
-    return take_time(r, i, &pin->to);
+    return parse_time(r, i, &pin->to);
 }
 
-static bool take_fade(pin_reader *r, int *i, poise_pin *pin)
+static bool parse_fade(pin_reader *r, int *i, poise_pin *pin)
 {
     double number;
     bool frames;
@@ -1010,11 +1010,11 @@ static bool sort_words(pin_reader *r, poise_pin *pin, goal_words *g, int *first_
     *first_key = r->count;
     for (int i = 0; i < r->count;) {
         if (is_range(r, i) || is(r, i, "until")) {
-            if (!take_range(r, &i, pin)) {
+            if (!parse_range(r, &i, pin)) {
                 return false;
             }
         } else if (is(r, i, "fade")) {
-            if (!take_fade(r, &i, pin)) {
+            if (!parse_fade(r, &i, pin)) {
                 return false;
             }
         } else if (is(r, i, "where") && is(r, i + 1, "it") && is(r, i + 2, "is")) {
@@ -1030,7 +1030,7 @@ static bool sort_words(pin_reader *r, poise_pin *pin, goal_words *g, int *first_
             *first_key = *keys == 0 ? i : *first_key;
             *keys += 1;
             i += 1;
-            if (!take_time(r, &i, &time)) {
+            if (!parse_time(r, &i, &time)) {
                 return false;
             }
             while (i < r->count && !is(r, i, "key") && !is(r, i, "fade") && !is_range(r, i)) {
@@ -1127,7 +1127,7 @@ static poise_status read_keys(pin_reader *r, const goal_words *g, int first, int
             i += 1;
         }
         i += 1;
-        if (!take_time(r, &i, &keys[k].time)) {
+        if (!parse_time(r, &i, &keys[k].time)) {
             return POISE_ERROR_FORMAT;
         }
         int end = i;

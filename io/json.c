@@ -791,7 +791,7 @@ poise_status pz_json_numbers_of(const pz_item *object, const char *key, double *
 
 // ---- Writing -------------------------------------------------------------------------------------------------------------
 
-static void put_escaped(pz_output *output, unsigned char c)
+static void write_escaped(pz_output *output, unsigned char c)
 {
     static const char digits[] = "0123456789abcdef";
     char escape[] = {'\\', 'u', '0', '0', digits[c >> 4], digits[c & 15], '\0'};
@@ -799,7 +799,7 @@ static void put_escaped(pz_output *output, unsigned char c)
 }
 
 // Bytes that are no UTF-8 are taken as Latin-1, with a warning: JSON has no other way to carry them.
-static void put_string(pz_output *output, const char *text)
+static void write_string(pz_output *output, const char *text)
 {
     bool is_foreign = false;
     pz_put(output, "\"");
@@ -811,7 +811,7 @@ static void put_string(pz_output *output, const char *text)
             pz_put(output, "\\");
         }
         if (length == 0 || (unsigned char)*at < 0x20 || *at == 0x7F) {
-            put_escaped(output, (unsigned char)*at);
+            write_escaped(output, (unsigned char)*at);
         } else {
             pz_put_bytes(output, at, length);
         }
@@ -841,7 +841,7 @@ void pz_json_begin(pz_json_writer *writer, const char *key)
     }
     writer->has_before = true;
     if (key) {
-        put_string(writer->output, key);
+        write_string(writer->output, key);
         pz_put(writer->output, ": ");
     }
 }
@@ -879,7 +879,7 @@ void pz_json_close_flat(pz_json_writer *writer, const char *bracket)
 void pz_json_put_text(pz_json_writer *writer, const char *key, const char *text)
 {
     pz_json_begin(writer, key);
-    put_string(writer->output, text);
+    write_string(writer->output, text);
 }
 
 void pz_json_put_number(pz_json_writer *writer, const char *key, double value)

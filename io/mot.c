@@ -17,6 +17,9 @@
 // Angles and rotation vectors are in degrees where inDegrees=yes; lengths, quaternions and other values are as they are.
 //
 // A table with commas and without a header, as spreadsheets write it, is read as well: "time,<coordinate>,..." in radians.
+//
+// Warned of: columns that are no coordinate (left out), coordinates without a column (neutral), counts that disagree.
+// Refused: without a model ("give it as model"), without "endheader" or a column "time", and cells that are no numbers.
 #include "base/text.h"
 #include "io/io_core.h"
 
@@ -141,7 +144,7 @@ typedef struct mot {
     int gaps;
 } mot;
 
-static void take_header(mot *m, pz_word line)
+static void parse_header(mot *m, pz_word line)
 {
     const char *equals = line.length > 0 ? memchr(line.text, '=', line.length) : NULL;
     pz_word key, value;
@@ -193,7 +196,7 @@ static poise_status read_header(mot *m, pz_scan *scan)
             }
         }
         is_first = false;
-        take_header(m, word);
+        parse_header(m, word);
     }
     return pz_input_fail(m->input, POISE_ERROR_FORMAT, scan->line, "not a MOT file: no line \"endheader\"");
 }
@@ -443,7 +446,7 @@ static poise_status read_mot(pz_input *input)
 // ---- Writing -------------------------------------------------------------------------------------------------------------
 
 // A name in a cell of its own.
-static void put_name(pz_output *output, const char *name)
+static void write_name(pz_output *output, const char *name)
 {
     for (; *name; ++name) {
         bool is_end = *name == '\t' || *name == '\n' || *name == '\r';
@@ -473,7 +476,7 @@ static int count_followers(const poise_file *file)
     return count;
 }
 
-static void put_value(pz_output *output, bool is_angle, double value)
+static void write_value(pz_output *output, bool is_angle, double value)
 {
     pz_put(output, "\t");
     if (is_angle) {
@@ -483,22 +486,22 @@ static void put_value(pz_output *output, bool is_angle, double value)
     }
 }
 
-static void put_followers(const poise_file *file, const double *q, pz_output *output)
+static void write_followers(const poise_file *file, const double *q, pz_output *output)
 {
     const poise_model *model = file->model;
     for (int k = 0; k < poise_model_info(model).joints; ++k) {
         poise_joint_info joint = poise_model_joint_info(model, k);
         if (follows(file, k)) {
             double value = poise_model_mimic(model, k, q[poise_model_joint_info(model, joint.mimic).q]);
-            put_value(output, poise_joint_coordinate(joint.given, 0).unit == POISE_UNIT_ANGLE, value);
+            write_value(output, poise_joint_coordinate(joint.given, 0).unit == POISE_UNIT_ANGLE, value);
         }
     }
 }
 
-static void put_head(const poise_file *file, pz_output *output)
+static void write_head(const poise_file *file, pz_output *output)
 {
     const char *title = file->title && !strchr(file->title, '=') ? file->title : "motion";
-    put_name(output, title);
+    write_name(output, title);
     pz_put(output, "\nversion=1\nnRows=");
     pz_put_integer(output, file->clip->frames);
     pz_put(output, "\nnColumns=");
@@ -509,7 +512,7 @@ static void put_head(const poise_file *file, pz_output *output)
 }
 
 // The names of the columns; angle[i] tells whether coordinate i is one.
-static void put_columns(const poise_file *file, bool *angle, pz_output *output)
+static void write_columns(const poise_file *file, bool *angle, pz_output *output)
 {
     const poise_model *model = file->model;
     for (int i = 0; i < poise_model_info(model).nq; ++i) {
@@ -517,7 +520,7 @@ static void put_columns(const poise_file *file, bool *angle, pz_output *output)
         poise_joint_info joint = poise_model_joint_info(model, c.joint);
         angle[i] = c.unit == POISE_UNIT_ANGLE;
         pz_put(output, "\t");
-        put_name(output, joint.name);
+        write_name(output, joint.name);
         if (joint.nq > 1) {
             pz_put(output, "/");
             pz_put(output, c.name);
@@ -526,7 +529,7 @@ static void put_columns(const poise_file *file, bool *angle, pz_output *output)
     for (int k = 0; k < poise_model_info(model).joints; ++k) {
         if (follows(file, k)) {
             pz_put(output, "\t");
-            put_name(output, poise_model_joint_info(model, k).name);
+            write_name(output, poise_model_joint_info(model, k).name);
         }
     }
     pz_put(output, "\n");
@@ -549,15 +552,15 @@ static poise_status write_mot(const poise_file *file, pz_output *output)
         output->failed = true;
         return POISE_OK; // the caller reports it
     }
-    put_head(file, output);
-    put_columns(file, angle, output);
+    write_head(file, output);
+    write_columns(file, angle, output);
     const double *q = clip->q;
     for (int frame = 0; frame < clip->frames && !output->failed; ++frame) {
         pz_put_number(output, clip->start_time + frame * clip->frame_time);
         for (int i = 0; i < clip->nq; ++i, ++q) {
-            put_value(output, angle[i], *q);
+            write_value(output, angle[i], *q);
         }
-        put_followers(file, q - clip->nq, output);
+        write_followers(file, q - clip->nq, output);
         pz_put(output, "\n");
     }
     pz_pool_release(&pool);

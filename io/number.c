@@ -197,7 +197,7 @@ typedef struct decimal {
 } decimal;
 
 // The sum of digits at `at` onto *w, modulo 2^64.
-static const char *take_digits(const char *at, const char *end, uint64_t *w)
+static const char *parse_digits(const char *at, const char *end, uint64_t *w)
 {
     uint64_t sum = *w;
     for (; at < end && is_digit(*at); ++at) {
@@ -210,7 +210,7 @@ static const char *take_digits(const char *at, const char *end, uint64_t *w)
 #define EXPONENT_MOST 1000000000000 // far beyond any text's number of digits, far below overflow
 
 // [e [+-] digits] at `at`; without digits there is no exponent.
-static const char *take_exponent(const char *at, const char *end, int64_t *exponent)
+static const char *parse_exponent(const char *at, const char *end, int64_t *exponent)
 {
     if (at >= end || (*at != 'e' && *at != 'E')) {
         return at;
@@ -244,15 +244,15 @@ static void cut_digits(decimal *number)
 }
 
 // [digits] [. digits] [exponent] at `at`; returns `at` when there is no digit.
-static const char *take_decimal(const char *at, const char *end, decimal *number)
+static const char *parse_decimal(const char *at, const char *end, decimal *number)
 {
     number->w = 0;
-    const char *point = take_digits(at, end, &number->w);
+    const char *point = parse_digits(at, end, &number->w);
     const char *after = point;
     int64_t count = point - at;
     number->q = 0;
     if (point < end && *point == '.') {
-        after = take_digits(point + 1, end, &number->w);
+        after = parse_digits(point + 1, end, &number->w);
         number->q = -(after - point - 1);
         count -= number->q;
     }
@@ -271,7 +271,7 @@ static const char *take_decimal(const char *at, const char *end, decimal *number
         cut_digits(number);
     }
     int64_t exponent = 0;
-    const char *next = take_exponent(after, end, &exponent);
+    const char *next = parse_exponent(after, end, &exponent);
     number->q += exponent;
     return next;
 }
@@ -354,7 +354,7 @@ static double value_of(const decimal *number)
 // ---- Names of what is not finite -----------------------------------------------------------------------------------------
 
 // Past `word` (lower case) in any case; NULL when something else is there.
-static const char *take_word(const char *at, const char *end, const char *word)
+static const char *parse_word(const char *at, const char *end, const char *word)
 {
     for (; *word; ++word, ++at) {
         if (at >= end || (*at | 0x20) != *word) {
@@ -364,15 +364,15 @@ static const char *take_word(const char *at, const char *end, const char *word)
     return at;
 }
 
-static const char *take_special(const char *at, const char *end, double *value)
+static const char *parse_special(const char *at, const char *end, double *value)
 {
-    const char *next = take_word(at, end, "nan");
+    const char *next = parse_word(at, end, "nan");
     if (next) {
         *value = double_of((uint64_t)0x7ff8 << 48);
         return next;
     }
-    next = take_word(at, end, "infinity");
-    next = next ? next : take_word(at, end, "inf");
+    next = parse_word(at, end, "infinity");
+    next = next ? next : parse_word(at, end, "inf");
     if (next) {
         *value = double_of((uint64_t)0x7ff << 52);
         return next;
@@ -387,12 +387,12 @@ static inline const char *read_number(const char *at, const char *end, double *v
     at += at < end && (*at == '-' || *at == '+') ? 1 : 0;
     double magnitude;
     number->digits = 0;
-    const char *next = take_decimal(at, end, number);
+    const char *next = parse_decimal(at, end, number);
     if (next != at) {
         magnitude = value_of(number);
     } else {
         number->digits = 0;
-        next = take_special(at, end, &magnitude);
+        next = parse_special(at, end, &magnitude);
         if (next == at) {
             return start;
         }
@@ -526,7 +526,7 @@ static shortest without_zeros(shortest number)
 }
 
 // The decimal digits of `number` at `text`; returns how many.
-static int put_digits(uint64_t number, char *text)
+static int write_digits(uint64_t number, char *text)
 {
     char reversed[20];
     int count = 0;
@@ -540,21 +540,21 @@ static int put_digits(uint64_t number, char *text)
     return count;
 }
 
-static int put_exponent(int exponent, char *text)
+static int write_exponent(int exponent, char *text)
 {
     int at = 0;
     text[at++] = 'e';
     if (exponent < 0) {
         text[at++] = '-';
     }
-    return at + put_digits((uint64_t)(exponent < 0 ? -exponent : exponent), text + at);
+    return at + write_digits((uint64_t)(exponent < 0 ? -exponent : exponent), text + at);
 }
 
 // Plain from 1e-6 to below 1e17, otherwise d.ddde5: at most 25 characters with the sign.
-static int put_number(shortest number, bool is_negative, char *text)
+static int write_number(shortest number, bool is_negative, char *text)
 {
     char digits[20];
-    int count = put_digits(number.digits, digits);
+    int count = write_digits(number.digits, digits);
     int point = count + number.exponent; // value = 0.digits 10^point
     int at = 0;
     if (is_negative) {
@@ -575,14 +575,14 @@ static int put_number(shortest number, bool is_negative, char *text)
         }
     }
     if (!is_plain) {
-        at += put_exponent(point - 1, text + at);
+        at += write_exponent(point - 1, text + at);
     }
     text[at] = '\0';
     return at;
 }
 
 // 0 and what is not finite; 0: neither.
-static int put_special(double value, char text[PZ_NUMBER_SIZE])
+static int write_special(double value, char text[PZ_NUMBER_SIZE])
 {
     bool is_negative = bits_of(value) >> 63 != 0;
     const char *name = value == 0.0 ? "-0" : value != value ? "-nan" : value - value != 0.0 ? "-inf" : NULL;
@@ -599,12 +599,12 @@ static int put_special(double value, char text[PZ_NUMBER_SIZE])
 
 int pz_number_write(double value, char text[PZ_NUMBER_SIZE])
 {
-    int length = put_special(value, text);
+    int length = write_special(value, text);
     if (length > 0) {
         return length;
     }
     uint64_t bits = bits_of(value);
-    return put_number(without_zeros(shortest_of(bits & SIGN_OFF)), bits >> 63 != 0, text);
+    return write_number(without_zeros(shortest_of(bits & SIGN_OFF)), bits >> 63 != 0, text);
 }
 
 // ---- Scaled --------------------------------------------------------------------------------------------------------------
@@ -676,7 +676,7 @@ static int digit_count(uint64_t number)
 // than a double has, which reading honours (pz_number_read_scaled).
 int pz_number_write_scaled(double value, double factor, char text[PZ_NUMBER_SIZE])
 {
-    int length = put_special(value, text);
+    int length = write_special(value, text);
     if (length > 0) {
         return length;
     }
@@ -695,5 +695,5 @@ int pz_number_write_scaled(double value, double factor, char text[PZ_NUMBER_SIZE
             best = found;
         }
     }
-    return put_number(best.digits > 0 ? best : long_quotient(magnitude, factor), is_negative, text);
+    return write_number(best.digits > 0 ? best : long_quotient(magnitude, factor), is_negative, text);
 }

@@ -6,6 +6,12 @@
 //
 // with axes u and functions f of at most one coordinate each. Every joint type but a few is brought into that form; then each
 // axis that moves becomes a joint of the model, called after its coordinate.
+//
+// Read: bodies, joints of all types that are a form of the above, coordinates with ranges, defaults and couplers, marker
+// sets (of the model or in a file of their own, with options.model). Muscles, forces and controllers are passed over.
+// Warned of: points of a function whose x does not increase, constraints beside couplers, markers that are on no body.
+// Refused: a body, joint or coordinate without a name or with one that is taken, functions and joints of other kinds, each
+// by its name and with the kind to use instead; loops ("a model must be a tree").
 #include "io/opensim.h"
 
 #include "io/skeleton.h"
@@ -1478,7 +1484,7 @@ static poise_status bind_followers(osim *o)
     return POISE_OK;
 }
 
-static poise_status take_parts(osim *o)
+static poise_status parse_parts(osim *o)
 {
     size_t most = 8 * (size_t)o->joint_count + 1;
     pz_pool *pool = &o->input->pool;
@@ -1558,7 +1564,7 @@ static poise_status read_model(osim *o)
     pz_named_frame *tools;
     int tool_count;
     poise_status (*const steps[])(osim *) = {osim_collect, osim_joints,  osim_couplers,
-                                             take_parts,   place_joints, bind_followers};
+                                             parse_parts,  place_joints, bind_followers};
     poise_status status = POISE_OK;
     for (size_t i = 0; status == POISE_OK && i < sizeof steps / sizeof *steps; ++i) {
         status = steps[i](o);

@@ -16,6 +16,10 @@
 // What is left out has its default. A limit or tolerance of null is infinite, a marker of null was not seen. Angles are
 // radians, quaternions x y z w. Shapes, pairs and loops without a body, or with null for it, are of the world: a file of
 // shapes alone describes obstacles. Every number reads back to the same bits.
+//
+// Warned of: unknown keys, by name.
+// Refused: whatever does not fit, by its way ("model.joints[3].axis: missing; give an array") and line; writing numbers that are
+// not finite, and parts that need a model without one.
 #include "io/json.h"
 
 #include "io/skeleton.h"
@@ -319,7 +323,7 @@ static void json_put_function(pz_json_writer *writer, const char *key, const poi
     pz_json_close_flat(writer, "}");
 }
 
-static void put_steps(pz_json_writer *writer, const char *key, const poise_vec3 *axes, const poise_function *values)
+static void write_steps(pz_json_writer *writer, const char *key, const poise_vec3 *axes, const poise_function *values)
 {
     int count = 3;
     while (count > 0 && values[count - 1].count == 0) {
@@ -342,8 +346,8 @@ static void put_steps(pz_json_writer *writer, const char *key, const poise_vec3 
 static void json_put_curve(pz_json_writer *writer, const poise_curve *curve)
 {
     pz_json_open(writer, "curve", "{");
-    put_steps(writer, "turns", curve->axis, curve->value);
-    put_steps(writer, "slides", curve->axis + 3, curve->value + 3);
+    write_steps(writer, "turns", curve->axis, curve->value);
+    write_steps(writer, "slides", curve->axis + 3, curve->value + 3);
     pz_json_close(writer, "}");
 }
 
@@ -527,12 +531,12 @@ static poise_status json_read_model(const pz_item *item, poise_model **model)
 
 // ---- Models: writing -----------------------------------------------------------------------------------------------------
 
-static void put_vec3(pz_json_writer *writer, const char *key, vec3 v)
+static void write_vec3(pz_json_writer *writer, const char *key, vec3 v)
 {
     pz_json_put_numbers(writer, key, (double[]){v.x, v.y, v.z}, 3);
 }
 
-static void put_limit(pz_json_writer *writer, const char *key, const double *limit, size_t count)
+static void write_limit(pz_json_writer *writer, const char *key, const double *limit, size_t count)
 {
     bool is_limited = false;
     for (size_t i = 0; i < count; ++i) {
@@ -543,12 +547,12 @@ static void put_limit(pz_json_writer *writer, const char *key, const double *lim
     }
 }
 
-static void put_axes(pz_json_writer *writer, const poise_joint *joint)
+static void write_axes(pz_json_writer *writer, const poise_joint *joint)
 {
     if (has_axis(joint->type)) {
-        put_vec3(writer, "axis", joint->axis);
+        write_vec3(writer, "axis", joint->axis);
         if (joint->type == POISE_JOINT_UNIVERSAL) {
-            put_vec3(writer, "axis2", joint->axis2);
+            write_vec3(writer, "axis2", joint->axis2);
         }
         return;
     }
@@ -561,7 +565,7 @@ static void put_axes(pz_json_writer *writer, const poise_joint *joint)
     }
 }
 
-static void put_joint(pz_json_writer *writer, const poise_joint *joint)
+static void write_joint(pz_json_writer *writer, const poise_joint *joint)
 {
     size_t count = (size_t)joint_coordinates(joint->type);
     pz_json_open_flat(writer, NULL, "{");
@@ -574,12 +578,12 @@ static void put_joint(pz_json_writer *writer, const poise_joint *joint)
     }
     pz_json_put_text(writer, "type", type_name((int)joint->type));
     json_put_pose(writer, joint->offset);
-    put_axes(writer, joint);
+    write_axes(writer, joint);
     if (joint->curve) {
         json_put_curve(writer, joint->curve);
     }
-    put_limit(writer, "lower", joint->lower, count);
-    put_limit(writer, "upper", joint->upper, count);
+    write_limit(writer, "lower", joint->lower, count);
+    write_limit(writer, "upper", joint->upper, count);
     if (is_finite(joint->swing[0])) {
         pz_json_put_numbers(writer, "swing", joint->swing, 2);
     }
@@ -599,7 +603,7 @@ static void put_joint(pz_json_writer *writer, const poise_joint *joint)
         pz_json_put_number(writer, "mass", joint->mass);
     }
     if (!same_numbers(center, (double[]){0, 0, 0}, 3)) {
-        put_vec3(writer, "mass_center", joint->mass_center);
+        write_vec3(writer, "mass_center", joint->mass_center);
     }
     if (joint->velocity > 0) {
         pz_json_put_number(writer, "velocity", joint->velocity);
@@ -613,7 +617,7 @@ static void json_put_model(pz_json_writer *writer, const poise_model *model)
     pz_json_open(writer, "joints", "[");
     for (int k = 0; k < poise_model_info(model).joints; ++k) {
         poise_joint joint = *poise_model_joint_info(model, k).given;
-        put_joint(writer, &joint);
+        write_joint(writer, &joint);
     }
     pz_json_close(writer, "]");
     if (poise_model_info(model).tools > 0) {
@@ -783,7 +787,7 @@ static poise_status json_goal(const pz_item *item, const poise_model *model, voi
 
 // ---- Goals: writing ------------------------------------------------------------------------------------------------------
 
-static void put_members(pz_json_writer *writer, const poise_goal *goal, const poise_goal *defaults)
+static void write_members(pz_json_writer *writer, const poise_goal *goal, const poise_goal *defaults)
 {
     for (size_t i = 0; i < COUNT(members); ++i) {
         const member *m = &members[i];
@@ -802,7 +806,7 @@ static void put_members(pz_json_writer *writer, const poise_goal *goal, const po
     }
 }
 
-static void put_target(pz_json_writer *writer, const char *key, poise_pose pose)
+static void write_target(pz_json_writer *writer, const char *key, poise_pose pose)
 {
     poise_pose identity = poise_pose_identity();
     bool is_finite_pose = quat_is_finite(pose.rotation) && v3_is_finite(pose.position);
@@ -813,14 +817,14 @@ static void put_target(pz_json_writer *writer, const char *key, poise_pose pose)
     }
 }
 
-static void put_list(pz_json_writer *writer, const char *key, const double *list, int count)
+static void write_list(pz_json_writer *writer, const char *key, const double *list, int count)
 {
     if (list) {
         pz_json_put_numbers(writer, key, list, (size_t)count);
     }
 }
 
-static void put_goal(pz_json_writer *writer, const poise_goal *goal, const poise_model *model)
+static void write_goal(pz_json_writer *writer, const poise_goal *goal, const poise_model *model)
 {
     poise_goal defaults = poise_goal_default(goal->kind);
     bool has_q = goal->kind == POISE_GOAL_POSTURE || goal->kind == POISE_GOAL_SMOOTHNESS;
@@ -838,12 +842,12 @@ static void put_goal(pz_json_writer *writer, const poise_goal *goal, const poise
     if (goal->loss != POISE_LOSS_NONE) {
         pz_json_put_text(writer, "loss", loss_name((int)goal->loss));
     }
-    put_members(writer, goal, &defaults);
-    put_target(writer, "local", goal->local);
-    put_target(writer, "target", goal->target);
-    put_list(writer, "q", has_q ? goal->q : NULL, poise_model_info(model).nq);
-    put_list(writer, "q_before", has_q ? goal->q_before : NULL, poise_model_info(model).nq);
-    put_list(writer, "q_weights", has_q ? goal->q_weights : NULL, poise_model_info(model).nv);
+    write_members(writer, goal, &defaults);
+    write_target(writer, "local", goal->local);
+    write_target(writer, "target", goal->target);
+    write_list(writer, "q", has_q ? goal->q : NULL, poise_model_info(model).nq);
+    write_list(writer, "q_before", has_q ? goal->q_before : NULL, poise_model_info(model).nq);
+    write_list(writer, "q_weights", has_q ? goal->q_weights : NULL, poise_model_info(model).nv);
     pz_json_close_flat(writer, "}");
 }
 
@@ -854,7 +858,7 @@ static void json_put_goals(pz_json_writer *writer, const poise_file *file, const
         if (file->goals[i].kind == POISE_GOAL_CALLBACK) {
             pz_output_warn(writer->output, "goal %d is a function, which a file cannot hold; left out", i);
         } else {
-            put_goal(writer, &file->goals[i], model);
+            write_goal(writer, &file->goals[i], model);
         }
     }
     pz_json_close(writer, "]");
@@ -975,7 +979,7 @@ static poise_status json_loop(const pz_item *item, const poise_model *model, voi
 
 // ---- Shapes, pairs, loops: writing ---------------------------------------------------------------------------------------
 
-static void put_body(pz_json_writer *writer, const char *key, const poise_model *model, int body)
+static void write_body(pz_json_writer *writer, const char *key, const poise_model *model, int body)
 {
     if (body != POISE_WORLD) {
         pz_json_put_text(writer, key, poise_model_joint_info(model, body).body);
@@ -984,12 +988,12 @@ static void put_body(pz_json_writer *writer, const char *key, const poise_model 
     }
 }
 
-static void put_shape(pz_json_writer *writer, const poise_model *model, const poise_shape *shape)
+static void write_shape(pz_json_writer *writer, const poise_model *model, const poise_shape *shape)
 {
     double half[3] = {shape->half.x, shape->half.y, shape->half.z};
     pz_json_open_flat(writer, NULL, "{");
     pz_json_put_text(writer, "kind", poise_shape_kind_name(shape->kind));
-    put_body(writer, "body", model, shape->body);
+    write_body(writer, "body", model, shape->body);
     json_put_pose(writer, shape->pose);
     if (!same_numbers(half, (double[]){0, 0, 0}, 3)) {
         pz_json_put_numbers(writer, "half", half, 3);
@@ -1004,21 +1008,21 @@ static void put_shape(pz_json_writer *writer, const poise_model *model, const po
     pz_json_close_flat(writer, "}");
 }
 
-static void put_frame(pz_json_writer *writer, const char *key, poise_pose pose)
+static void write_frame(pz_json_writer *writer, const char *key, poise_pose pose)
 {
     pz_json_open_flat(writer, key, "{");
     json_put_pose(writer, pose);
     pz_json_close_flat(writer, "}");
 }
 
-static void put_loop(pz_json_writer *writer, const poise_model *model, const poise_constraint *loop)
+static void write_loop(pz_json_writer *writer, const poise_model *model, const poise_constraint *loop)
 {
     pz_json_open_flat(writer, NULL, "{");
     pz_json_put_text(writer, "kind", poise_constraint_kind_name(loop->kind));
-    put_body(writer, "body", model, loop->body);
-    put_body(writer, "body2", model, loop->body2);
-    put_frame(writer, "local", loop->local);
-    put_frame(writer, "target", loop->target);
+    write_body(writer, "body", model, loop->body);
+    write_body(writer, "body2", model, loop->body2);
+    write_frame(writer, "local", loop->local);
+    write_frame(writer, "target", loop->target);
     if (loop->kind == POISE_CONSTRAINT_DISTANCE || loop->kind == POISE_CONSTRAINT_PLANE) {
         pz_json_put_number(writer, "lower", loop->lower);
         pz_json_put_number(writer, "upper", loop->upper);
@@ -1031,7 +1035,7 @@ static void json_put_bounds(pz_json_writer *writer, const poise_file *file)
     if (file->shape_count > 0) {
         pz_json_open(writer, "shapes", "[");
         for (int i = 0; i < file->shape_count; ++i) {
-            put_shape(writer, file->model, &file->shapes[i]);
+            write_shape(writer, file->model, &file->shapes[i]);
         }
         pz_json_close(writer, "]");
     }
@@ -1039,8 +1043,8 @@ static void json_put_bounds(pz_json_writer *writer, const poise_file *file)
         pz_json_open(writer, "excluded", "[");
         for (int i = 0; i < file->excluded_count; ++i) {
             pz_json_open_flat(writer, NULL, "[");
-            put_body(writer, NULL, file->model, file->excluded[i].a);
-            put_body(writer, NULL, file->model, file->excluded[i].b);
+            write_body(writer, NULL, file->model, file->excluded[i].a);
+            write_body(writer, NULL, file->model, file->excluded[i].b);
             pz_json_close_flat(writer, "]");
         }
         pz_json_close(writer, "]");
@@ -1048,7 +1052,7 @@ static void json_put_bounds(pz_json_writer *writer, const poise_file *file)
     if (file->loop_count > 0) {
         pz_json_open(writer, "loops", "[");
         for (int i = 0; i < file->loop_count; ++i) {
-            put_loop(writer, file->model, &file->loops[i]);
+            write_loop(writer, file->model, &file->loops[i]);
         }
         pz_json_close(writer, "]");
     }
@@ -1423,7 +1427,7 @@ static poise_status read_json(pz_input *input)
 
 // ---- Writing a file ------------------------------------------------------------------------------------------------------
 
-static void put_scale(pz_json_writer *writer, poise_scale scale)
+static void write_scale(pz_json_writer *writer, poise_scale scale)
 {
     static const char *const names[] = {"unknown", "x", "y", "z"};
     if (scale.metres == 0 && scale.up == POISE_UP_UNKNOWN) {
@@ -1435,7 +1439,7 @@ static void put_scale(pz_json_writer *writer, poise_scale scale)
     pz_json_close_flat(writer, "}");
 }
 
-static void put_clip(pz_json_writer *writer, const poise_clip *clip)
+static void write_clip(pz_json_writer *writer, const poise_clip *clip)
 {
     pz_json_open(writer, "clip", "{");
     pz_json_put_number(writer, "frame_time", clip->frame_time);
@@ -1448,7 +1452,7 @@ static void put_clip(pz_json_writer *writer, const poise_clip *clip)
     pz_json_close(writer, "}");
 }
 
-static void put_positions(pz_json_writer *writer, const poise_markers *markers)
+static void write_positions(pz_json_writer *writer, const poise_markers *markers)
 {
     pz_json_open(writer, "positions", "[");
     for (int f = 0; f < markers->frames; ++f) {
@@ -1466,7 +1470,7 @@ static void put_positions(pz_json_writer *writer, const poise_markers *markers)
     pz_json_close(writer, "]");
 }
 
-static void put_residuals(pz_json_writer *writer, const poise_markers *markers)
+static void write_residuals(pz_json_writer *writer, const poise_markers *markers)
 {
     pz_json_open(writer, "residuals", "[");
     for (int f = 0; f < markers->frames; ++f) {
@@ -1479,7 +1483,7 @@ static void put_residuals(pz_json_writer *writer, const poise_markers *markers)
     pz_json_close(writer, "]");
 }
 
-static void put_markers(pz_json_writer *writer, const poise_markers *markers)
+static void write_markers(pz_json_writer *writer, const poise_markers *markers)
 {
     pz_json_open(writer, "markers", "{");
     pz_json_put_number(writer, "rate", markers->rate);
@@ -1487,20 +1491,20 @@ static void put_markers(pz_json_writer *writer, const poise_markers *markers)
     if (markers->start_time != 0.0) {
         pz_json_put_number(writer, "start_time", markers->start_time);
     }
-    put_scale(writer, markers->scale);
+    write_scale(writer, markers->scale);
     pz_json_open_flat(writer, "labels", "[");
     for (int i = 0; i < markers->count; ++i) {
         pz_json_put_text(writer, NULL, markers->label[i]);
     }
     pz_json_close_flat(writer, "]");
-    put_positions(writer, markers);
+    write_positions(writer, markers);
     if (markers->residual) {
-        put_residuals(writer, markers);
+        write_residuals(writer, markers);
     }
     pz_json_close(writer, "}");
 }
 
-static void put_postures(pz_json_writer *writer, const poise_file *file)
+static void write_postures(pz_json_writer *writer, const poise_file *file)
 {
     pz_json_open(writer, "postures", "{");
     for (int i = 0; i < file->posture_count; ++i) {
@@ -1509,7 +1513,7 @@ static void put_postures(pz_json_writer *writer, const poise_file *file)
     pz_json_close(writer, "}");
 }
 
-static void put_placements(pz_json_writer *writer, const poise_file *file)
+static void write_placements(pz_json_writer *writer, const poise_file *file)
 {
     pz_json_open(writer, "placements", "[");
     for (int i = 0; i < file->placement_count; ++i) {
@@ -1634,24 +1638,24 @@ static poise_status write_json(const poise_file *file, pz_output *output)
     if (file->title) {
         pz_json_put_text(&writer, "title", file->title);
     }
-    put_scale(&writer, file->scale);
+    write_scale(&writer, file->scale);
     if (file->model) {
         json_put_model(&writer, file->model);
     }
     if (file->clip) {
-        put_clip(&writer, file->clip);
+        write_clip(&writer, file->clip);
     }
     if (file->markers) {
-        put_markers(&writer, file->markers);
+        write_markers(&writer, file->markers);
     }
     if (file->posture_count > 0) {
-        put_postures(&writer, file);
+        write_postures(&writer, file);
     }
     if (file->goal_count > 0) {
         json_put_goals(&writer, file, file->model);
     }
     if (file->placement_count > 0) {
-        put_placements(&writer, file);
+        write_placements(&writer, file);
     }
     json_put_bounds(&writer, file);
     pz_json_close(&writer, "}");

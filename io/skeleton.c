@@ -247,7 +247,7 @@ bool pz_name_set_add(pz_name_set *set, const char *name)
 }
 
 // `base`, a full stop and a number, into memory for it.
-static void put_numbered(char *text, const char *base, size_t length, int number)
+static void write_numbered(char *text, const char *base, size_t length, int number)
 {
     char digits[12];
     int count = 0;
@@ -273,7 +273,7 @@ const char *pz_name_set_new(pz_pool *pool, pz_name_set *set, const char *base)
         return NULL;
     }
     do {
-        put_numbered(name, base, length, set->next++);
+        write_numbered(name, base, length, set->next++);
     } while (!pz_name_set_add(set, name));
     return name;
 }

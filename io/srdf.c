@@ -5,6 +5,10 @@
 //
 // A state becomes a posture: joints that it does not name are neutral. One name for states of several groups is one posture.
 // The joint of a free base is that of <virtual_joint>, or "root_joint", which Pinocchio calls it.
+//
+// Read: with the model of its robot (options.model): the pairs, as excluded, and the states, as postures.
+// Refused: without a model ("give it as model"), and where hardly a link is one of the model's ("this SRDF is for another
+// robot").
 #include "io/xml.h"
 #include "num/vector.h"
 

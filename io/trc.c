@@ -10,6 +10,9 @@
 //
 // between tabs; an empty cell or a NaN is a gap. Dialects: blanks instead of tabs; one or two empty cells between the names;
 // no line of axes, no empty line; header and rows that disagree about the number of markers.
+//
+// Warned of: counts in the header that disagree with the rows, lines that are no rows, a unit that is no length.
+// Refused: a file that ends within its header, names without "Frame#" and "Time", rows too uneven for a table.
 #include "io/io_core.h"
 #include "num/real.h"
 
@@ -61,7 +64,7 @@ static poise_status read_title(trc *t, pz_scan *scan)
     return POISE_OK;
 }
 
-static void take_value(trc *t, pz_word key, pz_word value)
+static void parse_value(trc *t, pz_word key, pz_word value)
 {
     double number = -1.0;
     bool is_count = pz_word_number(value, &number) && number >= 0.0 && number <= INT32_MAX;
@@ -92,7 +95,7 @@ static poise_status read_values(trc *t, pz_scan *scan)
     }
     pz_cells values = pz_cells_of(line);
     while (pz_cells_next(&keys, &key) && pz_cells_next(&values, &value)) {
-        take_value(t, key, value);
+        parse_value(t, key, value);
     }
     return POISE_OK;
 }
@@ -370,7 +373,7 @@ static poise_status read_trc(pz_input *input)
 // ---- Writing -------------------------------------------------------------------------------------------------------------
 
 // A name in a cell of its own: what would end the cell becomes '_'. Returns whether it had to change.
-static bool put_name(pz_output *output, const char *name)
+static bool write_name(pz_output *output, const char *name)
 {
     bool changes = false;
     for (; *name; ++name) {
@@ -381,7 +384,7 @@ static bool put_name(pz_output *output, const char *name)
     return changes;
 }
 
-static void put_header(const poise_file *file, pz_output *output)
+static void write_header(const poise_file *file, pz_output *output)
 {
     const poise_markers *m = file->markers;
     const char *unit = m->scale.metres > 0.0 ? pz_unit_name(m->scale.metres) : NULL;
@@ -389,7 +392,7 @@ static void put_header(const poise_file *file, pz_output *output)
         pz_output_warn(output, "a unit of %g metres has no name in a TRC file and is left out", m->scale.metres);
     }
     pz_put(output, "PathFileType\t4\t(X/Y/Z)\t");
-    put_name(output, file->title ? file->title : "markers.trc");
+    write_name(output, file->title ? file->title : "markers.trc");
     pz_put(output,
            "\nDataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\tOrigDataRate\tOrigDataStartFrame\tOrigNumFrames\n");
     pz_put_number(output, m->rate);
@@ -410,7 +413,7 @@ static void put_header(const poise_file *file, pz_output *output)
     pz_put(output, "\n");
 }
 
-static void put_names(const poise_markers *m, pz_output *output)
+static void write_names(const poise_markers *m, pz_output *output)
 {
     int changed = 0;
     pz_put(output, "Frame#\tTime");
@@ -420,7 +423,7 @@ static void put_names(const poise_markers *m, pz_output *output)
             pz_put_integer(output, i + 1);
             ++changed;
         } else {
-            changed += put_name(output, m->label[i]);
+            changed += write_name(output, m->label[i]);
         }
     }
     pz_put(output, "\n\t");
@@ -437,7 +440,7 @@ static void put_names(const poise_markers *m, pz_output *output)
     }
 }
 
-static void put_row(const poise_markers *m, int frame, pz_output *output)
+static void write_row(const poise_markers *m, int frame, pz_output *output)
 {
     long long number = (long long)m->first_frame + frame;
     pz_put_integer(output, number);
@@ -482,10 +485,10 @@ static poise_status write_trc(const poise_file *file, pz_output *output)
     if (has_residuals(m)) {
         pz_output_warn(output, "a TRC file holds no residuals");
     }
-    put_header(file, output);
-    put_names(m, output);
+    write_header(file, output);
+    write_names(m, output);
     for (int frame = 0; frame < m->frames && !output->failed; ++frame) {
-        put_row(m, frame, output);
+        write_row(m, frame, output);
     }
     return POISE_OK;
 }

@@ -6,6 +6,13 @@
 //   pose of the child link = pose of the parent link * origin * motion(q),   origin = T(xyz) Rz(yaw) Ry(pitch) Rx(roll)
 //
 // That is the model's own formula, so numbers go over as they are.
+//
+// Read: links, joints of every type, <limit>, <mimic>, <inertial>, <collision> with boxes, spheres, cylinders, capsules and
+// meshes; <transmission>, <gazebo> and the like are passed over, what nobody knows is warned of.
+// Warned of: angles and limits that look like degrees; a joint without limits, or with limits of 0 and 0; a mesh without a
+// shape; limits of a follower that narrow its leader ("hold ... within").
+// Refused: a file of something else ("not a URDF file"), a link or joint without a name or with one that is taken ("rename
+// one"), an unknown link or type, an axis of zero, links that are no tree ("a robot must be one tree").
 #include "io/skeleton.h"
 
 #include "io/mesh.h"

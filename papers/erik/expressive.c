@@ -239,7 +239,7 @@ static double finite(double x)
 //   F(q) = W f(q) + posture_weight sum_i w_i (sqrt(r_i^2 + eps^2) - eps)
 //
 // f is the objective of the goals. W makes what is left of the goals small beside the posture's pull; meet_goals removes the
-// rest. eps falls with every accepted step: far away all joints share the change, in the end few joints pay for it, as a
+// rest. eps falls with every accepted step: far away all joints share the change, in the end few joints change for it, as a
 // sum of absolute values has it. (K. Levenberg 1944, D. Marquardt 1963 for the damping.)
 
 #define GOAL_WEIGHT  100.0 // W: an orientation gives way by less than 0.1/W rad, the slope of the posture error being 0.1

@@ -34,10 +34,10 @@ typedef struct pz_term {
 
 // A chain pose by what differs from the posture with a pattern of bends.
 typedef struct pz_candidate {
-    double score;      // its error, as far as the chain knows it
-    unsigned pattern;  // bit i: unit i of the chain bends the other way
-    int joint, second; // links that pay, or -1
-    double root, paid, second_paid, end;
+    double score;                          // its error, as far as the chain knows it
+    unsigned pattern;                      // bit i: unit i of the chain bends the other way
+    int joint, second;                     // links that compensate, or -1
+    double root, angle, second_angle, end; // angles of the first joint, of those two, and of a twister at the end
 } pz_candidate;
 
 struct poise_expressive {

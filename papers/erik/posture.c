@@ -120,7 +120,7 @@ void pz_terms_take(poise_expressive *e, const double *posture)
 // ---- Signs ---------------------------------------------------------------------------------------------------------------
 
 // |angle - target|, and from just before straight, theta0, on that much more steeply: a bend keeps its direction while
-// another joint can pay for it. A posture that is nearly straight has no direction to keep. *slope takes the derivative's
+// another joint can compensate for it. A posture that is nearly straight has no direction to keep. *slope takes the derivative's
 // size.
 static double bend_cost(const pz_term *term, double target, double angle, double *slope)
 {
@@ -291,12 +291,12 @@ double pz_terms_cost(poise_expressive *e, const double *q, double eps, double fa
 //
 //   a . rot(n, x) d = A + B cos x + C sin x,   A = (a . n)(n . d),   B = a . d - A,   C = a . (n x d)
 //
-// which is a . target at x = atan2(C, B) +- acos((a . target - A)/sqrt(B^2 + C^2)). One joint that pays is where a sum of
+// which is a . target at x = atan2(C, B) +- acos((a . target - A)/sqrt(B^2 + C^2)). One joint that compensates is where a sum of
 // absolute values has its minimum more often than not. Then the first joint turns d to the target, and a twister at the
 // end turns the rest.
 
 #define LEAST_LEVER 1e-9 // a joint that moves the end's direction by less has no say in it
-#define PAID        1e-6 // cosine: nothing is left for a second joint
+#define COMPENSATED 1e-6 // cosine: nothing is left for a second joint
 #define MOST_UNITS  6    // 64 patterns; chains with more swings mirror runs, with more runs nothing
 
 // What a pattern is made of: swings, or runs, whose mirror image differs.
@@ -307,7 +307,7 @@ typedef struct units {
 
 typedef struct pattern {
     unsigned bits;
-    bool by_two; // two joints pay
+    bool by_two; // two joints compensate
     pz_chain_pose *pose;
     vec3 a; // axis of the first joint
 } pattern;
@@ -412,7 +412,7 @@ static mat3 turned(const mat3 *Q, vec3 axis, double angle)
     return (mat3){pz_rotate_about(axis, s, c, Q->x), pz_rotate_about(axis, s, c, Q->y), pz_rotate_about(axis, s, c, Q->z)};
 }
 
-// Keep the best few, one of each pattern and paying joint.
+// Keep the best few, one of each pattern and compensating joint.
 static void keep(poise_expressive *e, const pz_candidate *made)
 {
     int most = e->options.searches, at = e->found_count;
@@ -444,7 +444,7 @@ static void keep(poise_expressive *e, const pz_candidate *made)
 static double posture_with(const poise_expressive *e, const pz_candidate *made)
 {
     int places[3] = {0, made->joint, made->second};
-    double angles[3] = {made->root, made->paid, made->second_paid}, was[6] = {0};
+    double angles[3] = {made->root, made->angle, made->second_angle}, was[6] = {0};
     for (int i = 0; i < 3; ++i) {
         double *cost = places[i] >= 0 ? e->link_cost + 2 * places[i] : was + 2 * i;
         was[2 * i] = cost[0];
@@ -490,7 +490,7 @@ static void complete(poise_expressive *e, const pattern *p, pz_candidate made, m
 
 // The two angles of a link, whose axis is n, for which the direction d of the end has the target's angle from the axis of
 // the first joint, or comes nearest to it, within limits. False when the link cannot change it.
-static bool paying_angles(const poise_expressive *e, const pattern *p, int j, vec3 n, vec3 d, double angles[2])
+static bool compensating_angles(const poise_expressive *e, const pattern *p, int j, vec3 n, vec3 d, double angles[2])
 {
     const pz_link *link = &e->erik->chain.links[j];
     double A = v3_dot(p->a, n) * v3_dot(n, d), B = v3_dot(p->a, d) - A, C = v3_dot(p->a, v3_cross(n, d));
@@ -506,60 +506,61 @@ static bool paying_angles(const poise_expressive *e, const pattern *p, int j, ve
     return true;
 }
 
-// May joint j pay? Not the first one, and not a twister at the end, which are set by what is left.
-static bool may_pay(const pz_chain *chain, int j)
+// May joint j compensate? Not the first one, and not a twister at the end, which are set by what is left.
+static bool may_compensate(const pz_chain *chain, int j)
 {
     return j > 0 && (j < chain->count - 1 || is_swing(&chain->links[j]));
 }
 
-// A second joint pays for what the first, which has turned by `turn` about n, could not.
-static void let_second_pay(poise_expressive *e, const pattern *p, pz_candidate made, const mat3 *Q, vec3 n, double turn)
+// A second joint compensates for what the first, which has turned by `turn` about n, could not.
+static void compensate_by_second(poise_expressive *e, const pattern *p, pz_candidate made, const mat3 *Q, vec3 n,
+                                 double turn)
 {
     const pz_chain *chain = &e->erik->chain;
     double s, c, angles[2];
     pz_sincos(turn, &s, &c);
     for (int j = 1; j < chain->count; ++j) {
-        if (!may_pay(chain, j) || j == made.joint) {
+        if (!may_compensate(chain, j) || j == made.joint) {
             continue;
         }
         vec3 axis = pz_link_axis(&chain->links[j], &p->pose->Q[j]);
         axis = j > made.joint ? pz_rotate_about(n, s, c, axis) : axis;
-        if (!paying_angles(e, p, j, axis, Q->y, angles)) {
+        if (!compensating_angles(e, p, j, axis, Q->y, angles)) {
             continue;
         }
         for (int i = 0; i < 2; ++i) {
             made.second = j;
-            made.second_paid = angles[i];
+            made.second_angle = angles[i];
             complete(e, p, made, turned(Q, axis, angles[i] - p->pose->theta[j]));
         }
     }
 }
 
 // Does the first joint alone cost as much as the candidates that were found?
-static bool is_dear(const poise_expressive *e, const pattern *p, pz_candidate made)
+static bool costs_too_much(const poise_expressive *e, const pattern *p, pz_candidate made)
 {
     made.root = p->pose->theta[0];
     return e->found_count == e->options.searches && posture_with(e, &made) >= e->found[e->found_count - 1].score;
 }
 
-// Joint j pays.
-static void let_pay(poise_expressive *e, const pattern *p, int j)
+// Joint j compensates for what the first cannot do.
+static void compensate_by(poise_expressive *e, const pattern *p, int j)
 {
     const pz_chain *chain = &e->erik->chain;
     const mat3 *Q = &p->pose->Q[chain->count];
     vec3 n = pz_link_axis(&chain->links[j], &p->pose->Q[j]);
     double angles[2];
-    if (!paying_angles(e, p, j, n, Q->y, angles)) {
+    if (!compensating_angles(e, p, j, n, Q->y, angles)) {
         return;
     }
     for (int i = 0; i < 2; ++i) {
         double turn = angles[i] - p->pose->theta[j];
-        pz_candidate made = {.joint = j, .second = -1, .paid = angles[i]};
+        pz_candidate made = {.joint = j, .second = -1, .angle = angles[i]};
         mat3 after = turned(Q, n, turn);
         if (!p->by_two) {
             complete(e, p, made, after);
-        } else if (fabs(v3_dot(p->a, after.y) - v3_dot(p->a, e->erik->tau.y)) > PAID && !is_dear(e, p, made)) {
-            let_second_pay(e, p, made, &after, n, turn);
+        } else if (fabs(v3_dot(p->a, after.y) - v3_dot(p->a, e->erik->tau.y)) > COMPENSATED && !costs_too_much(e, p, made)) {
+            compensate_by_second(e, p, made, &after, n, turn);
         }
     }
 }
@@ -576,7 +577,7 @@ static void begin_pattern(poise_expressive *e, const units *u, unsigned bits)
     }
 }
 
-// One joint pays for what is left; where that is dear, two.
+// One joint compensates for what is left; where that costs too much, two.
 static void find_facing(poise_expressive *e, const units *u)
 {
     poise_erik *erik = e->erik;
@@ -590,8 +591,8 @@ static void find_facing(poise_expressive *e, const units *u)
                 complete(e, &p, (pz_candidate){.joint = -1, .second = -1}, erik->now.Q[chain->count]);
             }
             for (int j = 1; j < chain->count; ++j) {
-                if (may_pay(chain, j)) {
-                    let_pay(e, &p, j);
+                if (may_compensate(chain, j)) {
+                    compensate_by(e, &p, j);
                 }
             }
         }
@@ -636,10 +637,10 @@ void pz_expressive_place(const poise_expressive *e, const pz_candidate *candidat
     find_units(e, &u);
     set_pattern(e, &u, candidate->pattern, e->theta);
     if (candidate->joint >= 0) {
-        e->theta[candidate->joint] = candidate->paid;
+        e->theta[candidate->joint] = candidate->angle;
     }
     if (candidate->second >= 0) {
-        e->theta[candidate->second] = candidate->second_paid;
+        e->theta[candidate->second] = candidate->second_angle;
     }
     e->theta[0] = candidate->root;
     if (chain->links[chain->count - 1].kind == PZ_LINK_TWISTER && chain->count > 1) {

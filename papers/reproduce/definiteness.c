@@ -137,7 +137,7 @@ static void convert(const poise_model *model, poise_kinematics *kinematics, cons
 
 // ---- Eigenvalues ---------------------------------------------------------------------------------------------------------
 
-typedef struct desk {
+typedef struct workspace {
     const hessian_study *study;
     poise_model *model; // in the chart
     poise_kinematics *kinematics;
@@ -147,9 +147,9 @@ typedef struct desk {
     bool *is_out;                               // nv: left out of the eigenvalues
     double *conditions;
     int nv;
-} desk;
+} workspace;
 
-static void clear(desk *d)
+static void clear(workspace *d)
 {
     poise_objective_destroy(d->objective);
     poise_kinematics_destroy(d->kinematics);
@@ -159,10 +159,10 @@ static void clear(desk *d)
     free(d->conditions);
 }
 
-static bool set_up(const hessian_study *study, definiteness_chart chart, int most, desk *d)
+static bool set_up(const hessian_study *study, definiteness_chart chart, int most, workspace *d)
 {
     size_t n = (size_t)study->task.nq + 64; // quaternions have a number more
-    *d = (desk){.study = study, .model = model_in(study->task.model, chart)};
+    *d = (workspace){.study = study, .model = model_in(study->task.model, chart)};
     d->numbers = calloc(4 * n + n * n, sizeof *d->numbers);
     d->is_out = calloc(n, sizeof *d->is_out);
     d->conditions = calloc((size_t)most + 1, sizeof *d->conditions);
@@ -188,7 +188,7 @@ static bool set_up(const hessian_study *study, definiteness_chart chart, int mos
 }
 
 // Eigenvalues of the exact Hessian at q over the coordinates that are not left out, into the sums.
-static bool look(desk *d, int goals, const double *q, definiteness_sums *sums)
+static bool add_eigenvalues(workspace *d, int goals, const double *q, definiteness_sums *sums)
 {
     int n = d->nv, m = 0;
     if (poise_objective_set_goals(d->objective, d->goals, goals, NULL) != POISE_OK ||
@@ -230,7 +230,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void take_median(const desk *d, definiteness_sums *sums)
+static void take_median(const workspace *d, definiteness_sums *sums)
 {
     qsort(d->conditions, (size_t)sums->frames, sizeof *d->conditions, compare);
     sums->condition = sums->frames > 0 ? d->conditions[sums->frames / 2] : NAN;
@@ -239,7 +239,7 @@ static void take_median(const desk *d, definiteness_sums *sums)
 // ---- Along a recording ---------------------------------------------------------------------------------------------------
 
 // The state of a frame, in Euler angles.
-static void take_state(const desk *d, definiteness_state state, int frame, double *q)
+static void take_state(const workspace *d, definiteness_state state, int frame, double *q)
 {
     const hdm05_task *task = &d->study->task;
     scene_random random = scene_random_make((uint64_t)frame + 1);
@@ -260,7 +260,7 @@ static void take_state(const desk *d, definiteness_state state, int frame, doubl
 
 bool definiteness_along(const hessian_study *study, const definiteness_case *what, int every, definiteness_sums *sums)
 {
-    desk d;
+    workspace d;
     const hdm05_task *task = &study->task;
     *sums = (definiteness_sums){.frames = 0};
     if (!set_up(study, what->chart, task->frames / every + 1, &d)) {
@@ -280,7 +280,7 @@ bool definiteness_along(const hessian_study *study, const definiteness_case *wha
             convert(task->model, d.kinematics, hdm05_pose(task, f - 1), d.model, d.rest);
             d.goals[goals++] = poise_goal_smoothness(d.rest, NULL, what->smoothness);
         }
-        works = look(&d, goals, d.q, sums);
+        works = add_eigenvalues(&d, goals, d.q, sums);
     }
     take_median(&d, sums);
     clear(&d);
@@ -291,7 +291,7 @@ bool definiteness_along(const hessian_study *study, const definiteness_case *wha
 
 bool definiteness_of_path(const hessian_study *study, bool has_limits, int every, int iterations, definiteness_sums *sums)
 {
-    desk d;
+    workspace d;
     const hdm05_task *task = &study->task;
     const poise_model *model = has_limits ? study->limited : task->model;
     *sums = (definiteness_sums){.frames = 0};
@@ -320,7 +320,7 @@ bool definiteness_of_path(const hessian_study *study, bool has_limits, int every
             d.is_out[k] = task->locked[k] || (has_limits && poise_solver_active_limit(solver, k) != 0);
         }
         poise_solver_destroy(solver);
-        works = works && look(&d, HDM05_MARKERS, d.euler, sums);
+        works = works && add_eigenvalues(&d, HDM05_MARKERS, d.euler, sums);
     }
     take_median(&d, sums);
     clear(&d);

@@ -367,18 +367,18 @@ void evaluate_draw(const evaluate_problem *problem, uint64_t seed, int64_t index
     *orientation = (int64_t)(bits % (uint64_t)problem->orientation_count);
 }
 
-int64_t evaluate_stretch_count(const evaluate_stretch *stretch)
+int64_t evaluate_range_count(const evaluate_range *range)
 {
-    return (stretch->to - stretch->from) * (stretch->is_whole ? stretch->problem->orientation_count : 1);
+    return (range->to - range->from) * (range->is_whole ? range->problem->orientation_count : 1);
 }
 
-void evaluate_stretch_at(const evaluate_stretch *stretch, int64_t index, int64_t *posture, int64_t *orientation)
+void evaluate_range_at(const evaluate_range *range, int64_t index, int64_t *posture, int64_t *orientation)
 {
-    if (stretch->is_whole) {
-        *posture = stretch->from + index / stretch->problem->orientation_count;
-        *orientation = index % stretch->problem->orientation_count;
+    if (range->is_whole) {
+        *posture = range->from + index / range->problem->orientation_count;
+        *orientation = index % range->problem->orientation_count;
     } else {
-        evaluate_draw(stretch->problem, stretch->seed, (stretch->from + index) * stretch->stride, posture, orientation);
+        evaluate_draw(range->problem, range->seed, (range->from + index) * range->stride, posture, orientation);
     }
 }
 

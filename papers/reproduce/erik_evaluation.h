@@ -143,20 +143,20 @@ void evaluate_sample(const evaluate_problem *problem, const evaluate_run *run, p
 // chance (splitmix64 of seed and index).
 void evaluate_draw(const evaluate_problem *problem, uint64_t seed, int64_t index, int64_t *posture, int64_t *orientation);
 
-// A stretch of an evaluation: postures from .. to - 1, each at all orientations; or numbers from .. to - 1 of a random
+// A range of an evaluation: postures from .. to - 1, each at all orientations; or numbers from .. to - 1 of a random
 // sample that takes one draw in `stride`.
-typedef struct evaluate_stretch {
+typedef struct evaluate_range {
     const evaluate_problem *problem;
     int64_t from, to;
     bool is_whole; // the former
     int64_t stride;
     uint64_t seed;
-} evaluate_stretch;
+} evaluate_range;
 
-int64_t evaluate_stretch_count(const evaluate_stretch *stretch);
+int64_t evaluate_range_count(const evaluate_range *range);
 
 // Sample i < count.
-void evaluate_stretch_at(const evaluate_stretch *stretch, int64_t index, int64_t *posture, int64_t *orientation);
+void evaluate_range_at(const evaluate_range *range, int64_t index, int64_t *posture, int64_t *orientation);
 
 // ---- Runs that go on -----------------------------------------------------------------------------------------------------
 //

@@ -41,7 +41,7 @@ static int by_place(const void *a, const void *b)
 
 // x and y on the page of a view from in front (0), from the side (1), from above (2); rounded, so that equal segments of
 // different postures are equal to the bit, and never -0.
-static void look_at(poise_vec3 p, int view, double *x, double *y)
+static void project(poise_vec3 p, int view, double *x, double *y)
 {
     *x = round(1e4 * (view == 1 ? p.z : p.x)) / 1e4 + 0.0;
     *y = round(1e4 * (view == 2 ? -p.z : p.y)) / 1e4 + 0.0;
@@ -56,8 +56,8 @@ static int collect_segments(const evaluate_problem *problem, poise_kinematics *k
     for (int64_t i = 0; i < problem->posture_count; ++i) {
         segment s;
         place_joints(problem, kinematics, i, points);
-        look_at(points[link], view, &s.x0, &s.y0);
-        look_at(points[link + 1], view, &s.x1, &s.y1);
+        project(points[link], view, &s.x0, &s.y0);
+        project(points[link + 1], view, &s.x1, &s.y1);
         if (s.x0 != s.x1 || s.y0 != s.y1) {
             segments[count++] = s;
         }

@@ -1,6 +1,6 @@
 // Ribeiro & Paiva 2019, section 4: the evaluation on skeletons A to G, and its Tables 8 and 9.
 //
-// A part is a stretch of samples; parts are run on all threads and put together in their order, so that the numbers do not
+// A part is a range of samples; parts are run on all threads and put together in their order, so that the numbers do not
 // depend on the number of threads or processes. In a full run the results of every part go to a file at once, one file for
 // each process, and a run that was stopped goes on from there to the same bytes, with however many processes.
 #include "reproduce.h"
@@ -26,7 +26,7 @@
 typedef struct part {
     const erik_row *row;
     int index; // of the row
-    evaluate_stretch samples;
+    evaluate_range samples;
 } part;
 
 const char *const erik_colors[EVALUATE_SKELETONS] = {PLOT_GREY, PLOT_RED,  PLOT_ORANGE, PLOT_GREEN,
@@ -115,7 +115,7 @@ static evaluate_results empty_results(const evaluate_problem *problem)
 static bool solve_samples(const part *p, evaluate_results *results)
 {
     const evaluate_problem *problem = p->samples.problem;
-    int64_t count = evaluate_stretch_count(&p->samples);
+    int64_t count = evaluate_range_count(&p->samples);
     poise_erik *erik;
     double q[EVALUATE_MOST_DIMENSIONS + 2];
     if (poise_erik_create(problem->model, &problem->options, NULL, &erik, NULL) != POISE_OK) {
@@ -123,7 +123,7 @@ static bool solve_samples(const part *p, evaluate_results *results)
     }
     for (int64_t i = 0; i < count; ++i) {
         int64_t posture, orientation;
-        evaluate_stretch_at(&p->samples, i, &posture, &orientation);
+        evaluate_range_at(&p->samples, i, &posture, &orientation);
         evaluate_sample(problem, &p->row->run, erik, posture, orientation, q, results);
     }
     poise_erik_destroy(erik);

@@ -119,7 +119,7 @@ static bool make_room(hdm05_task *task)
 }
 
 // What follows from task->model.
-static bool take_sizes(hdm05_task *task)
+static bool set_sizes(hdm05_task *task)
 {
     task->nq = poise_model_info(task->model).nq;
     task->nv = poise_model_info(task->model).nv;
@@ -145,7 +145,7 @@ static double direction_length(const char *asf, const char *bone)
 }
 
 // The skeleton in cm, its bones as long as the ASF says: directions are normalised, as in the authors' program.
-static bool take_model(hdm05_task *task, const poise_model *read, const char *asf)
+static bool set_model(hdm05_task *task, const poise_model *read, const char *asf)
 {
     int joints = poise_model_info(read).joints;
     double *scale = malloc((size_t)joints * sizeof *scale);
@@ -156,7 +156,7 @@ static bool take_model(hdm05_task *task, const poise_model *read, const char *as
     }
     poise_status status = scale ? poise_model_rescale(read, scale, NULL, &task->model, NULL) : POISE_ERROR_MEMORY;
     free(scale);
-    if (status != POISE_OK || !take_sizes(task)) {
+    if (status != POISE_OK || !set_sizes(task)) {
         return fail(task, POISE_ERROR_MEMORY, "the skeleton cannot be scaled");
     }
     for (int k = 0; k < joints; ++k) {
@@ -175,7 +175,7 @@ static bool take_model(hdm05_task *task, const poise_model *read, const char *as
     return true;
 }
 
-static void take_clip(hdm05_task *task, const poise_clip *clip)
+static void set_poses(hdm05_task *task, const poise_clip *clip)
 {
     memcpy(task->amc, clip->q, (size_t)clip->frames * (size_t)task->nq * sizeof *task->amc);
     for (int f = 0; f < clip->frames; ++f) {
@@ -189,7 +189,7 @@ static void take_clip(hdm05_task *task, const poise_clip *clip)
     }
 }
 
-static bool take_markers(hdm05_task *task, const poise_markers *markers)
+static bool set_markers(hdm05_task *task, const poise_markers *markers)
 {
     if (markers->frames < task->frames) {
         return fail(task, POISE_ERROR_ARGUMENT, "%d frames of markers for %d of motion", markers->frames, task->frames);
@@ -230,7 +230,7 @@ bool hdm05_read(const char *folder, const char *skeleton, const char *take, hdm0
     *task = (hdm05_task){.is_recording = true, .has_flips = strstr(take, "dg_03-05_02") != NULL};
     poise_file *asf = read_one(task, folder, skeleton, ".asf", NULL);
     char *text = asf ? load_text(folder, skeleton, ".asf") : NULL;
-    bool works = text && take_model(task, asf->model, text);
+    bool works = text && set_model(task, asf->model, text);
     free(text);
     poise_file *amc = works ? read_one(task, folder, take, ".amc", asf->model) : NULL;
     poise_file *c3d = amc ? read_one(task, folder, take, ".c3d", NULL) : NULL;
@@ -244,8 +244,8 @@ bool hdm05_read(const char *folder, const char *skeleton, const char *take, hdm0
         works = make_room(task);
     }
     if (works) {
-        take_clip(task, amc->clip);
-        works = take_markers(task, c3d->markers);
+        set_poses(task, amc->clip);
+        works = set_markers(task, c3d->markers);
     }
     poise_file_destroy(asf);
     poise_file_destroy(amc);
@@ -287,7 +287,7 @@ static poise_status make_humanoid(const poise_model *humanoid, poise_model **mod
     return status;
 }
 
-static void film(hdm05_task *task, const poise_model *humanoid, const char *motion)
+static void fill_frames(hdm05_task *task, const poise_model *humanoid, const char *motion)
 {
     for (int f = 0; f < task->frames; ++f) {
         double *q = task->amc + (size_t)f * (size_t)task->nq;
@@ -319,14 +319,14 @@ static bool hdm05_make(const char *motion, hdm05_task *task)
     poise_status status = scene_create(STAND_IN_SCENE, NULL, &humanoid, &task->error);
     status = status == POISE_OK ? make_humanoid(humanoid, &task->model, &task->error) : status;
     bool works = status == POISE_OK && scene_markers(STAND_IN_SCENE, markers, HDM05_MARKERS) == HDM05_MARKERS &&
-                 take_sizes(task) && make_room(task);
+                 set_sizes(task) && make_room(task);
     for (int i = 0; works && i < HDM05_MARKERS; ++i) {
         memcpy(task->label[i], markers[i].name, sizeof task->label[i]);
         task->body[i] = markers[i].body;
         task->mean[i] = in_cm(markers[i].local);
     }
     if (works) {
-        film(task, humanoid, motion);
+        fill_frames(task, humanoid, motion);
     } else {
         fail(task, status, "the humanoid cannot be made");
         free_but_error(task);
@@ -436,7 +436,7 @@ hessian_run hessian_run_default(poise_method method, int max_iterations)
 }
 
 // What a solve of one thread needs.
-typedef struct desk {
+typedef struct workspace {
     const hessian_study *study;
     const hessian_run *run;
     poise_solver *solver;       // NULL: a solver of the paper, over
@@ -445,9 +445,9 @@ typedef struct desk {
     double *history; // f of the paper's solvers
     double *q;
     poise_goal goals[HDM05_MARKERS]; // of the last solve, which errors of goals are asked of afterwards
-} desk;
+} workspace;
 
-static void clear(desk *d)
+static void clear(workspace *d)
 {
     poise_solver_destroy(d->solver);
     poise_objective_destroy(d->objective);
@@ -456,7 +456,7 @@ static void clear(desk *d)
     free(d->q);
 }
 
-static poise_solver_options make_options(const desk *d)
+static poise_solver_options make_options(const workspace *d)
 {
     poise_solver_options options = poise_solver_options_default();
     options.method = d->run->method;
@@ -480,9 +480,9 @@ static poise_solver_options make_options(const desk *d)
     return options;
 }
 
-static bool set_up(const hessian_study *study, const hessian_run *run, desk *d)
+static bool set_up(const hessian_study *study, const hessian_run *run, workspace *d)
 {
-    *d = (desk){.study = study, .run = run};
+    *d = (workspace){.study = study, .run = run};
     d->trace = calloc((size_t)run->max_iterations + 1, sizeof *d->trace);
     d->history = calloc((size_t)run->max_iterations + 1, sizeof *d->history);
     d->q = calloc((size_t)study->task.nq + 1, sizeof *d->q);
@@ -501,7 +501,7 @@ static bool set_up(const hessian_study *study, const hessian_run *run, desk *d)
 }
 
 // A solver of the paper, with a report and a trace of what the experiments look at.
-static poise_status solve_as_paper(desk *d, poise_report *report)
+static poise_status solve_as_paper(workspace *d, poise_report *report)
 {
     paper_problem problem = {.objective = d->objective,
                              .n = d->study->task.nq,
@@ -526,7 +526,7 @@ static poise_status solve_as_paper(desk *d, poise_report *report)
 }
 
 // Solve a frame from d->q. Returns nanoseconds; negative on failure.
-static double solve(desk *d, poise_solver *solver, int frame, poise_report *report)
+static double solve(workspace *d, poise_solver *solver, int frame, poise_report *report)
 {
     hdm05_goals(&d->study->task, frame, HDM05_OWN_PLACES, d->goals);
     double before = d->run->now ? d->run->now() : 0.0;
@@ -539,13 +539,13 @@ static double solve(desk *d, poise_solver *solver, int frame, poise_report *repo
 }
 
 // The distance of a marker after the last solve.
-static double distance(desk *d, int marker)
+static double distance(workspace *d, int marker)
 {
     return d->solver ? poise_solver_goal_error(d->solver, marker).error
                      : poise_objective_goal_error(d->objective, marker).error;
 }
 
-static void start_at(const desk *d, int frame, bool from_zero)
+static void start_at(const workspace *d, int frame, bool from_zero)
 {
     const hdm05_task *task = &d->study->task;
     if (from_zero) {
@@ -559,7 +559,7 @@ static void start_at(const desk *d, int frame, bool from_zero)
 
 bool hessian_curve(const hessian_study *study, const hessian_run *run, int frame, bool from_zero, double *f, int *count)
 {
-    desk d;
+    workspace d;
     poise_report report;
     if (!set_up(study, run, &d)) {
         return false;
@@ -577,7 +577,7 @@ bool hessian_curve(const hessian_study *study, const hessian_run *run, int frame
     return works;
 }
 
-static bool add_frame(desk *d, int frame, hessian_sums *sums)
+static bool add_frame(workspace *d, int frame, hessian_sums *sums)
 {
     poise_report report;
     double time = solve(d, d->solver, frame, &report);
@@ -602,7 +602,7 @@ static bool add_frame(desk *d, int frame, hessian_sums *sums)
 
 bool hessian_frames(const hessian_study *study, const hessian_run *run, int every, hessian_sums *sums)
 {
-    desk d;
+    workspace d;
     *sums = (hessian_sums){.frames = 0};
     if (!set_up(study, run, &d)) {
         return false;
@@ -618,7 +618,7 @@ bool hessian_frames(const hessian_study *study, const hessian_run *run, int ever
 
 bool hessian_listed(const hessian_study *study, const hessian_run *run, const int *frames, int count, hessian_sums *sums)
 {
-    desk d;
+    workspace d;
     *sums = (hessian_sums){.frames = 0};
     if (!set_up(study, run, &d)) {
         return false;
@@ -634,7 +634,7 @@ bool hessian_listed(const hessian_study *study, const hessian_run *run, const in
 }
 
 // The first frame from far off.
-static bool start_cold(desk *d, hessian_sums *sums)
+static bool start_cold(workspace *d, hessian_sums *sums)
 {
     poise_solver_options options = make_options(d);
     poise_solver *cold;
@@ -655,7 +655,7 @@ static bool start_cold(desk *d, hessian_sums *sums)
 bool hessian_sequence(const hessian_study *study, const hessian_run *run, hessian_first first, int pieces, int frames,
                       hessian_sums *sums)
 {
-    desk d;
+    workspace d;
     *sums = (hessian_sums){.frames = 0};
     if (!set_up(study, run, &d)) {
         return false;
@@ -678,8 +678,8 @@ bool hessian_sequence(const hessian_study *study, const hessian_run *run, hessia
 // ---- Two links -----------------------------------------------------------------------------------------------------------
 
 // The eigenvalues of [a b; b c] are (a + c)/2 -+ sqrt(((a - c)/2)^2 + b^2).
-static bool look_at(poise_objective *objective, const double *q, poise_definiteness *kind, double *f, double *smaller,
-                    double *larger)
+static bool measure_at(poise_objective *objective, const double *q, poise_definiteness *kind, double *f, double *smaller,
+                       double *larger)
 {
     double H[4], work[8];
     if (poise_objective_evaluate(objective, q, POISE_LEVEL_HESSIAN, NULL) != POISE_OK ||
@@ -705,7 +705,7 @@ bool hessian_map(double goal_x, int size, poise_definiteness *kind, double *f, d
                  poise_objective_set_goals(objective, &goal, 1, NULL) == POISE_OK;
     for (int i = 0; i < size * size && works; ++i) {
         double step = 2.0 * pi / (size - 1), q[2] = {-pi + step * (i / size), -pi + step * (i % size)};
-        works = look_at(objective, q, &kind[i], &f[i], &smaller[i], &larger[i]);
+        works = measure_at(objective, q, &kind[i], &f[i], &smaller[i], &larger[i]);
     }
     poise_objective_destroy(objective);
     poise_model_destroy(model);

@@ -23,7 +23,7 @@ typedef struct drawn_frame {
 } drawn_frame;
 
 // A figure seen from its left and front, without perspective: a recording's 28 degrees, our own motions 62 degrees off z.
-static void put_on_page(const hdm05_task *task, poise_vec3 p, poise_vec3 root, double *x, double *y)
+static void project(const hdm05_task *task, poise_vec3 p, poise_vec3 root, double *x, double *y)
 {
     const double c = task->is_recording ? 0.88 : 0.47, s = task->is_recording ? 0.47 : 0.88;
     *x = c * (p.x - root.x) + s * (p.z - root.z);
@@ -48,24 +48,23 @@ static void draw_frame(plot *p, int column, const drawn_frame *d)
     plot_line(p, (plot_style){.color = pale_grey, .width = 1.0}, floor_x, floor_y, 2, NULL);
     for (int i = 0; i < HDM05_MARKERS; ++i) { // what a marker hangs on
         poise_vec3 o = poise_kinematics_body_pose(task->kinematics, task->body[i]).position;
-        put_on_page(task, o, root, &x[2 * i], &y[2 * i]);
-        put_on_page(task, task->target[(size_t)d->frame * HDM05_MARKERS + (size_t)i], root, &x[2 * i + 1], &y[2 * i + 1]);
+        project(task, o, root, &x[2 * i], &y[2 * i]);
+        project(task, task->target[(size_t)d->frame * HDM05_MARKERS + (size_t)i], root, &x[2 * i + 1], &y[2 * i + 1]);
     }
     plot_segments(p, (plot_style){.color = "#b8cfe0", .width = 1.0}, x, y, HDM05_MARKERS, NULL);
     for (int b = 0; b < bodies && count < MOST; ++b) {
         int parent = poise_model_joint_info(task->model, b).parent;
         if (parent != POISE_WORLD) {
-            put_on_page(task, poise_kinematics_body_pose(task->kinematics, parent).position, root, &x[2 * count],
-                        &y[2 * count]);
-            put_on_page(task, poise_kinematics_body_pose(task->kinematics, b).position, root, &x[2 * count + 1],
-                        &y[2 * count + 1]);
+            project(task, poise_kinematics_body_pose(task->kinematics, parent).position, root, &x[2 * count], &y[2 * count]);
+            project(task, poise_kinematics_body_pose(task->kinematics, b).position, root, &x[2 * count + 1],
+                    &y[2 * count + 1]);
             count += 1;
         }
     }
     plot_segments(p, (plot_style){.color = PLOT_BLUE, .width = 4.0}, x, y, count, "bones");
     plot_points(p, (plot_style){.color = PLOT_BLUE, .size = 4.0}, x, y, 2 * count, NULL);
     for (int i = 0; i < HDM05_MARKERS; ++i) {
-        put_on_page(task, task->target[(size_t)d->frame * HDM05_MARKERS + (size_t)i], root, &x[i], &y[i]);
+        project(task, task->target[(size_t)d->frame * HDM05_MARKERS + (size_t)i], root, &x[i], &y[i]);
     }
     plot_points(p, (plot_style){.color = PLOT_RED, .size = 4.5}, x, y, HDM05_MARKERS, "markers");
 }
@@ -396,18 +395,18 @@ static const struct {
     {"tree2d", {0}, 3, {"left", "middle", "right"}, {-1.8, -0.5, 1.6}, {2.4, 3.2, 2.2}},
 };
 
-typedef struct bench {
+typedef struct planar_work {
     poise_model *model;
     poise_kinematics *kinematics;
     const double *start;
     poise_goal goals[PLANAR_TIPS];
     planar_run *run;
-} bench;
+} planar_work;
 
 // The model, its goals, and what hangs from what.
-static bool set_up(planar_skeleton skeleton, planar_run *run, bench *b)
+static bool set_up(planar_skeleton skeleton, planar_run *run, planar_work *b)
 {
-    *b = (bench){.run = run, .start = skeletons[skeleton].start};
+    *b = (planar_work){.run = run, .start = skeletons[skeleton].start};
     bool works = scene_create(skeletons[skeleton].scene, NULL, &b->model, NULL) == POISE_OK &&
                  poise_kinematics_create(b->model, NULL, &b->kinematics, NULL) == POISE_OK;
     run->joints = works ? poise_model_info(b->model).joints : 0;
@@ -439,7 +438,7 @@ static bool is_above(const planar_run *run, int j, int body)
 }
 
 // Add (p - t) . dp/dtheta_j of one tip to the gradient; returns |p - t|^2/2.
-static double look_at_tip(bench *b, int tip, double *gradient)
+static double add_tip(planar_work *b, int tip, double *gradient)
 {
     planar_run *run = b->run;
     const poise_goal *goal = &b->goals[tip];
@@ -461,7 +460,7 @@ static double look_at_tip(bench *b, int tip, double *gradient)
 }
 
 // Note where the skeleton is; returns E, with its gradient by the closed form.
-static double look(bench *b, const double *q, double *gradient)
+static double evaluate_at(planar_work *b, const double *q, double *gradient)
 {
     planar_run *run = b->run;
     double E = 0.0;
@@ -473,14 +472,14 @@ static double look(bench *b, const double *q, double *gradient)
         gradient[j] = 0.0;
     }
     for (int i = 0; i < run->tips; ++i) {
-        E += look_at_tip(b, i, gradient);
+        E += add_tip(b, i, gradient);
     }
     run->distance[run->count] = sqrt(2.0 * E);
     return E;
 }
 
 // theta - h gradient for a step that makes the energy fall enough; E and gradient at the new place.
-static void step(bench *b, planar_method method, double *h, double *E, double *q, double *gradient)
+static void step(planar_work *b, planar_method method, double *h, double *E, double *q, double *gradient)
 {
     double next[PLANAR_JOINTS], next_gradient[PLANAR_JOINTS], slope = 0.0, next_E;
     for (int j = 0; j < b->run->joints; ++j) {
@@ -492,7 +491,7 @@ static void step(bench *b, planar_method method, double *h, double *E, double *q
         for (int j = 0; j < b->run->joints; ++j) {
             next[j] = q[j] - *h * gradient[j];
         }
-        next_E = look(b, next, next_gradient);
+        next_E = evaluate_at(b, next, next_gradient);
     } while (method == PLANAR_LINE_SEARCH && next_E > *E - *h * slope / 3.0);
     *E = next_E;
     memcpy(q, next, (size_t)b->run->joints * sizeof *q);
@@ -500,7 +499,7 @@ static void step(bench *b, planar_method method, double *h, double *E, double *q
 }
 
 // The solver after `iterations` iterations from the start; without limits, which the notes do not have.
-static bool solve(const bench *b, int iterations, double *q)
+static bool solve(const planar_work *b, int iterations, double *q)
 {
     poise_solver_options options = poise_solver_options_default();
     poise_solver *solver;
@@ -518,16 +517,16 @@ static bool solve(const bench *b, int iterations, double *q)
 
 bool planar_descend(planar_skeleton skeleton, planar_method method, planar_run *run)
 {
-    bench b;
+    planar_work b;
     double q[PLANAR_JOINTS], gradient[PLANAR_JOINTS], h = 1.0;
     bool works = set_up(skeleton, run, &b);
     memcpy(q, b.start, sizeof q);
-    double E = works ? look(&b, q, gradient) : 0.0;
+    double E = works ? evaluate_at(&b, q, gradient) : 0.0;
     run->count = works ? 1 : 0;
     while (works && run->distance[run->count - 1] > 1e-6 && run->count <= PLANAR_MOST) {
         if (method == PLANAR_AUTO) {
             works = solve(&b, run->count, q);
-            look(&b, q, gradient);
+            evaluate_at(&b, q, gradient);
         } else {
             step(&b, method, &h, &E, q, gradient);
         }

@@ -175,10 +175,10 @@ TEST(stretches_take_every_posture_at_every_orientation_in_order)
     ck_assert_int_eq(evaluate_problem_create(1, &options, EVALUATE_YXZ, 2, &problem), POISE_OK);
     int64_t posture = 0, orientation = 0, expected = 0;
     for (int64_t from = 3; from < 9; from += 4) {
-        evaluate_stretch part = {.problem = problem, .from = from, .to = from + 4, .is_whole = true};
-        ck_assert_int_eq(evaluate_stretch_count(&part), 4 * problem->orientation_count);
-        for (int64_t i = 0; i < evaluate_stretch_count(&part); ++i, ++expected) {
-            evaluate_stretch_at(&part, i, &posture, &orientation);
+        evaluate_range part = {.problem = problem, .from = from, .to = from + 4, .is_whole = true};
+        ck_assert_int_eq(evaluate_range_count(&part), 4 * problem->orientation_count);
+        for (int64_t i = 0; i < evaluate_range_count(&part); ++i, ++expected) {
+            evaluate_range_at(&part, i, &posture, &orientation);
             ck_assert_int_eq((posture - 3) * problem->orientation_count + orientation, expected);
             ck_assert(orientation >= 0 && orientation < problem->orientation_count);
         }
@@ -192,11 +192,11 @@ TEST(stretches_of_a_random_sample_take_one_draw_in_so_many)
     poise_erik_options options = poise_erik_options_default();
     evaluate_problem *problem;
     ck_assert_int_eq(evaluate_problem_create(1, &options, EVALUATE_YXZ, 2, &problem), POISE_OK);
-    evaluate_stretch part = {.problem = problem, .from = 20, .to = 50, .stride = 7, .seed = 5};
-    ck_assert_int_eq(evaluate_stretch_count(&part), 30);
+    evaluate_range part = {.problem = problem, .from = 20, .to = 50, .stride = 7, .seed = 5};
+    ck_assert_int_eq(evaluate_range_count(&part), 30);
     for (int64_t i = 0; i < 30; ++i) {
         int64_t posture, orientation, drawn[2];
-        evaluate_stretch_at(&part, i, &posture, &orientation);
+        evaluate_range_at(&part, i, &posture, &orientation);
         evaluate_draw(problem, 5, (20 + i) * 7, &drawn[0], &drawn[1]);
         ck_assert(posture == drawn[0] && orientation == drawn[1]);
     }

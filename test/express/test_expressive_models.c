@@ -360,9 +360,9 @@ TEST(patterns_bend_links_as_much_as_the_posture_does)
         scene_random_configuration(&random, c.model, there);
         find_candidates(&c, posture, there);
         for (int i = 0; i < c.e->found_count; ++i) {
-            pz_candidate unpaid = c.e->found[i];
-            unpaid.joint = unpaid.second = -1;
-            pz_expressive_place(c.e, &unpaid, q);
+            pz_candidate uncompensated = c.e->found[i];
+            uncompensated.joint = uncompensated.second = -1;
+            pz_expressive_place(c.e, &uncompensated, q);
             for (int k = 1; k < chain->count - 1; ++k) {
                 const pz_link *link = &chain->links[k];
                 double angle = q[link->q], was = posture[link->q];
