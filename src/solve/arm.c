@@ -1,14 +1,14 @@
 // A pose goal on an arm, from start to answer. The file is in the order in which a solve goes:
 //
-//   the chain          a normal form of its own, without the rest of the model
-//   the problem        is this one for an arm? The target in the frame of the chain's first joint
+//   the chain              a normal form of its own, without the rest of the model
+//   the problem            is this one for an arm? The target in the frame of the chain's first joint
 //   where searches begin   at the caller's start, then at entries of a table, then along an even sequence
-//   one search         for a zero of the pose error: Gauss-Newton (arm_kernel.h); what comes near one is finished by descent with
-//                      exact second derivatives (arm_descent.h)
-//   beyond the limits  where all searches missed: zeros without limits, brought inside
-//   the closest pose   by descent, from the best ends
-//   the answer         hinges turned back, errors and cost into the report; what is called the closest is doubted once more
-//   all solutions      the same, each kept that differs from those before
+//   one search             for a zero of the pose error: Gauss-Newton (arm_kernel.h); what comes near one is finished by
+//                          descent with exact second derivatives (arm_descent.h)
+//   beyond the limits      where all searches missed: zeros without limits, brought inside
+//   the closest pose       by descent, from the best ends
+//   the answer             hinges turned back, errors and cost into the report; what is called the closest is doubted once more
+//   all solutions          the same, each kept that differs from those before
 //
 // A batch does the same for many problems, whose searches run side by side (batch/arm_lanes.c).
 #include "num/trig.h"
@@ -391,7 +391,7 @@ bool pz_arm_prepare(poise_solver *solver, pz_arm *arm, pz_arm_call *call)
 
 // ---- Where searches begin ------------------------------------------------------------------------------------------------
 
-// First the caller's start, then entries of a table, near the target, then an even sequence over the limits .
+// First the caller's start, then entries of a table, near the target, then an even sequence over the limits.
 //
 // Turning the first joint turns the whole arm about its axis, and turning the last one changes nothing but the angle about
 // its own: both are solved for in closed form, so that the table only has to cover what is left, four dimensions of the
@@ -1097,8 +1097,8 @@ static bool has_turned_far(const pz_arm_chain *chain, const double *q_start, con
     return far > 0;
 }
 
-// Hinges that are a whole turn from the start, only because next to it they would be a little beyond a limit, are set_configuration at
-// that limit in q, and held on its side in `run`. False: there are none.
+// Hinges that are a whole turn from the start, only because next to it they would be a little beyond a limit, are
+// put at that limit in q, and held on its side in `run`. False: there are none.
 static bool clamp_to_near_limits(const pz_arm_chain *chain, const double *q_start, double *q, pz_arm_run *run)
 {
     bool are_there = false;
@@ -1133,8 +1133,8 @@ static void stay_at_limits(poise_solver *solver, pz_arm_call *call)
     }
 }
 
-// A pose is called the closest where none that meets the goal was missed, as far as was looked: not where limits alone are in
-// the way, between which there may be one, nor so near the goal that ends of searches look like it.
+// A pose is called the closest where none that meets the goal was missed, as far as was looked: not where limits alone are
+// in the way, between which there may be one, nor so near the goal that ends of searches look like it.
 static void doubt_closest(poise_solver *solver, const pz_arm_call *call)
 {
     bool is_near = call->reach == PZ_ARM_NOWHERE && !call->target.has_band && 0.5 * call->run.r + call->run.e < BESIDE_ZERO;
@@ -1144,8 +1144,8 @@ static void doubt_closest(poise_solver *solver, const pz_arm_call *call)
     }
 }
 
-// The descent stops where the gradient vanishes, which may be a saddle: the general method looks for a way out of it, and goes
-// on from there. Again where a limit is hardly pushed against, and a second look leads down from it.
+// The descent stops where the gradient vanishes, which may be a saddle: the general method looks for a way out of it, and
+// goes on from there. Again where a limit is hardly pushed against, and a second look leads down from it.
 static void arm_leave_saddle(poise_solver *solver)
 {
     size_t size = (size_t)solver->model->nq * sizeof *solver->q_try;

@@ -1,10 +1,10 @@
-// What an arm computes: forward sweep, error, columns of the Jacobian, the system of a step, limits, and the search for a zero
-// of the pose error that these make up. arm.c tells what is done with it.
+// What an arm computes: forward sweep, error, columns of the Jacobian, the system of a step, limits, and the search for a
+// zero of the pose error that these make up. arm.c tells what is done with it.
 //
 // One text over reals (num/real.h), compiled for one problem (arm.c), for one problem with a column of a frame in each
-// register (wide.c), for lanes (lanes_4.c and its like) and for a graphics processor (cuda/kernels/). All have the same bits. Functions
-// are inlined with a constant number of joints n where time counts; `slides` is a constant, too: false when all joints are
-// hinges.
+// register (wide.c), for lanes (lanes_4.c and its like) and for a graphics processor (cuda/kernels/). All have the same
+// bits. Functions are inlined with a constant number of joints n where time counts; `slides` is a constant, too: false when
+// all joints are hinges.
 //
 // The search is Gauss-Newton with a damping in proportion to the energy. With K the 6 x n matrix of columns [J_i ; a_i],
 // residuals [r ; v/kappa] and kappa = cos(phi/2), each step solves
@@ -642,8 +642,8 @@ PZ_INLINE void arm_keep_end(pz_arm_call *call)
 
 // ---- Several searches side by side ---------------------------------------------------------------------------------------
 //
-// One in each lane: what the engine of a batch (batch/arm_lanes.c) asks of the kernel of each width, and that kernel: the same
-// search for six hinges and more. Searches take their steps together, but begin and end one by one.
+// One in each lane: what the engine of a batch (batch/arm_lanes.c) asks of the kernel of each width, and that kernel: the
+// same search for six hinges and more. Searches take their steps together, but begin and end one by one.
 
 #define PZ_ARM_LANES_MOST 8
 

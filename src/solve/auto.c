@@ -1,10 +1,11 @@
 // AUTO: exact Newton where the Hessian is positive definite, Gauss-Newton elsewhere, one damping for both; and
 // LEVENBERG_MARQUARDT, which is its step without the exact Hessian.
 //
-// Each iteration of AUTO solves (H + lambda D) x = -g over the free dofs with the tree step, H exact if H + lambda D is positive
-// definite, else Gauss-Newton with the same lambda, which always is. Here are, in this order, the step with its metric D and the
-// active set of limits; the way out of a saddle; the loop: step, evaluate, judge. What is decided is in auto.h. A run ends with
-// an outcome and why; a system that rounding keeps from being solved is a step that failed, after which the damping grows.
+// Each iteration of AUTO solves (H + lambda D) x = -g over the free dofs with the tree step, H exact if H + lambda D is
+// positive definite, else Gauss-Newton with the same lambda, which always is. Here are, in this order, the step with its
+// metric D and the active set of limits; the way out of a saddle; the loop: step, evaluate, judge. What is decided is in
+// auto.h. A run ends with an outcome and why; a system that rounding keeps from being solved is a step that failed, after
+// which the damping grows.
 #include "solve/auto.h"
 
 #include "solve/arm.h"
@@ -213,8 +214,8 @@ static bool scale_direction(const poise_solver *solver, const pz_damped *d, doub
     return true;
 }
 
-// Hold the dofs that descent pushes against a bound. One that stands there without being pushed may leave it: inwards the cost
-// may bend down.
+// Hold the dofs that descent pushes against a bound. One that stands there without being pushed may leave it: inwards the
+// cost may bend down.
 static void hold_what_is_pushed(const poise_solver *solver, pz_damped *d)
 {
     double least = PUSHES * PUSHES * 2.0 * solver->at->cost;
@@ -283,8 +284,8 @@ static bool leave_tip(poise_solver *solver, const pz_damped *d)
     return false;
 }
 
-// Goals that tie branches together leave no tree on which negative curvature would be found, and bands of rotations have a kink
-// at half a turn.
+// Goals that tie branches together leave no tree on which negative curvature would be found, and bands of rotations have a
+// kink at half a turn.
 static bool hides_curvature(const poise_solver *solver)
 {
     bool found = false;

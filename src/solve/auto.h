@@ -1,5 +1,5 @@
-// AUTO: what it decides, as pure functions of a few numbers; then the damped Newton step that it repeats, and the body of its
-// loop.
+// AUTO: what it decides, as pure functions of a few numbers; then the damped Newton step that it repeats, and the body of
+// its loop.
 //
 // The loop (auto.c) calls the decisions, on every processor that it is compiled for; so do the lanes of a batch, which run
 // many loops side by side (batch/tree_lanes.c), and Levenberg-Marquardt, which shares the damping. Nothing is decided

@@ -1,5 +1,5 @@
-// What solving within constraints (constrained.c) is made of: constraints as rows of numbers, and quadratic programs over such
-// rows.
+// What solving within constraints (constrained.c) is made of: constraints as rows of numbers, and quadratic programs over
+// such rows.
 #ifndef PZ_SOLVE_CONSTRAINED_H
 #define PZ_SOLVE_CONSTRAINED_H
 

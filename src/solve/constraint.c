@@ -1,5 +1,5 @@
-// Constraints: names, what must be sound in them, and what they say about a point: rows, numbers that must be 0 or at least 0,
-// with their first and second derivatives (constrained.h has the formulas).
+// Constraints: names, what must be sound in them, and what they say about a point: rows, numbers that must be 0 or at least
+// 0, with their first and second derivatives (constrained.h has the formulas).
 #include "solve/constrained.h"
 
 #include "base/error.h"

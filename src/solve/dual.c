@@ -1,5 +1,5 @@
-// Quadratic programs with few active rows, solved in the dual: the factor of M from the leaves, then the active set. constrained.h
-// has the problem and the idea. Rows that contradict those in use are left out, which pz_dual_left_out tells.
+// Quadratic programs with few active rows, solved in the dual: the factor of M from the leaves, then the active set.
+// constrained.h has the problem and the idea. Rows that contradict those in use are left out, which pz_dual_left_out tells.
 #include "solve/constrained.h"
 
 #include "num/dense.h"

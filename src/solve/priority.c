@@ -1,9 +1,9 @@
 // Methods over residual rows. PRIORITY is the one with any number of strict levels, by goal.priority, 0 first.
 //
-// Every goal is a residual r with the Jacobian J (goal/goal.h). A method over rows says which goals form a level and how to step
-// for one level; the rest is shared, and here: the rows of the levels and their factors; the damped inverse, which is PRIORITY's
-// step; the step for all levels within limits; which steps are taken; the run. A run ends where no level can be improved without
-// one above becoming worse (POISE_WHY_LEVELS), or as every method does (step.c).
+// Every goal is a residual r with the Jacobian J (goal/goal.h). A method over rows says which goals form a level and how to
+// step for one level; the rest is shared, and here: the rows of the levels and their factors; the damped inverse, which is
+// PRIORITY's step; the step for all levels within limits; which steps are taken; the run. A run ends where no level can be
+// improved without one above becoming worse (POISE_WHY_LEVELS), or as every method does (step.c).
 #include "solve/priority.h"
 
 #include "base/error.h"
@@ -354,11 +354,11 @@ static bool rows_factor(pz_rows *rows, const pz_level *level)
 // damping bounds the step there as it does at other singularities.
 //
 // x_l - x_l-1 lies in the range of P_l however much it is damped, so J_m x does not change for the levels m above l. What
-// remains is the curvature of finite steps, which the frame below takes back before a step counts: from step to step the costs of
-// the levels fall in the order of the dictionary, and the cost of the sum may rise.
+// remains is the curvature of finite steps, which the frame below takes back before a step counts: from step to step the
+// costs of the levels fall in the order of the dictionary, and the cost of the sum may rise.
 //
-// **The damped inverse.** x = J^T (J J^T + lambda^2 I)^-1 e minimises |J x - e|^2 + lambda^2 |x|^2 (C. Wampler 1986; Y. Nakamura &
-// H. Hanafusa 1986). With J = sum s_k u_k v_k^T:
+// **The damped inverse.** x = J^T (J J^T + lambda^2 I)^-1 e minimises |J x - e|^2 + lambda^2 |x|^2 (C. Wampler 1986; Y.
+// Nakamura & H. Hanafusa 1986). With J = sum s_k u_k v_k^T:
 //
 //   x = sum_k s_k/(s_k^2 + lambda^2) (u_k . e) v_k         (Ribeiro & Paiva 2019, eq. 9 and 10)
 //

@@ -1,4 +1,5 @@
-// Methods over residual rows of the goals, level by level: PRIORITY, and the frame of those that engines from outside step with.
+// Methods over residual rows of the goals, level by level: PRIORITY, and the frame of those that engines from outside step
+// with.
 //
 // Every goal is a residual r with the Jacobian J (goal/goal.h). A method over rows says which goals form a level and how to
 // step for one level; the rest is shared: limits, strict levels, backtracking, stopping. Most methods have one level only.

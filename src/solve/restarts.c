@@ -1,7 +1,7 @@
-// The engine of all that is neither an arm nor tips: the method from the caller's start and, while goals are missed, from one
-// start after the other. What a start is made of comes first: the root laid onto the markers, and configurations for restarts. Then
-// what is tried when restarts end in what seems to be the closest: answers at the limits, from beyond them. The search itself
-// is at the end. Whoever fails leaves the best end in q_best, and says how it ended in the report.
+// The engine of all that is neither an arm nor tips: the method from the caller's start and, while goals are missed, from
+// one start after the other. What a start is made of comes first: the root laid onto the markers, and configurations for
+// restarts. Then what is tried when restarts end in what seems to be the closest: answers at the limits, from beyond them.
+// The search itself is at the end. Whoever fails leaves the best end in q_best, and says how it ended in the report.
 #include "num/rotation.h"
 #include "solve/solver.h"
 
@@ -250,10 +250,10 @@ void pz_solve_start(poise_solver *s, int run, bool is_anywhere)
 //
 // Answers at the limits, where restarts have missed: what arms do (arm.c), for goals of all kinds on all models.
 //
-// A run clamps joints on its way, so that an answer with several joints at their limits is found from few starts only. Without
-// limits one is found from most. It is brought inside: hinges by whole turns as near to the middle of their interval as they
-// come, what is still outside to its limit. By turns a run without limits and the next clamping come to where the answers
-// meet the limits, if they converge (von Neumann's alternating projections), and a run within the limits ends there.
+// A run clamps joints on its way, so that an answer with several joints at their limits is found from few starts only.
+// Without limits one is found from most. It is brought inside: hinges by whole turns as near to the middle of their interval
+// as they come, what is still outside to its limit. By turns a run without limits and the next clamping come to where the
+// answers meet the limits, if they converge (von Neumann's alternating projections), and a run within the limits ends there.
 //
 // Where goals are met without limits, and never within, an answer may have been missed: nothing is called the closest then.
 

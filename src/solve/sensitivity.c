@@ -1,6 +1,6 @@
-// Derivatives of an answer q to goals with the parameters p: the implicit function theorem, H dq = -d2f/dq dp, over the factor
-// of the tree, H = L^T D L on the coordinates that no limit holds (goal/hessian.c). One POSE that is met has a shorter way
-// (sensitivity_pose.c); a factor with small pivots is done again by one that tells what goals leave open.
+// Derivatives of an answer q to goals with the parameters p: the implicit function theorem, H dq = -d2f/dq dp, over the
+// factor of the tree, H = L^T D L on the coordinates that no limit holds (goal/hessian.c). One POSE that is met has a
+// shorter way (sensitivity_pose.c); a factor with small pivots is done again by one that tells what goals leave open.
 //
 // **Swings** at an active edge of their ellipse move along it: with its normal n and the part kappa W that the curvature of
 // the edge adds (step.c) the block of the two coordinates becomes H + kappa W + sigma n n^T, sigma so large that

@@ -1,6 +1,6 @@
-// What sensitivity_pose.c computes, in every form: the factor of J J^T at an answer that meets its POSE, and dL/dx = (J J^T)^-1 J
-// dL/dq of arms, for one answer with a column of a frame to a register (REAL_PACKED) and for several in lanes. To be included
-// once by a source that says what it is compiled for.
+// What sensitivity_pose.c computes, in every form: the factor of J J^T at an answer that meets its POSE, and dL/dx = (J
+// J^T)^-1 J dL/dq of arms, for one answer with a column of a frame to a register (REAL_PACKED) and for several in lanes. To
+// be included once by a source that says what it is compiled for.
 //
 // World axes, lengths over L = chain.unit, from the origin of the chain's base: J = [L J' ; a], so that the part of dL/dx
 // that belongs to the translation comes out times L.

@@ -155,8 +155,8 @@ void pz_pose_forward(const poise_sensitivity *s, const double *dx, double *dq)
 
 // ---- Many answers --------------------------------------------------------------------------------------------------------
 //
-// Those that meet their target go the short way, those of an arm of hinges several side by side, one in each lane; the others go
-// the way of all goals.
+// Those that meet their target go the short way, those of an arm of hinges several side by side, one in each lane; the
+// others go the way of all goals.
 
 enum { MANY = 16, MOST_LANES = 8 }; // MANY: answers from which on lanes are worth it
 

@@ -6,8 +6,8 @@
 //   certify    is what is called the closest that, as far as can be seen (certify.c)?
 //   answer     the configuration within its limits, and the report, which is filled here
 //
-// The entries are at the end. poise_solve_within has a frame of its own around this one (constrained.c); a batch does the same
-// for many problems at once (batch/).
+// The entries are at the end. poise_solve_within has a frame of its own around this one (constrained.c); a batch does the
+// same for many problems at once (batch/).
 #include "base/error.h"
 #include "model/model.h"
 #include "solve/arm.h"
@@ -118,15 +118,16 @@ poise_status pz_solve_begin_at(poise_solver *s, const poise_goal *goals, int cou
 
 bool pz_solver_arrive(poise_solver *s, double cost, pz_end *end)
 {
-    poise_report *report = &s->answer->report;
+    double *start_cost = &s->answer->report.start_cost;
+    bool is_first = *start_cost != *start_cost; // NAN until it is known
     s->iterations_left = s->options.max_iterations;
     pz_accept(s);
     if (!is_finite(cost)) {
-        report->start_cost = report->start_cost != report->start_cost ? INFINITY : report->start_cost;
+        *start_cost = is_first ? INFINITY : *start_cost;
         *end = (pz_end){POISE_OUTCOME_STALLED, POISE_WHY_OVERFLOW};
         return false;
     }
-    report->start_cost = report->start_cost != report->start_cost ? s->at->cost : report->start_cost;
+    *start_cost = is_first ? s->at->cost : *start_cost;
     pz_refresh_diagonal(s);
     if (s->iterations_left == 0) {
         *end = (pz_end){POISE_OUTCOME_BUDGET, POISE_WHY_NO_ITERATIONS};

@@ -1,7 +1,7 @@
 // A solver: its options, the method that they choose, its memory, and what each dof may do.
 //
-// Options are refused with the rule that they break. A method is a row of functions: those of the solver's own are in auto.c and
-// priority.c, one more is a line of `own`; those of an engine from outside go through the door that is here, too.
+// Options are refused with the rule that they break. A method is a row of functions: those of the solver's own are in auto.c
+// and priority.c, one more is a line of `own`; those of an engine from outside go through the door that is here, too.
 #include "base/error.h"
 #include "model/model.h"
 #include "num/dense.h"

@@ -1,8 +1,8 @@
 // What every method works with: a problem at a point, steps within limits, when to stop, what to report.
 //
-// A method is a row: how much scratch memory it wants and a function that improves solver->at until it is done. Those of this
-// library are in auto.c and priority.c; solver.c has the table, and serves engines from outside. All use the functions below for
-// what methods share, so that they stop, count and respect limits alike.
+// A method is a row: how much scratch memory it wants and a function that improves solver->at until it is done. Those of
+// this library are in auto.c and priority.c; solver.c has the table, and serves engines from outside. All use the functions
+// below for what methods share, so that they stop, count and respect limits alike.
 #ifndef PZ_SOLVE_SOLVER_H
 #define PZ_SOLVE_SOLVER_H
 
@@ -40,7 +40,8 @@ static inline pz_end pz_closest(const poise_goal *goals, int count)
     return (pz_end){POISE_OUTCOME_CLOSEST, why};
 }
 
-// What is to be solved: constant while it is searched. A part of several goals (tips.c) and a lane of a batch have their own.
+// What is to be solved: constant while it is searched. A part of several goals (tips.c) and a lane of a batch have their
+// own.
 typedef struct pz_problem {
     const poise_goal *goals;
     int goal_count;
@@ -146,8 +147,8 @@ poise_status pz_solve_begin_at(poise_solver *solver, const poise_goal *goals, in
 // The same as poise_solve does: the start is moved inside the limits.
 poise_status pz_solve_begin(poise_solver *solver, const poise_goal *goals, int count, const double *q, poise_error *error);
 
-// The same for a call of the caller's, whose problem has room for q_start. Several such calls, with goals of the same kind and
-// without constraints, may be under way at once: pz_solve_continue goes on with one of them.
+// The same for a call of the caller's, whose problem has room for q_start. Several such calls, with goals of the same kind
+// and without constraints, may be under way at once: pz_solve_continue goes on with one of them.
 poise_status pz_solve_begin_call(poise_solver *solver, pz_call *call, const poise_goal *goals, int count, const double *q,
                                  poise_error *error);
 void pz_solve_continue(poise_solver *solver, pz_call *call);

@@ -1,6 +1,6 @@
-// Goals at several tips, from start to answer: what goals and joints have to do with each other (the plan, which stays while goals
-// sit in the same places), where limbs begin again, the search of a part, and part by part one report (tips.h says more). A part
-// that is missed ends in the closest pose by descent; the worst end of all parts is that of the whole.
+// Goals at several tips, from start to answer: what goals and joints have to do with each other (the plan, which stays while
+// goals sit in the same places), where limbs begin again, the search of a part, and part by part one report (tips.h says
+// more). A part that is missed ends in the closest pose by descent; the worst end of all parts is that of the whole.
 #include "solve/tips.h"
 
 #include "num/rotation.h"
@@ -207,8 +207,8 @@ static cloud tips_cloud_of(const poise_solver *s, const poise_kinematics *kin, d
     return c;
 }
 
-// Move a free root so that points and frames of the solver's goals, placed as in `kin`, lie nearest to their targets; L the unit
-// of length. False, with q as it was: there is no such root.
+// Move a free root so that points and frames of the solver's goals, placed as in `kin`, lie nearest to their targets; L the
+// unit of length. False, with q as it was: there is no such root.
 static bool align_root(const poise_solver *s, const poise_kinematics *kin, double unit, double *q)
 {
     quat turn;

@@ -1,5 +1,5 @@
-// POSITION goals on a tree, one problem to a lane: what the engine of a batch (batch/tree_lanes.c) and its kernels share, and the kernels, for
-// sources that define REAL_WIDTH (lanes_2.c and so on).
+// POSITION goals on a tree, one problem to a lane: what the engine of a batch (batch/tree_lanes.c) and its kernels share,
+// and the kernels, for sources that define REAL_WIDTH (lanes_2.c and so on).
 //
 // Every number of poise_objective and pz_tree_step that differs between problems becomes a register with one lane for each.
 // The engine holds what is decided problem by problem; kernels do the sweeps for all lanes at once. There is one point for
@@ -118,8 +118,8 @@ extern const pz_tree_kernels pz_tree_kernels_2, pz_tree_kernels_4, pz_tree_kerne
 //
 // A point and its derivatives by the forward sweep (kin/forward_kernel.h) and the sums of the goals (goal/sum_kernel.h), and
 // the damped Newton step by the texts that the step for one problem is made of (step_kernel.h,
-// solve/step_kernel.h). What is here for lanes alone: where numbers are kept, and forces made as the sweep goes, since an array
-// of them would not fit into the cache of eight problems.
+// solve/step_kernel.h). What is here for lanes alone: where numbers are kept, and forces made as the sweep goes, since an
+// array of them would not fit into the cache of eight problems.
 
 #define LANE_REALS(array) ((real *)t->array)
 #define LANE_MASKS(array) ((real_mask *)t->array)

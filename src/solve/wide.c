@@ -1,6 +1,6 @@
-// Kernels of one problem for processors with registers of four, where a column of a frame lies in one register: the search of
-// an arm with six hinges or more, the sweeps of the Newton step, and the derivative of an arm's answer. The bits are those of
-// plain code; model->is_wide says where these are called.
+// Kernels of one problem for processors with registers of four, where a column of a frame lies in one register: the search
+// of an arm with six hinges or more, the sweeps of the Newton step, and the derivative of an arm's answer. The bits are
+// those of plain code; model->is_wide says where these are called.
 #include "base/cpu.h"
 
 #if PZ_HAS_WIDE
