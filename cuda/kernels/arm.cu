@@ -13,7 +13,7 @@
 #include "lib/arm_fast.h"
 #include "lib/arm_world.h"
 
-#include "solve/arm_descent.h"
+#include "solve/arm_kernel.h"
 
 #include <limits.h>
 

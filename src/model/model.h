@@ -101,6 +101,12 @@ PZ_FN bool pz_step_is_turn(pz_step_kind kind)
     return kind <= PZ_TURN_Z;
 }
 
+// The axis x, y or z of a plain turn or slide: 0, 1, 2.
+PZ_FN int pz_step_axis(pz_step_kind kind)
+{
+    return (int)kind % 3;
+}
+
 PZ_FN bool pz_step_is_slide(pz_step_kind kind)
 {
     return kind >= PZ_SLIDE_X && kind <= PZ_SLIDE_Z;

@@ -4,7 +4,7 @@
 //   the problem            is this one for an arm? The target in the frame of the chain's first joint
 //   where searches begin   at the caller's start, then at entries of a table, then along an even sequence
 //   one search             for a zero of the pose error: Gauss-Newton (arm_kernel.h); what comes near one is finished by
-//                          descent with exact second derivatives (arm_descent.h)
+//                          descent with exact second derivatives
 //   beyond the limits      where all searches missed: zeros without limits, brought inside
 //   the closest pose       by descent, from the best ends
 //   the answer             hinges turned back, errors and cost into the report; what is called the closest is doubted once more
@@ -12,7 +12,7 @@
 //
 // A batch does the same for many problems, whose searches run side by side (batch/arm_lanes.c).
 #include "num/trig.h"
-#include "solve/arm_descent.h"
+#include "solve/arm_kernel.h"
 
 #define ALIKE        1e-3  // radians, or lengths over L: solutions are the same when no joint differs by more
 #define FARTHEST     1e300 // of the energy: nothing overflows on the way
@@ -164,7 +164,7 @@ bool pz_arm_chain_walk(const poise_model *model, const pz_box *box, const poise_
         if (!add_joint(model, box, joint, chain)) {
             return false;
         }
-        mat3 turn = axis_to_z((int)model->steps[joint->step_begin].kind % 3);
+        mat3 turn = axis_to_z(pz_step_axis(model->steps[joint->step_begin].kind));
         link.R = m3_mul(&link.R, &turn);
         if (chain->n == 1) {
             chain->base = link.R;

@@ -2,7 +2,7 @@
 //
 // A search looks for a configuration where the pose error is zero, from the caller's start and then from a fixed sequence
 // of others; a minimiser with exact second derivatives finishes where a search creeps, and finds the closest pose where
-// there is no zero. All of it is in arm.c; what a step computes is in arm_kernel.h and arm_descent.h, for every width.
+// there is no zero. All of it is in arm.c; what a step computes is in arm_kernel.h, for every width.
 //
 // Lengths in here are divided by L = chain.unit, so that one energy serves arms of every size. With d_k the columns of the
 // goal's frame, u_k those of its target, r the position error over L, phi the angle between the frames:

@@ -63,7 +63,7 @@ static bool turn_angles(const pz_step *steps, const mat3 *M, double *q)
         return false;
     }
     double angles[3];
-    euler_angles((int)steps[0].kind, (int)steps[1].kind, (int)steps[2].kind, M, angles);
+    euler_angles(pz_step_axis(steps[0].kind), pz_step_axis(steps[1].kind), pz_step_axis(steps[2].kind), M, angles);
     for (int i = 0; i < 3; ++i) {
         q[steps[i].q] = angles[i];
     }
