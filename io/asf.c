@@ -734,7 +734,7 @@ static poise_status read_asf(pz_input *input)
 }
 
 // ---- ASF: writing --------------------------------------------------------------------------------------------------------
-
+//
 // An ASF has one root, free in space, and bones that begin where their parent ends and turn about axes given in the world's
 // frame at rest. So a model's rest rotations go into the bones' axes, and a body whose children do not all begin at one
 // point is written as a bone of no length, with a bone "<child>.base" that does not move to each child.

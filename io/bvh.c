@@ -76,7 +76,7 @@ typedef struct bvh_motion {
 #define BVH_LIKELY 0.5 // from here on they are taken to
 
 // ---- Reading: the tree of joints -----------------------------------------------------------------------------------------
-
+//
 // The text is a tree of blocks, read with a cursor and the index of the joint that is open: no recursion, however deep.
 
 // ---- Names ---------------------------------------------------------------------------------------------------------------
@@ -358,7 +358,7 @@ static poise_status parse_hierarchy(bvh *file)
 }
 
 // ---- Reading: from joints with channels to a model -----------------------------------------------------------------------
-
+//
 // A joint's transform is its translation, then its rotations in the order of their channels, wherever the position channels
 // stand among them. So a joint is one joint of the model where a type holds these coordinates, and a chain of joints in one
 // place where none does:
@@ -748,7 +748,7 @@ static poise_status bvh_model(bvh *file, const double *first)
 }
 
 // ---- Reading: the rows of numbers ----------------------------------------------------------------------------------------
-
+//
 // A row is a line. Where the first line does not hold one number for each channel, numbers are taken one after the other,
 // wherever lines end. What is no finite number, or missing from a row, keeps the value of the frame before.
 
@@ -1046,7 +1046,7 @@ static poise_status read_bvh(pz_input *input)
 }
 
 // ---- Writing -------------------------------------------------------------------------------------------------------------
-
+//
 // A joint whose coordinates are those of BVH channels (turns about and slides along the axes of its own frame, which lies in
 // its parent's without a rotation) is written as it is, number by number. Every other joint gets three rotation channels in
 // the order Z X Y, and three position channels if it slides, computed from its pose in its parent's frame. Where one joint

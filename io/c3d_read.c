@@ -10,7 +10,7 @@
 #include <math.h>
 
 // ---- Header and parameters -----------------------------------------------------------------------------------------------
-
+//
 // A record of the parameter section:
 //
 //   length of its name (negative: locked)   1 byte; 0 ends the section

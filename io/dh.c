@@ -513,7 +513,7 @@ static poise_status read_dh(pz_input *input)
 }
 
 // ---- Writing: parameters from the geometry of a chain --------------------------------------------------------------------
-
+//
 // With a screw about z, Z = Rz(theta) Tz(d), and one about x, X = Tx(a) Rx(alpha), a chain of joints 1..n and its tip is
 //
 //   Z_0 X_0  Z_1(q_1) X_1  ...  Z_n(q_n) X_n  Z_n+1

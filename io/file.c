@@ -132,7 +132,7 @@ poise_retarget_task poise_retarget_of_files(const poise_file *motion, const pois
 }
 
 // ---- Which axis points up ------------------------------------------------------------------------------------------------
-
+//
 // What the file says counts. Most motion files say nothing: then the figure in it tells, standing at rest or in most of its
 // motion. Where there is no figure, a tree that can move freely lies flat on the ground: in the plane that it is thin across,
 // at rest and as it moves. Else it is as the format has it by custom.
@@ -686,7 +686,7 @@ static poise_status rescale(poise_file *file, poise_scale assumed, poise_scale s
 }
 
 // ---- Editing: Euler angles -----------------------------------------------------------------------------------------------
-
+//
 // A joint that changes keeps its frame; its axes frame becomes the identity. With parent pose P, offset O and body pose W
 //
 //   (P O)^-1 W = motion of the joint = translation, then Rx(a) Ry(b) Rz(c)

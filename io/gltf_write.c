@@ -506,7 +506,7 @@ static void gltf_put_buffer(gltf_writing *doc, bool embed)
 }
 
 // ---- A document that was read, with what changed -------------------------------------------------------------------------
-
+//
 // Written value by value as it was, but for these: all buffers become one; the animation that became the clip is written from
 // the clip, if that changed, with the channels that no joint has (weights, scales) as long as their times are still the
 // clip's; a clip that is another motion (file.motion) comes before all animations; nodes whose rest transform changed get the

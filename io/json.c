@@ -7,7 +7,7 @@
 #include <string.h>
 
 // ---- Parsing -------------------------------------------------------------------------------------------------------------
-
+//
 // One pass over the text. Values of the containers that are open lie on a stack; a container that closes takes its own from
 // there into memory of their exact size.
 

@@ -6,7 +6,7 @@
 #include "io/io_core.h"
 
 // ---- Values: strict, with the place of every value -----------------------------------------------------------------------
-
+//
 // Besides what the standard asks for: the outermost value is an object or an array, no object has a key twice, no text has a
 // zero in it, no number is too large for a double, nothing is nested deeper than PZ_JSON_DEPTH. All numbers are doubles,
 // rounded correctly whatever the locale: -0 stays -0, and whole numbers beyond 2^53 round like any other.
@@ -59,7 +59,7 @@ const pz_json_value *pz_json_element(const pz_json_value *array, size_t index); 
 const pz_json_value *pz_json_find(const pz_json_value *object, const char *key); // NULL when there is none
 
 // ---- Documents -----------------------------------------------------------------------------------------------------------
-
+//
 // **Reading.** A pz_item is a value and the way to it, so that a message can name it, `nodes[3].rotation`, and its line.
 // Items refer to the item they were taken from, which must stay alive; both live on the stack of the reader.
 //

@@ -32,7 +32,7 @@ typedef struct corner_list {
 } corner_list;
 
 // ---- Triangles from files ------------------------------------------------------------------------------------------------
-
+//
 //   STL, bytes   80 bytes, a count, and for each triangle a normal, three corners (float, little-endian) and 2 bytes
 //   STL, text    solid ... facet normal x y z  outer loop  vertex x y z (3 times)  endloop  endfacet ... endsolid
 //   OBJ          v x y z          a corner
@@ -177,7 +177,7 @@ static poise_status read_obj(pz_input *input, pz_scan scan, corner_list *list, c
 }
 
 // ---- COLLADA -------------------------------------------------------------------------------------------------------------
-
+//
 //   <asset><unit meter="0.01"/>                             of all lengths; <up_axis> is left aside: robots' files have z up
 //                                                           whatever it says, and so do the programs that show them
 //   <source id="P"><float_array> x y z x y z ...            points, the <accessor>'s stride apart
@@ -560,7 +560,7 @@ static poise_status mesh_read(pz_input *input, const void *bytes, size_t size, c
 }
 
 // ---- Convex hulls --------------------------------------------------------------------------------------------------------
-
+//
 // Convex hulls of collision geometry, exactly as it is: what a simulator collides. A cylinder and an ellipsoid become
 // polyhedra whose corners lie on them.
 

@@ -575,7 +575,7 @@ static poise_status body_named(mjcf *m, const pz_xml_node *node, const char *att
 }
 
 // ---- Joints of a body as a chain of the model's joints -------------------------------------------------------------------
-
+//
 // MuJoCo moves a body by its joints one after the other, each in the body's own frame as the ones before have left it:
 //
 //   pose of the body = pose of the parent body * pose * motion_1(q_1) * ... * motion_n(q_n)
@@ -1184,7 +1184,7 @@ static poise_status read_worlds(mjcf *m)
 }
 
 // ---- Loops of <equality> -------------------------------------------------------------------------------------------------
-
+//
 // connect   a point of body1, in its frame, is one with the point of body2 that is there in the configuration of the file
 // weld      body2 keeps the pose in body1's frame that `relpose` says or, without one, that the file draws
 //
@@ -1313,7 +1313,7 @@ static poise_status mjcf_read_loops(mjcf *m)
 }
 
 // ---- Keyframes as postures -----------------------------------------------------------------------------------------------
-
+//
 //   <keyframe><key name="home" qpos="0 0 0.8  1 0 0 0  0.1 -0.4 ..."/></keyframe>
 //
 // qpos has the numbers of all joints, body by body: 1 of a hinge or slide, 4 of a ball (w x y z), 7 of a free joint. What
@@ -1428,7 +1428,7 @@ typedef struct mjcf_pairs {
 } mjcf_pairs;
 
 // ---- Geoms: pairs --------------------------------------------------------------------------------------------------------
-
+//
 // Each first geom of pairs gets a bit that no geom of the file has, among what it is; its partners get the bit among what
 // they are kept apart from. Pairs with a partner that has its bit already share that one.
 
@@ -1804,7 +1804,7 @@ static poise_status read_excludes(mjcf *m)
 }
 
 // ---- Geoms: masses of bodies without <inertial> --------------------------------------------------------------------------
-
+//
 // By their geoms: volume times density, or what a geom says of itself.
 
 #define WATER 1000.0 // density of a geom that says nothing

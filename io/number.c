@@ -149,7 +149,7 @@ static int product10(uint64_t w, int q, u128 *product)
 }
 
 // ---- From decimals to doubles --------------------------------------------------------------------------------------------
-
+//
 // The first 19 digits make an integer w, so that the number is w 10^q or, with more digits, between w 10^q and (w + 1) 10^q.
 // Three ways to the nearest double, the next one where the one before cannot tell:
 //   - w and the power of ten are doubles: one rounded operation (Clinger 1990);

@@ -110,7 +110,7 @@ poise_status pz_setup_times(pz_setup *s, const pz_xml_node *node, double *start,
 }
 
 // ---- Tasks ---------------------------------------------------------------------------------------------------------------
-
+//
 // OpenSim minimises, over markers i that are seen and coordinate tasks c,
 //
 //   J = sum w_i |x_i - m_i|^2 / sum w_i  +  sum w_c (q_c - r_c)^2

@@ -555,7 +555,7 @@ static poise_status osim_function_in(osim *o, const pz_xml_node *node, poise_fun
 }
 
 // ---- Joints: where they sit, their coordinates, and their six axes -------------------------------------------------------
-
+//
 // | type             | axes                                                                      |
 // |------------------|---------------------------------------------------------------------------|
 // | CustomJoint      | <SpatialTransform>                                                        |
@@ -1065,7 +1065,7 @@ static poise_status osim_marker_set(osim *o)
 }
 
 // ---- From a document to a model ------------------------------------------------------------------------------------------
-
+//
 // | in the file                              | in the model                                                              |
 // |------------------------------------------|---------------------------------------------------------------------------|
 // | axis that is the coordinate itself       | REVOLUTE or PRISMATIC about +-u, slides before turns                      |

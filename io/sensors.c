@@ -9,7 +9,7 @@
 #include <string.h>
 
 // ---- Files: orientations as STO tables of quaternions, setups of the placer and of inverse kinematics --------------------
-
+//
 //   DataRate=100.000000
 //   DataType=Quaternion
 //   endheader
@@ -245,7 +245,7 @@ poise_status poise_sensor_setup_read(const void *bytes, size_t size, poise_senso
 }
 
 // ---- Placing and following -----------------------------------------------------------------------------------------------
-
+//
 //   R = turn of the heading about y * Rz(c) Ry(b) Rx(a) * row                         a sensor in the model's world
 //   heading: the angle between the base sensor's axis in the first row and x of its body, against the turn from x to it
 //   offset = R_body^T R of the first row

@@ -383,7 +383,7 @@ static void tell_narrowed(pz_input *input, pz_cause *cause, const pz_part *follo
                 turns ? " degrees" : "", shown(before.lower, unit), shown(before.upper, unit));
 }
 
-// Limits of followers hold together with those of their leaders (model_create.c), unless they are to be ignored.
+// Limits of followers hold together with those of their leaders (src/model/model.c), unless they are to be ignored.
 static void loosen_followers(pz_input *input, pz_part *parts, int count, span *left)
 {
     pz_cause causes[] = {{.what = "joints whose limits the joint they follow cannot meet"},
