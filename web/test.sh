@@ -1,7 +1,7 @@
 #!/bin/sh
-# Run the tests of the package in web/dist: test.sh REFERENCE SPEED, two programs of the native build (cmake/web.cmake).
+# Run the tests of the package in web/dist: test.sh REFERENCE, a program of the native build (cmake/web.cmake).
 set -eu
-reference=$1 speed=$2
+reference=$1
 cd "$(dirname "$0")"
 . ./tools.sh
 if [ ! -f dist/index.js ] || [ ! -x node_modules/.bin/tsc ]; then
@@ -10,4 +10,4 @@ if [ ! -f dist/index.js ] || [ ! -x node_modules/.bin/tsc ]; then
 fi
 node_modules/.bin/tsc -p test/tsconfig.json
 echo '{"type": "module"}' > ../build/web/package.json
-POISE_REFERENCE=$reference POISE_SPEED=$speed exec node --test ../build/web/test/
+POISE_REFERENCE=$reference exec node --test ../build/web/test/
