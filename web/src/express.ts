@@ -174,9 +174,9 @@ export class MotionFilter extends Handle {
             const list = keep(newStructs(module, 'poise_filter_joint', model.joints.length));
             module.call('poise_filter_joints', model.address, metres, list);
             return model.joints.map((_, i) => {
-                const at = list + i * layoutOf(module, 'poise_filter_joint').size;
-                const mode = filterModes[module.data.getInt32(memberAt(module, 'poise_filter_joint', at, 'mode'), true)]!;
-                const lengthUnit = module.data.getFloat64(memberAt(module, 'poise_filter_joint', at, 'length_unit'), true);
+                const at = list + i * layoutOf('poise_filter_joint').size;
+                const mode = filterModes[module.data.getInt32(memberAt('poise_filter_joint', at, 'mode'), true)]!;
+                const lengthUnit = module.data.getFloat64(memberAt('poise_filter_joint', at, 'length_unit'), true);
                 return { mode, lengthUnit };
             });
         });
