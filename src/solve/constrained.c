@@ -11,7 +11,7 @@
 //
 //   min f(q)   s.t.  c_i(q) >= 0,  h_j(q) = 0,  limits
 //
-// Each iteration solves a quadratic program (dual.h) for the step, with M the Hessian of the Lagrangian, damped, where
+// Each iteration solves a quadratic program (dual.c) for the step, with M the Hessian of the Lagrangian, damped, where
 // that is positive definite on the null space of the active rows A:
 //
 //   M = H_f - sum mu_i d2c_i + lambda D + sum over A of sigma J^T J          g = df/dq + sum over A of sigma c J

@@ -20,7 +20,7 @@ struct pz_constrained *pz_constrained_lay_out(const poise_solver *solver, pz_are
 //
 // beside what the tree adds for the torque A on a and -A on b. MASS: the centre of mass against a plane.
 //
-// Lengths of rows are in units of the model (packed_model.h), so that everything about them is the same whether the model is
+// Lengths of rows are in units of the model (model/model.h), so that everything about them is the same whether the model is
 // in metres or millimetres.
 
 #define PZ_ROW_NEAR  0.05 // rows of pairs that are farther apart than their margin and this are not looked at

@@ -114,7 +114,7 @@ poise_status pz_solve_begin_at(poise_solver *s, const poise_goal *goals, int cou
     return begin_call(s, &s->own, goals, count, q, error);
 }
 
-// ---- One run of the method -----------------------------------------------------------------------------------------------
+// ---- Search --------------------------------------------------------------------------------------------------------------
 
 bool pz_solver_arrive(poise_solver *s, double cost, pz_end *end)
 {
@@ -142,6 +142,31 @@ pz_end pz_solver_run_from(poise_solver *s, const double *q)
     pz_end end;
     double cost = pz_try(s, q, POISE_LEVEL_HESSIAN);
     return pz_solver_arrive(s, cost, &end) ? s->row->run(s) : end;
+}
+
+static bool search_arm(poise_solver *s)
+{
+    return pz_arm_solve(s, s->arm);
+}
+
+// Who searches: the first engine that serves the goals; the last serves all. One more is a row here and a file beside arm.c.
+// False: it does not, and nothing was done.
+static const struct engine {
+    bool (*search)(poise_solver *solver);
+    bool is_certified; // its answers need no other look, but where tolerances put kinks into the cost
+} engines[] = {
+    {search_arm, true},
+    {pz_tips_solve, false},
+    {pz_search_from_starts, false},
+};
+
+static const struct engine *search(poise_solver *s)
+{
+    const struct engine *engine = engines;
+    while (!engine->search(s)) {
+        engine += 1;
+    }
+    return engine;
 }
 
 // ---- Answer --------------------------------------------------------------------------------------------------------------
@@ -373,21 +398,6 @@ const char *poise_why_text(poise_why why)
 
 // ---- Entries -------------------------------------------------------------------------------------------------------------
 
-static bool search_arm(poise_solver *s)
-{
-    return pz_arm_solve(s, s->arm);
-}
-
-// Who searches: the first engine that serves the goals. False: it does not, and nothing was done.
-static const struct engine {
-    bool (*search)(poise_solver *solver);
-    bool is_certified; // its answers need no other look, but where tolerances put kinks into the cost
-} engines[] = {
-    {search_arm, true},
-    {pz_tips_solve, false},
-    {pz_search_from_starts, false},
-};
-
 poise_status poise_solve(poise_solver *solver, const poise_goal *goals, int count, double *q, poise_report *report,
                          poise_error *error)
 {
@@ -398,10 +408,7 @@ poise_status poise_solve(poise_solver *solver, const poise_goal *goals, int coun
     if (status != POISE_OK) {
         return status;
     }
-    const struct engine *engine = engines;
-    while (!engine->search(solver)) {
-        engine += 1;
-    }
+    const struct engine *engine = search(solver);
     pz_solve_end(solver, q, NULL);
     if (!engine->is_certified || pz_has_tolerances(solver->problem->goals, solver->problem->goal_count)) {
         pz_certify(solver);

@@ -301,7 +301,7 @@ typedef struct pz_tree_sweep {
 
 typedef pz_tree_sweep sweep;
 
-// groups_up and groups_down for processors with registers of four (tree_step_wide.c).
+// groups_up and groups_down for processors with registers of four (wide.c).
 int pz_tree_up_wide(pz_tree_step *t, const sweep *s);
 void pz_tree_down_wide(pz_tree_step *t, const sweep *s);
 

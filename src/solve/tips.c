@@ -62,165 +62,7 @@ bool pz_has_free_root(const poise_solver *solver)
     return is_free;
 }
 
-// ---- Draws ---------------------------------------------------------------------------------------------------------------
-
-// The dofs that move goals of `among`, and no others: the limb of a goal, or all of a problem.
-static bool is_moved_within(pz_goal_set moved, pz_goal_set among)
-{
-    return moved != 0 && (moved & ~among) == 0;
-}
-
-// A coordinate between its limits; beyond a turn of a hinge there is nothing new.
-static double draw_coordinate(const poise_solver *solver, int dof, double length, double share)
-{
-    const pz_box *box = &solver->box[dof];
-    double start = solver->problem->q_start[box->q], lower = box->lower, upper = box->upper;
-    double half = pz_axis_slides(solver->model, solver->model->dof_axis[dof]) ? length : PZ_PI;
-    bool has_lower = is_finite(lower), has_upper = is_finite(upper);
-    double first = has_lower ? lower : has_upper ? upper - 2.0 * half : start - half;
-    double span = has_lower && has_upper ? upper - lower : 2.0 * half;
-    return clamp(first + span * share, lower, upper);
-}
-
-// Swings with an ellipse: uniform in it.
-static void tips_draw_swings(const poise_solver *solver, const pz_goal_set *moves, pz_goal_set among, uint64_t *state,
-                             double *q)
-{
-    const poise_model *model = solver->model;
-    for (int k = 0; solver->has_swings && k < model->joint_count; ++k) {
-        const poise_joint *given = &model->given[k];
-        int dof = model->joints[k].v_begin;
-        const pz_box *box = &solver->box[dof];
-        if (given->type != POISE_JOINT_SWING_TWIST || !is_finite(given->swing[0]) || box[0].locked || box[1].locked ||
-            !is_moved_within(moves[dof], among)) {
-            continue;
-        }
-        double radius = sqrt(next_uniform(state)), sine, cosine;
-        pz_sincos(PZ_TWO_PI * next_uniform(state), &sine, &cosine);
-        q[box[0].q] = clamp(radius * cosine * given->swing[0], box[0].lower, box[0].upper);
-        q[box[1].q] = clamp(radius * sine * given->swing[1], box[1].lower, box[1].upper);
-    }
-}
-
-// The steps of joints that turn about all axes at once, by a vector within the ball of half a turn.
-static void draw_balls(const poise_solver *solver, const pz_goal_set *moves, pz_goal_set among, uint64_t *state,
-                       double *step)
-{
-    const poise_model *model = solver->model;
-    memset(step, 0, (size_t)model->nv * sizeof *step);
-    for (int s = pz_has_free_root(solver) ? model->joints[0].step_end : 0; s < model->step_count; ++s) {
-        int dof = model->axes[model->steps[s].axis].dof;
-        if (!model->steps[s].own || pz_step_nv(model->steps[s].kind) != 3 || !is_moved_within(moves[dof], among)) {
-            continue;
-        }
-        double z = 2.0 * next_uniform(state) - 1.0, across = sqrt(1.0 - z * z), sine, cosine;
-        pz_sincos(PZ_TWO_PI * next_uniform(state), &sine, &cosine);
-        double angle = PZ_PI * next_uniform(state);
-        step[dof] = angle * across * cosine;
-        step[dof + 1] = angle * across * sine;
-        step[dof + 2] = angle * z;
-    }
-}
-
-// Redraw coordinates, uniformly within the limits, where every goal that the dof moves is in `among`; the others keep their
-// value in q. Where there is no limit: within half a turn of the start, slides within `length` of it; ball joints turn from
-// the start by a vector of at most half a turn. A root that is free to move stays. solver->step is scratch.
-static void draw_limbs(poise_solver *solver, const pz_goal_set *moves, pz_goal_set among, double length, uint64_t state,
-                       double *q)
-{
-    const poise_model *model = solver->model;
-    double *turned = solver->trial->kin.q; // scratch: the next evaluation fills it
-    draw_balls(solver, moves, among, &state, solver->step);
-    pz_step_within(solver, solver->problem->q_start, solver->step, turned);
-    int first = pz_has_free_root(solver) ? model->joints[0].step_end : 0;
-    for (int s = first; s < model->step_count; ++s) {
-        const pz_step *step = &model->steps[s];
-        for (int i = 0; step->own && i < pz_step_nq(step->kind); ++i) {
-            int dof = model->axes[step->axis].dof + (pz_step_nv(step->kind) > i ? i : 0);
-            if (!is_moved_within(moves[dof], among)) {
-                continue;
-            }
-            bool is_ball = pz_step_nv(step->kind) == 3 && !is_finite(solver->box[dof].lower);
-            double share = next_uniform(&state);
-            q[step->q + i] = is_ball ? turned[step->q + i] : draw_coordinate(solver, dof, length, share);
-        }
-    }
-    tips_draw_swings(solver, moves, among, &state, q);
-}
-
-// ---- A free root laid onto the targets -----------------------------------------------------------------------------------
-//
-// The rotation B and the shift b = tm - B xm that bring points x nearest to t and directions d to u,
-//
-//   sum |B x + b - t|^2/L^2 + 1/2 sum |B d - u|^2 least:  tr(B S) largest,  S = sum (x - xm)(t - tm)^T/L^2 + 1/2 sum d u^T
-//
-// xm, tm the means over the points (Horn 1987, as in restarts.c). The columns of a POSE goal's frame are directions, so that
-// one of them is enough. What they leave open is settled by a light pull towards where the root is.
-
-typedef struct cloud {
-    int points;
-    vec3 x, t; // means
-    mat3 S;
-} cloud;
-
-static bool is_point(const poise_goal *goal)
-{
-    return (goal->kind == POISE_GOAL_POSITION || goal->kind == POISE_GOAL_POSE) && goal->weight > 0;
-}
-
-static void add_directions(const poise_kinematics *kin, const poise_goal *goal, mat3 *S)
-{
-    if (goal->kind == POISE_GOAL_DIRECTION) {
-        pz_add_pair(S, 0.5, pz_kin_direction(kin, goal->body, goal->axis), goal->direction);
-    }
-    bool turns = goal->kind == POISE_GOAL_ORIENTATION || (goal->kind == POISE_GOAL_POSE && goal->rotation_weight > 0);
-    if (turns) {
-        mat3 R = pz_kin_rotation(kin, goal->body), L = quat_matrix(goal->local.rotation);
-        mat3 d = m3_mul(&R, &L), u = quat_matrix(goal->target.rotation);
-        pz_add_pair(S, 0.5, d.x, u.x);
-        pz_add_pair(S, 0.5, d.y, u.y);
-        pz_add_pair(S, 0.5, d.z, u.z);
-    }
-}
-
-static cloud tips_cloud_of(const poise_solver *s, const poise_kinematics *kin, double unit)
-{
-    cloud c = {.S = {{PZ_TIPS_STAY, 0, 0}, {0, PZ_TIPS_STAY, 0}, {0, 0, PZ_TIPS_STAY}}};
-    for (int i = 0; i < s->problem->goal_count; ++i) {
-        if (is_point(&s->problem->goals[i])) {
-            c.points += 1;
-            c.x = v3_add(c.x, pz_kin_point(kin, s->problem->goals[i].body, s->problem->goals[i].local.position));
-            c.t = v3_add(c.t, pz_goal_target(kin, &s->problem->goals[i]));
-        }
-    }
-    double share = c.points > 0 ? 1.0 / c.points : 0.0;
-    c.x = v3_scale(c.x, share);
-    c.t = v3_scale(c.t, share);
-    for (int i = 0; i < s->problem->goal_count; ++i) {
-        const poise_goal *goal = &s->problem->goals[i];
-        if (is_point(goal)) {
-            pz_add_pair(&c.S, 1.0 / (unit * unit), v3_sub(pz_kin_point(kin, goal->body, goal->local.position), c.x),
-                        v3_sub(pz_goal_target(kin, goal), c.t));
-        }
-        add_directions(kin, goal, &c.S);
-    }
-    return c;
-}
-
-// Move a free root so that points and frames of the solver's goals, placed as in `kin`, lie nearest to their targets; L the
-// unit of length. False, with q as it was: there is no such root.
-static bool align_root(const poise_solver *s, const poise_kinematics *kin, double unit, double *q)
-{
-    quat turn;
-    if (!pz_has_free_root(s)) {
-        return false;
-    }
-    cloud c = tips_cloud_of(s, kin, unit);
-    turn = pz_best_quat(&c.S, 4, &turn) ? turn : (quat){0, 0, 0, 1};
-    return pz_place_root(s, kin, turn, c.x, c.t, q);
-}
-
-// ---- Which goals ---------------------------------------------------------------------------------------------------------
+// ---- Which goals are tips ------------------------------------------------------------------------------------------------
 
 // By what the kind uses: points are compared in length units but where an axis goes with them.
 static bool has_lengths(const poise_goal *goal)
@@ -443,6 +285,164 @@ static bool plan_for(poise_solver *solver, pz_tips *tips)
         tips->fits = make_plan(solver, tips);
     }
     return tips->fits;
+}
+
+// ---- Where limbs begin again ---------------------------------------------------------------------------------------------
+
+// The dofs that move goals of `among`, and no others: the limb of a goal, or all of a problem.
+static bool is_moved_within(pz_goal_set moved, pz_goal_set among)
+{
+    return moved != 0 && (moved & ~among) == 0;
+}
+
+// A coordinate between its limits; beyond a turn of a hinge there is nothing new.
+static double draw_coordinate(const poise_solver *solver, int dof, double length, double share)
+{
+    const pz_box *box = &solver->box[dof];
+    double start = solver->problem->q_start[box->q], lower = box->lower, upper = box->upper;
+    double half = pz_axis_slides(solver->model, solver->model->dof_axis[dof]) ? length : PZ_PI;
+    bool has_lower = is_finite(lower), has_upper = is_finite(upper);
+    double first = has_lower ? lower : has_upper ? upper - 2.0 * half : start - half;
+    double span = has_lower && has_upper ? upper - lower : 2.0 * half;
+    return clamp(first + span * share, lower, upper);
+}
+
+// Swings with an ellipse: uniform in it.
+static void tips_draw_swings(const poise_solver *solver, const pz_goal_set *moves, pz_goal_set among, uint64_t *state,
+                             double *q)
+{
+    const poise_model *model = solver->model;
+    for (int k = 0; solver->has_swings && k < model->joint_count; ++k) {
+        const poise_joint *given = &model->given[k];
+        int dof = model->joints[k].v_begin;
+        const pz_box *box = &solver->box[dof];
+        if (given->type != POISE_JOINT_SWING_TWIST || !is_finite(given->swing[0]) || box[0].locked || box[1].locked ||
+            !is_moved_within(moves[dof], among)) {
+            continue;
+        }
+        double radius = sqrt(next_uniform(state)), sine, cosine;
+        pz_sincos(PZ_TWO_PI * next_uniform(state), &sine, &cosine);
+        q[box[0].q] = clamp(radius * cosine * given->swing[0], box[0].lower, box[0].upper);
+        q[box[1].q] = clamp(radius * sine * given->swing[1], box[1].lower, box[1].upper);
+    }
+}
+
+// The steps of joints that turn about all axes at once, by a vector within the ball of half a turn.
+static void draw_balls(const poise_solver *solver, const pz_goal_set *moves, pz_goal_set among, uint64_t *state,
+                       double *step)
+{
+    const poise_model *model = solver->model;
+    memset(step, 0, (size_t)model->nv * sizeof *step);
+    for (int s = pz_has_free_root(solver) ? model->joints[0].step_end : 0; s < model->step_count; ++s) {
+        int dof = model->axes[model->steps[s].axis].dof;
+        if (!model->steps[s].own || pz_step_nv(model->steps[s].kind) != 3 || !is_moved_within(moves[dof], among)) {
+            continue;
+        }
+        double z = 2.0 * next_uniform(state) - 1.0, across = sqrt(1.0 - z * z), sine, cosine;
+        pz_sincos(PZ_TWO_PI * next_uniform(state), &sine, &cosine);
+        double angle = PZ_PI * next_uniform(state);
+        step[dof] = angle * across * cosine;
+        step[dof + 1] = angle * across * sine;
+        step[dof + 2] = angle * z;
+    }
+}
+
+// Redraw coordinates, uniformly within the limits, where every goal that the dof moves is in `among`; the others keep their
+// value in q. Where there is no limit: within half a turn of the start, slides within `length` of it; ball joints turn from
+// the start by a vector of at most half a turn. A root that is free to move stays. solver->step is scratch.
+static void draw_limbs(poise_solver *solver, const pz_goal_set *moves, pz_goal_set among, double length, uint64_t state,
+                       double *q)
+{
+    const poise_model *model = solver->model;
+    double *turned = solver->trial->kin.q; // scratch: the next evaluation fills it
+    draw_balls(solver, moves, among, &state, solver->step);
+    pz_step_within(solver, solver->problem->q_start, solver->step, turned);
+    int first = pz_has_free_root(solver) ? model->joints[0].step_end : 0;
+    for (int s = first; s < model->step_count; ++s) {
+        const pz_step *step = &model->steps[s];
+        for (int i = 0; step->own && i < pz_step_nq(step->kind); ++i) {
+            int dof = model->axes[step->axis].dof + (pz_step_nv(step->kind) > i ? i : 0);
+            if (!is_moved_within(moves[dof], among)) {
+                continue;
+            }
+            bool is_ball = pz_step_nv(step->kind) == 3 && !is_finite(solver->box[dof].lower);
+            double share = next_uniform(&state);
+            q[step->q + i] = is_ball ? turned[step->q + i] : draw_coordinate(solver, dof, length, share);
+        }
+    }
+    tips_draw_swings(solver, moves, among, &state, q);
+}
+
+// ---- A free root laid onto the targets -----------------------------------------------------------------------------------
+//
+// The rotation B and the shift b = tm - B xm that bring points x nearest to t and directions d to u,
+//
+//   sum |B x + b - t|^2/L^2 + 1/2 sum |B d - u|^2 least:  tr(B S) largest,  S = sum (x - xm)(t - tm)^T/L^2 + 1/2 sum d u^T
+//
+// xm, tm the means over the points (Horn 1987, as in restarts.c). The columns of a POSE goal's frame are directions, so that
+// one of them is enough. What they leave open is settled by a light pull towards where the root is.
+
+typedef struct cloud {
+    int points;
+    vec3 x, t; // means
+    mat3 S;
+} cloud;
+
+static bool is_point(const poise_goal *goal)
+{
+    return (goal->kind == POISE_GOAL_POSITION || goal->kind == POISE_GOAL_POSE) && goal->weight > 0;
+}
+
+static void add_directions(const poise_kinematics *kin, const poise_goal *goal, mat3 *S)
+{
+    if (goal->kind == POISE_GOAL_DIRECTION) {
+        pz_add_pair(S, 0.5, pz_kin_direction(kin, goal->body, goal->axis), goal->direction);
+    }
+    bool turns = goal->kind == POISE_GOAL_ORIENTATION || (goal->kind == POISE_GOAL_POSE && goal->rotation_weight > 0);
+    if (turns) {
+        mat3 R = pz_kin_rotation(kin, goal->body), L = quat_matrix(goal->local.rotation);
+        mat3 d = m3_mul(&R, &L), u = quat_matrix(goal->target.rotation);
+        pz_add_pair(S, 0.5, d.x, u.x);
+        pz_add_pair(S, 0.5, d.y, u.y);
+        pz_add_pair(S, 0.5, d.z, u.z);
+    }
+}
+
+static cloud tips_cloud_of(const poise_solver *s, const poise_kinematics *kin, double unit)
+{
+    cloud c = {.S = {{PZ_TIPS_STAY, 0, 0}, {0, PZ_TIPS_STAY, 0}, {0, 0, PZ_TIPS_STAY}}};
+    for (int i = 0; i < s->problem->goal_count; ++i) {
+        if (is_point(&s->problem->goals[i])) {
+            c.points += 1;
+            c.x = v3_add(c.x, pz_kin_point(kin, s->problem->goals[i].body, s->problem->goals[i].local.position));
+            c.t = v3_add(c.t, pz_goal_target(kin, &s->problem->goals[i]));
+        }
+    }
+    double share = c.points > 0 ? 1.0 / c.points : 0.0;
+    c.x = v3_scale(c.x, share);
+    c.t = v3_scale(c.t, share);
+    for (int i = 0; i < s->problem->goal_count; ++i) {
+        const poise_goal *goal = &s->problem->goals[i];
+        if (is_point(goal)) {
+            pz_add_pair(&c.S, 1.0 / (unit * unit), v3_sub(pz_kin_point(kin, goal->body, goal->local.position), c.x),
+                        v3_sub(pz_goal_target(kin, goal), c.t));
+        }
+        add_directions(kin, goal, &c.S);
+    }
+    return c;
+}
+
+// Move a free root so that points and frames of the solver's goals, placed as in `kin`, lie nearest to their targets; L the
+// unit of length. False, with q as it was: there is no such root.
+static bool align_root(const poise_solver *s, const poise_kinematics *kin, double unit, double *q)
+{
+    quat turn;
+    if (!pz_has_free_root(s)) {
+        return false;
+    }
+    cloud c = tips_cloud_of(s, kin, unit);
+    turn = pz_best_quat(&c.S, 4, &turn) ? turn : (quat){0, 0, 0, 1};
+    return pz_place_root(s, kin, turn, c.x, c.t, q);
 }
 
 // ---- The search of a part ------------------------------------------------------------------------------------------------

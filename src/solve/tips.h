@@ -40,7 +40,7 @@ static inline bool pz_is_single(pz_goal_set set)
     return set != 0 && (set & (set - 1)) == 0;
 }
 
-typedef struct pz_branch pz_branch; // tips_tree.h
+typedef struct pz_branch pz_branch; // tips_tree.c
 typedef struct pz_tip pz_tip;
 typedef struct pz_tree pz_tree;
 
