@@ -1,5 +1,5 @@
 // One pass over a body with markers, the same for every problem: no loops but over the tree. Plain C over `scalar`
-// (body_numbers.h), for the device and the host.
+// (lib/fused_numbers.h), for the device and the host.
 //
 //   forward   frames, axes S, markers x, and the cost E = 1/2 sum w |x - t|^2 at the trial
 //   up        Gauss-Newton in articulated form: with A the inertia of the markers below, V the motion of the body above,

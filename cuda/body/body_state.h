@@ -3,9 +3,9 @@
 #ifndef POISE_CUDA_BODY_STATE_H
 #define POISE_CUDA_BODY_STATE_H
 
-#include "body_numbers.h"
 #include "body_task.h"
 
+#include "lib/fused_numbers.h"
 #include "model/model.h"
 
 #include <stdbool.h>
@@ -135,7 +135,7 @@ PZ_INLINE void body_bounds(const body_task *t, const scalar *m, int i, scalar *l
 
 // ---- Losses --------------------------------------------------------------------------------------------------------------
 
-// Robust losses of points, as functions of the squared error s (goal/residual.c), in one number of the tables:
+// Robust losses of points, as functions of the squared error s (goal/goal.c), in one number of the tables:
 //
 //   0       rho = s                        rho' = 1                   rho'' = 0
 //   kk > 0  s kk/(s + kk)                  (kk/(s + kk))^2            -2 rho'/(s + kk)          Geman & McClure

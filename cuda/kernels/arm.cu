@@ -5,7 +5,7 @@
 //            collides is searched again from the next start on, all such targets together: a round of both stages
 //   settle   what is not is brought there by the library's own search, in double
 //   hard     a warp for each target that is left, a search in each lane
-//   last     a warp or a block for each target that is left: the library's algorithm (arm_solve.c) in double from its first
+//   last     a warp or a block for each target that is left: the library's algorithm (solve/arm.c) in double from its first
 //            search on, the searches and then the descents to the closest pose side by side
 //
 // The answer of a target is that of the first search, by number, that meets it without collisions, whoever ran it: it does

@@ -12,62 +12,10 @@
 #define FAST_DAMPING_LEAST 2e-6f // as large as the rounding of the matrix
 #define FAST_PIVOT_LEAST   1e-7f
 
-// ---- Vectors -------------------------------------------------------------------------------------------------------------
-
-typedef struct fast_vec {
-    float x, y, z;
-} fast_vec;
-
-PZ_INLINE fast_vec f3(float x, float y, float z)
-{
-    fast_vec a = {x, y, z};
-    return a;
-}
-
-PZ_INLINE fast_vec f3_sub(fast_vec a, fast_vec b)
-{
-    return f3(a.x - b.x, a.y - b.y, a.z - b.z);
-}
-
-PZ_INLINE float f3_dot(fast_vec a, fast_vec b)
-{
-    return fmaf(a.x, b.x, fmaf(a.y, b.y, a.z * b.z));
-}
-
-// d + a . b
-PZ_INLINE float f3_dot_on(float d, fast_vec a, fast_vec b)
-{
-    return fmaf(a.x, b.x, fmaf(a.y, b.y, fmaf(a.z, b.z, d)));
-}
-
-// a + s b
-PZ_INLINE fast_vec f3_mad(fast_vec a, float s, fast_vec b)
-{
-    return f3(fmaf(s, b.x, a.x), fmaf(s, b.y, a.y), fmaf(s, b.z, a.z));
-}
-
-// s a + t b
-PZ_INLINE fast_vec f3_combine(float s, fast_vec a, float t, fast_vec b)
-{
-    return f3(fmaf(s, a.x, t * b.x), fmaf(s, a.y, t * b.y), fmaf(s, a.z, t * b.z));
-}
-
-PZ_INLINE fast_vec f3_cross(fast_vec a, fast_vec b)
-{
-    return f3(fmaf(a.y, b.z, -(a.z * b.y)), fmaf(a.z, b.x, -(a.x * b.z)), fmaf(a.x, b.y, -(a.y * b.x)));
-}
-
-// d + a x b
-PZ_INLINE fast_vec f3_cross_on(fast_vec d, fast_vec a, fast_vec b)
-{
-    return f3(fmaf(a.y, b.z, fmaf(-a.z, b.y, d.x)), fmaf(a.z, b.x, fmaf(-a.x, b.z, d.y)),
-              fmaf(a.x, b.y, fmaf(-a.y, b.x, d.z)));
-}
-
 // ---- Begin ---------------------------------------------------------------------------------------------------------------
 
 typedef struct fast_target {
-    fast_vec ux, uy, uz, t;
+    rvec ux, uy, uz, t;
 } fast_target;
 
 // One search as it goes on. Bit i of low, high: joint i is at that limit.
@@ -80,7 +28,7 @@ typedef struct fast_run {
 
 // Where the chain is: all but the first joint, whose axis is z and whose origin is 0.
 typedef struct fast_point {
-    fast_vec a[PZ_FAST_MOST], o[PZ_FAST_MOST], p, r, v;
+    rvec a[PZ_FAST_MOST], o[PZ_FAST_MOST], p, r, v;
     float e;
 } fast_point;
 
@@ -89,32 +37,32 @@ PZ_INLINE fast_target fast_aim(const pz_fast_chain *chain, const poise_pose *pos
 {
     const float *B = chain->back, *T = chain->tail_back;
     float x = (float)pose->rotation.x, y = (float)pose->rotation.y, z = (float)pose->rotation.z, w = (float)pose->rotation.w;
-    fast_vec at = f3((float)(pose->position.x - chain->base_at[0]), (float)(pose->position.y - chain->base_at[1]),
-                     (float)(pose->position.z - chain->base_at[2]));
+    rvec at = rv((float)(pose->position.x - chain->base_at[0]), (float)(pose->position.y - chain->base_at[1]),
+                 (float)(pose->position.z - chain->base_at[2]));
     float s = 2.0f * fast_inverse(fmaf(x, x, fmaf(y, y, fmaf(z, z, w * w))));
-    fast_vec R[3] = {f3(fmaf(-s, fmaf(y, y, z * z), 1.0f), s * fmaf(x, y, w * z), s * fmaf(x, z, -(w * y))),
-                     f3(s * fmaf(x, y, -(w * z)), fmaf(-s, fmaf(x, x, z * z), 1.0f), s * fmaf(y, z, w * x)),
-                     f3(s * fmaf(x, z, w * y), s * fmaf(y, z, -(w * x)), fmaf(-s, fmaf(x, x, y * y), 1.0f))};
+    rvec R[3] = {rv(fmaf(-s, fmaf(y, y, z * z), 1.0f), s * fmaf(x, y, w * z), s * fmaf(x, z, -(w * y))),
+                 rv(s * fmaf(x, y, -(w * z)), fmaf(-s, fmaf(x, x, z * z), 1.0f), s * fmaf(y, z, w * x)),
+                 rv(s * fmaf(x, z, w * y), s * fmaf(y, z, -(w * x)), fmaf(-s, fmaf(x, x, y * y), 1.0f))};
     // columns of back * R, then times the transposed tail
-    fast_vec b[3] = {f3(B[0], B[1], B[2]), f3(B[3], B[4], B[5]), f3(B[6], B[7], B[8])}; // columns
-    fast_vec u[3];
+    rvec b[3] = {rv(B[0], B[1], B[2]), rv(B[3], B[4], B[5]), rv(B[6], B[7], B[8])}; // columns
+    rvec u[3];
     FAST_UNROLL
     for (int c = 0; c < 3; ++c) {
-        u[c] = f3_mad(f3_combine(R[c].x, b[0], R[c].y, b[1]), R[c].z, b[2]);
+        u[c] = rv_mad(rv_combine(R[c].x, b[0], R[c].y, b[1]), R[c].z, b[2]);
     }
     fast_target target;
-    target.ux = f3_mad(f3_combine(T[0], u[0], T[1], u[1]), T[2], u[2]);
-    target.uy = f3_mad(f3_combine(T[3], u[0], T[4], u[1]), T[5], u[2]);
-    target.uz = f3_mad(f3_combine(T[6], u[0], T[7], u[1]), T[8], u[2]);
-    fast_vec t = f3_mad(f3_combine(at.x, b[0], at.y, b[1]), at.z, b[2]);
-    target.t = f3(chain->scale * t.x, chain->scale * t.y, chain->scale * t.z);
+    target.ux = rv_mad(rv_combine(T[0], u[0], T[1], u[1]), T[2], u[2]);
+    target.uy = rv_mad(rv_combine(T[3], u[0], T[4], u[1]), T[5], u[2]);
+    target.uz = rv_mad(rv_combine(T[6], u[0], T[7], u[1]), T[8], u[2]);
+    rvec t = rv_mad(rv_combine(at.x, b[0], at.y, b[1]), at.z, b[2]);
+    target.t = rv(chain->scale * t.x, chain->scale * t.y, chain->scale * t.z);
     return target;
 }
 
 // No search in single precision for a target that is out of reach.
 PZ_INLINE bool fast_is_far(const pz_fast_chain *chain, const fast_target *target)
 {
-    return f3_dot(target->t, target->t) > chain->reach * chain->reach;
+    return rv_dot(target->t, target->t) > chain->reach * chain->reach;
 }
 
 // q_i within its interval, as arm_bring_back.
@@ -161,31 +109,31 @@ PZ_INLINE void fast_evaluate(const pz_fast_chain *chain, int n, const fast_targe
 {
     float s, c;
     fast_sincos(run->q[0], &s, &c);
-    fast_vec x = f3(c, s, 0.0f);
-    fast_vec p = f3(fmaf(chain->tx[0], c, -(chain->ty[0] * s)), fmaf(chain->tx[0], s, chain->ty[0] * c), chain->tz[0]);
-    fast_vec y = f3(-(chain->ca[0] * s), chain->ca[0] * c, chain->sa[0]);
-    fast_vec z = f3(chain->sa[0] * s, -(chain->sa[0] * c), chain->ca[0]);
+    rvec x = rv(c, s, 0.0f);
+    rvec p = rv(fmaf(chain->tx[0], c, -(chain->ty[0] * s)), fmaf(chain->tx[0], s, chain->ty[0] * c), chain->tz[0]);
+    rvec y = rv(-(chain->ca[0] * s), chain->ca[0] * c, chain->sa[0]);
+    rvec z = rv(chain->sa[0] * s, -(chain->sa[0] * c), chain->ca[0]);
     FAST_UNROLL
     for (int i = 1; i < n; ++i) {
         at->a[i] = z;
         at->o[i] = p;
         fast_sincos(run->q[i], &s, &c);
-        fast_vec across = f3_combine(c, y, -s, x);
-        x = f3_combine(c, x, s, y);
-        p = f3_mad(f3_mad(f3_mad(p, chain->tx[i], x), chain->ty[i], across), chain->tz[i], z);
+        rvec across = rv_combine(c, y, -s, x);
+        x = rv_combine(c, x, s, y);
+        p = rv_mad(rv_mad(rv_mad(p, chain->tx[i], x), chain->ty[i], across), chain->tz[i], z);
         y = across;
         if (i < n - 1) {
-            y = f3_combine(chain->ca[i], across, chain->sa[i], z);
-            z = f3_combine(chain->ca[i], z, -chain->sa[i], across);
+            y = rv_combine(chain->ca[i], across, chain->sa[i], z);
+            z = rv_combine(chain->ca[i], z, -chain->sa[i], across);
         }
     }
-    fast_vec ex = f3_sub(x, u->ux), ey = f3_sub(y, u->uy), ez = f3_sub(z, u->uz);
-    fast_vec twice = f3_cross_on(f3_cross_on(f3_cross(u->ux, ex), u->uy, ey), u->uz, ez);
+    rvec ex = rv_sub(x, u->ux), ey = rv_sub(y, u->uy), ez = rv_sub(z, u->uz);
+    rvec twice = rv_cross_on(rv_cross_on(rv_cross(u->ux, ex), u->uy, ey), u->uz, ez);
     at->p = p;
-    at->r = f3_sub(p, u->t);
-    at->v = f3(0.5f * twice.x, 0.5f * twice.y, 0.5f * twice.z);
-    at->e = 0.25f * f3_dot_on(f3_dot_on(f3_dot(ex, ex), ey, ey), ez, ez);
-    run->f = fmaf(0.5f, f3_dot(at->r, at->r), at->e);
+    at->r = rv_sub(p, u->t);
+    at->v = rv(0.5f * twice.x, 0.5f * twice.y, 0.5f * twice.z);
+    at->e = 0.25f * rv_dot_on(rv_dot_on(rv_dot(ex, ex), ey, ey), ez, ez);
+    run->f = fmaf(0.5f, rv_dot(at->r, at->r), at->e);
 }
 
 // ---- Step ----------------------------------------------------------------------------------------------------------------
@@ -224,23 +172,23 @@ PZ_INLINE unsigned fast_hold(int n, const fast_run *run, fast_point *at)
     unsigned held = 0;
     FAST_UNROLL
     for (int i = 0; i < n; ++i) {
-        fast_vec a = i ? at->a[i] : f3(0.0f, 0.0f, 1.0f);
-        fast_vec Ji = i ? f3_cross(a, f3_sub(at->p, at->o[i])) : f3(-at->p.y, at->p.x, 0.0f);
-        float g = f3_dot_on(f3_dot(a, at->v), Ji, at->r);
+        rvec a = i ? at->a[i] : rv(0.0f, 0.0f, 1.0f);
+        rvec Ji = i ? rv_cross(a, rv_sub(at->p, at->o[i])) : rv(-at->p.y, at->p.x, 0.0f);
+        float g = rv_dot_on(rv_dot(a, at->v), Ji, at->r);
         if (((run->low >> i & 1u) && g > 0.0f) || ((run->high >> i & 1u) && g < 0.0f)) {
             held |= 1u << i;
-            at->a[i] = f3(0.0f, 0.0f, 0.0f); // of the first joint the bit alone counts
+            at->a[i] = rv(0.0f, 0.0f, 0.0f); // of the first joint the bit alone counts
         }
     }
     return held;
 }
 
-// The step of arm_search.c by its 6 x 6 system, limits kept.
+// The step of solve/arm_kernel.h by its 6 x 6 system, limits kept.
 PZ_INLINE void fast_step(const pz_fast_chain *chain, int n, fast_point *at, fast_run *run)
 {
     float inverse = fast_inverse_root(fast_at_least((float)ARM_KAPPA_LEAST, fmaf(-0.5f, at->e, 1.0f)));
     float lambda = fmaf((float)ARM_DAMPING, run->f, FAST_DAMPING_LEAST);
-    fast_vec J[PZ_FAST_MOST];
+    rvec J[PZ_FAST_MOST];
     float A[6][6] = {{0}};
     A[0][0] = A[1][1] = A[2][2] = lambda;
     A[3][3] = A[4][4] = A[5][5] = lambda * inverse;
@@ -255,7 +203,7 @@ PZ_INLINE void fast_step(const pz_fast_chain *chain, int n, fast_point *at, fast
     }
     FAST_UNROLL
     for (int i = 1; i < n; ++i) {
-        J[i] = f3_cross(at->a[i], f3_sub(at->p, at->o[i]));
+        J[i] = rv_cross(at->a[i], rv_sub(at->p, at->o[i]));
         float column[6] = {J[i].x, J[i].y, J[i].z, at->a[i].x, at->a[i].y, at->a[i].z};
         FAST_UNROLL
         for (int r = 0; r < 6; ++r) {
@@ -267,11 +215,11 @@ PZ_INLINE void fast_step(const pz_fast_chain *chain, int n, fast_point *at, fast
     }
     float b[6] = {-at->r.x, -at->r.y, -at->r.z, -inverse * at->v.x, -inverse * at->v.y, -inverse * at->v.z};
     fast_solve(A, b);
-    fast_vec y = f3(b[0], b[1], b[2]), z = f3(b[3], b[4], b[5]);
+    rvec y = rv(b[0], b[1], b[2]), z = rv(b[3], b[4], b[5]);
     run->low = run->low & held, run->high = run->high & held;
     FAST_UNROLL
     for (int i = 0; i < n; ++i) {
-        float x = i ? f3_dot_on(f3_dot(at->a[i], z), J[i], y) : fmaf(at->p.x, y.y, fmaf(-at->p.y, y.x, z.z));
+        float x = i ? rv_dot_on(rv_dot(at->a[i], z), J[i], y) : fmaf(at->p.x, y.y, fmaf(-at->p.y, y.x, z.z));
         if (!(held >> i & 1u)) {
             fast_put(chain, i, fmaf((float)FAST_PER_RADIAN, x, run->q[i]), run);
         }
@@ -285,7 +233,7 @@ typedef enum fast_end { FAST_GOES_ON = 0, FAST_NEAR, FAST_DROPPED } fast_end;
 // Does the search end at the point that was evaluated?
 PZ_INLINE fast_end fast_judge(const fast_point *at, fast_run *run)
 {
-    bool near = f3_dot(at->r, at->r) <= PZ_FAST_NEAR * PZ_FAST_NEAR && 2.0f * at->e <= PZ_FAST_NEAR * PZ_FAST_NEAR;
+    bool near = rv_dot(at->r, at->r) <= PZ_FAST_NEAR * PZ_FAST_NEAR && 2.0f * at->e <= PZ_FAST_NEAR * PZ_FAST_NEAR;
     bool creeps = run->k >= ARM_FIRST_LOOK && !(run->f <= (float)ARM_CREEPS * run->f3);
     fast_end end = near ? FAST_NEAR : creeps || run->k >= PZ_ARM_SEARCH_ITERATIONS ? FAST_DROPPED : FAST_GOES_ON;
     run->f3 = run->f2, run->f2 = run->f1, run->f1 = run->f;

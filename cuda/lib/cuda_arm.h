@@ -3,7 +3,7 @@
 #ifndef POISE_CUDA_CUDA_ARM_H
 #define POISE_CUDA_CUDA_ARM_H
 
-#include "fast_numbers.h"
+#include "fused_numbers.h"
 
 #include "solve/arm_kernel.h"
 

@@ -1,16 +1,26 @@
-// The number type of a pass over a body (body_pass.h): `scalar` is float for the search, and double, with BODY_DOUBLE, for
-// the finish. The same bits on the device and on the host (fast_numbers.h).
-#ifndef POISE_CUDA_BODY_NUMBERS_H
-#define POISE_CUDA_BODY_NUMBERS_H
+// Numbers with the same bits on the device and on the host: products and sums are fused where it says fma and nowhere else
+// (-fmad=false, -ffp-contract=off), and all else is IEEE 754 arithmetic, sines included. First what single precision has of
+// its own; then `scalar`, which is float, or double with BODY_DOUBLE, and vectors, matrices and rotations over it.
+//
+// All functions are part of their kernel (PZ_INLINE): there the compiler knows where task and state lie, and numbers of the
+// task are operands of instructions.
+#ifndef POISE_CUDA_FUSED_NUMBERS_H
+#define POISE_CUDA_FUSED_NUMBERS_H
 
-#include "lib/fast_numbers.h"
-
+#include "base/cpu.h"
 #include "num/trig.h"
 
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
 
-// All functions are part of their kernel (PZ_INLINE): there the compiler knows where task and state lie, and numbers of the
-// task are operands of instructions.
+// ---- Loops ---------------------------------------------------------------------------------------------------------------
+
+#if defined(__CUDACC__) || defined(__clang__)
+#define FAST_UNROLL _Pragma("unroll")
+#else
+#define FAST_UNROLL _Pragma("GCC unroll 8")
+#endif
 
 // Loops over the tree stay loops: unrolled, a pass is larger than the device's cache for programs.
 #ifdef __CUDACC__
@@ -25,6 +35,82 @@
 #else
 #define BODY_READS
 #endif
+
+// ---- Single precision ----------------------------------------------------------------------------------------------------
+
+#define FAST_PER_RADIAN 0x1.45f306dc9c883p-2 // half turns
+
+PZ_INLINE uint32_t fast_bits(float x)
+{
+#ifdef __CUDACC__
+    return __float_as_uint(x);
+#else
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+#endif
+}
+
+PZ_INLINE float fast_number(uint32_t bits)
+{
+#ifdef __CUDACC__
+    return __uint_as_float(bits);
+#else
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+#endif
+}
+
+// Sine and cosine of `a` half turns, |a| < 2^22, to 5e-7. Whole turns are taken off without rounding; then, from half the
+// angle, with s = sqrt(2) sin(pi r/2) and c = sqrt(2) cos(pi r/2) for |r| <= 1,
+//
+//   sin(pi r) = s c        cos(pi r) = 1 - s^2
+//
+// s and c by minimax polynomials of degree 9 and 8, good to 1e-8 and 7e-8.
+PZ_INLINE void fast_sincos(float a, float *sine, float *cosine)
+{
+    float r = a - ((a + 0x1.8p24f) - 0x1.8p24f), rr = r * r; // numbers of this size lie 2 apart
+    float s = fmaf(0x1.c2bc0cp-13f, rr, -0x1.b14912p-8f);
+    s = fmaf(s, rr, 0x1.cd9e2cp-4f);
+    s = fmaf(s, rr, -0x1.d3ba5ap-1f);
+    s = r * fmaf(s, rr, 0x1.1c5832p+1f);
+    float c = fmaf(0x1.3e7278p-10f, rr, -0x1.e23c02p-6f);
+    c = fmaf(c, rr, 0x1.6f53dap-2f);
+    c = fmaf(c, rr, -0x1.bea588p+0f);
+    c = fmaf(c, rr, 0x1.6a09e6p+0f);
+    *sine = s * c;
+    *cosine = fmaf(-s, s, 1.0f);
+}
+
+// 1/sqrt(x), x > 0, to 5e-6: half the exponent with its sign turned, and two steps of Newton's.
+PZ_INLINE float fast_inverse_root(float x)
+{
+    float y = fast_number(0x5f375a86u - (fast_bits(x) >> 1)), half = 0.5f * x;
+    y = y * fmaf(-half * y, y, 1.5f);
+    return y * fmaf(-half * y, y, 1.5f);
+}
+
+PZ_INLINE float fast_inverse(float x)
+{
+#ifdef __CUDACC__
+    return __frcp_rn(x);
+#else
+    return 1.0f / x;
+#endif
+}
+
+// The larger one; `least` where x is not a number.
+PZ_INLINE float fast_at_least(float least, float x)
+{
+#ifdef __CUDACC__
+    return fmaxf(x, least);
+#else
+    return x > least ? x : least;
+#endif
+}
+
+// ---- Scalars: single or double precision ---------------------------------------------------------------------------------
 
 #ifdef BODY_DOUBLE
 typedef double scalar;
@@ -133,6 +219,25 @@ PZ_INLINE rvec rv_mad(rvec a, scalar s, rvec b)
 PZ_INLINE rvec rv_cross(rvec a, rvec b)
 {
     return rv(scalar_fma(a.y, b.z, -(a.z * b.y)), scalar_fma(a.z, b.x, -(a.x * b.z)), scalar_fma(a.x, b.y, -(a.y * b.x)));
+}
+
+// d + a . b
+PZ_INLINE scalar rv_dot_on(scalar d, rvec a, rvec b)
+{
+    return scalar_fma(a.x, b.x, scalar_fma(a.y, b.y, scalar_fma(a.z, b.z, d)));
+}
+
+// s a + t b
+PZ_INLINE rvec rv_combine(scalar s, rvec a, scalar t, rvec b)
+{
+    return rv(scalar_fma(s, a.x, t * b.x), scalar_fma(s, a.y, t * b.y), scalar_fma(s, a.z, t * b.z));
+}
+
+// d + a x b
+PZ_INLINE rvec rv_cross_on(rvec d, rvec a, rvec b)
+{
+    return rv(scalar_fma(a.y, b.z, scalar_fma(-a.z, b.y, d.x)), scalar_fma(a.z, b.x, scalar_fma(-a.x, b.z, d.y)),
+              scalar_fma(a.x, b.y, scalar_fma(-a.y, b.x, d.z)));
 }
 
 // Three columns.
