@@ -1,6 +1,9 @@
 import { GoalSet, type Goal } from './goals.js';
 import { Handle } from './handle.js';
-import type { Options, PoiseErikOptions, PoiseErikReport, PoiseExpressiveOptions, PoiseExpressiveReport, PoiseFilterJoint } from './layouts.js';
+import type {
+    Options, PoiseAimOptions, PoiseAimReport, PoiseErikOptions, PoiseErikReport, PoiseExpressiveOptions, PoiseExpressiveReport,
+    PoiseFilterJoint,
+} from './layouts.js';
 import type { Address, Module } from './module.js';
 import { moduleOf, type Model } from './model.js';
 import { PoiseError } from './errors.js';
@@ -133,6 +136,44 @@ export class Expressive extends Handle {
 
     #report(): ExpressiveReport {
         return getStruct(this.module, 'poise_expressive_report', this.module.scratch);
+    }
+}
+
+// ---- Facing something ----
+
+/** What an end faces: its rotation, the direction of its axis, or the point that its axis points to. */
+export type AimTarget = { orientation: Quat } | { direction: Vec3 } | { point: Vec3 };
+
+/** Options of Aim; `held` [none]: bodies that stay where the posture has them, at most 8. */
+export type AimOptions = Partial<Pick<PoiseAimOptions, 'body' | 'tip' | 'axis' | 'method' | 'symmetric' | 'held'>>;
+
+export type AimReport = PoiseAimReport;
+
+/** Holds a posture while an end faces something, by either method, measured alike. */
+export class Aim extends Handle {
+    readonly model: Model;
+
+    constructor(model: Model, { held = [], ...options }: AimOptions = {}) {
+        const module = moduleOf(model);
+        const address = create(model, 'poise_aim_create', 'poise_aim_options', { ...options, held, heldCount: held.length });
+        super(module, address, () => module.call('poise_aim_destroy', address), [model]);
+        this.model = model;
+    }
+
+    /** Face the target in the shape of `posture`. `follows`: q holds the last answer of a sequence; it takes the next one. */
+    solve(target: AimTarget, posture: Numbers, q: MutableNumbers, follows = false): AimReport {
+        const { module, model } = this;
+        const values = 'orientation' in target ? { kind: 'orientation', rotation: target.orientation }
+            : 'direction' in target ? { kind: 'direction', vector: target.direction }
+            : { kind: 'point', vector: target.point };
+        return module.scoped((keep) => {
+            const row = keep(newStruct(module, 'poise_aim_target', values));
+            const report = keep(newStructs(module, 'poise_aim_report'));
+            module.withNumbers(posture, model.nq, (p) =>
+                module.withMutable(q, model.nq, (at) =>
+                    module.run('poise_aim_solve', this.address, row, p, follows ? 1 : 0, at, report)));
+            return getStruct<AimReport>(module, 'poise_aim_report', report);
+        });
     }
 }
 

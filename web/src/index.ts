@@ -23,8 +23,8 @@ export {
 } from './solver.js';
 export { Objective, type Definiteness, type HessianKind, type Level } from './objective.js';
 export {
-    Erik, Expressive, MotionFilter, type ErikOptions, type ErikReport, type ExpressiveOptions, type ExpressiveReport,
-    type FilterJoint,
+    Aim, Erik, Expressive, MotionFilter, type AimOptions, type AimReport, type AimTarget, type ErikOptions,
+    type ErikReport, type ExpressiveOptions, type ExpressiveReport, type FilterJoint,
 } from './express.js';
 export { Clip, Markers, type Figure, type ScaleMatch, type Subject } from './motion.js';
 export {
