@@ -112,6 +112,25 @@ class Reader(unittest.TestCase):
 
 
 class Ours(unittest.TestCase):
+    def test_a_member_that_is_added_is_everywhere(self):
+        """One line in a header, and defaults, Python and TypeScript have it."""
+        with tempfile.TemporaryDirectory() as folder:
+            for path in generate.HEADERS.glob('*.h'):
+                text = path.read_text()
+                if path.name == 'solve.h':
+                    line = '    int restarts;                      // 0: most restarts from elsewhere while goals are missed\n'
+                    self.assertIn(line, text)
+                    text = text.replace(line, line + '    int patience; // 3: rounds without progress before one\n')
+                (Path(folder) / path.name).write_text(text)
+            schema = headers.read(folder)
+        types = generate.types_of(schema)
+        library, web = generate.library_source(schema, types), generate.web(schema)
+        self.assertEqual(library.count('.patience = 3'), 6)  # in the options, and in the five structs that hold them
+        self.assertIn('{"patience", OPTION_INTEGER, offsetof(struct poise_solver_options, patience)', generate.python(schema))
+        self.assertIn('patience: int = ...', generate.stub(schema, 'def solve($options(poise_solver_options)): ...'))
+        self.assertRegex(web, r"poise_solver_options: '[^']*,patience int \d+ 0,")
+        self.assertIn('    /** [3] rounds without progress before one */\n    readonly patience: number;', web)
+
     def test_what_is_in_git_is_what_the_headers_say(self):
         self.assertEqual(generate.main(['--check']), 0)
 

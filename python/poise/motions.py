@@ -40,7 +40,8 @@ class Retargeted(Judged, Moved):
     hips and legs could not have gone along; in `loose` ones a foot slides while the actor's rests. `fastest` and `acceleration`
     are the largest of a joint, a second. `overlap` is how deep bodies of the model lie inside each other at most, in its unit,
     and `overlap_frames` those in which it is more than 5 mm; both are None where the model has no collision shapes, or where
-    some were not read (`poise.read(path, meshes=True)`).
+    some were not read (`poise.read(path, meshes=True)`). `measures` has all that was measured, by the names that
+    poise_retarget_outcome and poise_overlap of the C library have.
     """
 
     def __init__(self, model: _poise.Model, parts: dict[str, Any]):
@@ -51,24 +52,26 @@ class Retargeted(Judged, Moved):
         self.verdict: str = parts["verdict"]
         self.findings = [Finding(*row) for row in parts["findings"]]
         self.roles = [Role(*row) for row in parts["roles"]]
-        self.factor: float = parts["factor"]
-        self.bone_mean: float = parts["bone_mean"]
-        self.hips_mean: float = parts["hips_mean"]
-        self.skate_mean: float = parts["skate_mean"]
-        self.skate_worst: float = parts["skate_worst"]
-        self.sunk: float = parts["sunk"]
-        self.soles_guessed: bool = parts["soles_guessed"]
-        self.velocity: float = parts["velocity"]
-        self.jumps: int = parts["jumps"]
-        self.late: int = parts["late"]
-        self.outside: int = parts["outside"]
-        self.released: int = parts["released"]
-        self.loose: int = parts["loose"]
-        self.fastest: float = parts["fastest"]
-        self.acceleration: float = parts["acceleration"]
-        self.travel: float = parts["travel"]
-        self.overlap: float | None = parts["overlap"] if parts["is_checked"] else None
-        self.overlap_frames: int | None = parts["overlap_frames"] if parts["is_checked"] else None
+        self.measures: dict[str, Any] = {**parts["measures"], "overlap": parts["overlap"]}
+        of = self.measures
+        self.factor: float = of["factor"]
+        self.bone_mean: float = of["bone_mean"]
+        self.hips_mean: float = of["hips_mean"]
+        self.skate_mean: float = of["skate_mean"]
+        self.skate_worst: float = of["skate_worst"]
+        self.sunk: float = max(of["sunk"], 0.0)
+        self.soles_guessed: bool = of["soles_guessed"]
+        self.velocity: float = of["velocity"]
+        self.jumps: int = of["jumps"]
+        self.late: int = of["late"]
+        self.outside: int = of["outside"]
+        self.released: int = of["released"]
+        self.loose: int = of["loose"]
+        self.fastest: float = of["fast_speed"]
+        self.acceleration: float = of["acceleration"]
+        self.travel: float = of["travel"]
+        self.overlap: float | None = of["overlap"]["depth"] if parts["is_checked"] else None
+        self.overlap_frames: int | None = of["overlap"]["frames"] if parts["is_checked"] else None
 
     def __repr__(self) -> str:
         why = "".join(f"; {f.text}" for f in self.findings[:1] if f.level != "good")
@@ -231,16 +234,18 @@ class Edited(Moved):
     skeleton's file has no collision shapes, so that nothing is known of them.
 
     `pins` say how each went, those of feet last; `missed` counts frames in which one is out of reach, `changed` those that are
-    not as they were; `snap_frame` is one in which a joint turns suddenly, or a cleaned foot jolts, or None.
+    not as they were; `snap_frame` is one in which a joint turns suddenly, or a cleaned foot jolts, or None. `measures` has all of poise_pin_report.
     """
 
     def __init__(self, clip: Clip, parts: dict[str, Any] | None, mirrored: float):
         self.clip = clip
         self.pins = [Pin(*row) for row in parts["pins"]] if parts else []
-        self.missed: int = parts["missed"] if parts else 0
-        self.changed: int = parts["changed"] if parts else len(clip)
-        self.turn: float = parts["turn"] if parts else 0.0
-        self.snap_frame: int | None = parts["snap_frame"] if parts and parts["snap_frame"] >= 0 else None
+        self.measures: dict[str, Any] = parts["measures"] if parts else {}
+        self.missed: int = self.measures.get("missed", 0)
+        self.changed: int = self.measures.get("frames", len(clip))
+        self.turn: float = self.measures.get("turn", 0.0)
+        snap: int = self.measures["snap_frame"] if self.measures and self.changed else -1
+        self.snap_frame: int | None = snap if snap >= 0 else None
         self.mirror_angle: float = mirrored
         level, rows, checked = parts["verdict"] if parts else (None, (), False)
         self.verdict: str | None = level

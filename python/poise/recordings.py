@@ -59,6 +59,8 @@ class Track(Judged, Moved):
     square), NaN where none was seen, `distances` those of every marker in every frame, NaN where it was not seen; `deviations` the standard deviation of
     every degree of freedom, infinite where no marker determines it. `held` are the frames that could not be trusted and hold
     the last good pose, `away` those before the person has come and after they have left. Lengths are in the skeleton's unit, `metres`.
+    `measures` has all else that was measured, by the names of the C library: "summary" (poise_track_summary), "calibration",
+    "match" (units and axes), "places", "figure", "retarget" and "sequence".
     """
 
     def __init__(self, parts: dict[str, Any]):
@@ -75,8 +77,9 @@ class Track(Judged, Moved):
         unseen = self.away | np.isnan(self.distances).all(1)
         self.residuals: NDArray[np.float64] = np.where(unseen, np.nan, parts["frames"][:, 0])
         self.deviations: NDArray[np.float64] = parts["deviations"]
-        self.mean: float = parts["mean"]
-        self.rms: float = parts["rms"]
+        self.measures: dict[str, dict[str, Any]] = parts["measures"]
+        self.mean: float = self.measures["summary"]["mean"]
+        self.rms: float = self.measures["summary"]["rms"]
         self.first: int = parts["first"]
         self.metres: float = parts["metres"]
         self.up: str = _UP[parts["up"]]

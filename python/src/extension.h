@@ -42,7 +42,9 @@ typedef struct table {
 } table;
 extern const table solver_options_table, erik_options_table, expressive_options_table, filter_joint_table,
     track_problem_table, recording_problem_table, step_options_table, goal_table, report_table, erik_report_table,
-    expressive_report_table;
+    expressive_report_table, retarget_outcome_table, overlap_table, pin_report_table, track_summary_table,
+    calibration_report_table, scale_match_table, places_report_table, figure_table, retarget_report_table,
+    sequence_report_table;
 
 // The row of this name; NULL: there is none.
 const option *table_find(const table *members, const char *name);
@@ -53,6 +55,9 @@ bool option_set(void *options, const table *members, const char *what, PyObject 
 
 // The value of a member. NULL with an exception.
 PyObject *member_get(const void *object, const option *row);
+
+// All members as a dictionary. NULL with an exception.
+PyObject *members_out(const table *members, const void *object);
 
 // Is it what people call the start of a solve, which is called q here? Then a TypeError says so.
 bool start_is_misnamed(const char *name, const char *what);

@@ -170,6 +170,20 @@ PyObject *member_get(const void *object, const option *row)
     return NULL;
 }
 
+PyObject *members_out(const table *members, const void *object)
+{
+    PyObject *all = PyDict_New();
+    for (int i = 0; all && i < members->count; ++i) {
+        PyObject *value = member_get(object, &members->rows[i]);
+        if (!value || PyDict_SetItemString(all, members->rows[i].name, value) != 0) {
+            Py_DecRef(all);
+            all = NULL;
+        }
+        Py_DecRef(value);
+    }
+    return all;
+}
+
 // A member, and where the struct lies in the object that has it.
 typedef struct place {
     const option *row;

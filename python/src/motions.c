@@ -53,15 +53,11 @@ static PyObject *outcome_out(const poise_retarget_task *task, const poise_clip *
     }
     int count = verdict.count < MOST_FINDINGS ? verdict.count : MOST_FINDINGS;
     bool is_checked = o->has_bodies && o->bare == 0 && task->shapes_skipped == 0;
-    return Py_BuildValue(
-        "{s:N,s:y#,s:s,s:N,s:N,s:d,s:d,s:d,s:d,s:d,s:d,s:N,s:d,s:i,s:i,s:i,s:i,s:d,s:d,s:i,s:d,s:d,s:i,s:N}", "clip",
-        clip_out(clip), "contacts", (const char *)contacts, (Py_ssize_t)clip->frames, "verdict",
-        poise_verdict_name(verdict.level), "findings", findings_out(findings, count), "roles", roles_out(task), "factor",
-        o->factor, "bone_mean", o->bone_mean, "hips_mean", o->hips_mean, "skate_mean", o->skate_mean, "skate_worst",
-        o->skate_worst, "sunk", fmax(o->sunk, 0), "soles_guessed", PyBool_FromLong(o->soles_guessed), "velocity",
-        o->velocity, "jumps", o->jumps, "late", o->late, "outside", o->outside, "released", o->released, "fastest",
-        o->fast_speed, "acceleration", o->acceleration, "loose", o->loose, "travel", o->travel, "overlap", o->overlap.depth,
-        "overlap_frames", o->overlap.frames, "is_checked", PyBool_FromLong(is_checked));
+    return Py_BuildValue("{s:N,s:y#,s:s,s:N,s:N,s:N,s:N,s:N}", "clip", clip_out(clip), "contacts", (const char *)contacts,
+                         (Py_ssize_t)clip->frames, "verdict", poise_verdict_name(verdict.level), "findings",
+                         findings_out(findings, count), "roles", roles_out(task), "measures",
+                         members_out(&retarget_outcome_table, o), "overlap", members_out(&overlap_table, &o->overlap),
+                         "is_checked", PyBool_FromLong(is_checked));
 }
 
 // Velocities of the model's joints, and one for all but a free root; NULL: none.
@@ -361,9 +357,8 @@ static PyObject *pinned_out(const poise_clip *clip, const poise_pin_list *list, 
         }
         PyList_SetItem(rows, i, row);
     }
-    return Py_BuildValue("{s:N,s:N,s:i,s:i,s:i,s:d,s:N}", "clip", clip_out(clip), "pins", rows, "changed", report->frames,
-                         "missed", report->missed, "snap_frame", report->frames > 0 ? report->snap_frame : -1, "turn",
-                         report->turn, "verdict", verdict);
+    return Py_BuildValue("{s:N,s:N,s:N,s:N}", "clip", clip_out(clip), "pins", rows, "measures",
+                         members_out(&pin_report_table, report), "verdict", verdict);
 }
 
 // pin_clip(model, clip, words, json, clean_feet, keep_feet, metres, hold)

@@ -224,12 +224,17 @@ static PyObject *result_out(poise_recording_result *r, PyObject *skeleton)
         Py_DecRef(model);
         return NULL;
     }
-    return Py_BuildValue("{s:N,s:N,s:N,s:N,s:N,s:N,s:N,s:N,s:s,s:d,s:d,s:i,s:d,s:i,s:N,s:d}", "model", model, "clip",
-                         parts[0], "markers", parts[1], "placements", parts[2], "findings", parts[3], "frames", parts[4],
-                         "distances", parts[5], "deviations", parts[6], "verdict", poise_verdict_name(r->verdict.level),
-                         "mean", r->summary.mean, "rms", r->summary.rms, "first", r->first, "metres", r->scale.metres, "up",
-                         (int)r->scale.up, "is_calibrated", PyBool_FromLong(r->calibrated), "size",
-                         r->calibrated ? r->calibration.scale : 1.0);
+    PyObject *measures = Py_BuildValue(
+        "{s:N,s:N,s:N,s:N,s:N,s:N,s:N}", "summary", members_out(&track_summary_table, &r->summary), "calibration",
+        members_out(&calibration_report_table, &r->calibration), "match", members_out(&scale_match_table, &r->match),
+        "places", members_out(&places_report_table, &r->anatomy), "figure", members_out(&figure_table, &r->figure),
+        "retarget", members_out(&retarget_report_table, &r->retarget), "sequence",
+        members_out(&sequence_report_table, &r->sequence));
+    return Py_BuildValue("{s:N,s:N,s:N,s:N,s:N,s:N,s:N,s:N,s:s,s:N,s:i,s:d,s:i,s:N,s:d}", "model", model, "clip", parts[0],
+                         "markers", parts[1], "placements", parts[2], "findings", parts[3], "frames", parts[4], "distances",
+                         parts[5], "deviations", parts[6], "verdict", poise_verdict_name(r->verdict.level), "measures",
+                         measures, "first", r->first, "metres", r->scale.metres, "up", (int)r->scale.up, "is_calibrated",
+                         PyBool_FromLong(r->calibrated), "size", r->calibrated ? r->calibration.scale : 1.0);
 }
 
 // ---- The call ------------------------------------------------------------------------------------------------------------
