@@ -162,5 +162,6 @@ function outcomeOf(session: Session): { text: string; tone: Tone } {
   const isMet = words.length === 0 || (compromise && isSlight);
   const footing = session.footing();
   const isDoubted = footing !== null && footing.verdict !== 'good'; // all goals are met, and the figure hangs in the air
-  return say(isMet ? (isDoubted ? toneOf[footing.verdict] : 'good') : 'fair', head, ...(isDoubted ? [headingOf(footing), reasonOf(footing)] : []), ...words, ...effort(session));
+  const later = session.duration > 0 ? `this frame alone: the motion is judged when it is ${session.motion ? 'baked' : 'saved'}` : '';
+  return say(isMet ? (isDoubted ? toneOf[footing.verdict] : 'good') : 'fair', head, ...(isDoubted ? [headingOf(footing), reasonOf(footing)] : []), ...words, ...effort(session), later);
 }
