@@ -706,8 +706,8 @@ static void aim_columns(building *b)
     }
 }
 
-// Makes the model of the joints: input->file->model, and file->target. `first`: the first frame by column, NULL when there is
-// none.
+// Makes the model of the joints: input->file->model, and file->target. `first`: the first frame by column, NULL when there
+// is none.
 static poise_status bvh_model(bvh *file, const double *first)
 {
     size_t most = file->joint_count + file->channel_count;

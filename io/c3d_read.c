@@ -23,7 +23,6 @@
 // Writers disagree on almost everything here (descriptions left out, values beyond the section, no end mark), so a record is
 // trusted as far as it lies in the section, and the way to the next one is what its two bytes say.
 
-#define GROUPS        128
 #define LABEL_SETS    258 // LABELS, LABELS2 .. LABELS257: 255 labels each for 65535 points
 #define WARNINGS_MOST 4   // warnings of one kind
 

@@ -1,4 +1,9 @@
-// Writing C3D: Intel order, singles.
+// Writing C3D: Intel order, points and residuals as singles, labels in as many sets as it takes; and what was carried along
+// from the file that was read (parameters, analog samples, events, force plates).
+//
+// Warned of: labels that are cut or left out, residuals and rates that are rounded, frame numbers below 1, units without a
+// name, what was carried along and no longer belongs to the frames.
+// Refused: more than 65535 markers, and a rate that no single holds.
 #include "base/text.h"
 #include "io/c3d.h"
 

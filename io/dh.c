@@ -13,8 +13,8 @@
 // joint variable adds to theta (revolute) or d (prismatic). A row of type fixed is a constant.
 //
 // Warned of: columns with other names (left out), angles that look like degrees.
-// Refused: a table without the columns a, alpha, d, theta, a column twice or empty, cells beyond the columns ("a decimal comma?");
-// writing a model that branches or does not move.
+// Refused: a table without the columns a, alpha, d, theta, a column twice or empty, cells beyond the columns ("a decimal
+// comma?"); writing a model that branches or does not move.
 #include "io/io_core.h"
 
 #include "num/vector.h"

@@ -1,6 +1,6 @@
-// What can be done with a file that was read: what it says of a task (a recording to be tracked, a motion to be put on another
-// skeleton, which axis points up, what an answer must keep to), and changes to what it holds (some frames, another rate, other
-// units, another upward axis, joints as Euler angles). And where the files are that another one names.
+// What can be done with a file that was read: what it says of a task (a recording to be tracked, a motion to be put on
+// another skeleton, which axis points up, what an answer must keep to), and changes to what it holds (some frames, another
+// rate, other units, another upward axis, joints as Euler angles). And where the files are that another one names.
 #include "io/io_core.h"
 
 #include "base/arena.h"
@@ -134,8 +134,8 @@ poise_retarget_task poise_retarget_of_files(const poise_file *motion, const pois
 // ---- Which axis points up ------------------------------------------------------------------------------------------------
 //
 // What the file says counts. Most motion files say nothing: then the figure in it tells, standing at rest or in most of its
-// motion. Where there is no figure, a tree that can move freely lies flat on the ground: in the plane that it is thin across,
-// at rest and as it moves. Else it is as the format has it by custom.
+// motion. Where there is no figure, a tree that can move freely lies flat on the ground: in the plane that it is thin
+// across, at rest and as it moves. Else it is as the format has it by custom.
 
 #define FLAT 2.0 // times as far along z as along y: it does not stand along y
 

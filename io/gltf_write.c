@@ -507,10 +507,10 @@ static void gltf_put_buffer(gltf_writing *doc, bool embed)
 
 // ---- A document that was read, with what changed -------------------------------------------------------------------------
 //
-// Written value by value as it was, but for these: all buffers become one; the animation that became the clip is written from
-// the clip, if that changed, with the channels that no joint has (weights, scales) as long as their times are still the
-// clip's; a clip that is another motion (file.motion) comes before all animations; nodes whose rest transform changed get the
-// new one.
+// Written value by value as it was, but for these: all buffers become one; the animation that became the clip is written
+// from the clip, if that changed, with the channels that no joint has (weights, scales) as long as their times are still the
+// clip's; a clip that is another motion (file.motion) comes before all animations; nodes whose rest transform changed get
+// the new one.
 
 // Is the clip, bit for bit, the one that was read?
 static bool gltf_is_same_motion(const pz_gltf_rest *rest, const poise_clip *clip)

@@ -1,5 +1,5 @@
-// Goals and pins in words: what a few words mean, the kinds and their options, and back; lists of entries in words; and pins,
-// goals with the time when they hold.
+// Goals and pins in words: what a few words mean, the kinds and their options, and back; lists of entries in words; and
+// pins, goals with the time when they hold.
 #include "io/json.h"
 
 #include "base/arena.h"

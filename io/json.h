@@ -129,8 +129,8 @@ poise_status pz_json_numbers_of(const pz_item *object, const char *key, double *
 
 // ---- Writing -------------------------------------------------------------------------------------------------------------
 
-// Two spaces for each level; members in the order of the calls. Between pz_json_flat(true) and (false) everything stays on
-// one line.
+// Two spaces for each level; members in the order of the calls. Between pz_json_open_flat and pz_json_close_flat all
+// stays on one line.
 typedef struct pz_json_writer {
     pz_output *output;
     int depth;

@@ -1,5 +1,5 @@
-// Meshes of collision geometry: triangles from STL, OBJ and COLLADA, the convex hulls of geometry, and the shapes that cover a
-// mesh.
+// Meshes of collision geometry: triangles from STL, OBJ and COLLADA, the convex hulls of geometry, and the shapes that cover
+// a mesh.
 #include "io/mesh.h"
 
 #include "base/text.h"

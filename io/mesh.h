@@ -18,9 +18,9 @@ typedef struct pz_shape_list {
 bool pz_shape_list_add(pz_input *input, pz_shape_list *list, const poise_shape *shape); // false: out of memory
 void pz_shape_list_keep(pz_input *input, const pz_shape_list *list);
 
-// The hull of a capsule, a sphere or a box (a half-space has none), of a cylinder of like->radius and like->half.z along z, of
-// an ellipsoid, and of a mesh; body, pose and groups are those of `like`. What stands in the world has none. False: out of
-// memory.
+// The hull of a capsule, a sphere or a box (a half-space has none), of a cylinder of like->radius and like->half.z along z,
+// of an ellipsoid, and of a mesh; body, pose and groups are those of `like`. What stands in the world has none. False: out
+// of memory.
 bool pz_hulls_add_shape(pz_input *input, pz_shape_list *list, const poise_shape *shape);
 bool pz_hulls_add_cylinder(pz_input *input, pz_shape_list *list, const poise_shape *like);
 bool pz_hulls_add_ellipsoid(pz_input *input, pz_shape_list *list, const poise_shape *like, const double half[3]);

@@ -1,8 +1,8 @@
 // MJCF, the models of MuJoCo: bodies within bodies, each with any number of joints.
 //
 // What is read: the tree of bodies, frames, joints, sites (as tools), masses, default classes, compiler settings, includes,
-// couplings of joints, loops, geoms that collide, keyframes. Actuators, sensors and the like are left out silently: a skeleton
-// has none.
+// couplings of joints, loops, geoms that collide, keyframes. Actuators, sensors and the like are left out silently: a
+// skeleton has none.
 //
 // Warned of: an <include> or mesh that cannot be loaded, ranges that do not apply, couplings and <equality> of other kinds,
 // mocap bodies, <replicate>, bodies without mass.

@@ -4,8 +4,8 @@
 //
 //   X_FM = translate(f3 u3 + f4 u4 + f5 u5) R(u0, f0) R(u1, f1) R(u2, f2)
 //
-// with axes u and functions f of at most one coordinate each. Every joint type but a few is brought into that form; then each
-// axis that moves becomes a joint of the model, called after its coordinate.
+// with axes u and functions f of at most one coordinate each. Every joint type but a few is brought into that form; then
+// each axis that moves becomes a joint of the model, called after its coordinate.
 //
 // Read: bodies, joints of all types that are a form of the above, coordinates with ranges, defaults and couplers, marker
 // sets (of the model or in a file of their own, with options.model). Muscles, forces and controllers are passed over.
@@ -19,8 +19,6 @@
 #include "num/vector.h"
 
 #include <string.h>
-
-#define OSIM_NONE (-2)
 
 typedef struct osim_body {
     const char *name;

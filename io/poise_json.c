@@ -18,8 +18,8 @@
 // shapes alone describes obstacles. Every number reads back to the same bits.
 //
 // Warned of: unknown keys, by name.
-// Refused: whatever does not fit, by its way ("model.joints[3].axis: missing; give an array") and line; writing numbers that are
-// not finite, and parts that need a model without one.
+// Refused: whatever does not fit, by its way ("model.joints[3].axis: missing; give an array") and line; writing numbers that
+// are not finite, and parts that need a model without one.
 #include "io/json.h"
 
 #include "io/skeleton.h"

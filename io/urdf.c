@@ -350,8 +350,8 @@ static poise_status read_axis(urdf *u, const urdf_joint *joint, poise_joint *mad
     return POISE_OK;
 }
 
-// One of the two alone leaves the other at 0, as the standard says; none of them leaves the joint free. A velocity of 0 comes
-// from exporters that had none to write: it is taken as no limit, with a warning.
+// One of the two alone leaves the other at 0, as the standard says; none of them leaves the joint free. A velocity of 0
+// comes from exporters that had none to write: it is taken as no limit, with a warning.
 static poise_status read_limits(urdf *u, const urdf_joint *joint, const type_row *type, poise_joint *made)
 {
     const pz_xml_node *node = pz_xml_child(joint->node, "limit");

@@ -92,9 +92,9 @@ pz_measure pz_erik_measure(const poise_erik *erik, const pz_chain_pose *pose)
 
 // ---- The forward phase (Alg. 8 to 14) ------------------------------------------------------------------------------------
 //
-// From the end to the root, every joint turns its frame of the candidate into that of the warped posture, finds the angle that
-// would lead from there to the frame of the joint after it, and is moved to where that angle does lead there. The root comes
-// off its place.
+// From the end to the root, every joint turns its frame of the candidate into that of the warped posture, finds the angle
+// that would lead from there to the frame of the joint after it, and is moved to where that angle does lead there. The root
+// comes off its place.
 
 static double forward_angle(const poise_erik *erik, int k, const mat3 *Q, const mat3 *T)
 {

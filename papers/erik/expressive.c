@@ -2,9 +2,10 @@
 //
 //   error = goal_weight (what is left of the goals) + posture_weight (posture error, posture.c)
 //
-// Candidates are refined, their goals met to rounding where that costs little, and judged by this error, one after the other:
-// the last answer; on a chain, patterns of bends in closed form (posture.c); the posture; starts from all over the range; ERIK.
-// The last answer stands unless another one is better by the gain; with a stride the way to that one is taken in small moves.
+// Candidates are refined, their goals met to rounding where that costs little, and judged by this error, one after the
+// other: the last answer; on a chain, patterns of bends in closed form (posture.c); the posture; starts from all over the
+// range; ERIK. The last answer stands unless another one is better by the gain; with a stride the way to that one is taken
+// in small moves.
 #include "papers/erik/expressive.h"
 
 #include "base/error.h"

@@ -120,8 +120,8 @@ void pz_terms_take(poise_expressive *e, const double *posture)
 // ---- Signs ---------------------------------------------------------------------------------------------------------------
 
 // |angle - target|, and from just before straight, theta0, on that much more steeply: a bend keeps its direction while
-// another joint can compensate for it. A posture that is nearly straight has no direction to keep. *slope takes the derivative's
-// size.
+// another joint can compensate for it. A posture that is nearly straight has no direction to keep. *slope takes the
+// derivative's size.
 static double bend_cost(const pz_term *term, double target, double angle, double *slope)
 {
     const double steepest = 2.0, straight = 0.2, margin = 0.1; // times; radians; share of those
@@ -291,9 +291,9 @@ double pz_terms_cost(poise_expressive *e, const double *q, double eps, double fa
 //
 //   a . rot(n, x) d = A + B cos x + C sin x,   A = (a . n)(n . d),   B = a . d - A,   C = a . (n x d)
 //
-// which is a . target at x = atan2(C, B) +- acos((a . target - A)/sqrt(B^2 + C^2)). One joint that compensates is where a sum of
-// absolute values has its minimum more often than not. Then the first joint turns d to the target, and a twister at the
-// end turns the rest.
+// which is a . target at x = atan2(C, B) +- acos((a . target - A)/sqrt(B^2 + C^2)). One joint that compensates is where a
+// sum of absolute values has its minimum more often than not. Then the first joint turns d to the target, and a twister at
+// the end turns the rest.
 
 #define LEAST_LEVER 1e-9 // a joint that moves the end's direction by less has no say in it
 #define COMPENSATED 1e-6 // cosine: nothing is left for a second joint

@@ -78,8 +78,8 @@ const poise_method_engine pz_gradient_descent_engine = {
 // ---- JACOBIAN_TRANSPOSE --------------------------------------------------------------------------------------------------
 //
 // (W. Wolovich & H. Elliott 1984, A. Balestrino et al. 1984; alpha by S. Buss, "Introduction to inverse kinematics with
-// Jacobian transpose, pseudoinverse and damped least squares methods", 2009.) If the cost has risen after a step, the step is
-// made shorter, by 2, 8, 64, .., until it falls; the next iteration begins with alpha again.
+// Jacobian transpose, pseudoinverse and damped least squares methods", 2009.) If the cost has risen after a step, the step
+// is made shorter, by 2, 8, 64, .., until it falls; the next iteration begins with alpha again.
 
 typedef struct transpose_scratch {
     double *p, *Gp;  // nv

@@ -5,8 +5,8 @@
 //
 // J1 (3 x n) are the world axes, e1 the rotation left to the target; J2 is the identity with 0 for a twister at either end,
 // e2 = posture - (angles + J1^+l1 e1). The step of the first task is thus taken off twice, in e2 and beside it: so it is
-// printed, and so it is done. PRIORITY (src/solve/priority.c) is the same idea done right, with limits, a line search and any
-// number of levels; here the point is to be what was compared.
+// printed, and so it is done. PRIORITY (src/solve/priority.c) is the same idea done right, with limits, a line search and
+// any number of levels; here the point is to be what was compared.
 #include "two_task.h"
 
 #include "papers/erik/erik.h"

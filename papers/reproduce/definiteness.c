@@ -1,5 +1,5 @@
-// Erleben & Andrews 2019, definiteness and condition of the exact Hessian: what they say of it without an experiment (sections
-// 4, 6.3, 6.7 and Appendix A), by parameterisation of ball joints.
+// Erleben & Andrews 2019, definiteness and condition of the exact Hessian: what they say of it without an experiment
+// (sections 4, 6.3, 6.7 and Appendix A), by parameterisation of ball joints.
 //
 // The skeleton of a study is rebuilt with its ball joints in another chart, a pose is converted, and the eigenvalues of the
 // exact Hessian of all markers are found there.

@@ -1,7 +1,7 @@
 // Erleben & Andrews 2019: convergence, frame by frame (Figs. 3-5 and 7), and the takes and methods of all their experiments.
 //
-// Their Figs. 3-5 are of walking, punching and kicking in dg_03-02_01, Fig. 7 of mm_03-05_02; where a user does not have these,
-// others stand in (below), and curves can be compared in shape only. Frames are counted from 1 in all output.
+// Their Figs. 3-5 are of walking, punching and kicking in dg_03-02_01, Fig. 7 of mm_03-05_02; where a user does not have
+// these, others stand in (below), and curves can be compared in shape only. Frames are counted from 1 in all output.
 #include "reproduce.h"
 
 #include "cli/terminal.h"

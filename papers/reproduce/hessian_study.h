@@ -123,8 +123,8 @@ void symmetric_eigenvalues(int n, double *A, double *w);
 // ---- Studies -------------------------------------------------------------------------------------------------------------
 //
 // The experiments of Erleben & Andrews 2019 (Solving inverse kinematics using exact Hessian matrices) on a recording or on a
-// motion that stands in for it: the top of this file says what the problem is. Markers are at own places, so that f = 0 can be
-// reached. Frames are counted from 0 here; f is in cm^2.
+// motion that stands in for it: the top of this file says what the problem is. Markers are at own places, so that f = 0 can
+// be reached. Frames are counted from 0 here; f is in cm^2.
 //
 // A study may be used by several threads at once.
 

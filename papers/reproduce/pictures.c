@@ -376,8 +376,8 @@ const experiment hessian_fig_a10 = {.name = "hessian-a10",
 
 // ---- Gradient descent in the plane ---------------------------------------------------------------------------------------
 //
-// The way it is taught first (notes on inverse kinematics in the plane): an arm of five unit links whose tip goes to a target,
-// and a tree, a trunk with three branches whose tips go to three targets at once.
+// The way it is taught first (notes on inverse kinematics in the plane): an arm of five unit links whose tip goes to a
+// target, and a tree, a trunk with three branches whose tips go to three targets at once.
 //
 //   energy     E(theta) = 1/2 sum over tips |p - t|^2
 //   gradient   dE/dtheta_j = sum over tips (p - t) . dp/dtheta_j,    dp/dtheta_j = R(pi/2) (p - p_j) for joints above the
