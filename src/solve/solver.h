@@ -189,8 +189,15 @@ void pz_refresh_diagonal(poise_solver *solver);
 bool pz_is_held(const poise_solver *solver, int dof);
 bool pz_is_at_bound(const poise_solver *solver, int dof); // without looking at edges
 
-// Is the cost small enough to stop? Is the goal met to its tolerance, or without weight? At the current point.
-bool pz_cost_is_met(const poise_solver *solver);
+// Is the cost at the current point small enough to stop? Below 0 by rounding it is; below 0 by energies of the caller it says
+// nothing.
+static inline bool pz_cost_is_met(const poise_solver *solver)
+{
+    double cost = solver->at->cost;
+    return cost <= solver->problem->cost_tolerance && (cost >= 0 || !solver->problem->has_callbacks);
+}
+
+// Is the goal met there to its tolerance, or without weight?
 bool pz_goal_is_met(const poise_solver *solver, const poise_goal *goal);
 
 // May the method stop here? REACHED by tolerance of goals or cost, CLOSEST by the projected gradient (which it computes),
@@ -202,8 +209,13 @@ bool pz_is_done_afresh(poise_solver *solver, pz_end *end);
 // How a run ends that finds no lower cost: CLOSEST where the last step (`is_flat`) or the gradient proves it.
 pz_end pz_stuck(poise_solver *solver, bool is_flat);
 
-// Is there room for a record of an iteration? Then it is written; numbers that overflowed as the largest.
-bool pz_is_traced(const poise_solver *solver);
+// Is there room for a record of an iteration?
+static inline bool pz_is_traced(const poise_solver *solver)
+{
+    return solver->options.trace && !solver->is_quiet && solver->answer->report.traced < solver->options.trace_capacity;
+}
+
+// Then write it, numbers that overflowed as the largest.
 void pz_trace(poise_solver *solver, poise_trace record);
 
 // Count one iteration and record it. False when the budget is used up.

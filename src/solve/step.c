@@ -63,13 +63,6 @@ double pz_project_gradient(poise_solver *solver)
 
 // ---- Stopping ------------------------------------------------------------------------------------------------------------
 
-// Below 0 by rounding it is; below 0 by energies of the caller it says nothing.
-bool pz_cost_is_met(const poise_solver *solver)
-{
-    double cost = solver->at->cost;
-    return cost <= solver->problem->cost_tolerance && (cost >= 0 || !solver->problem->has_callbacks);
-}
-
 // A part of a goal without weight asks for nothing.
 bool pz_goal_is_met(const poise_solver *solver, const poise_goal *goal)
 {
@@ -201,11 +194,6 @@ bool pz_is_done_afresh(poise_solver *solver, pz_end *end)
 }
 
 // ---- Counting ------------------------------------------------------------------------------------------------------------
-
-bool pz_is_traced(const poise_solver *solver)
-{
-    return solver->options.trace && !solver->is_quiet && solver->answer->report.traced < solver->options.trace_capacity;
-}
 
 void pz_trace(poise_solver *solver, poise_trace record)
 {
