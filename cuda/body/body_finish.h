@@ -41,12 +41,12 @@ PZ_INLINE void measure_dof(const body_sums *a, const body_axis *S, scalar g, sca
 PZ_INLINE void measure_joint(const body_task *t, const scalar *m, int k, const body_sums *a, scalar cost, body_measure *f)
 {
     const body_joint *joint = &t->joints[k];
-    rvec p = body_get(m, t->at.place + 3 * k);
+    rvec p = body_load(m, t->at.place + 3 * k);
     body_edge e = {{0, 0}, 0, {false, false}};
     scalar off = 0;
     if (joint->swing >= 0) {
         int axis = t->at.axis + 3 * joint->v;
-        body_axis S[2] = {body_axis_of(body_get(m, axis), p, false), body_axis_of(body_get(m, axis + 3), p, false)};
+        body_axis S[2] = {body_axis_of(body_load(m, axis), p, false), body_axis_of(body_load(m, axis + 3), p, false)};
         scalar g[2] = {body_gradient(a, &S[0]) + body_pulled(t, m, joint, 0),
                        body_gradient(a, &S[1]) + body_pulled(t, m, joint, 1)};
         e = body_find_edge(t, m, joint, g[0], g[1]);
@@ -54,7 +54,7 @@ PZ_INLINE void measure_joint(const body_task *t, const scalar *m, int k, const b
     }
     BODY_LOOP
     for (int i = 0; i < joint->dofs; ++i) {
-        body_axis S = body_axis_of(body_get(m, t->at.axis + 3 * (joint->v + i)), p, i < joint->slides);
+        body_axis S = body_axis_of(body_load(m, t->at.axis + 3 * (joint->v + i)), p, i < joint->slides);
         scalar g = body_gradient(a, &S) + body_pulled(t, m, joint, i);
         bool is_held = body_dof_is_held(t, m, joint, i, e.holds, g), is_swing = joint->swing >= 0 && i < 2;
         measure_dof(a, &S, is_held ? 0 : is_swing ? g - off * e.normal[i] : g, body_pull(t, m, joint->v + i), cost, f);
@@ -73,7 +73,7 @@ PZ_INLINE void measure_chain(const body_task *t, scalar *m, int c, scalar cost)
         measure_joint(t, m, k, &a, cost, &f);
     }
     if (body_hangs_on_chain(t, chain)) {
-        body_give_sums(m, t->at.sums + BODY_SUMS * c, &a);
+        body_store_sums(m, t->at.sums + BODY_SUMS * c, &a);
     }
     AT(m, t->at.parts + BODY_PARTS * c + 2) = f.gradient;
     AT(m, t->at.parts + BODY_PARTS * c + 3) = f.cosine;
@@ -87,7 +87,7 @@ PZ_INLINE void measure_body(const body_task *t, scalar *m, scalar cost, body_mea
         for (int c = t->levels[level] + body_lane(); c < t->levels[level + 1]; c += BODY_LANES) {
             measure_chain(t, m, c, cost);
         }
-        body_meet();
+        body_sync();
     }
     f->gradient = f->cosine = 0;
     for (int c = 0; c < t->chain_count; ++c) {
@@ -199,8 +199,8 @@ PZ_INLINE finish_limits finish_clamp(const body_task *t, scalar *m)
         }
         moved += is_outside;
     }
-    finish_limits limits = {body_count(moved), body_count(active)};
-    body_meet();
+    finish_limits limits = {body_team_sum(moved), body_team_sum(active)};
+    body_sync();
     return limits;
 }
 
@@ -211,11 +211,11 @@ PZ_INLINE void finish_set_trial(const body_task *t, scalar *m, const double *q)
     for (int i = body_lane(); i < t->nq; i += BODY_LANES) {
         AT(m, t->at.trial + i) = q[i] + body_shift(t, m, i);
     }
-    body_meet();
+    body_sync();
 }
 
 // `trial`, in host coordinates, as q, and from there on in those of the state.
-PZ_INLINE void finish_put(const body_task *t, scalar *m, double *q)
+PZ_INLINE void finish_write_q(const body_task *t, scalar *m, double *q)
 {
     BODY_LOOP
     for (int i = body_lane(); i < t->nq; i += BODY_LANES) {
@@ -223,19 +223,19 @@ PZ_INLINE void finish_put(const body_task *t, scalar *m, double *q)
         q[i] = x;
         AT(m, t->at.trial + i) = x + body_shift(t, m, i);
     }
-    body_meet();
+    body_sync();
 }
 
 // The start, at q, within the limits there and in `trial`. Returns how many joints were not.
-PZ_INLINE int finish_take_start(const body_task *t, scalar *m, double *q)
+PZ_INLINE int finish_read_start(const body_task *t, scalar *m, double *q)
 {
     BODY_READS
     for (int i = body_lane(); i < t->nq; i += BODY_LANES) {
         AT(m, t->at.trial + i) = q[i];
     }
-    body_meet();
+    body_sync();
     finish_limits limits = finish_clamp(t, m);
-    finish_put(t, m, q);
+    finish_write_q(t, m, q);
     return limits.moved;
 }
 
@@ -245,7 +245,7 @@ PZ_INLINE double *finish_q(const body_task *t, const pz_cuda_tree_batch *batch, 
 }
 
 // The end of the best run into `trial`: what lies beside a bound, at it; a locked coordinate, where it began.
-PZ_INLINE void finish_take_end(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work, scalar *m,
+PZ_INLINE void finish_read_end(const body_task *t, const pz_cuda_tree_batch *batch, const body_work *work, scalar *m,
                                const body_finish *f)
 {
     const float *end = work->ends + (size_t)f->problem * (size_t)t->nq;
@@ -254,7 +254,7 @@ PZ_INLINE void finish_take_end(const body_task *t, const pz_cuda_tree_batch *bat
     for (int i = body_lane(); i < t->nq; i += BODY_LANES) {
         AT(m, t->at.trial + i) = (double)end[i];
     }
-    body_meet();
+    body_sync();
     BODY_LOOP
     for (int k = body_lane(); k < t->joint_count; k += BODY_LANES) {
         const body_joint *joint = &t->joints[k];
@@ -278,14 +278,14 @@ PZ_INLINE void finish_take_end(const body_task *t, const pz_cuda_tree_batch *bat
             AT(m, q) = is_near ? a / size : a, AT(m, q + 1) = is_near ? b / size : b;
         }
     }
-    body_meet();
+    body_sync();
 }
 
 // ---- The answer ----------------------------------------------------------------------------------------------------------
 
 // The current point of joint k as q has it, into `trial` for a while. Returns the square of its way from the start, which q
 // still holds.
-PZ_INLINE double finish_leave(const body_task *t, scalar *m, int k, const double *q)
+PZ_INLINE double finish_final_q(const body_task *t, scalar *m, int k, const double *q)
 {
     const body_joint *joint = &t->joints[k];
     int plain = joint->dofs - 3 * joint->has_quaternion, r = joint->q + plain;
@@ -320,19 +320,19 @@ PZ_INLINE double finish_leave(const body_task *t, scalar *m, int k, const double
 PZ_INLINE void finish_answer(const body_task *t, const pz_cuda_tree_batch *batch, scalar *m, body_finish *f)
 {
     double *q = finish_q(t, batch, f), square = 0.0;
-    body_meet();
+    body_sync();
     BODY_LOOP
     for (int k = body_lane(); k < t->joint_count; k += BODY_LANES) {
-        AT(m, t->at.parts + k) = finish_leave(t, m, k, q);
+        AT(m, t->at.parts + k) = finish_final_q(t, m, k, q);
     }
-    body_meet();
+    body_sync();
     for (int k = 0; k < t->joint_count; ++k) {
         square += AT(m, t->at.parts + k);
     }
-    body_meet();
+    body_sync();
     f->distance = sqrt(square);
     f->active_limits = finish_clamp(t, m).active;
-    finish_put(t, m, q);
+    finish_write_q(t, m, q);
     f->stage = FINISH_ANSWERED;
 }
 
@@ -354,7 +354,7 @@ PZ_INLINE double finish_calm(const body_task *t, scalar *m, const body_finish *f
     if (f->is_first && body_lane() == 0) {
         AT(m, usual) = f->calm->usual;
     }
-    body_meet();
+    body_sync();
     BODY_LOOP
     for (int i = 0; i < t->marker_count; ++i) {
         has_gaps = has_gaps || !(AT(m, t->at.weight + i) > 0);
@@ -364,22 +364,22 @@ PZ_INLINE double finish_calm(const body_task *t, scalar *m, const body_finish *f
 }
 
 // The errors of a frame that has ended count for those after it.
-PZ_INLINE void finish_remember(const body_task *t, scalar *m, const body_finish *f)
+PZ_INLINE void finish_keep_frame(const body_task *t, scalar *m, const body_finish *f)
 {
     double sum = 0.0;
     int seen = 0, usual = t->at.pull + t->nv + 1;
     BODY_LOOP
     for (int i = 0; i < t->marker_count; ++i) {
-        rvec r = rv_sub(body_get(m, t->at.point + 3 * i), body_get(m, t->at.target + 3 * i));
+        rvec r = rv_sub(body_load(m, t->at.point + 3 * i), body_load(m, t->at.target + 3 * i));
         bool counts = AT(m, t->at.weight + i) > 0 && t->part[i] == BODY_POINT;
         sum += counts ? rv_dot(r, r) : 0.0;
         seen += counts;
     }
-    body_meet();
+    body_sync();
     if (body_lane() == 0) {
         AT(m, usual) += f->calm->rate * ((seen > 0 ? sqrt(sum / seen) : 0.0) - AT(m, usual));
     }
-    body_meet();
+    body_sync();
 }
 
 // ---- Steps ---------------------------------------------------------------------------------------------------------------
@@ -392,19 +392,19 @@ PZ_INLINE void finish_begin(const body_task *t, const pz_cuda_tree_batch *batch,
     f->problem = problem, f->evaluations = f->solves = 0;
     f->stage = f->is_direct ? FINISH_START : FINISH_ARRIVED;
     f->start_cost = INFINITY;
-    f->scale = body_take_problem(t, batch, problem, m);
+    f->scale = body_read_problem(t, batch, problem, m);
     f->lambda = FINISH_LAMBDA;
     f->growth = 2.0;
     f->falls_fast = found;
     f->is_proved = f->is_stuck = f->is_measured = f->proposes = f->is_bent = false;
     f->rounds = 0;
-    f->moved_joints = finish_take_start(t, m, finish_q(t, batch, f));
+    f->moved_joints = finish_read_start(t, m, finish_q(t, batch, f));
     if (t->has_pulls) {
         double calm = finish_calm(t, m, f);
-        body_take_pulls(t, m, finish_q(t, batch, f), body_steadiness(t, batch, problem) + calm);
+        body_set_pulls(t, m, finish_q(t, batch, f), body_steadiness(t, batch, problem) + calm);
     }
     if (!f->is_direct) {
-        finish_take_end(t, batch, work, m, f);
+        finish_read_end(t, batch, work, m, f);
     }
 }
 
@@ -416,7 +416,7 @@ PZ_INLINE void finish_go_on(const body_task *t, const pz_cuda_tree_batch *batch,
     for (int i = body_lane(); i < t->nq; i += BODY_LANES) {
         q[i] = q[i - t->nq];
     }
-    body_meet();
+    body_sync();
 }
 
 PZ_INLINE void finish_propose(body_finish *f, scalar share)
@@ -535,7 +535,7 @@ PZ_INLINE void finish_errors(const body_task *t, const scalar *m, double *length
     double worst = 0.0, turn = 0.0, frame = 0.0;
     BODY_LOOP
     for (int i = 0; i < t->marker_count; ++i) {
-        rvec r = rv_sub(body_get(m, t->at.point + 3 * i), body_get(m, t->at.target + 3 * i));
+        rvec r = rv_sub(body_load(m, t->at.point + 3 * i), body_load(m, t->at.target + 3 * i));
         double square = AT(m, t->at.weight + i) > 0 ? rv_dot(r, r) : 0.0;
         int part = t->part[i];
         frame = part == BODY_AXIS_X ? square : frame + square;
@@ -545,7 +545,7 @@ PZ_INLINE void finish_errors(const body_task *t, const scalar *m, double *length
     }
     *length = sqrt(worst);
     *angle = 2.0 * pz_atan2(sqrt(turn), sqrt(1.0 - scalar_min(turn, 1.0)));
-    body_meet();
+    body_sync();
 }
 
 // What is said about the answer, whose cost f has. Runs up to the one that won count; all of them where none has.
@@ -563,7 +563,7 @@ PZ_INLINE void finish_report(const body_task *t, const pz_cuda_tree_batch *batch
         measure_body(t, m, f->cost, &f->measure);
     }
     if (finish_has_calm(t, f)) {
-        finish_remember(t, m, f);
+        finish_keep_frame(t, m, f);
     }
     if (!batch->answers) {
         return;
@@ -573,7 +573,7 @@ PZ_INLINE void finish_report(const body_task *t, const pz_cuda_tree_batch *batch
     for (int run = body_lane(); run <= last && !f->is_direct; run += BODY_LANES) {
         evaluations += passes[run];
     }
-    evaluations = body_count(evaluations);
+    evaluations = body_team_sum(evaluations);
     double length = sqrt(f->worst), angle = 0.0;
     if (t->has_arrows) {
         finish_errors(t, m, &length, &angle);
@@ -601,7 +601,7 @@ PZ_INLINE void finish_report(const body_task *t, const pz_cuda_tree_batch *batch
 // Is the last rounding of q, from the state's coordinates to those of the world, less than the tolerance leaves?
 PZ_INLINE bool finish_is_close(const body_task *t, const scalar *m)
 {
-    rvec base = body_get(m, t->at.base);
+    rvec base = body_load(m, t->at.base);
     return 8.0 * REAL_EPSILON * (sqrt(rv_dot(base, base)) + t->size) < (1.0 - FINISH_MARGIN) * t->tolerance;
 }
 
@@ -659,7 +659,7 @@ PZ_INLINE body_next finish_solve(const body_task *t, scalar *m, body_finish *f)
         for (int i = body_lane(); i < t->nv; i += BODY_LANES) {
             AT(m, t->at.held + i) = BODY_FREE;
         }
-        body_meet();
+        body_sync();
     }
     body_solve s = {.lambda = f->lambda, .scale = f->scale, .exact = f->is_exact};
     body_up(t, m, &s);

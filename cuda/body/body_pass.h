@@ -41,7 +41,7 @@
 // 2 vec(conj(h) q) and the scalar part, of quaternions in the state.
 PZ_INLINE rvec body_turned(const scalar *m, int h, int q, scalar *w)
 {
-    rvec a = body_get(m, h), b = body_get(m, q);
+    rvec a = body_load(m, h), b = body_load(m, q);
     scalar aw = AT(m, h + 3), bw = AT(m, q + 3);
     rvec u = rv_sub(rv_sub(rv_scale(b, aw), rv_scale(a, bw)), rv_cross(a, b));
     *w = scalar_fma(aw, bw, rv_dot(a, b));
@@ -78,7 +78,7 @@ PZ_INLINE scalar body_pull_gradient(const body_task *t, const scalar *m, const b
 }
 
 // Both pulls of a problem that begins at q, into the state, as one. `steady` is the weight of the last frame.
-PZ_INLINE void body_take_pulls(const body_task *t, scalar *m, const double *q, double steady)
+PZ_INLINE void body_set_pulls(const body_task *t, scalar *m, const double *q, double steady)
 {
     BODY_LOOP
     for (int k = body_lane(); k < t->joint_count; k += BODY_LANES) {
@@ -104,7 +104,7 @@ PZ_INLINE void body_take_pulls(const body_task *t, scalar *m, const double *q, d
         }
         AT(m, t->at.parts + k) = least;
     }
-    body_meet();
+    body_sync();
     if (body_lane() == 0) {
         scalar least = 0;
         for (int k = 0; k < t->joint_count; ++k) {
@@ -112,7 +112,7 @@ PZ_INLINE void body_take_pulls(const body_task *t, scalar *m, const double *q, d
         }
         AT(m, t->at.pull + t->nv) = least;
     }
-    body_meet();
+    body_sync();
 }
 
 #endif
@@ -149,14 +149,14 @@ typedef struct body_frame {
 
 PZ_INLINE body_frame body_load_frame(const scalar *m, int place)
 {
-    body_frame f = {{body_get(m, place), body_get(m, place + 3), body_get(m, place + 6)}, body_get(m, place + 9)};
+    body_frame f = {{body_load(m, place), body_load(m, place + 3), body_load(m, place + 6)}, body_load(m, place + 9)};
     return f;
 }
 
 PZ_INLINE void body_store_frame(scalar *m, int place, const body_frame *f)
 {
-    body_put(m, place, f->R.x), body_put(m, place + 3, f->R.y), body_put(m, place + 6, f->R.z);
-    body_put(m, place + 9, f->p);
+    body_store(m, place, f->R.x), body_store(m, place + 3, f->R.y), body_store(m, place + 6, f->R.z);
+    body_store(m, place + 9, f->p);
 }
 
 // The frame of a joint before its motion.
@@ -168,7 +168,7 @@ PZ_INLINE void body_place(const body_task *t, const scalar *m, int k, body_frame
     rvec shift = body_constant(n + 9);
     if (joint->from == BODY_WORLD) {
         f->R = C;
-        f->p = k == 0 && t->is_afloat ? rv(0, 0, 0) : rv_add(shift, body_get(m, t->at.base));
+        f->p = k == 0 && t->is_afloat ? rv(0, 0, 0) : rv_add(shift, body_load(m, t->at.base));
         return;
     }
     if (joint->from >= 0) {
@@ -217,10 +217,10 @@ PZ_INLINE void body_exponential(scalar *m, int axis, rvec v, int count, rmat *R)
 {
     rmat turn, J;
     rotation_of(v, &turn, &J);
-    body_put(m, axis, rm_apply(R, J.x));
-    body_put(m, axis + 3, rm_apply(R, J.y));
+    body_store(m, axis, rm_apply(R, J.x));
+    body_store(m, axis + 3, rm_apply(R, J.y));
     if (count == 3) {
-        body_put(m, axis + 6, rm_apply(R, J.z));
+        body_store(m, axis + 6, rm_apply(R, J.z));
     }
     *R = rm_mul(R, &turn);
 }
@@ -237,15 +237,15 @@ PZ_INLINE void body_move(const body_task *t, scalar *m, int k, body_frame *f)
         scalar value = AT(m, q);
         if (pz_step_is_slide((pz_step_kind)kind)) {
             rvec a = kind == PZ_SLIDE_X ? f->R.x : kind == PZ_SLIDE_Y ? f->R.y : f->R.z;
-            body_put(m, axis, a);
+            body_store(m, axis, a);
             slid = rv_mad(slid, value, a);
         } else if (kind == PZ_TURN_X || kind == PZ_TURN_Y || kind == PZ_TURN_Z) {
-            body_put(m, axis, kind == PZ_TURN_X ? f->R.x : kind == PZ_TURN_Y ? f->R.y : f->R.z);
+            body_store(m, axis, kind == PZ_TURN_X ? f->R.x : kind == PZ_TURN_Y ? f->R.y : f->R.z);
             body_turn_about(kind, value, &f->R);
         } else if (kind == PZ_QUATERNION) {
             rmat turn = quaternion_matrix(value, AT(m, q + 1), AT(m, q + 2), AT(m, q + 3));
             f->R = rm_mul(&f->R, &turn);
-            body_put(m, axis, f->R.x), body_put(m, axis + 3, f->R.y), body_put(m, axis + 6, f->R.z);
+            body_store(m, axis, f->R.x), body_store(m, axis + 3, f->R.y), body_store(m, axis + 6, f->R.z);
         } else {
             int count = kind == PZ_EXPMAP ? 3 : 2;
             body_exponential(m, axis, rv(value, AT(m, q + 1), count == 3 ? AT(m, q + 2) : (scalar)0), count, &f->R);
@@ -254,7 +254,7 @@ PZ_INLINE void body_move(const body_task *t, scalar *m, int k, body_frame *f)
         axis += 3 * pz_step_nv((pz_step_kind)kind);
     }
     f->p = slid;
-    body_put(m, t->at.place + 3 * k, slid);
+    body_store(m, t->at.place + 3 * k, slid);
 }
 
 // What an evaluation at the trial tells.
@@ -284,9 +284,9 @@ PZ_INLINE scalar body_arrow_scale(const body_task *t, int i)
 // One marker, whose place is x, and its part of the evaluation.
 PZ_INLINE void body_compare(const body_task *t, scalar *m, int i, rvec x, scalar scale, body_value *value)
 {
-    rvec r = rv_sub(x, body_get(m, t->at.target + 3 * i));
+    rvec r = rv_sub(x, body_load(m, t->at.target + 3 * i));
     scalar w = AT(m, t->at.weight + i), square = rv_dot(r, r), counts = square * scale;
-    body_put(m, t->at.point + 3 * i, x);
+    body_store(m, t->at.point + 3 * i, x);
     value->cost = scalar_fma(w, t->has_losses ? body_loss_at(t, i, square).rho : square, value->cost);
     value->worst = w > 0 || square != square ? body_worse(value->worst, counts) : value->worst;
 }
@@ -328,7 +328,7 @@ PZ_INLINE body_value body_forward(const body_task *t, scalar *restrict m)
         for (int c = t->levels[level] + body_lane(); c < t->levels[level + 1]; c += BODY_LANES) {
             forward_chain(t, m, c);
         }
-        body_meet();
+        body_sync();
     }
     body_value value = {0, 0};
     for (int c = 0; c < t->chain_count; ++c) {
@@ -367,7 +367,7 @@ PZ_INLINE body_sums body_no_sums(void)
     return none;
 }
 
-PZ_INLINE void body_take_sums(const scalar *m, int place, body_sums *a)
+PZ_INLINE void body_load_sums(const scalar *m, int place, body_sums *a)
 {
     scalar *to = (scalar *)a;
     FAST_UNROLL
@@ -376,7 +376,7 @@ PZ_INLINE void body_take_sums(const scalar *m, int place, body_sums *a)
     }
 }
 
-PZ_INLINE void body_give_sums(scalar *m, int place, const body_sums *a)
+PZ_INLINE void body_store_sums(scalar *m, int place, const body_sums *a)
 {
     const scalar *from = (const scalar *)a;
     FAST_UNROLL
@@ -391,7 +391,7 @@ PZ_INLINE body_sums body_sums_of_children(const body_task *t, const scalar *m, c
     body_sums a = body_no_sums();
     BODY_LOOP
     for (int c = chain->child_end - 1; c >= chain->child_begin; --c) {
-        body_take_sums(m, t->at.sums + BODY_SUMS * c, &a);
+        body_load_sums(m, t->at.sums + BODY_SUMS * c, &a);
     }
     return a;
 }
@@ -446,7 +446,7 @@ PZ_INLINE void body_add_markers(const body_task *t, const scalar *m, const body_
 {
     BODY_LOOP
     for (int i = joint->marker_begin; i < joint->arrow_end; ++i) {
-        rvec x = body_get(m, t->at.point + 3 * i), r = rv_sub(x, body_get(m, t->at.target + 3 * i));
+        rvec x = body_load(m, t->at.point + 3 * i), r = rv_sub(x, body_load(m, t->at.target + 3 * i));
         scalar w = AT(m, t->at.weight + i);
         w = t->has_losses ? body_bend(t, i, exact, w, x, r, a) : w;
         body_add_marker(a, w, x, r, i >= joint->marker_end);
@@ -495,7 +495,7 @@ PZ_INLINE void body_eliminate(scalar *m, int place, const body_axis *S, scalar s
     if (held != BODY_FREE) {
         a->n = rv_mad(a->n, held, n), a->f = rv_mad(a->f, held, f);
         s->model += held * scalar_fma((scalar)0.5 * Delta, held, gamma);
-        body_put(m, place, rv(0, 0, 0)), body_put(m, place + 3, rv(0, 0, 0));
+        body_store(m, place, rv(0, 0, 0)), body_store(m, place + 3, rv(0, 0, 0));
         AT(m, place + 6) = -held, AT(m, place + 7) = 0;
         return;
     }
@@ -509,7 +509,7 @@ PZ_INLINE void body_eliminate(scalar *m, int place, const body_axis *S, scalar s
     rs_add_square(&a->ww, -inverse, n), rs_add_square(&a->vv, -inverse, f);
     rm_add_outer(&a->wv, -1, n, Wf);
     a->n = rv_mad(a->n, -w, n), a->f = rv_mad(a->f, -w, f);
-    body_put(m, place, Wn), body_put(m, place + 3, Wf);
+    body_store(m, place, Wn), body_store(m, place + 3, Wf);
     AT(m, place + 6) = w, AT(m, place + 7) = Delta;
 }
 
@@ -600,7 +600,7 @@ PZ_INLINE bool body_up_swing(const body_task *t, scalar *m, const body_joint *jo
                              body_sums *a)
 {
     int axis = t->at.axis + 3 * joint->v, edge = t->at.edge + 2 * joint->swing;
-    body_axis S[2] = {body_axis_of(body_get(m, axis), p, false), body_axis_of(body_get(m, axis + 3), p, false)};
+    body_axis S[2] = {body_axis_of(body_load(m, axis), p, false), body_axis_of(body_load(m, axis + 3), p, false)};
     body_edge e = body_find_edge(t, m, joint, body_gradient(a, &S[0]) + body_pulled(t, m, joint, 0),
                                  body_gradient(a, &S[1]) + body_pulled(t, m, joint, 1));
     bool is_active = e.normal[0] != 0 || e.normal[1] != 0;
@@ -639,7 +639,7 @@ PZ_INLINE bool body_dof_is_held(const body_task *t, const scalar *m, const body_
 PZ_INLINE void body_up_joint(const body_task *t, scalar *m, int k, body_solve *s, body_sums *a)
 {
     const body_joint *joint = &t->joints[k];
-    rvec p = body_get(m, t->at.place + 3 * k);
+    rvec p = body_load(m, t->at.place + 3 * k);
     bool holds[2] = {false, false};
     BODY_LOOP
     for (int i = joint->dofs - 1; i >= 0; --i) {
@@ -647,7 +647,7 @@ PZ_INLINE void body_up_joint(const body_task *t, scalar *m, int k, body_solve *s
             return;
         }
         int dof = joint->v + i;
-        body_axis S = body_axis_of(body_get(m, t->at.axis + 3 * dof), p, i < joint->slides);
+        body_axis S = body_axis_of(body_load(m, t->at.axis + 3 * dof), p, i < joint->slides);
         scalar g = body_pulled(t, m, joint, i);
         bool is_held = body_dof_is_held(t, m, joint, i, holds, body_gradient(a, &S) + g);
         scalar shift = scalar_fma(s->lambda * s->scale, scalar_abs(body_metric(t, dof)), body_pull(t, m, dof));
@@ -668,7 +668,7 @@ PZ_INLINE void up_chain(const body_task *t, scalar *m, int c, body_solve s)
         body_up_joint(t, m, k, &s, &a);
     }
     if (body_hangs_on_chain(t, chain)) {
-        body_give_sums(m, t->at.sums + BODY_SUMS * c, &a);
+        body_store_sums(m, t->at.sums + BODY_SUMS * c, &a);
     }
     AT(m, t->at.parts + BODY_PARTS * c + 2) = s.model;
     AT(m, t->at.parts + BODY_PARTS * c + 3) = s.is_positive;
@@ -683,7 +683,7 @@ PZ_INLINE void body_up(const body_task *t, scalar *restrict m, body_solve *solve
         for (int c = t->levels[level] + body_lane(); c < t->levels[level + 1]; c += BODY_LANES) {
             up_chain(t, m, c, *solve);
         }
-        body_meet();
+        body_sync();
     }
     solve->model = 0;
     solve->is_positive = true;
@@ -691,7 +691,7 @@ PZ_INLINE void body_up(const body_task *t, scalar *restrict m, body_solve *solve
         solve->model += AT(m, t->at.parts + BODY_PARTS * c + 2);
         solve->is_positive = solve->is_positive && AT(m, t->at.parts + BODY_PARTS * c + 3) != 0;
     }
-    body_meet(); // another sweep up may follow
+    body_sync(); // another sweep up may follow
 }
 
 // ---- Down ----------------------------------------------------------------------------------------------------------------
@@ -700,7 +700,7 @@ PZ_INLINE void body_up(const body_task *t, scalar *restrict m, body_solve *solve
 
 PZ_INLINE scalar body_free_step(const scalar *m, int place, const body_axis *V)
 {
-    return -(rv_dot(body_get(m, place), V->w) + rv_dot(body_get(m, place + 3), V->v) + AT(m, place + 6));
+    return -(rv_dot(body_load(m, place), V->w) + rv_dot(body_load(m, place + 3), V->v) + AT(m, place + 6));
 }
 
 // What the sweep down reads of a dof. A thread alone reads it one dof ahead: its memory takes longer than the step of a
@@ -713,11 +713,11 @@ typedef struct body_ready {
 PZ_INLINE body_ready body_read_dof(const body_task *t, const scalar *m, int dof)
 {
     int place = t->at.solved + BODY_SOLVED * dof;
-    body_ready ready = {body_get(m, place), body_get(m, place + 3), body_get(m, t->at.axis + 3 * dof), AT(m, place + 6)};
+    body_ready ready = {body_load(m, place), body_load(m, place + 3), body_load(m, t->at.axis + 3 * dof), AT(m, place + 6)};
     return ready;
 }
 
-PZ_INLINE body_ready body_take_dof(const body_task *t, const scalar *m, int dof, int next, body_ready *ready)
+PZ_INLINE body_ready body_prefetch_dof(const body_task *t, const scalar *m, int dof, int next, body_ready *ready)
 {
 #ifdef BODY_TEAM
     (void)next, (void)ready;
@@ -808,11 +808,11 @@ PZ_INLINE void body_down_joint(const body_task *t, scalar *m, int k, int after, 
                                body_solve *s, scalar *damped)
 {
     const body_joint *joint = &t->joints[k];
-    rvec p = body_get(m, t->at.place + 3 * k);
+    rvec p = body_load(m, t->at.place + 3 * k);
     int i = 0;
     if (joint->swing >= 0) {
         int axis = t->at.axis + 3 * joint->v;
-        body_axis S[2] = {body_axis_of(body_get(m, axis), p, false), body_axis_of(body_get(m, axis + 3), p, false)};
+        body_axis S[2] = {body_axis_of(body_load(m, axis), p, false), body_axis_of(body_load(m, axis + 3), p, false)};
         scalar x[2];
         body_down_swing(t, m, joint, S, V, x, s);
         for (; i < 2; ++i) {
@@ -826,7 +826,7 @@ PZ_INLINE void body_down_joint(const body_task *t, scalar *m, int k, int after, 
     BODY_LOOP
     for (; i < joint->dofs; ++i) {
         int dof = joint->v + i;
-        body_ready now = body_take_dof(t, m, dof, i + 1 < joint->dofs ? dof + 1 : after, ready);
+        body_ready now = body_prefetch_dof(t, m, dof, i + 1 < joint->dofs ? dof + 1 : after, ready);
         body_axis S = body_axis_of(now.axis, p, i < joint->slides);
         scalar free = -(rv_dot(now.n, V->w) + rv_dot(now.f, V->v) + now.w);
         scalar x = body_clamp_step(t, m, joint, i, free, s);
@@ -851,7 +851,7 @@ PZ_INLINE void down_chain(const body_task *t, scalar *m, int c, body_solve s)
     s.model = 0;
     if (above >= 0) {
         int place = t->at.velocity + BODY_VELOCITY * above;
-        V.w = body_get(m, place), V.v = body_get(m, place + 3);
+        V.w = body_load(m, place), V.v = body_load(m, place + 3);
     }
     body_ready ready = body_read_dof(t, m, t->joints[chain->begin].v);
     BODY_LOOP
@@ -861,7 +861,7 @@ PZ_INLINE void down_chain(const body_task *t, scalar *m, int c, body_solve s)
     }
     if (slot >= 0) {
         int place = t->at.velocity + BODY_VELOCITY * slot;
-        body_put(m, place, V.w), body_put(m, place + 3, V.v);
+        body_store(m, place, V.w), body_store(m, place + 3, V.v);
     }
     AT(m, parts + 4) = s.model, AT(m, parts + 5) = damped;
     AT(m, parts + 6) = (scalar)s.leavers, AT(m, parts + 7) = s.is_clipped;
@@ -877,7 +877,7 @@ PZ_INLINE scalar body_down(const body_task *t, scalar *restrict m, body_solve *s
         for (int c = t->levels[level] + body_lane(); c < t->levels[level + 1]; c += BODY_LANES) {
             down_chain(t, m, c, *s);
         }
-        body_meet();
+        body_sync();
     }
     scalar damped = 0;
     s->leavers = 0;
@@ -897,12 +897,12 @@ PZ_INLINE void body_turn_quaternion(scalar *m, int q, int to, rvec x)
 {
     scalar square = rv_dot(x, x), half = (scalar)0.5 * scalar_root(square), s, w;
     scalar_sincos(half, &s, &w);
-    rvec u = rv_scale(x, half > 0 ? (scalar)0.5 * (s / half) : (scalar)0.5), a = body_get(m, q);
+    rvec u = rv_scale(x, half > 0 ? (scalar)0.5 * (s / half) : (scalar)0.5), a = body_load(m, q);
     scalar aw = AT(m, q + 3);
     rvec v = rv_mad(rv_mad(rv_cross(a, u), aw, u), w, a);
     scalar vw = scalar_fma(aw, w, -rv_dot(a, u));
     scalar inverse = scalar_inverse(scalar_root(scalar_fma(vw, vw, rv_dot(v, v))));
-    body_put(m, to, rv_scale(v, inverse));
+    body_store(m, to, rv_scale(v, inverse));
     AT(m, to + 3) = inverse * vw;
 }
 
@@ -953,7 +953,7 @@ PZ_INLINE void body_propose(const body_task *t, scalar *restrict m, scalar share
             AT(m, to + i) = is_locked ? from : scalar_clamp(next, lower, upper);
         }
         if (joint->has_quaternion) {
-            rvec turn = body_metric(t, joint->v + plain) < 0 ? rv(0, 0, 0) : rv_scale(body_get(m, x + plain), share);
+            rvec turn = body_metric(t, joint->v + plain) < 0 ? rv(0, 0, 0) : rv_scale(body_load(m, x + plain), share);
             body_turn_quaternion(m, q + plain, to + plain, turn);
         }
         if (joint->swing >= 0) {
@@ -963,7 +963,7 @@ PZ_INLINE void body_propose(const body_task *t, scalar *restrict m, scalar share
             body_shorten_turn(m, to + joint->slides, joint->shortens);
         }
     }
-    body_meet();
+    body_sync();
 }
 
 // The trial becomes the current point.
@@ -974,7 +974,7 @@ PZ_INLINE void body_accept(const body_task *t, scalar *restrict m)
     for (int i = body_lane(); i < t->nq; i += BODY_LANES) {
         AT(m, t->at.q + i) = AT(m, t->at.trial + i);
     }
-    body_meet();
+    body_sync();
 }
 
 #endif

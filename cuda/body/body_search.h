@@ -50,8 +50,8 @@ PZ_INLINE void body_gather(const body_task *t, const scalar *m, body_cloud *c)
             continue;
         }
         weight += w;
-        c->x = rv_mad(c->x, w, body_get(m, t->at.point + 3 * i));
-        c->t = rv_mad(c->t, w, body_get(m, t->at.target + 3 * i));
+        c->x = rv_mad(c->x, w, body_load(m, t->at.point + 3 * i));
+        c->t = rv_mad(c->t, w, body_load(m, t->at.target + 3 * i));
     }
     if (!(weight > 0)) { // directions alone do not say where
         c->count = 0;
@@ -60,7 +60,7 @@ PZ_INLINE void body_gather(const body_task *t, const scalar *m, body_cloud *c)
     scalar inverse = scalar_inverse(weight);
     c->x = rv_scale(c->x, inverse), c->t = rv_scale(c->t, inverse);
     for (int i = 0; i < t->marker_count; ++i) {
-        rvec x = body_get(m, t->at.point + 3 * i), to = body_get(m, t->at.target + 3 * i);
+        rvec x = body_load(m, t->at.point + 3 * i), to = body_load(m, t->at.target + 3 * i);
         bool is_point = t->part[i] == BODY_POINT;
         rm_add_outer(&c->M, inverse * AT(m, t->at.weight + i), is_point ? rv_sub(x, c->x) : x,
                      is_point ? rv_sub(to, c->t) : to);
@@ -137,7 +137,7 @@ PZ_INLINE bool body_best_turn(const rmat *M, scalar turn[4])
 }
 
 // Coordinates of a rotation of the root, in double: they need an arc tangent.
-PZ_INLINE void body_put_rotation(const body_task *t, scalar *m, const rmat *turn)
+PZ_INLINE void body_set_rotation(const body_task *t, scalar *m, const rmat *turn)
 {
     const body_joint *root = &t->joints[0];
     int q = t->at.trial + 3;
@@ -146,16 +146,16 @@ PZ_INLINE void body_put_rotation(const body_task *t, scalar *m, const rmat *turn
               {(double)turn->z.x, (double)turn->z.y, (double)turn->z.z}};
     quat r = quat_from_matrix(&M);
     if (root->steps[3] == PZ_QUATERNION) {
-        body_put(m, q, rv((scalar)r.x, (scalar)r.y, (scalar)r.z));
+        body_store(m, q, rv((scalar)r.x, (scalar)r.y, (scalar)r.z));
         AT(m, q + 3) = (scalar)r.w;
     } else if (root->steps[3] == PZ_EXPMAP) {
         vec3 v = so3_log(quat_normalize(r));
-        body_put(m, q, rv((scalar)v.x, (scalar)v.y, (scalar)v.z));
+        body_store(m, q, rv((scalar)v.x, (scalar)v.y, (scalar)v.z));
     } else {
         double angles[3];
         M = quat_matrix(quat_normalize(r));
         euler_angles(root->steps[3], root->steps[4], root->steps[5], &M, angles);
-        body_put(m, q, rv((scalar)angles[0], (scalar)angles[1], (scalar)angles[2]));
+        body_store(m, q, rv((scalar)angles[0], (scalar)angles[1], (scalar)angles[2]));
     }
 }
 
@@ -170,8 +170,8 @@ PZ_INLINE void align_root(const body_task *t, scalar *m, const body_cloud *c, co
     rmat R = rm_mul(&turn, &root.R), M;
     rvec p = rv_add(c->t, rm_apply(&turn, rv_sub(root.p, c->x)));
     M.x = rm_apply_transposed(&C, R.x), M.y = rm_apply_transposed(&C, R.y), M.z = rm_apply_transposed(&C, R.z);
-    body_put(m, t->at.trial, rm_apply_transposed(&C, p));
-    body_put_rotation(t, m, &M);
+    body_store(m, t->at.trial, rm_apply_transposed(&C, p));
+    body_set_rotation(t, m, &M);
     for (int i = 0; i < t->joints[0].dofs - 3 * t->joints[0].has_quaternion; ++i) {
         scalar lower, upper;
         body_bounds(t, m, i, &lower, &upper);
@@ -192,7 +192,7 @@ PZ_INLINE bool body_align(const body_task *t, scalar *m)
     if (body_lane() == 0) {
         align_root(t, m, &c, r);
     }
-    body_meet();
+    body_sync();
     return true;
 }
 
@@ -283,7 +283,7 @@ PZ_INLINE void search_propose(body_run *r, scalar share)
 // What is at the next trial: the one place where trials are made, in which threads of a warp meet again.
 PZ_INLINE body_value search_evaluate(const body_task *t, scalar *m, body_run *r)
 {
-    body_meet();
+    body_sync();
     if (r->proposes) {
         body_propose(t, m, r->share);
     }
@@ -296,7 +296,7 @@ PZ_INLINE void search_begin(const body_task *t, const pz_cuda_tree_batch *batch,
 {
     r->problem = problem, r->run = run, r->evaluations = r->moves = 0;
     r->stage = SEARCH_START;
-    r->scale = body_take_problem(t, batch, problem, m);
+    r->scale = body_read_problem(t, batch, problem, m);
     r->cost = r->start_cost = r->marked = INFINITY;
     r->since = 0;
     r->lambda = t->is_cold || run > 0 ? 0.3f : 1e-4f;
@@ -431,12 +431,12 @@ PZ_INLINE bool search_move_limbs(const body_task *t, scalar *m, body_run *r)
         return false;
     }
     r->moves += 1;
-    body_meet();
+    body_sync();
     BODY_LOOP
     for (int i = body_lane(); i < t->nv; i += BODY_LANES) {
         AT(m, t->at.step + i) = 0;
     }
-    body_meet();
+    body_sync();
     BODY_LOOP
     for (int c = body_lane(); c < t->chain_count; c += BODY_LANES) {
         if (search_misses(t, m, c)) {

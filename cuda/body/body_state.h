@@ -16,7 +16,7 @@
 // joints of its own. A team does what one thread does in the same order of sums, so that both give the same bits.
 //
 //   for (int k = body_lane(); k < count; k += BODY_LANES)     // the part of this thread
-//   body_meet();                                              // what all have written can be read by all
+//   body_sync();                                              // what all have written can be read by all
 //
 // What a team decides on it computes from the same numbers in each of its threads.
 
@@ -29,18 +29,18 @@ PZ_INLINE int body_lane(void)
     return 0;
 }
 
-PZ_INLINE void body_meet(void)
+PZ_INLINE void body_sync(void)
 {
 }
 
 // The sum over the team.
-PZ_INLINE int body_count(int own)
+PZ_INLINE int body_team_sum(int own)
 {
     return own;
 }
 
 // What the first of the team says.
-PZ_INLINE int body_agree(int own)
+PZ_INLINE int body_broadcast(int own)
 {
     return own;
 }
@@ -58,17 +58,17 @@ PZ_INLINE int body_lane(void)
     return (int)(threadIdx.x % BODY_LANES);
 }
 
-PZ_INLINE void body_meet(void)
+PZ_INLINE void body_sync(void)
 {
     __syncwarp(BODY_TEAM_THREADS);
 }
 
-PZ_INLINE int body_count(int own)
+PZ_INLINE int body_team_sum(int own)
 {
     return __reduce_add_sync(BODY_TEAM_THREADS, own);
 }
 
-PZ_INLINE int body_agree(int own)
+PZ_INLINE int body_broadcast(int own)
 {
     return __shfl_sync(BODY_TEAM_THREADS, own, 0, BODY_LANES);
 }
@@ -77,8 +77,8 @@ PZ_INLINE int body_agree(int own)
 
 // threads of the host, for tests (test/body_team_on_host.c)
 int body_lane(void);
-void body_meet(void);
-int body_count(int own);
+void body_sync(void);
+int body_team_sum(int own);
 
 #endif
 #endif
@@ -110,12 +110,12 @@ PZ_INLINE const scalar *body_numbers(const body_task *t)
 #endif
 }
 
-PZ_INLINE rvec body_get(const scalar *m, int place)
+PZ_INLINE rvec body_load(const scalar *m, int place)
 {
     return rv(AT(m, place), AT(m, place + 1), AT(m, place + 2));
 }
 
-PZ_INLINE void body_put(scalar *m, int place, rvec a)
+PZ_INLINE void body_store(scalar *m, int place, rvec a)
 {
     AT(m, place) = a.x, AT(m, place + 1) = a.y, AT(m, place + 2) = a.z;
 }
@@ -208,7 +208,7 @@ PZ_INLINE void body_target(const body_task *t, const pz_cuda_tree_batch *batch, 
 }
 
 // Targets relative to their mean, weights, where joints on the world are. Returns the mean weight, or 1 where all are 0.
-PZ_INLINE scalar body_take_problem(const body_task *t, const pz_cuda_tree_batch *batch, int problem, scalar *m)
+PZ_INLINE scalar body_read_problem(const body_task *t, const pz_cuda_tree_batch *batch, int problem, scalar *m)
 {
     const double *C = t->numbers;
     double mean[3] = {0, 0, 0}, all = 0.0, x[3];
@@ -240,10 +240,10 @@ PZ_INLINE scalar body_take_problem(const body_task *t, const pz_cuda_tree_batch 
         double shift = t->part[i] == BODY_POINT ? 1.0 : 0.0;
         body_target(t, batch, problem, i, x);
         AT(m, t->at.weight + i) = (scalar)body_weight(t, batch, problem, i);
-        body_put(m, t->at.target + 3 * i,
-                 rv((scalar)(x[0] - shift * mean[0]), (scalar)(x[1] - shift * mean[1]), (scalar)(x[2] - shift * mean[2])));
+        body_store(m, t->at.target + 3 * i,
+                   rv((scalar)(x[0] - shift * mean[0]), (scalar)(x[1] - shift * mean[1]), (scalar)(x[2] - shift * mean[2])));
     }
-    body_meet();
+    body_sync();
     return all > 0 ? (scalar)(all / t->marker_count) : (scalar)1;
 }
 

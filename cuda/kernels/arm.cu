@@ -56,7 +56,7 @@ __device__ __forceinline__ bool is_clear(const pz_cuda_task &task, const pz_cuda
     if (work.world) {
         find_room(work.world, &task.chain, q, false, room);
     }
-    return world_holds(*room);
+    return world_is_clear(*room);
 }
 
 // ---- Answers -------------------------------------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ __device__ __forceinline__ void hand_out(const pz_cuda_task &task, const pz_cuda
     if (batch.answers) {
         poise_cuda_answer answer = pz_cuda_answer_of(&task, run, outcome, number);
         if (work.world) {
-            world_tell(work.world, &task, room, &answer);
+            world_report(work.world, &task, room, &answer);
         }
         batch.answers[index] = answer;
     }
@@ -137,16 +137,16 @@ __device__ __forceinline__ bool settle(const pz_cuda_task &task, const pz_arm_ta
 
 // ---- What is left --------------------------------------------------------------------------------------------------------
 
-__device__ __forceinline__ void leave_to_last(const pz_cuda_work &work, int index)
+__device__ __forceinline__ void queue_for_last(const pz_cuda_work &work, int index)
 {
     work.last[atomicAdd(&work.counters->last_count, 1u)] = index;
 }
 
 // Searches up to the one before `number` have failed; `last` is the last one in single precision.
-__device__ __forceinline__ void leave(const pz_cuda_work &work, int index, int number, int last)
+__device__ __forceinline__ void queue_for_hard(const pz_cuda_work &work, int index, int number, int last)
 {
     if (number > last) {
-        leave_to_last(work, index);
+        queue_for_last(work, index);
         return;
     }
     unsigned at = atomicAdd(&work.counters->hard_count, 1u);
@@ -220,10 +220,10 @@ __global__ void __launch_bounds__(THREADS, 4) search_kernel(const __grid_constan
                 fast_begin(&chain, N, number, batch.q + (size_t)index * (size_t)nq, &run);
                 work.near_from[index] = -1;
                 if (fast_is_far(&chain, &target)) {
-                    leave_to_last(work, index);
+                    queue_for_last(work, index);
                     index = -1;
                 } else if (number > most) {
-                    leave(work, index, number, last);
+                    queue_for_hard(work, index, number, last);
                     index = -1;
                 }
             }
@@ -243,7 +243,7 @@ __global__ void __launch_bounds__(THREADS, 4) search_kernel(const __grid_constan
             if (number <= most) {
                 fast_begin(&chain, N, number, batch.q, &run);
             } else {
-                leave(work, index, number, last);
+                queue_for_hard(work, index, number, last);
                 index = -1;
             }
         }
@@ -283,7 +283,7 @@ __device__ __forceinline__ void check_one(const pz_cuda_task &task, const pz_cud
     } else if (round + 1 < PZ_ARM_ROUNDS) {
         work.again[(round + 1) % 2][atomicAdd(&work.counters->count[round + 1], 1u)] = index;
     } else {
-        leave(work, index, number + 1, task.fast_last);
+        queue_for_hard(work, index, number + 1, task.fast_last);
     }
 }
 
@@ -323,7 +323,7 @@ __global__ void __launch_bounds__(THREADS)
             is_clear(task, work, run.q, &room)) {
             hand_out<N>(task, work, batch, index, start, POISE_OUTCOME_REACHED, number, room, &run);
         } else {
-            leave(work, index, number + 1, task.fast_last);
+            queue_for_hard(work, index, number + 1, task.fast_last);
         }
     }
 }
@@ -405,7 +405,7 @@ __global__ void __launch_bounds__(THREADS)
         fast_target aim = fast_aim(&chain, batch.targets + index);
         bool far = fast_is_far(&chain, &aim);
         if ((far || !search_side_by_side<N>(task, chain, aim, work, batch, index, from)) && lane == 0) {
-            leave_to_last(work, index);
+            queue_for_last(work, index);
         }
         if (is_first) {
             at += warps;
@@ -449,7 +449,7 @@ struct team {
     int size, rank;
 };
 
-__device__ __forceinline__ void meet(const team &t)
+__device__ __forceinline__ void team_sync(const team &t)
 {
     if (t.size == 32) {
         __syncwarp();
@@ -598,7 +598,7 @@ __device__ __forceinline__ void run_searches(const pz_cuda_task &task, const pz_
         if (met && work.world) {
             find_room(work.world, chain, run->q, true, &room);
         }
-        bool clear = world_holds(room);
+        bool clear = world_is_clear(room);
         if (met && clear) {
             atomicMin(&shared->first_met, number);
         }
@@ -607,7 +607,7 @@ __device__ __forceinline__ void run_searches(const pz_cuda_task &task, const pz_
 }
 
 // What the warps of a block found, put together with what the first one did.
-template <int N> __device__ __forceinline__ void put_together(int n, int warps, shared_call<N> *shared)
+template <int N> __device__ __forceinline__ void merge_warps(int n, int warps, shared_call<N> *shared)
 {
     for (int w = 1; w < warps; ++w) {
         const shared_call<N> *other = &shared[w];
@@ -632,7 +632,7 @@ __device__ __forceinline__ int find_closest(const pz_cuda_task &task, const team
         shared->end[t.rank] = run_finish<N>(&task.chain, &shared->target, false, task.max_iterations, run);
         shared->cost[t.rank] = pz_arm_cost(&task.target, run);
     }
-    meet(t);
+    team_sync(t);
     for (int k = 1; k < count && shared->end[best] != PZ_ARM_MET; ++k) {
         best = shared->end[k] == PZ_ARM_MET || shared->cost[k] < shared->cost[best] ? k : best;
     }
@@ -669,14 +669,14 @@ __device__ __forceinline__ void solve_last(const pz_cuda_task &task, const pz_cu
         own->end_count = 0;
         own->met = own->blocked = INT_MAX;
     }
-    meet(t);
+    team_sync(t);
     int most = arm_last_search(&task.chain, &shared->target, task.restarts);
     run.trace = NULL;
     run.iterations = run.evaluations = 0;
     arm_open(&task.chain, n, start, &run);
     bool is_short = N != 0 && work.world; // all searches were made in single precision
     run_searches(task, work, is_short ? least(most, PZ_FAST_SEARCHES - 1) : most, start, &run, shared, own);
-    meet(t);
+    team_sync(t);
     if (shared->first_met != INT_MAX) {
         if (t.rank % 32 == 0 && own->met == shared->first_met) {
             for (int i = 0; i < n; ++i) {
@@ -688,9 +688,9 @@ __device__ __forceinline__ void solve_last(const pz_cuda_task &task, const pz_cu
         return;
     }
     if (t.rank == 0) {
-        put_together(n, t.size / 32, shared);
+        merge_warps(n, t.size / 32, shared);
     }
-    meet(t);
+    team_sync(t);
     if (shared->blocked != INT_MAX) {
         if (t.rank == 0) {
             hand_out_blocked(task, work, batch, index, start, most, shared, &run);
@@ -703,13 +703,13 @@ __device__ __forceinline__ void solve_last(const pz_cuda_task &task, const pz_cu
         if (work.world) {
             find_room(work.world, &task.chain, run.q, true, &room);
         }
-        poise_outcome outcome = world_holds(room) ? arm_outcome(shared->end[best]) : POISE_OUTCOME_INFEASIBLE;
+        poise_outcome outcome = world_is_clear(room) ? arm_outcome(shared->end[best]) : POISE_OUTCOME_INFEASIBLE;
         hand_out<N>(task, work, batch, index, start, outcome, most, room, &run);
     }
 }
 
 // The last block of all leaves the counters at 0 for the next call.
-__device__ __forceinline__ void leave_clean(pz_cuda_counters *counters)
+__device__ __forceinline__ void reset_counters(pz_cuda_counters *counters)
 {
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -734,14 +734,14 @@ __global__ void __launch_bounds__(LAST_THREADS)
     shared_call<N> *own = &shared[threadIdx.x / (unsigned)t.size];
     for (unsigned at = (blockIdx.x * LAST_THREADS + threadIdx.x) / (unsigned)t.size; at < count;) {
         solve_last<N>(task, work, batch, t, is_first ? (int)at : work.last[at], own);
-        meet(t);
+        team_sync(t);
         if (t.rank == 0) {
             own->at = teams + atomicAdd(&work.counters->last_next, 1u);
         }
-        meet(t);
+        team_sync(t);
         at = own->at;
     }
-    leave_clean(work.counters);
+    reset_counters(work.counters);
 }
 
 // ---- Launches ------------------------------------------------------------------------------------------------------------

@@ -180,7 +180,7 @@ __device__ static void find_run(const body_work *work, const body_runs *runs, un
 // Has a run before this one met the goals?
 __device__ static bool is_beaten(const body_work *work, const body_run *r)
 {
-    return body_agree(*(volatile const int *)&work->best[r->problem].won < r->run);
+    return body_broadcast(*(volatile const int *)&work->best[r->problem].won < r->run);
 }
 
 // The end of a run: kept if it is the best so far.
@@ -198,10 +198,10 @@ PZ_INLINE void end_run(const body_task *t, const body_work *work, const float *m
         }
     }
     for (bool done = false; !done;) {
-        if (body_agree(is_first && atomicCAS(&best->lock, 0u, 1u) == 0u)) {
+        if (body_broadcast(is_first && atomicCAS(&best->lock, 0u, 1u) == 0u)) {
             __threadfence();
             volatile body_best *now = best;
-            if (body_agree(search_precedes(r, found, now->won, now->run, now->cost))) {
+            if (body_broadcast(search_precedes(r, found, now->won, now->run, now->cost))) {
                 search_keep(t, m, r, work->ends);
                 if (is_first) {
                     now->run = r->run;
@@ -209,7 +209,7 @@ PZ_INLINE void end_run(const body_task *t, const body_work *work, const float *m
                 }
             }
             __threadfence();
-            body_meet();
+            body_sync();
             if (is_first) {
                 atomicExch(&best->lock, 0u);
             }
@@ -249,7 +249,7 @@ __device__ static bool next_frame(const body_task *t, const pz_cuda_tree_batch *
     }
     int count = clips->begin ? clips->count : batch->count, next;
     do {
-        next = body_agree(body_lane() == 0 ? atomicAdd(&work->counters->next_finish, 1) : 0);
+        next = body_broadcast(body_lane() == 0 ? atomicAdd(&work->counters->next_finish, 1) : 0);
         if (next < count) {
             p->at = clips->begin ? clips->begin[next] : next;
             p->end = clips->begin ? clips->begin[next + 1] : next + 1;

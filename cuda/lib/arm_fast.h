@@ -66,7 +66,7 @@ PZ_INLINE bool fast_is_far(const pz_fast_chain *chain, const fast_target *target
 }
 
 // q_i within its interval, as arm_bring_back.
-PZ_INLINE void fast_bring_back(const pz_fast_chain *chain, int i, float q, fast_run *run)
+PZ_INLINE void fast_into_limits(const pz_fast_chain *chain, int i, float q, fast_run *run)
 {
     float turned = q - 2.0f * rintf(0.5f * (q - chain->middle[i]));
     q = turned > chain->lower[i] && turned < chain->upper[i] ? turned : q;
@@ -76,11 +76,11 @@ PZ_INLINE void fast_bring_back(const pz_fast_chain *chain, int i, float q, fast_
     run->q[i] = below ? chain->lower[i] : above ? chain->upper[i] : q;
 }
 
-PZ_INLINE void fast_put(const pz_fast_chain *chain, int i, float q, fast_run *run)
+PZ_INLINE void fast_set(const pz_fast_chain *chain, int i, float q, fast_run *run)
 {
     run->q[i] = q;
     if (!(q > chain->lower[i] && q < chain->upper[i])) {
-        fast_bring_back(chain, i, q, run);
+        fast_into_limits(chain, i, q, run);
     }
 }
 
@@ -99,7 +99,7 @@ PZ_INLINE void fast_begin(const pz_fast_chain *chain, int n, int m, const double
         if (m == 0 && chain->is_endless[i]) { // in double, so that a start many turns away keeps its digits
             q -= 2.0 * arm_round(0.5 * q);
         }
-        fast_put(chain, i, (float)q, run);
+        fast_set(chain, i, (float)q, run);
     }
 }
 
@@ -221,7 +221,7 @@ PZ_INLINE void fast_step(const pz_fast_chain *chain, int n, fast_point *at, fast
     for (int i = 0; i < n; ++i) {
         float x = i ? rv_dot_on(rv_dot(at->a[i], z), J[i], y) : fmaf(at->p.x, y.y, fmaf(-at->p.y, y.x, z.z));
         if (!(held >> i & 1u)) {
-            fast_put(chain, i, fmaf((float)FAST_PER_RADIAN, x, run->q[i]), run);
+            fast_set(chain, i, fmaf((float)FAST_PER_RADIAN, x, run->q[i]), run);
         }
     }
 }

@@ -26,14 +26,14 @@ static void hand_out(const pz_host_task *own, pz_arm_call *call, poise_outcome o
     }
     *answer = pz_cuda_answer_of(task, run, outcome, number);
     if (own->world) {
-        world_tell(own->world, task, room, answer);
+        world_report(own->world, task, room, answer);
     }
 }
 
 // Does nothing collide where the run is?
 static bool is_clear(const pz_host_task *own, const pz_arm_run *run)
 {
-    return !own->world || world_holds(world_room(own->world, &own->task->chain, run->q, false));
+    return !own->world || world_is_clear(world_room(own->world, &own->task->chain, run->q, false));
 }
 
 // ---- Searches in single precision ----------------------------------------------------------------------------------------

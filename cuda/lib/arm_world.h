@@ -159,13 +159,14 @@ PZ_INLINE pz_world_room world_room(const pz_arm_world *world, const pz_arm_chain
     return least;
 }
 
-PZ_INLINE bool world_holds(pz_world_room room)
+PZ_INLINE bool world_is_clear(pz_world_room room)
 {
     return room.room >= PZ_WORLD_SPARE;
 }
 
 // What an answer says about it.
-PZ_INLINE void world_tell(const pz_arm_world *world, const pz_cuda_task *task, pz_world_room room, poise_cuda_answer *answer)
+PZ_INLINE void world_report(const pz_arm_world *world, const pz_cuda_task *task, pz_world_room room,
+                            poise_cuda_answer *answer)
 {
     answer->room = task->chain.unit * room.room;
     answer->pair = room.watch >= 0 ? world->watch[room.watch].pair : -1;

@@ -79,16 +79,16 @@ static void run(const body_task *t, const pz_cuda_tree_batch *batch, const body_
         best->start_cost = number == 0 ? r.start_cost : best->start_cost;
         best->won = found && number < best->won ? number : best->won;
     }
-    body_meet();
+    body_sync();
     bool is_best = search_precedes(&r, found, best->won, best->run, best->cost);
-    body_meet();
+    body_sync();
     if (is_best) {
         search_keep(t, m, &r, work->ends);
         if (is_first) {
             best->run = number, best->cost = r.cost;
         }
     }
-    body_meet();
+    body_sync();
 }
 
 void BODY_ON_HOST(search)(const body_task *task, const pz_cuda_tree_batch *batch, const body_work *work, bool backwards)
@@ -96,7 +96,7 @@ void BODY_ON_HOST(search)(const body_task *task, const pz_cuda_tree_batch *batch
     for (int problem = body_lane(); problem < batch->count; problem += BODY_LANES) {
         work->best[problem] = (body_best){.won = INT_MAX, .run = INT_MAX, .cost = INFINITY};
     }
-    body_meet();
+    body_sync();
     for (int i = 0; i <= task->restarts; ++i) {
         int number = backwards ? task->restarts - i : i;
         for (int problem = 0; problem < batch->count; ++problem) {

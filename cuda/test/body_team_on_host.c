@@ -7,8 +7,8 @@
 
 // what body/body_state.h asks of those who work in teams
 int body_lane(void);
-void body_meet(void);
-int body_count(int own);
+void body_sync(void);
+int body_team_sum(int own);
 
 static pthread_barrier_t barrier;
 static int counts[MOST_LANES], lane_count;
@@ -49,19 +49,19 @@ int body_lane(void)
     return lane;
 }
 
-void body_meet(void)
+void body_sync(void)
 {
     pthread_barrier_wait(&barrier);
 }
 
-int body_count(int own)
+int body_team_sum(int own)
 {
     int sum = 0;
     counts[lane] = own;
-    body_meet();
+    body_sync();
     for (int i = 0; i < lane_count; ++i) {
         sum += counts[i];
     }
-    body_meet();
+    body_sync();
     return sum;
 }

@@ -74,8 +74,8 @@ TEST(room_is_that_of_the_nearest_pair)
             double clearance = -check_constraints(s.f.model, &s.w.apart, 1, s.f.starts + i * s.f.nq).clearance;
             ck_assert(room.watch >= 0 && quick.watch >= 0);
             ck_assert(clearance < 0 ? room.room < 0 : fabs(s.task.chain.unit * room.room - clearance) <= 1e-9);
-            ck_assert(world_holds(quick) == world_holds(room) && (!world_holds(room) || quick.room == room.room));
-            free_ones += world_holds(room);
+            ck_assert(world_is_clear(quick) == world_is_clear(room) && (!world_is_clear(room) || quick.room == room.room));
+            free_ones += world_is_clear(room);
         }
         ck_assert_msg(free_ones > 10 && free_ones < 290, "%s: %d of 300 are free", scenes[k], free_ones);
         close_stand(&s);
