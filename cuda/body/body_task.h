@@ -162,8 +162,7 @@ typedef struct body_work {
 
 // ---- Tables --------------------------------------------------------------------------------------------------------------
 
-// The arrays of a body_task, made from a model, goals and options; in host memory.
-// The task, whose pointers are to the arrays beside it.
+// A task and the arrays that its pointers are to, made from a model, goals and options; in host memory.
 typedef struct body_tables {
     body_task task;
     body_joint *joints;
