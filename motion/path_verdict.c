@@ -4,7 +4,7 @@
 //   step    v = poise_difference(q_a, q_b)        of each joint, an angle or a length
 //   motion  s = angle(R_a, R_b) + |p_a - p_b| / l of the tool; l: the length of the chain that carries it
 //
-// A step within its threshold is none, and one beyond FARTHER s is a leap. What lies between is halved: the tool goes to the
+// A step within its threshold is none, and one beyond EXCUSED s is a leap. What lies between is halved: the tool goes to the
 // middle of the straight line, and the joints follow it there from the middle of their way. Each half is looked at in the
 // same way, and has half the s. Along one answer the steps become small; between two, one half keeps the leap.
 //
@@ -19,14 +19,14 @@
 #include "num/trig.h"
 #include "num/vector.h"
 
-#define FARTHER  10.0 // times the tool's motion: joints that turn near the tool, or near a singularity
+#define EXCUSED  10.0 // times the tool's motion: joints that turn near the tool, or near a singularity
 #define OPPOSITE 0.1  // cos(angle / 2), about 170 degrees: a tool that turns by half a turn may do so either way
 
-#define USUAL_SPEED 20.0 // rad/s: the limit of a hinge without one
+#define DEFAULT_SPEED 20.0 // rad/s: the limit of a hinge without one
 
 enum { HALVINGS = 10 };
 
-typedef struct leaping {
+typedef struct path_judge {
     const poise_path_problem *problem;
     poise_kinematics *kin;
     poise_solver *solver;
@@ -34,7 +34,7 @@ typedef struct leaping {
     double *q;     // a middle for each halving, nq numbers each
     double length; // of the chain that carries the tool
     bool has_tool;
-} leaping;
+} path_judge;
 
 // A joint's step, and how many times its threshold it is.
 typedef struct leap {
@@ -53,7 +53,7 @@ static bool is_slide(const poise_model *model, const poise_joint_info *joint, in
 }
 
 // The joint whose step s->v is the most times its threshold, of those that step farther than a motion of the tool excuses.
-static leap longest_step(const leaping *s, double motion)
+static leap longest_step(const path_judge *s, double motion)
 {
     const poise_path_problem *p = s->problem;
     leap longest = {0};
@@ -62,7 +62,7 @@ static leap longest_step(const leaping *s, double motion)
         for (int i = 0; i < joint.nv; ++i) {
             bool slides = is_slide(p->model, &joint, i);
             double value = fabs(s->v[joint.v + i]) * (slides ? p->metres : 1.0);
-            double excused = FARTHER * motion * (slides ? s->length * p->metres : 1.0);
+            double excused = EXCUSED * motion * (slides ? s->length * p->metres : 1.0);
             double share = value / max2(p->thresholds.doubtful[slides ? POISE_FINDING_SLID : POISE_FINDING_LEAPT], 1e-300);
             if (value > excused && share > longest.share) {
                 longest = (leap){share, value, slides, k};
@@ -74,7 +74,7 @@ static leap longest_step(const leaping *s, double motion)
 
 // ---- The tool between two poses ------------------------------------------------------------------------------------------
 
-static poise_pose tool_at(const leaping *s, const double *q)
+static poise_pose tool_at(const path_judge *s, const double *q)
 {
     poise_kinematics_update(s->kin, q, NULL);
     return poise_pose_multiply(poise_kinematics_body_pose(s->kin, s->problem->body), s->problem->local);
@@ -89,7 +89,7 @@ static double chain_length(const poise_path_problem *p)
     return length > 0.0 ? length : 1.0;
 }
 
-static double motion_between(const leaping *s, poise_pose a, poise_pose b)
+static double motion_between(const path_judge *s, poise_pose a, poise_pose b)
 {
     quat turn = quat_mul(quat_conj(a.rotation), b.rotation);
     double angle = 2.0 * poise_atan2(v3_norm(quat_vec(turn)), fabs(turn.w));
@@ -113,7 +113,7 @@ static poise_pose middle_of(poise_pose a, poise_pose b, poise_pose guess)
 }
 
 // The joints with the tool halfway, from halfway between the joints.
-static poise_status solve_middle(const leaping *s, const double *from, poise_pose a, poise_pose b, double *q,
+static poise_status solve_middle(const path_judge *s, const double *from, poise_pose a, poise_pose b, double *q,
                                  poise_error *error)
 {
     const poise_model *model = s->problem->model;
@@ -129,8 +129,8 @@ static poise_status solve_middle(const leaping *s, const double *from, poise_pos
 }
 
 // The longest step on the way between two answers.
-static poise_status look_between(const leaping *s, const double *from, const double *to, int halvings, leap *longest,
-                                 poise_error *error)
+static poise_status find_leap_between(const path_judge *s, const double *from, const double *to, int halvings, leap *longest,
+                                      poise_error *error)
 {
     poise_status status = poise_difference(s->problem->model, from, to, s->v, error);
     if (status != POISE_OK) {
@@ -143,8 +143,8 @@ static poise_status look_between(const leaping *s, const double *from, const dou
         if (step.share <= 1.0 && halvings < HALVINGS) {
             double *middle = s->q + (size_t)halvings * (size_t)poise_model_info(s->problem->model).nq;
             status = solve_middle(s, from, a, b, middle, error);
-            status = status == POISE_OK ? look_between(s, from, middle, halvings + 1, longest, error) : status;
-            return status == POISE_OK ? look_between(s, middle, to, halvings + 1, longest, error) : status;
+            status = status == POISE_OK ? find_leap_between(s, from, middle, halvings + 1, longest, error) : status;
+            return status == POISE_OK ? find_leap_between(s, middle, to, halvings + 1, longest, error) : status;
         }
     }
     *longest = step.share > longest->share ? step : *longest;
@@ -173,27 +173,27 @@ static poise_status check(const poise_path_problem *p, const poise_verdict *verd
 }
 
 // The longest step from one pose to the next; where following the tool takes it, the longest on the way.
-static poise_status judge_step(const leaping *s, const double *from, const double *to, leap *longest, poise_error *error)
+static poise_status judge_step(const path_judge *s, const double *from, const double *to, leap *longest, poise_error *error)
 {
     leap on_the_way = {0};
     poise_status status = poise_difference(s->problem->model, from, to, s->v, error);
     if (status == POISE_OK) {
         *longest = longest_step(s, -1.0);
-        status = look_between(s, from, to, 0, &on_the_way, error);
+        status = find_leap_between(s, from, to, 0, &on_the_way, error);
     }
     *longest = on_the_way.share > 1.0 ? *longest : on_the_way;
     return status;
 }
 
 // The joint that is the most times as fast as it may be, over the steps so far; s->v is the one that ends in pose `to`.
-static void note_speed(const leaping *s, int to, poise_finding *fastest)
+static void note_speed(const path_judge *s, int to, poise_finding *fastest)
 {
     const poise_path_problem *p = s->problem;
     for (int k = 0; k < poise_model_info(p->model).joints && p->frame_time > 0.0; ++k) {
         poise_joint_info joint = poise_model_joint_info(p->model, k);
         for (int i = 0; i < joint.nv; ++i) {
             double own = joint.given->velocity, speed = fabs(s->v[joint.v + i]) / p->frame_time;
-            double limit = own > 0.0 ? own : is_slide(p->model, &joint, i) ? INFINITY : USUAL_SPEED;
+            double limit = own > 0.0 ? own : is_slide(p->model, &joint, i) ? INFINITY : DEFAULT_SPEED;
             if (speed > fastest->value * limit) {
                 *fastest = (poise_finding){.kind = POISE_FINDING_FAST,
                                            .name = joint.name,
@@ -206,7 +206,7 @@ static void note_speed(const leaping *s, int to, poise_finding *fastest)
     }
 }
 
-static poise_status judge(const leaping *s, pz_findings *found, poise_error *error)
+static poise_status judge(const path_judge *s, pz_findings *found, poise_error *error)
 {
     const poise_path_problem *p = s->problem;
     poise_finding fastest = {.kind = POISE_FINDING_FAST};
@@ -254,7 +254,7 @@ poise_status poise_path_judge(const poise_path_problem *problem, const poise_all
     }
     poise_model_summary size = poise_model_info(problem->model);
     poise_solver_options options = poise_solver_options_default();
-    leaping s = {.problem = problem, .length = chain_length(problem), .has_tool = problem->body != POISE_NONE};
+    path_judge s = {.problem = problem, .length = chain_length(problem), .has_tool = problem->body != POISE_NONE};
     pz_findings found = {.thresholds = &problem->thresholds, .list = findings, .capacity = capacity};
     status = poise_kinematics_create(problem->model, allocator, &s.kin, error);
     if (status == POISE_OK) {

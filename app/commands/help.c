@@ -93,7 +93,7 @@ const app_topic topic_goals = {
         "  rotation-tolerance A deg     the same for orientation and pose\n"
         "  priority N           0 comes first, the others with what is left\n"
         "  huber K              far goals pull with constant force; K a length\n"
-        "  geman-mcclure K      far goals let go; K a length\n"
+        "  geman-mcclure K      goals farther off than K pull ever less: outliers\n"
         "\n"
         "For example an arm that may roll about the target's z axis:\n"
         "\n"

@@ -74,7 +74,7 @@ typedef struct solve_job {
 
 // ---- Reading a path ------------------------------------------------------------------------------------------------------
 
-#define USUAL_RATE 100.0 // poses a second of what is written
+#define DEFAULT_RATE 100.0 // poses a second of what is written
 
 enum { MOST_COLUMNS = 7 };
 
@@ -87,7 +87,7 @@ typedef struct path_layout {
 } path_layout;
 
 // Without a line of names: x y z, x y z and roll pitch yaw in degrees, or x y z and a quaternion, w last.
-static bool usual_layout(int count, path_layout *layout)
+static bool default_layout(int count, path_layout *layout)
 {
     int second = count == 6 ? FIRST_ANGLE : FIRST_QUATERNION;
     layout->count = count;
@@ -202,7 +202,7 @@ static bool read_line(solve_path *path, const char *tip, path_layout *layout, ch
         }
         return true;
     }
-    if (layout->count == 0 && !usual_layout(count, layout)) {
+    if (layout->count == 0 && !default_layout(count, layout)) {
         complain(
             "%s:%d: a line has 3 numbers (a place), 6 (with roll, pitch, yaw in degrees) or 7 (with a quaternion, w last)",
             path->name, line);
@@ -1798,7 +1798,7 @@ static bool solve_follow_path(solve_job *job)
 {
     solve_path *path = &job->path;
     size_t nq = (size_t)poise_model_info(job->model).nq;
-    double rate = path->rate > 0 ? path->rate : USUAL_RATE;
+    double rate = path->rate > 0 ? path->rate : DEFAULT_RATE;
     need(poise_clip_create(path->count, (int)nq, 1 / rate, NULL, &path->clip, NULL) == POISE_OK);
     progress_start("solving", "poses", path->count);
     bool works = true, all_met = true;
@@ -2138,10 +2138,10 @@ static const app_option options[] = {
     {"rate", 0, OPTION_NUMBER, "HZ", .lowest = 1e-3, .highest = 1e6,
      .help =
          "poses of --path per second: joints that are then faster than their limits (20 rad/s where the file has none) are "
-         "told; -o writes 100 by default"},
+         "reported; -o writes 100 by default"},
     {"step", 0, OPTION_TEXT, "DEG[,M]",
      .help = "how far a joint may turn, in degrees, and slide, in metres, from a pose of --path to the next; the default is "
-             "7,0.02. Poses far apart may take longer steps if the arm can follow the straight line between them in such"},
+             "7,0.02. Poses far apart may take longer steps if the arm can follow the straight line between them in such steps"},
     {"posture", 'p', OPTION_TEXT, "POSTURE", .alias = "from q",
      .help = "start: a posture by name, FILE@FRAME, or numbers in radians (\"0 -90 90 deg\": in degrees); the default is "
              "neutral"},

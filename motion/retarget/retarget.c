@@ -245,12 +245,12 @@ static double low_ankles(const pz_retarget_work *w, const source_foot *feet)
 static double hips_across(const pz_actor *a)
 {
     int left = POISE_ROLE_THIGH, right = left + POISE_ROLE_SIDE;
-    bool is_known = a->has_frame && pz_plays(a, left) && pz_plays(a, right);
-    return is_known ? v3_dot(a->left, v3_sub(pz_joint_place(a, left), pz_joint_place(a, right))) : 0.0;
+    bool comes_out_as_before = a->has_frame && pz_plays(a, left) && pz_plays(a, right);
+    return comes_out_as_before ? v3_dot(a->left, v3_sub(pz_joint_place(a, left), pz_joint_place(a, right))) : 0.0;
 }
 
 // From the source's world to the target's: a floor that drifts becomes level, and each foot is as far from its own hip.
-static void carry_over(pz_retarget_work *w, const source_foot *feet, double low, const double *floor)
+static void transfer_paths(pz_retarget_work *w, const source_foot *feet, double low, const double *floor)
 {
     const pz_actor *b = &w->to;
     double s = w->followed.factor;
@@ -371,7 +371,7 @@ static poise_status plan_paths(pz_retarget_work *w, const poise_allocator *alloc
         const poise_vec3 *const ankles[2] = {feet[0].ankle, feet[1].ankle};
         pz_walk walk = walk_of(w);
         pz_floor_find(&walk, ankles, low, floor + frames, floor);
-        carry_over(w, feet, low, floor);
+        transfer_paths(w, feet, low, floor);
         if (w->in_place) {
             stay_in_place(w);
         }
@@ -400,9 +400,9 @@ static poise_status plan_paths(pz_retarget_work *w, const poise_allocator *alloc
 #define STEADY         0.005 // seconds: by this much hinges lag behind a limb, so that they pass through a gimbal lock
 #define PERSON         0.85  // metres: the leg of that person
 #define HELD_WEIGHT    1e6   // of joints that are as fast as they may be
-#define LATE           0.1   // radians or metres: what is farther behind is late
+#define LATE_BY        0.1   // radians or metres: what is farther behind is late
 #define MOST_ROUNDS    4     // in which more such joints are found
-#define KNOWN          1e-7  // an answer that differs by less from an earlier one continues as that did
+#define SAME_ANSWER    1e-7  // an answer that differs by less from an earlier one continues as that did
 #define ROUNDING       1e-9  // of the way to an end of such an interval
 #define MOST_STEPS     30    // iterations of a frame
 #define FIRST_RESTARTS 50    // of the first frame on the same skeleton
@@ -638,7 +638,7 @@ static bool is_late(const pz_retarget_work *w, poise_retarget_outcome *outcome)
             }
         }
     }
-    return most > LATE;
+    return most > LATE_BY;
 }
 
 // Cut w->v to the velocities, and with `holds` give the joints that were too fast the weight that holds them.
@@ -680,8 +680,8 @@ static poise_status narrow(const pz_retarget_work *w, poise_solver *solver, cons
 }
 
 // A frame that is too fast, with hinges and slides kept within what they may go: the others make up for it.
-static poise_status keep_back(pz_retarget_work *w, poise_solver *solver, int count, const double *before, double *q,
-                              poise_error *error)
+static poise_status solve_within_velocity(pz_retarget_work *w, poise_solver *solver, int count, const double *before,
+                                          double *q, poise_error *error)
 {
     memcpy(q, before, (size_t)poise_model_info(w->to.model).nq * sizeof *q);
     poise_status status = narrow(w, solver, before, error);
@@ -691,8 +691,8 @@ static poise_status keep_back(pz_retarget_work *w, poise_solver *solver, int cou
 }
 
 // Joints of which the solver keeps no intervals, such as balls, are held where they may go to; the others make up for it.
-static poise_status hold_back(pz_retarget_work *w, poise_solver *solver, int count, const double *before, double *q,
-                              poise_error *error)
+static poise_status hold_fast_joints(pz_retarget_work *w, poise_solver *solver, int count, const double *before, double *q,
+                                     poise_error *error)
 {
     poise_model_summary info = poise_model_info(w->to.model);
     poise_status status = POISE_OK;
@@ -732,7 +732,7 @@ static poise_status place_root(pz_retarget_work *w, poise_solver *solver, double
 }
 
 // The first frame without what holds feet, which is so stiff that a leg may fold the wrong way.
-static poise_status come_near(pz_retarget_work *w, poise_solver *solver, double *q, poise_error *error)
+static poise_status solve_with_loose_feet(pz_retarget_work *w, poise_solver *solver, double *q, poise_error *error)
 {
     bool was_loose = w->loose;
     if (w->loose || !w->planted || !w->hips || w->followed.same) {
@@ -758,13 +758,14 @@ static bool has_same_numbers(const poise_model *a, const poise_model *b)
 
 // Would a frame come out as it did before? Its goals are the same, and so is the frame before, but for what its velocities
 // may not exceed.
-static bool is_known(pz_retarget_work *w, int f, const double *before, size_t nq)
+static bool comes_out_as_before(pz_retarget_work *w, int f, const double *before, size_t nq)
 {
     double most = 0.0;
     for (size_t i = 0; i < nq && f > 0 && w->old; ++i) {
         most = max2(most, fabs(before[i] - w->old[(size_t)(f - 1) * nq + i]));
     }
-    return w->old && !w->changed[f] && most <= KNOWN && (f == 0 || speed_share(w, before, w->old + (size_t)f * nq) <= 1.0);
+    return w->old && !w->changed[f] && most <= SAME_ANSWER &&
+           (f == 0 || speed_share(w, before, w->old + (size_t)f * nq) <= 1.0);
 }
 
 // `first`: a solver for the first frame; NULL: the same one.
@@ -776,7 +777,7 @@ static poise_status solve_frame(pz_retarget_work *w, poise_solver *solver, poise
     const double *before = q - nq;
     poise_report report = {.iterations = 0};
     poise_status status = POISE_OK;
-    if (is_known(w, f, before, nq)) {
+    if (comes_out_as_before(w, f, before, nq)) {
         memcpy(q, w->old + (size_t)f * nq, nq * sizeof *q);
         return POISE_OK;
     }
@@ -788,14 +789,14 @@ static poise_status solve_frame(pz_retarget_work *w, poise_solver *solver, poise
         memcpy(q, before, nq * sizeof *q);
     } else {
         status = place_root(w, solver, q, error);
-        status = status == POISE_OK ? come_near(w, solver, q, error) : status;
+        status = status == POISE_OK ? solve_with_loose_feet(w, solver, q, error) : status;
     }
     count = make_goals(w, f, before);
     status = status == POISE_OK ? poise_solve(f == 0 && first ? first : solver, w->goals, count, q, &report, error) : status;
     if (status == POISE_OK && f > 0 && speed_share(w, before, q) > 1.0) {
         w->late[f] = is_late(w, outcome);
-        status = keep_back(w, solver, count, before, q, error);
-        status = status == POISE_OK ? hold_back(w, solver, count, before, q, error) : status;
+        status = solve_within_velocity(w, solver, count, before, q, error);
+        status = status == POISE_OK ? hold_fast_joints(w, solver, count, before, q, error) : status;
     }
     outcome->iterations += report.iterations;
     return status;

@@ -21,28 +21,28 @@
 #include "num/rotation.h"
 #include "num/trig.h"
 
-#define ASIDE   0.7853981633974483 // radians: a limb that is off by more points elsewhere
-#define JUMP    0.5                // radians in a frame, beyond what the source turns
-#define STRAIN  0.15               // of the leg: hips that planted feet take farther from their path
-#define TIPPED  0.2                // radians: a sole that is tilted by more does not stand flat
-#define NEAR    0.06               // of the leg: a sole that is lower above the ground is near it
-#define UPRIGHT 0.5                // of the leg: hips that are higher stand above it
-#define CALM    0.2 // of the turn into the second frame: after a pose of its own the motion continues with less
+#define ASIDE     0.7853981633974483 // radians: a limb that is off by more points elsewhere
+#define JUMP      0.5                // radians in a frame, beyond what the source turns
+#define STRAIN    0.15               // of the leg: hips that planted feet take farther from their path
+#define TIPPED    0.2                // radians: a sole that is tilted by more does not stand flat
+#define NEAR      0.06               // of the leg: a sole that is lower above the ground is near it
+#define UPRIGHT   0.5                // of the leg: hips that are higher stand above it
+#define CONTINUES 0.2 // of the turn into the second frame: after a pose of its own the motion continues with less
 
-#define USUAL_SPEED  20.0   // rad/s: a limit for joints whose file has none
-#define STEEP        1000.0 // rad/s^2
-#define SLIDE        0.06   // leg lengths a second: what is faster slides,
-#define CREEP        0.02   // where it carries the weight
-#define LEAST_SLIDE  0.15   // seconds: what is shorter is the way from one contact to the next
-#define SLIDE_WINDOW 0.1    // seconds over which that is measured
-#define SCUFF        0.6    // leg lengths a second: a foot that is not planted and touches the ground scrapes over it,
-#define LEAST_SCUFF  0.05   // seconds, unless it is shorter: it comes down, or leaves
-#define TOUCH        0.002  // of the leg: what is lower touches the ground
-#define JUMP_TIME    1.0    // seconds: nobody is longer in the air
-#define LIFTED       0.2    // of the leg: a body whose origin is higher is not on the ground
-#define PEOPLE       12.0   // m/s: nobody is faster
-#define LURCH_WINDOW 0.0333 // seconds over which the speed of hips is measured, at least
-#define TINY         0.04 // of the leg, 2 % of the height: what is smaller is no shape of a limb, but a mesh in the wrong unit
+#define DEFAULT_SPEED  20.0   // rad/s: a limit for joints whose file has none
+#define ABRUPT         1000.0 // rad/s^2
+#define SLIDE          0.06   // leg lengths a second: what is faster slides,
+#define CREEP          0.02   // where it carries the weight
+#define LEAST_SLIDE    0.15   // seconds: what is shorter is the way from one contact to the next
+#define SLIDE_WINDOW   0.1    // seconds over which that is measured
+#define SCUFF          0.6    // leg lengths a second: a foot that is not planted and touches the ground scrapes over it,
+#define LEAST_SCUFF    0.05   // seconds, unless it is shorter: it comes down, or leaves
+#define TOUCH          0.002  // of the leg: what is lower touches the ground
+#define JUMP_TIME      1.0    // seconds: nobody is longer in the air
+#define LIFTED         0.2    // of the leg: a body whose origin is higher is not on the ground
+#define FASTEST_PERSON 12.0   // m/s: nobody is faster
+#define LURCH_WINDOW   0.0333 // seconds over which the speed of hips is measured, at least
+#define TINY           0.04 // of the leg, 2 % of the height: what is smaller is no shape of a limb, but a mesh in the wrong unit
 
 // ---- Frame by frame ------------------------------------------------------------------------------------------------------
 
@@ -251,7 +251,7 @@ void pz_retarget_measured(const pz_retarget_work *w, poise_retarget_outcome *o)
         }
     }
     double all = (double)frames * w->followed.count, limbs = (double)frames * bones;
-    o->starts_apart = frames > 2 && w->led[0] > JUMP && w->led[1] < CALM * w->led[0];
+    o->starts_apart = frames > 2 && w->led[0] > JUMP && w->led[1] < CONTINUES * w->led[0];
     o->turn_mean = all > 0 ? o->turn_mean / all : 0.0;
     o->bone_mean = limbs > 0 ? o->bone_mean / limbs : 0.0;
     o->hips_mean = frames > 0 ? o->hips_mean / frames : 0.0;
@@ -306,7 +306,7 @@ static quat turn_of(const pz_retarget_work *w, int joint)
 static double limit_of(const pz_retarget_work *w, const poise_joint_info *joint, bool is_hips)
 {
     double own = joint->given->velocity, asked = w->task->velocity ? w->task->velocity[joint->v] : INFINITY;
-    return is_hips ? USUAL_SPEED : asked < INFINITY ? asked : own > 0 ? own : USUAL_SPEED;
+    return is_hips ? DEFAULT_SPEED : asked < INFINITY ? asked : own > 0 ? own : DEFAULT_SPEED;
 }
 
 // As the task's limits count it, one coordinate at a time, where there are some.
@@ -360,7 +360,7 @@ static void measure_rates(checked *c, int frame, const double *q, int nq)
             c->o->abrupt_frame = frame;
         }
     }
-    c->o->abrupt += steepest > STEEP;
+    c->o->abrupt += steepest > ABRUPT;
 }
 
 // ---- Hips and head -------------------------------------------------------------------------------------------------------
@@ -403,7 +403,7 @@ static void measure_lurches(const checked *c)
             actor += c->actor[k];
         }
         double speed = metres * v3_norm(v3_sub(c->hips[f], c->hips[f - step]));
-        double excess = speed - min2(metres * actor, PEOPLE);
+        double excess = speed - min2(metres * actor, FASTEST_PERSON);
         if (excess > c->o->lurch) {
             c->o->lurch = excess;
             c->o->lurch_speed = speed;

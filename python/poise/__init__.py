@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Mapping
 import numpy as np
 
 from ._poise import (
+    Aim,
     BatchReport,
     Control,
     DeviceArray,
@@ -147,6 +148,7 @@ def __getattr__(name: str) -> object:  # the viewer's needs take longer to impor
 
 
 __all__ = [
+    "Aim",
     "BatchReport",
     "Clip",
     "Constraint",

@@ -1,11 +1,13 @@
-// Erik, Expressive and Filter: a posture held while goals are met, and set-points made smooth.
+// Erik, Expressive, Aim and Filter: a posture held while goals are met or something is faced, and set-points made smooth.
 #include "extension.h"
+
+#include <string.h>
 
 static PyTypeObject *erik_report_type, *expressive_report_type;
 
 #define COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
 
-// ---- What the three have in common ---------------------------------------------------------------------------------------
+// ---- What the four have in common ----------------------------------------------------------------------------------------
 
 // A worker over a model, which it keeps alive. One thread at a time has it.
 typedef struct worker_object {
@@ -14,6 +16,7 @@ typedef struct worker_object {
     poise_erik *erik;
     poise_expressive *expressive;
     poise_filter *filter;
+    poise_aim *aim;
     bool busy;
 } worker_object;
 
@@ -23,6 +26,7 @@ static void worker_dealloc(PyObject *self)
     poise_erik_destroy(w->erik);
     poise_expressive_destroy(w->expressive);
     poise_filter_destroy(w->filter);
+    poise_aim_destroy(w->aim);
     Py_DecRef(w->model);
     object_release(self);
 }
@@ -244,6 +248,113 @@ static PyObject *expressive_solve(PyObject *self, PyObject *arguments, PyObject 
     return goals_finish(&goals, result);
 }
 
+// ---- Facing something ----------------------------------------------------------------------------------------------------
+
+static bool aim_holds(const model_object *m, PyObject *held, poise_aim_options *options)
+{
+    Py_ssize_t count = held == Py_None ? 0 : PySequence_Size(held);
+    if (count < 0 || count > POISE_AIM_MOST_HELD) {
+        if (count > 0) {
+            PyErr_Format(PyExc_ValueError, "held: at most %d bodies", POISE_AIM_MOST_HELD);
+        }
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        poise_pose place;
+        PyObject *body = PySequence_GetItem(held, i);
+        bool found = body && model_body(m, body, &options->held[i], &place);
+        Py_DecRef(body);
+        if (!found) {
+            return false;
+        }
+    }
+    options->held_count = (int)count;
+    return true;
+}
+
+static PyObject *aim_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    static char *names[] = {"method", "symmetric", "axis", "held", NULL};
+    poise_aim_options options = poise_aim_options_default();
+    const char *method = "expressive";
+    int symmetric = 1;
+    PyObject *axis = Py_None, *held = Py_None, *none = PyTuple_New(0);
+    model_object *model;
+    PyObject *left = take_model(arguments, keywords, &model, &options.body, &options.tip);
+    bool ok = none && left &&
+              PyArg_ParseTupleAndKeywords(none, left, "|spOO:Aim", names, &method, &symmetric, &axis, &held) &&
+              (axis == Py_None || numbers_copy(axis, "axis", &options.axis.x, 3)) && aim_holds(model, held, &options);
+    options.symmetric = symmetric != 0;
+    options.method = strcmp(method, "erik") == 0 ? POISE_AIM_ERIK : POISE_AIM_EXPRESSIVE;
+    if (ok && options.method == POISE_AIM_EXPRESSIVE && strcmp(method, "expressive") != 0) {
+        PyErr_Format(PyExc_ValueError, "method: expressive or erik, not \"%s\"", method);
+        ok = false;
+    }
+    worker_object *w = ok ? (worker_object *)worker_make(type, model) : NULL;
+    Py_DecRef(left);
+    Py_DecRef(none);
+    poise_error error;
+    return w ? worker_made(w, poise_aim_create(model->model, &options, NULL, &w->aim, &error), &error) : NULL;
+}
+
+static bool aim_target_of(const model_object *m, PyObject *const given[3], poise_aim_target *target)
+{
+    int count = 0;
+    *target = (poise_aim_target){.kind = POISE_AIM_ORIENTATION, .rotation = {0, 0, 0, 1}, .vector = {0, 0, 0}};
+    for (int kind = 0; kind < 3; ++kind) {
+        if (given[kind] == Py_None) {
+            continue;
+        }
+        count += 1;
+        target->kind = (poise_aim_kind)kind;
+        if (kind == POISE_AIM_ORIENTATION ? !rotation_of(m, given[kind], &target->rotation)
+                                          : !numbers_copy(given[kind], "target", &target->vector.x, 3)) {
+            return false;
+        }
+    }
+    if (count != 1) {
+        PyErr_SetString(PyExc_TypeError, "give one of orientation, direction and point");
+    }
+    return count == 1;
+}
+
+static PyObject *aim_solve(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+    static char *names[] = {"posture", "orientation", "direction", "point", "q", NULL};
+    worker_object *w = (worker_object *)self;
+    const model_object *m = (const model_object *)w->model;
+    PyObject *held, *given[3] = {Py_None, Py_None, Py_None}, *start = Py_None, *answer = NULL, *result = NULL;
+    poise_aim_target target;
+    numbers posture, q;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O|OOOO:solve", names, &held, &given[0], &given[1], &given[2],
+                                     &start) ||
+        !aim_target_of(m, given, &target) || !numbers_take_count(&posture, held, "posture", m->info.nq)) {
+        return NULL;
+    }
+    answer = start_of(m, start, &q);
+    if (answer && worker_begin(w)) {
+        poise_aim_report r;
+        poise_error error;
+        poise_status status;
+        Py_BEGIN_ALLOW_THREADS;
+        status = poise_aim_solve(w->aim, &target, posture.at, start != Py_None, q.at, &r, &error);
+        Py_END_ALLOW_THREADS;
+        w->busy = false;
+        result = status == POISE_OK ? Py_BuildValue("O{s:s,s:N,s:N,s:d,s:d,s:d,s:d,s:d,s:N}", answer, "outcome",
+                                                    poise_outcome_name(r.outcome), "faces", PyBool_FromLong(r.faces),
+                                                    "within", PyBool_FromLong(r.within), "angle", r.angle, "orientation",
+                                                    r.orientation, "posture", r.posture, "error", r.error, "shape", r.shape,
+                                                    "limits_hold", PyBool_FromLong(r.limits_hold))
+                                    : raise_refusal(&error);
+    }
+    if (answer) {
+        numbers_release(&q);
+        Py_DecRef(answer);
+    }
+    numbers_release(&posture);
+    return result;
+}
+
 // ---- The motion filter ---------------------------------------------------------------------------------------------------
 
 static PyObject *filter_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
@@ -396,6 +507,23 @@ static PyType_Slot expressive_slots[] = {
     {0, NULL},
 };
 
+static PyMethodDef aim_methods[] = {
+    {"solve", WITH_KEYWORDS(aim_solve),
+     "solve($self, posture, orientation=None, direction=None, point=None, q=None)\n--\n\nThe configuration that faces the "
+     "target in the shape of the posture, and a dict: outcome,\nfaces, within, angle, orientation, posture, error, shape, "
+     "limits_hold. q is the last answer of a sequence."},
+    {NULL, NULL, 0, NULL},
+};
+static PyType_Slot aim_slots[] = {
+    {Py_tp_doc, "Aim(model, *, body=None, method=\"expressive\", symmetric=True, axis=None, held=None)\n\n"
+                "Hold a posture while a body faces an orientation, a direction or a point: what poise aim does."},
+    {Py_tp_new, aim_new},
+    {Py_tp_dealloc, worker_dealloc},
+    {Py_tp_repr, worker_repr},
+    {Py_tp_methods, aim_methods},
+    {0, NULL},
+};
+
 static PyMethodDef filter_methods[] = {
     {"reset", filter_reset, METH_O, "reset($self, q)\n--\n\nCome to rest at q."},
     {"step", filter_step, METH_VARARGS,
@@ -428,6 +556,7 @@ static PyType_Slot filter_slots[] = {
 static PyType_Spec specs[] = {
     SPEC("poise.Erik", erik_slots),
     SPEC("poise.Expressive", expressive_slots),
+    SPEC("poise.Aim", aim_slots),
     SPEC("poise.Filter", filter_slots),
 };
 

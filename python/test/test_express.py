@@ -47,3 +47,24 @@ def test_filter_keeps_its_limits_and_arrives():
     speeds = np.diff(rows, axis=0) / dt
     assert np.abs(speeds).max() <= 1 + 1e-9 and np.abs(np.diff(speeds, axis=0) / dt).max() <= 4 + 1e-6
     assert smooth.rests and np.allclose(rows[-1], goal, atol=1e-4)
+
+
+def test_an_end_faces_what_it_is_told():
+    model = poise.scene("arm7")
+    posture = np.zeros(model.nq)
+    for method in ("expressive", "erik"):
+        aim = poise.Aim(model, method=method)
+        for target in ({"direction": (1, 0, 0)}, {"point": (1.5, 0.5, 0.5)}, {"orientation": (0, 0.6, 0, 0.8)}):
+            q, report = aim.solve(posture, **target)
+            assert report["faces"] and report["outcome"] == "reached" and report["limits_hold"] and report["angle"] < 0.1
+            assert aim.solve(posture, q=q, **target)[1]["faces"]  # on from the last answer
+    with pytest.raises(TypeError, match="one of"):
+        aim.solve(posture)
+    with pytest.raises(ValueError, match="method"):
+        poise.Aim(model, method="other")
+
+
+def test_a_root_that_moves_freely_may_be_let_through():
+    model = poise.scene("humanoid")
+    assert not np.isfinite(poise.Filter(model, root=False).limits()[0][:6]).any()
+    assert np.isfinite(poise.Filter(model).limits()[0]).all()
