@@ -662,8 +662,7 @@ static const member members[] = {
 
 static const char *loss_name(int loss)
 {
-    static const char *const names[POISE_LOSS_COUNT] = {"none", "huber", "geman_mcclure"};
-    return names[loss];
+    return poise_name(POISE_TYPE_LOSS, loss);
 }
 
 static const char *kind_name(int kind)

@@ -11,9 +11,7 @@
 
 const char *pz_euler_name(int order)
 {
-    static const char *const names[POISE_EULER_ORDER_COUNT] = {"xyz", "xzy", "yxz", "yzx", "zxy", "zyx",
-                                                               "xyx", "xzx", "yxy", "yzy", "zxz", "zyz"};
-    return names[order];
+    return poise_name(POISE_TYPE_EULER_ORDER, order);
 }
 
 bool pz_euler_find(const int axis[3], poise_euler_order *order)

@@ -94,7 +94,6 @@ poise_goal poise_goal_aim(int body, poise_vec3 local, poise_vec3 axis, poise_vec
 }
 
 const pz_goal_row pz_goal_aim = {
-    .name = "aim",
     .needs = PZ_NEEDS_BODY | PZ_NEEDS_POINT | PZ_NEEDS_AXIS,
     .evaluate = aim_evaluate,
     .error = aim_error,

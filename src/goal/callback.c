@@ -115,7 +115,6 @@ poise_goal poise_goal_callback(int body, poise_goal_function function, void *use
 }
 
 const pz_goal_row pz_goal_callback = {
-    .name = "callback",
     .needs = PZ_NEEDS_BODY | PZ_NEEDS_POINT | PZ_NEEDS_ROTATION,
     .check = callback_check,
     .evaluate = callback_evaluate,

@@ -48,7 +48,6 @@ poise_goal poise_goal_direction(int body, poise_vec3 axis, poise_vec3 direction)
 }
 
 const pz_goal_row pz_goal_direction = {
-    .name = "direction",
     .needs = PZ_NEEDS_BODY | PZ_NEEDS_AXIS | PZ_NEEDS_DIRECTION,
     .evaluate = direction_evaluate,
     .error = direction_error,

@@ -88,7 +88,6 @@ poise_goal poise_goal_distance(int body, poise_vec3 local, poise_vec3 target, do
 }
 
 const pz_goal_row pz_goal_distance = {
-    .name = "distance",
     .needs = PZ_NEEDS_BODY | PZ_NEEDS_POINT,
     .check = distance_check,
     .evaluate = distance_evaluate,

@@ -176,7 +176,6 @@ typedef enum pz_goal_needs {
 } pz_goal_needs;
 
 typedef struct pz_goal_row {
-    const char *name;
     int needs;
     // What the kind asks of a goal besides; NULL: nothing. pz_refuse_goal says what is wrong.
     poise_status (*check)(const poise_goal *goal, const poise_model *model, poise_error *error);

@@ -44,7 +44,6 @@ poise_goal poise_goal_line(int body, poise_vec3 local, poise_vec3 origin, poise_
 }
 
 const pz_goal_row pz_goal_line = {
-    .name = "line",
     .needs = PZ_NEEDS_BODY | PZ_NEEDS_POINT | PZ_NEEDS_DIRECTION,
     .evaluate = line_evaluate,
     .error = line_error,

@@ -65,7 +65,6 @@ poise_goal poise_goal_center_of_mass(poise_vec3 target)
 }
 
 const pz_goal_row pz_goal_center_of_mass = {
-    .name = "center_of_mass",
     .needs = PZ_NEEDS_POINT | PZ_NEEDS_COUPLING,
     .check = mass_center_check,
     .evaluate = mass_center_evaluate,

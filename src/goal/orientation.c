@@ -141,7 +141,6 @@ poise_goal poise_goal_orientation(int body, poise_quat target)
 }
 
 const pz_goal_row pz_goal_orientation = {
-    .name = "orientation",
     .needs = PZ_NEEDS_BODY | PZ_NEEDS_ROTATION,
     .evaluate = orientation_evaluate,
     .error = orientation_error,

@@ -43,7 +43,6 @@ poise_goal poise_goal_plane(int body, poise_vec3 local, poise_vec3 origin, poise
 }
 
 const pz_goal_row pz_goal_plane = {
-    .name = "plane",
     .needs = PZ_NEEDS_BODY | PZ_NEEDS_POINT | PZ_NEEDS_DIRECTION,
     .evaluate = plane_evaluate,
     .error = plane_error,

@@ -33,7 +33,6 @@ poise_goal poise_goal_pose(int body, poise_pose local, poise_pose target)
 }
 
 const pz_goal_row pz_goal_pose = {
-    .name = "pose",
     .needs = PZ_NEEDS_BODY | PZ_NEEDS_POINT | PZ_NEEDS_ROTATION,
     .evaluate = pose_evaluate,
     .error = pose_error,

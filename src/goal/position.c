@@ -252,7 +252,6 @@ poise_goal poise_goal_position(int body, poise_vec3 local, poise_vec3 target)
 }
 
 const pz_goal_row pz_goal_position = {
-    .name = "position",
     .needs = PZ_NEEDS_BODY | PZ_NEEDS_POINT,
     .evaluate = position_evaluate,
     .error = position_error,

@@ -215,7 +215,6 @@ poise_goal poise_goal_smoothness(const double *q, const double *q_before, double
 }
 
 const pz_goal_row pz_goal_posture = {
-    .name = "posture",
     .check = posture_check,
     .evaluate = posture_evaluate,
     .error = posture_error,
@@ -223,7 +222,6 @@ const pz_goal_row pz_goal_posture = {
 };
 
 const pz_goal_row pz_goal_smoothness = {
-    .name = "smoothness",
     .check = posture_check,
     .evaluate = posture_evaluate,
     .error = posture_error,

@@ -107,7 +107,6 @@ poise_goal poise_goal_relative(int body, poise_pose local, int body2, poise_pose
 }
 
 const pz_goal_row pz_goal_relative = {
-    .name = "relative",
     .needs = PZ_NEEDS_BODY | PZ_NEEDS_POINT | PZ_NEEDS_ROTATION | PZ_NEEDS_COUPLING,
     .check = relative_check,
     .evaluate = relative_evaluate,

@@ -7,26 +7,23 @@
 
 // ---- What a type is made of ----------------------------------------------------------------------------------------------
 
-// One row per joint type: its name and the steps that make its motion, from the parent outwards. The Euler types leave three
+// One row per joint type: the steps that make its motion, from the parent outwards. The Euler types leave three
 // places that the order fills.
 static const pz_joint_row table[POISE_JOINT_TYPE_COUNT] = {
-    [POISE_JOINT_FIXED] = {"fixed", 0, {0}, false},
-    [POISE_JOINT_REVOLUTE] = {"revolute", 1, {PZ_TURN_Z}, false},
-    [POISE_JOINT_PRISMATIC] = {"prismatic", 1, {PZ_SLIDE_Z}, false},
-    [POISE_JOINT_UNIVERSAL] = {"universal", 2, {PZ_TURN_X, PZ_TURN_Y}, false},
-    [POISE_JOINT_BALL_EULER] = {"ball_euler", 3, {PZ_TURN_X, PZ_TURN_Y, PZ_TURN_Z}, true},
-    [POISE_JOINT_BALL_EXPMAP] = {"ball_expmap", 1, {PZ_EXPMAP}, false},
-    [POISE_JOINT_BALL_QUATERNION] = {"ball_quaternion", 1, {PZ_QUATERNION}, false},
-    [POISE_JOINT_SWING_TWIST] = {"swing_twist", 2, {PZ_SWING, PZ_TURN_Z}, false},
-    [POISE_JOINT_TRANSLATION] = {"translation", 3, {PZ_SLIDE_X, PZ_SLIDE_Y, PZ_SLIDE_Z}, false},
-    [POISE_JOINT_PLANAR] = {"planar", 3, {PZ_SLIDE_X, PZ_SLIDE_Y, PZ_TURN_Z}, false},
-    [POISE_JOINT_FREE] = {"free", 4, {PZ_SLIDE_X, PZ_SLIDE_Y, PZ_SLIDE_Z, PZ_QUATERNION}, false},
-    [POISE_JOINT_FREE_EXPMAP] = {"free_expmap", 4, {PZ_SLIDE_X, PZ_SLIDE_Y, PZ_SLIDE_Z, PZ_EXPMAP}, false},
-    [POISE_JOINT_FREE_EULER] = {"free_euler",
-                                6,
-                                {PZ_SLIDE_X, PZ_SLIDE_Y, PZ_SLIDE_Z, PZ_TURN_X, PZ_TURN_Y, PZ_TURN_Z},
-                                true},
-    [POISE_JOINT_CURVE] = {"curve", 1, {PZ_CURVE}, false},
+    [POISE_JOINT_FIXED] = {0, {0}, false},
+    [POISE_JOINT_REVOLUTE] = {1, {PZ_TURN_Z}, false},
+    [POISE_JOINT_PRISMATIC] = {1, {PZ_SLIDE_Z}, false},
+    [POISE_JOINT_UNIVERSAL] = {2, {PZ_TURN_X, PZ_TURN_Y}, false},
+    [POISE_JOINT_BALL_EULER] = {3, {PZ_TURN_X, PZ_TURN_Y, PZ_TURN_Z}, true},
+    [POISE_JOINT_BALL_EXPMAP] = {1, {PZ_EXPMAP}, false},
+    [POISE_JOINT_BALL_QUATERNION] = {1, {PZ_QUATERNION}, false},
+    [POISE_JOINT_SWING_TWIST] = {2, {PZ_SWING, PZ_TURN_Z}, false},
+    [POISE_JOINT_TRANSLATION] = {3, {PZ_SLIDE_X, PZ_SLIDE_Y, PZ_SLIDE_Z}, false},
+    [POISE_JOINT_PLANAR] = {3, {PZ_SLIDE_X, PZ_SLIDE_Y, PZ_TURN_Z}, false},
+    [POISE_JOINT_FREE] = {4, {PZ_SLIDE_X, PZ_SLIDE_Y, PZ_SLIDE_Z, PZ_QUATERNION}, false},
+    [POISE_JOINT_FREE_EXPMAP] = {4, {PZ_SLIDE_X, PZ_SLIDE_Y, PZ_SLIDE_Z, PZ_EXPMAP}, false},
+    [POISE_JOINT_FREE_EULER] = {6, {PZ_SLIDE_X, PZ_SLIDE_Y, PZ_SLIDE_Z, PZ_TURN_X, PZ_TURN_Y, PZ_TURN_Z}, true},
+    [POISE_JOINT_CURVE] = {1, {PZ_CURVE}, false},
 };
 
 static const pz_step_kind euler_steps[POISE_EULER_ORDER_COUNT][3] = {

@@ -85,7 +85,6 @@ typedef enum pz_step_kind {
 // One row of the joint table: what a type is made of. Slides come before everything that turns, so that a joint's origin is
 // known when its axes are.
 typedef struct pz_joint_row {
-    const char *name;
     int step_count;
     pz_step_kind steps[PZ_MAX_STEPS];
     bool euler; // the last three steps come from the Euler order

@@ -90,8 +90,8 @@ static poise_status rows_check(poise_solver *solver)
         const pz_goal_row *row = pz_goal_row_of(goal_at(solver, i)->kind);
         if (!row->rows) {
             return pz_error_set(solver->error, POISE_ERROR_UNSUPPORTED,
-                                "goal %d: a %s goal has no residual rows, which the method %s needs", i, row->name,
-                                pz_method_name(solver));
+                                "goal %d: a %s goal has no residual rows, which the method %s needs", i,
+                                poise_goal_kind_name(goal_at(solver, i)->kind), pz_method_name(solver));
         }
         int more = row->rows(&solver->at->kin, goal_at(solver, i), NULL, NULL);
         if (more > rows->capacity - count) {
