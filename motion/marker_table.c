@@ -91,6 +91,19 @@ const char *const pz_marker_sets[PZ_MARKER_SETS] = {
     ROW("WristLat",                        "wrist 0.98",    "0 -22 10",    "13 13")
     ROW("WristMed",                        "wrist 0.98",    "0 24 8",      "13 13")
     "\n"
+    "set sides of the head, trochanters, elbows and wrists, each lateral and medial, if LLEE LMEE LLW\n"
+    ROW("FHEAD",                           "head 0",        "70 62 0",     "30 20")
+    ROW("HEAD",                            "head 0",        "45 0 44",     "30 20")
+    ROW("THEAD",                           "head 0",        "114 0 0",     "30 20")
+    ROW("GTRO",                            "pelvis 0",      "-6 -6 42",    "22 20")
+    ROW("LEE",                             "upperarm 0.97", "0 -4 24",     "14 13")
+    ROW("MEE",                             "upperarm 0.98", "0 2 -22",     "14 13")
+    ROW("MW",                              "wrist 0.98",    "0 24 8",      "13 13")
+    ROW("LW",                              "wrist 0.98",    "0 -22 10",    "13 13")
+    "\n"
+    "set both ends of the clavicles if LCLAV RCLAV\n"
+    ROW("CLAV",                            "thorax 0",      "4 44 14",     "25 18")
+    "\n"
     // wands at wrists and hands, and what is called a hip is on the thigh
     "set Vicon's 53 markers if ARIEL LFSH LBSH\n"
     ROW("WRE",                             "forearm 0.4",   "0 10 20",     "60 40")
@@ -127,16 +140,18 @@ const char *const pz_marker_sets[PZ_MARKER_SETS] = {
     ROW("C7 CV7 SpineTop",                 "thorax 0",      "38 -45 0",    "25 15")
     ROW("T2 TV2 T3 TV3",                      "thorax 0",      "8 -52 0",     "30 18")
     ROW("T8 TV8 T7 T6 MAI MaxKyphosis MaxKif",
-                                           "thorax 0",      "-55 -62 0",   "36 18")
-    ROW("T10 TV10 BackMid",                "thorax 0",      "-78 -60 0",   "36 18")
-    ROW("CLAV JN IJ SuprasternalNotch Notch SternumTop ChestTop MAN Manubrium SJN",
+                                           "thorax 0",      "-80 -62 0",   "40 18")
+    // 49 recordings of 42 people: from 8 to 160 below the shoulders, most at 120
+    ROW("T10 TV10 BackMid",                "thorax 0",      "-115 -60 0",  "42 18")
+    ROW("CLAV Clavicle JN IJ SuprasternalNotch Notch SternumTop ChestTop MAN Manubrium SJN",
                                            "thorax 0",      "4 42 0",      "25 15")
     ROW("STER STERN Sternum Chest ChestMid",
                                            "thorax 0",      "-42 66 0",    "32 18")
     ROW("Sternum Clavicle",                "thorax 0",      "4 44 14",     "25 18")
     ROW("STRN PX XYPH XIPH XIP XP SXS Xiphoid SternumLow",
                                            "thorax 0",      "-75 70 0",    "30 18")
-    ROW("BAC BAK BACK ScapOffset",         "thorax 0",      "-12 -56 60",  "30 22")
+    // 46 recordings of 40 people: from 0 to 85 below the shoulders
+    ROW("BAC BAK BACK ScapOffset",         "thorax 0",      "-38 -56 60",  "42 22")
     ROW("Scapula# SCA SCAP SIA SRS",       "thorax 0",      "-5 -55 75",   "60 45")
     ROW("TA# TR# TRUNK# THX# Chest# SPINM# SPINMOL",
                                            "thorax 0",      "-30 -20 0",   "90 70")
@@ -152,43 +167,46 @@ const char *const pz_marker_sets[PZ_MARKER_SETS] = {
     "# arm\n"
     ROW("UPA UA Bicep Biceps UpperArm UArm UArmHigh PRO ProcDelt DELT Triceps ARM Humerus",
                                            "upperarm 0.45", "0 4 22",      "60 30")
-    ROW("UA# AR# ARM# UPA# UARM# UAOL UUPA MUPA DUPA",
+    ROW("UA# AR# ARM# UPA# UARM# UAOL UUPA MUPA DUPA UP#",
                                            "upperarm 0.5",  "0 0 18",      "100 45")
-    ROW("ELB Elbow ElbowLat ElbowOut LatElbow ELBLat LElbow LEL LatEpi EpiLat LateralEpicondyle COU COUD EL HLE CUBL",
+    ROW("ELB Elbow ElbowLat ElbowOut LatElbow ELBLat LElbow LEL LatEpi EpiLat LateralEpicondyle COU COUD EL HLE "
+        "CUBL ElbowLateral ELL",
                                            "upperarm 0.97", "0 -4 24",     "14 13")
-    ROW("MElbow MELB ElbowMed ElbowIn MedElbow MEL ELBM ELBMed COUDInt EpiMed MedialEpicondyle HME EM IEL CUBM",
+    ROW("MElbow MELB ElbowMed ElbowIn MedElbow MEL ELBM ELBMed COUDInt EpiMed MedialEpicondyle HME EM IEL CUBM "
+        "ElbowMedial ELM",
                                            "upperarm 0.98", "0 2 -22",     "14 13")
     ROW("Olecrane Olecranon OLE UOA",      "upperarm 1",    "6 -20 0",     "14 14")
     ROW("EJC ElbowCenter",                 "upperarm 1",    "0 0 0",       "9 9")
     ROW("FRM FRA FA FARM Forearm FAsuperior",
                                            "forearm 0.45",  "0 0 20",      "60 30")
-    ROW("FA# FRA# FARM# FRM# Forearm# LA# LAOL",
+    ROW("FA# FRA# FARM# FRM# Forearm# LA# LAOL FR#",
                                            "forearm 0.5",   "0 0 16",      "100 45")
-    ROW("WRA WristLat WristIn WristThumb RadialStyloid RSP RS LWrist RAD FAradius WRT MAINInt WristRadius WRR IWR",
+    ROW("WRA WristLat WristIn WristThumb RadialStyloid RSP RS LWrist RAD FAradius WRT MAINInt WristRadius WRR "
+        "IWR WristRad WRL",
                                            "wrist 0.98",    "0 24 8",      "13 13")
-    ROW("WRB WristMed WristOut WristPinky UlnarStyloid USP US MWrist ULN FAulna WRP MAIN WristUlna WRU UHE OWR",
+    ROW("WRB WristMed WristOut WristPinky UlnarStyloid USP US MWrist ULN FAulna WRP MAIN WristUlna WRU UHE OWR WristUln WRM",
                                            "wrist 0.98",    "0 -22 10",    "13 13")
     ROW("WRI WRIST WJC WristTop WR",       "wrist 0.98",    "0 0 10",      "14 14")
     "# hand\n"
-    ROW("FIN HandOut HAND HM2 HandMid",    "hand 1",        "8 2 14",      "22 16")
+    ROW("FIN HandOut HAND HM2 HandMid MAI",    "hand 1",        "8 2 14",      "22 16")
     ROW("MC2 MCP2 HandIn HM1 IN IHAND",    "hand 0.9",      "0 16 10",     "20 16")
     ROW("MC5 MCP5 HM6 HM5 PN OHAND",       "hand 0.9",      "0 -20 8",     "20 16")
     ROW("MC3 MCP3",                        "hand 0.95",     "0 4 12",      "20 16")
     ROW("MCP1 MC1 Thumb",                  "hand 0.5",      "0 28 4",      "22 20")
-    ROW("Glove# HND# HA#",                 "hand 0.6",      "0 0 8",       "60 40")
+    ROW("Glove# HND# HA# Hand#",                 "hand 0.6",      "0 0 8",       "60 40")
     ROW("NAG NAR",                         "hand 0.6",      "0 0 8",       "60 40")
     "\n",
     "set any skeleton: pelvis, legs\n"
     "# pelvis\n"
-    ROW("ASI ASIS EAS IAS WaistFront FrontWaist",
+    ROW("ASI ASIS EAS IAS WaistFront FrontWaist EIAS",
                                            "pelvis 0",      "50 36 22",    "18 13")
-    ROW("PSI PSIS EPS IPS WaistBack BackWaist",
+    ROW("PSI PSIS EPS IPS WaistBack BackWaist EIPS",
                                            "pelvis 0",      "56 -68 -28",  "18 13")
     ROW("FWT",                             "pelvis 0",      "66 38 28",    "24 18")
     ROW("BWT",                             "pelvis 0",      "68 -72 -8",   "24 20")
     ROW("SACR SACRUM SAC VSacral Sacral VSAC VSacrum SacralMid MPSI S2 PSI PSIS",
                                            "pelvis 0",      "56 -72 0",    "20 14")
-    ROW("ILC ILI IliacCrest Crest ILCR IC MWT",
+    ROW("ILC ILI IliacCrest Crest ILCR IC MWT Crete",
                                            "pelvis 0",      "84 0 44",     "22 18")
     ROW("HIP TRO GTR GreaterTrochanter Trochanter FT FTC GT",
                                            "pelvis 0",      "-6 -6 42",    "22 20")
@@ -205,18 +223,18 @@ const char *const pz_marker_sets[PZ_MARKER_SETS] = {
     ROW("THI TH Thigh UTHI THIGHOuter QUAD THLP THLD",
                                            "thigh 0.55",    "0 0 50",      "60 30")
     ROW("TH# THI# THIGH# FE# THL# THOL",   "thigh 0.5",     "0 10 45",     "100 50")
-    ROW("KNE Knee KneeLat LatKnee KneeOut LFC CL LCON LEK FLE KNEL KNELat KneeOuter LKNE LFemCon LFEP LKN "
+    ROW("KNE Knee KneeLat LatKnee KneeOut LFC CL LCON LEK FLE KNEL KNELat KneeOuter LKNE LFemCon LFEP LKN KneeLateral "
         "LateralKnee LatCon KnJntLn",
                                            "thigh 0.98",    "0 -4 35",     "13 12")
-    ROW("MKnee KneeMed MedKnee KneeIn MFC CM MCON MEK FME KNM KNEM KNEMed KneeInner MKNE MFemCon MFEP MKN "
+    ROW("MKnee KneeMed MedKnee KneeIn MFC CM MCON MEK FME KNM KNEM KNEMed KneeInner MKNE MFemCon MFEP MKN KneeMedial "
         "MedialKnee KNI MedCon",
                                            "thigh 0.98",    "0 0 -33",     "13 12")
     ROW("KJC KneeCenter",                  "thigh 1",       "0 0 0",       "9 9")
     ROW("Patella PAT SupPat",              "thigh 0.97",    "0 34 0",      "16 14")
     "# shank\n"
-    ROW("TT TTC TTUB TubTib TibialTuberosity TTB TibTubercle",
+    ROW("TT TTC TTUB TubTib TibialTuberosity TTB TibTubercle TTA",
                                            "shank 0.12",    "0 30 4",      "16 14")
-    ROW("FH HF HFB FibulaHead FAX HeadFibula FIB",
+    ROW("FH HF HFB FibulaHead FAX HeadFibula FIB Fibula",
                                            "shank 0.06",    "0 -14 34",    "16 14")
     ROW("ShankUpper",                      "shank 0.155",   "0 -10 43",    "48 26")
     ROW("ShankFront",                      "shank 0.255",   "0 28 15",     "48 26")
@@ -226,17 +244,19 @@ const char *const pz_marker_sets[PZ_MARKER_SETS] = {
     ROW("DistalShank",                     "shank 0.75",    "0 12 8",      "60 40")
     ROW("TIB SHN SK SHA SHANK Tibia Shin UTIB TILAT ShankAntSup MidShank",
                                            "shank 0.48",    "0 -6 38",     "60 32")
-    ROW("SK# SH# TB# TIB# SHANK# SHA# SHAOL LEG#",
+    ROW("SK# SH# TB# TIB# SHANK# SHA# SHAOL LEG# Shin#",
                                            "shank 0.5",     "0 0 38",      "100 50")
-    ROW("ANK Ankle AnkleLat LatAnkle AnkleOut LM ML LMAL FAL LAM ANKL ANKLat LANK LMalleolus LMALL AnkleOuter LAK "
+    ROW("ANK Ankle AnkleLat LatAnkle AnkleOut LM ML LMAL FAL LAM ANKL ANKLat LANK LMalleolus LMALL AnkleOuter "
+        "LAK AnkleLateral "
         "LateralAnkle LatMal LMA MALL",
                                            "shank 1",       "0 -2 30",     "11 11")
-    ROW("MAnkle AnkleMed MedAnkle AnkleIn MM MMAL TAM MED ANKM ANKMed MANK MMalleolus MMALL AnkleInner MAK MedialAnkle "
+    ROW("MAnkle AnkleMed MedAnkle AnkleIn MM MMAL TAM MED ANKM ANKMed MANK MMalleolus MMALL AnkleInner MAK "
+        "MedialAnkle AnkleMedial "
         "MedMal MMA MALM",
                                            "shank 0.98",    "0 6 -22",     "11 11")
     ROW("AJC AnkleCenter",                 "shank 1",       "0 0 0",       "9 9")
     "# foot\n"
-    ROW("HEE HEL Heel CAL CALC CA FCC HEEL Calcaneus HeelBack",
+    ROW("HEE HEL Heel CAL CALC CA FCC HEEL Calcaneus HeelBack Calca",
                                            "foot 0",        "-42 -30 0",   "18 14")
     ROW("HeelLat LCAL LCALC CAL2 PosteriorFoot",
                                            "foot 0",        "-12 -30 18",  "22 16")
@@ -248,7 +268,7 @@ const char *const pz_marker_sets[PZ_MARKER_SETS] = {
                                            "foot 0",        "42 -22 38",   "28 22")
     ROW("TOE MT2 2MT SM2 2Meta MT23 ToeBase FM2 Forefoot",
                                            "foot 1",        "2 12 2",      "20 15")
-    ROW("MT1 1MT FM1 1Meta ToeMed ToeIn D1M MTH1 MTP1 BigToeBase P1MT",
+    ROW("MT1 1MT FM1 1Meta ToeMed ToeIn D1M MTH1 MTP1 BigToeBase P1MT FootMedial FootMed",
                                            "foot 1",        "4 8 -18",     "20 15")
     ROW("MT5 5MT FM5 5Meta ToeLat ToeOut D5M MTH5 MTP5 M5 Meta5 VMH LittleToeBase P5MT",
                                            "foot 1",        "-10 2 34",    "20 15")

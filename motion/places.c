@@ -220,6 +220,9 @@ poise_status poise_model_figure(const poise_model *model, poise_figure *figure, 
 #define SURE     25.0 // thousandths of the stature: places that deviate by less tell a size
 #define EDGE     0.05 // of the size: distances that differ by more pull no more
 #define ROUNDS   50
+#define AT_END   0.93   // of a bone: there it turns against the next one
+#define SHARE    0.5    // of its deviation in the table: what a place is off by (uncertainty.c)
+#define PARTED   0.03   // of a bone's length: what it deviates by from those of a person of this size
 #define LEAST    0.08   // of the stature: shorter distances do not
 #define PARTS_OF 1000.0 // of the stature: a unit of the table
 
@@ -228,8 +231,11 @@ typedef struct placed {
     int marker, body;
     pz_part part;
     bool is_sure;    // its place is known well enough to tell a size
+    bool is_at_end;  // of its bone: as far from what is on the next one, however that is turned
+    int side;        // pz_side
     double variance; // of that place
     vec3 world;      // in the neutral configuration
+    vec3 pull;       // d size/d place
 } placed;
 
 typedef struct placing {
@@ -283,7 +289,8 @@ static void place_all(placing *p, poise_placement *placements, poise_place_prior
         if (part->body < 0) {
             continue;
         }
-        placed made = {.marker = i, .body = part->body, .part = row.part};
+        placed made = {.marker = i, .body = part->body, .part = row.part, .side = (int)row.side};
+        made.is_at_end = row.from >= AT_END;
         poise_place_prior prior = {.place = {NAN, NAN, NAN}};
         if (p->anatomy.stature > 0) {
             prior = prior_of(p, part, &row, &made.world);
@@ -355,19 +362,58 @@ static double distance_of(const poise_markers *m, int a, int b)
     return count > 0 ? middle_of(seen, count) : 0.0;
 }
 
+// Is one at the end of a bone, and the other on the next one?
+static bool share_joint(const placed *a, const placed *b)
+{
+    bool are_next = (a->part == PZ_THIGH && b->part == PZ_SHANK) || (a->part == PZ_SHANK && b->part == PZ_FOOT) ||
+                    (a->part == PZ_UPPER_ARM && (b->part == PZ_FOREARM || b->part == PZ_WRIST));
+    return are_next && a->is_at_end && a->side == b->side;
+}
+
 // Do these two keep their distance, and is it long and sure enough to tell a size?
 static bool tells_size(const placing *p, const placed *a, const placed *b)
 {
     const char *const *label = p->markers->label;
     return a->is_sure && b->is_sure && v3_norm(v3_sub(a->world, b->world)) >= LEAST * p->anatomy.stature &&
-           (a->body == b->body || pz_marker_table_stiff(&p->table, label[a->marker], label[b->marker]) ||
+           (a->body == b->body || share_joint(a, b) || share_joint(b, a) ||
+            pz_marker_table_stiff(&p->table, label[a->marker], label[b->marker]) ||
             pz_marker_table_stiff(&p->table, label[b->marker], label[a->marker]));
+}
+
+// How sure the size is. It is a mean of ratios, r = |x_a - x_b|/d, whose weights are w/sum w, so that a place that is off by e
+// moves it by pull . e. Who attaches markers does the same on both sides: twins are off alike. Each bone has its own share of
+// what people's proportions deviate by. Where the ratios disagree by more than that explains, they are all off by as much more.
+//
+//   Var s = (sum (|pull_a| + |pull_twin|)^2 v_a + sum (share of a bone)^2 PARTED^2) max(1, chi^2)
+static double size_deviation(const placing *p, double misfit)
+{
+    double variance = 0.0, bones[PZ_PART_COUNT] = {0};
+    for (int i = 0; i < p->count; ++i) {
+        const placed *a = &p->placed[i];
+        double both = v3_norm(a->pull);
+        bool is_second = false;
+        for (int k = 0; k < p->count; ++k) {
+            if (k != i && pz_labels_mirror(p->markers->label[a->marker], p->markers->label[p->placed[k].marker])) {
+                both += v3_norm(p->placed[k].pull);
+                is_second = is_second || k < i;
+            }
+        }
+        variance += is_second ? 0.0 : both * both * SHARE * SHARE * a->variance / 3.0;
+        bones[a->part] += 0.5 * v3_norm(a->pull) * p->anatomy.stature;
+    }
+    double all = 0.0, squares = 0.0;
+    for (int i = 0; i < PZ_PART_COUNT; ++i) {
+        all += bones[i];
+        squares += bones[i] * bones[i];
+    }
+    variance += all > 0.0 ? PARTED * PARTED * squares / (all * all) : 0.0;
+    return sqrt(variance * max2(misfit, 1.0));
 }
 
 // The size, over pairs of markers that keep their distance, of the recorded distance against that of their places; a pair
 // counts by the square of its distance over the deviation of that. From the weighted median on, the mean in which a pair far
 // off counts as one at the edge does (Huber's): no single marker moves it far, none makes it leap.
-static poise_status size_of(const placing *p, const poise_allocator *allocator, poise_places_report *report)
+static poise_status size_of(placing *p, const poise_allocator *allocator, poise_places_report *report)
 {
     size_t sure = 0;
     for (int i = 0; i < p->count; ++i) {
@@ -377,18 +423,30 @@ static poise_status size_of(const placing *p, const poise_allocator *allocator, 
     if (!ratio) {
         return POISE_ERROR_MEMORY;
     }
+    double all = 0.0, misfit = 0.0;
     for (int i = 0; i < p->count; ++i) {
         for (int k = 0; k < i; ++k) {
-            const placed *a = &p->placed[k], *b = &p->placed[i];
+            placed *a = &p->placed[k], *b = &p->placed[i];
             double seen = tells_size(p, a, b) ? distance_of(p->markers, a->marker, b->marker) : 0.0;
             if (seen > 0) {
-                double nominal = v3_norm(v3_sub(a->world, b->world));
-                double weight = nominal * nominal / (a->variance + b->variance);
+                vec3 apart = v3_sub(a->world, b->world);
+                double nominal = v3_norm(apart), weight = nominal * nominal / (a->variance + b->variance);
                 ratio[report->pairs++] = (weighted){seen / nominal, weight};
+                a->pull = v3_mad(a->pull, weight / (nominal * nominal), apart);
+                b->pull = v3_mad(b->pull, -weight / (nominal * nominal), apart);
+                all += weight;
             }
         }
     }
     report->size = report->pairs > 0 ? robust_mean(ratio, report->pairs, middle_of(ratio, report->pairs)) : 0.0;
+    for (int i = 0; i < report->pairs; ++i) {
+        double off = ratio[i].value / report->size - 1.0;
+        misfit += off * off / (SHARE * SHARE / (3.0 * ratio[i].weight) + PARTED * PARTED) / report->pairs;
+    }
+    for (int i = 0; i < p->count; ++i) {
+        p->placed[i].pull = v3_scale(p->placed[i].pull, all > 0.0 ? 1.0 / all : 0.0);
+    }
+    report->deviation = report->pairs > 0 ? report->size * size_deviation(p, misfit) : 0.0;
     pz_release(allocator, ratio);
     return POISE_OK;
 }

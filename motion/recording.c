@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "motion/anatomy.h"
 #include "motion/uncertainty.h"
+#include "motion/verdict.h"
 #include "num/real.h"
 
 #include <string.h>
@@ -788,15 +789,31 @@ static poise_status find_deviations(const reading *r, const poise_allocator *all
     return poise_joint_angle_deviations(&track, made->clip, made->frames, allocator, r->deviation, error);
 }
 
+// Is what the verdict states of an angle, with how markers may sit on the body, too much to read it?
+static bool is_vague(const poise_recording_result *made, const char *angle)
+{
+    bool is_one = false;
+    for (int i = 0; i < made->verdict.count; ++i) {
+        const poise_finding *f = &made->findings[i];
+        bool is_spread = f->kind == POISE_FINDING_VAGUE || f->kind == POISE_FINDING_UNSURE;
+        is_one = is_one || (is_spread && !f->in_trial && strcmp(f->name, angle) == 0 && f->value > PZ_EMPTY_ANGLE);
+    }
+    return is_one;
+}
+
 static void leave_empty(const reading *r, double *angles)
 {
     const poise_recording_result *made = r->made;
     int end = made->clip->frames - made->summary.after;
+    bool vague[POISE_ANGLE_COUNT];
+    for (int i = 0; i < POISE_ANGLE_COUNT; ++i) {
+        vague[i] = is_vague(made, poise_angle_name(i));
+    }
     for (int f = 0; f < made->clip->frames; ++f) {
         bool is_away = f < made->summary.before || f >= end;
         for (int i = 0; i < POISE_ANGLE_COUNT; ++i) {
             size_t at = (size_t)f * POISE_ANGLE_COUNT + (size_t)i;
-            if (is_away || !r->seen[i] || r->hidden[at] || !(r->deviation[at] <= SURE)) {
+            if (is_away || vague[i] || !r->seen[i] || r->hidden[at] || !(r->deviation[at] <= SURE)) {
                 angles[at] = NAN;
             }
         }
@@ -896,8 +913,8 @@ poise_status poise_recording_centres(const poise_recording_result *result, const
     if (status == POISE_OK && !result->from_motion) {
         poise_track_problem track = track_of(result);
         deviation = pz_allocate(allocator, ((size_t)made->frames * (size_t)count + 1) * sizeof *deviation);
-        status = deviation ? pz_centre_deviations(&track, result->clip, result->frames, 1, places, count, NULL, 0.0,
-                                                  allocator, deviation, error)
+        status = deviation ? pz_centre_deviations(&track, result->clip, result->frames, 1, places, count, NULL, allocator,
+                                                  deviation, error)
                            : pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     }
     if (status == POISE_OK) {

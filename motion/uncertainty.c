@@ -18,8 +18,14 @@
 //
 //   Var a = g^T (sum J_i^T J_i / (n^2 + s_i^2) + W)^-1 g
 //
+// A skeleton whose size is off by ds, of a person whose markers tell it to a deviation d alone (places.c), has all of its frames
+// bent: markers stay where they are while bones grow by ds, x_i - root, and dq = -H^-1 sum w J_i^T (x_i - root) ds. So
+//
+//   Var a += (g . dq/ds)^2 d^2
+//
 // s_i is a share of what anatomy leaves open: half of it, or as much as the markers of the recording are off from their usual
-// places, all together or this one. Of places that were given nothing is known beforehand, but one that is wrong shows in what
+// places, all together or this one. Markers of one body are off alike in part: k of them tell the mean of what they are off by
+// as if each had s_i^2 (1 + ALIKE (k - 1)). Of places that were given nothing is known beforehand, but one that is wrong shows in what
 // the markers of its body and of the next ones miss on average, as a vector of the body. Of 200 people with places off by 0.4
 // of what anatomy leaves open, two deviations are exceeded by one angle in fifty (test/motion/test_broken_recordings.c).
 //
@@ -46,6 +52,7 @@
 #define OPEN        0.1 // of the variance that nothing but the loose posture leaves
 #define TOLD        4.0 // times what the posture holds: a pivot that markers made
 #define SHARE       0.5 // of what anatomy leaves open: what places are off by, at least
+#define ALIKE       0.15 // of that, squared: what markers of one body are off by together, as on a cuff, or by one hand
 #define LOOKS       40  // frames in which given places are looked at
 
 typedef struct measuring {
@@ -62,8 +69,8 @@ typedef struct measuring {
     double square;                  // sum w r^2
     double freedom;                 // 3 markers - determined degrees of freedom, summed
     double size;                    // of the skeleton
-    const double *doubt;            // by placement: what its place may be off by; NULL: nothing
-    double noise;                   // with a doubt: of a marker's coordinate
+    const pz_doubt *doubt;          // NULL: nothing but noise
+    double *slope;                  // nv: d q/d size
     const poise_placement *centres; // whose deviations are wanted; NULL: those of angles
     int columns;                    // of the deviations: angles or centres
     int rows;                       // frames measured
@@ -84,7 +91,7 @@ static int make_goals(const measuring *m, const poise_kinematics *kin, int frame
         double distance = v3_norm(v3_sub(x, poise_kinematics_point(kin, p->body, p->local)));
         if (!f || !poise_track_lets_go(f, distance)) {
             m->goals[count] = poise_goal_position(p->body, p->local, x);
-            double n = m->noise, s = m->doubt ? m->doubt[i] : 0.0;
+            double n = m->doubt ? m->doubt->noise : 0.0, s = m->doubt ? m->doubt->place[i] : 0.0;
             m->goals[count++].weight = m->doubt ? p->weight / (n * n + p->weight * s * s) : p->weight;
         }
     }
@@ -157,6 +164,7 @@ static void clean_up(measuring *m, poise_kinematics *kin, const poise_allocator 
 {
     poise_objective_destroy(m->objective);
     poise_kinematics_destroy(kin);
+    pz_release(allocator, m->slope);
     pz_release(allocator, m->jacobian);
     pz_release(allocator, m->weights);
     pz_release(allocator, m->rest);
@@ -177,7 +185,8 @@ static poise_status set_up(measuring *m, const poise_allocator *allocator, poise
     m->rest = pz_allocate(allocator, (nq + 1) * sizeof *m->rest);
     m->weights = pz_allocate(allocator, (2 * nv + 1) * sizeof *m->weights);
     m->jacobian = pz_allocate(allocator, (3 * nv + 1) * sizeof *m->jacobian);
-    bool works = m->goals && m->index && m->work && m->rest && m->weights && m->jacobian;
+    m->slope = pz_allocate(allocator, (nv + 1) * sizeof *m->slope);
+    bool works = m->goals && m->index && m->work && m->rest && m->weights && m->jacobian && m->slope;
     poise_status status = works ? poise_kinematics_create(model, allocator, kin, NULL) : POISE_ERROR_MEMORY;
     status = status == POISE_OK ? poise_objective_create(model, 0, allocator, &m->objective, NULL) : status;
     status = status == POISE_OK ? pz_skeleton_size(model, allocator, &m->size) : status;
@@ -246,6 +255,33 @@ static double variance_of(int n, const double *L, double *g)
     return sum;
 }
 
+// From where the root is, what a point moves by when all bones grow: its distance.
+static vec3 growth_of(const poise_kinematics *kin, vec3 point)
+{
+    return v3_sub(point, poise_kinematics_body_pose(kin, 0).position);
+}
+
+// How the pose answers to a size that is off, with the Hessian factored: -H^-1 sum w J^T dx/ds.
+static poise_status find_slope(const measuring *m, poise_kinematics *kin, int count)
+{
+    int n = poise_model_info(m->problem->model).nv;
+    double *J = m->jacobian;
+    poise_status status = POISE_OK;
+    for (int k = 0; k < n; ++k) {
+        m->slope[k] = 0.0;
+    }
+    for (int i = 0; i < count && status == POISE_OK; ++i) {
+        const poise_goal *g = &m->goals[i];
+        vec3 grows = growth_of(kin, poise_kinematics_point(kin, g->body, g->local.position));
+        status = poise_kinematics_jacobian(kin, g->body, g->local.position, J, NULL, NULL);
+        for (int k = 0; k < n; ++k) {
+            m->slope[k] -= g->weight * (J[k] * grows.x + J[n + k] * grows.y + J[2 * n + k] * grows.z);
+        }
+    }
+    pz_cholesky_solve(n, m->work, m->slope);
+    return status;
+}
+
 // The Hessian of the frame with the loose posture, factored, into m->work. OK with *found false: the frame was held.
 static poise_status factor_frame(measuring *m, pz_clinic *clinic, int frame, bool *found)
 {
@@ -272,9 +308,22 @@ static poise_status factor_frame(measuring *m, pz_clinic *clinic, int frame, boo
         double pivot = m->work[i * n + i];
         determined += pivot * pivot > TOLD * m->weights[n + i];
     }
+    if (*found && m->doubt) {
+        status = find_slope(m, clinic->kin, count);
+    }
     m->square += *found ? 2.0 * poise_objective_value(m->objective).cost : 0.0;
     m->freedom += *found ? max2(3.0 * count - determined, 0.0) : 0.0;
-    return POISE_OK;
+    return status;
+}
+
+// What something with this gradient may be off by for a size that is off.
+static double change_by_size(const measuring *m, const double *gradient)
+{
+    double sum = 0.0;
+    for (int k = 0; k < poise_model_info(m->problem->model).nv && m->doubt; ++k) {
+        sum += gradient[k] * m->slope[k];
+    }
+    return m->doubt ? m->doubt->size * sum : 0.0;
 }
 
 // Variances of the angles of one frame, in units of n^2 unless places are in doubt, into `row`; infinite where markers tell nothing, and throughout where
@@ -290,8 +339,11 @@ static poise_status measure_angles(measuring *m, pz_clinic *clinic, int frame, b
         for (int k = 0; k < n && scale > 0.0; ++k) {
             loose += g[k] * g[k] / m->weights[k];
         }
+        double by_size = scale > 0.0 ? change_by_size(m, g) : 0.0;
         double variance = scale > 0.0 ? variance_of(n, m->work, g) : INFINITY;
-        row[i] = !(variance < OPEN * loose) ? INFINITY : of_turns ? variance / (scale * scale) : variance;
+        bool is_told = variance < OPEN * loose;
+        variance += by_size * by_size;
+        row[i] = !is_told ? INFINITY : of_turns ? variance / (scale * scale) : variance;
     }
     return status;
 }
@@ -304,16 +356,21 @@ static poise_status measure_centres(measuring *m, pz_clinic *clinic, int frame, 
     bool found;
     poise_status status = factor_frame(m, clinic, frame, &found);
     for (int i = 0; i < m->columns && status == POISE_OK; ++i) {
-        double loose = 0.0, variance = found ? 0.0 : INFINITY;
+        double loose = 0.0, sized = 0.0, variance = found ? 0.0 : INFINITY;
         status =
             found ? poise_kinematics_jacobian(clinic->kin, m->centres[i].body, m->centres[i].local, J, NULL, NULL) : status;
+        vec3 at = poise_kinematics_point(clinic->kin, m->centres[i].body, m->centres[i].local);
+        vec3 grows = growth_of(clinic->kin, at);
         for (int axis = 0; axis < 3 && found && status == POISE_OK; ++axis) {
             for (int k = 0; k < n; ++k) {
                 loose += J[axis * n + k] * J[axis * n + k] / m->weights[k];
             }
+            double by_size = change_by_size(m, J + (size_t)axis * (size_t)n);
+            by_size += m->doubt ? m->doubt->size * (axis == 0 ? grows.x : axis == 1 ? grows.y : grows.z) : 0.0;
+            sized += by_size * by_size;
             variance += variance_of(n, m->work, J + (size_t)axis * (size_t)n);
         }
-        row[i] = variance < OPEN * loose ? variance : INFINITY;
+        row[i] = variance < OPEN * loose ? variance + sized : INFINITY;
     }
     return status;
 }
@@ -350,20 +407,20 @@ static poise_status find_deviations(measuring *m, int every, bool of_turns, doub
 }
 
 poise_status pz_angle_deviations(const poise_track_problem *problem, const poise_clip *clip, const poise_track_frame *frames,
-                                 int every, bool of_turns, const double *doubt, double *noise,
+                                 int every, bool of_turns, const pz_doubt *doubt, double *noise,
                                  const poise_allocator *allocator, double *deviation, poise_error *error)
 {
-    measuring m = {.problem = problem, .clip = clip, .frames = frames, .doubt = doubt, .noise = doubt ? *noise : 0.0};
+    measuring m = {.problem = problem, .clip = clip, .frames = frames, .doubt = doubt};
     m.columns = POISE_ANGLE_COUNT;
     return find_deviations(&m, every, of_turns, DEGREES, noise, allocator, deviation, error);
 }
 
 poise_status pz_centre_deviations(const poise_track_problem *problem, const poise_clip *clip,
                                   const poise_track_frame *frames, int every, const poise_placement *centres, int count,
-                                  const double *doubt, double noise, const poise_allocator *allocator, double *deviation,
+                                  const pz_doubt *doubt, const poise_allocator *allocator, double *deviation,
                                   poise_error *error)
 {
-    measuring m = {.problem = problem, .clip = clip, .frames = frames, .doubt = doubt, .noise = noise};
+    measuring m = {.problem = problem, .clip = clip, .frames = frames, .doubt = doubt};
     m.centres = centres;
     m.columns = count;
     return find_deviations(&m, every, false, 1.0, NULL, allocator, deviation, error);
@@ -402,6 +459,16 @@ static poise_status find_bias(const poise_track_problem *track, const poise_clip
     }
     *bias = count > 0 ? v3_norm(sum) / count : 0.0;
     return POISE_OK;
+}
+
+// How many markers are on the body of this placement.
+static int count_beside(const poise_track_problem *track, int placement)
+{
+    int count = 0;
+    for (int k = 0; k < track->placement_count; ++k) {
+        count += track->placements[k].body == track->placements[placement].body && track->placements[k].weight > 0;
+    }
+    return count > 0 ? count : 1;
 }
 
 // The largest bias of the body that carries a placement, and of those next to it.
@@ -450,7 +517,9 @@ poise_status pz_places_in_doubt(const poise_track_problem *track, const poise_cl
     }
     double common = max2(SHARE, known > 0 ? sqrt(squares / known) : 0.0);
     for (int i = 0; i < n && status == POISE_OK; ++i) {
-        doubt[i] = open_of(track, priors, size, i, &open, &off) ? open * max2(common, off) : bias_around(track, i, bias);
+        double together = sqrt(1.0 + ALIKE * (count_beside(track, i) - 1));
+        bool is_known = open_of(track, priors, size, i, &open, &off);
+        doubt[i] = is_known ? together * open * max2(common, off) : bias_around(track, i, bias);
     }
     poise_kinematics_destroy(kin);
     pz_release(allocator, bias);

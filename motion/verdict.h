@@ -55,6 +55,8 @@ poise_status pz_weigh_traded(const poise_verdict_problem *problem, const double 
 poise_status pz_weigh_astray(const poise_verdict_problem *problem, double stature, int head, const char **left,
                              const poise_allocator *allocator, pz_findings *found, poise_error *error);
 
+#define PZ_EMPTY_ANGLE 0.17453292519943295 // radians, 10 degrees: an angle with a larger standard deviation is left empty
+
 // ---- Limbs and joint angles (verdict_limbs.c) ----------------------------------------------------------------------------
 
 // Weigh, for each body, the longest time in which most of the markers seen on it were ignored: LOST. `distances` is that of
@@ -83,16 +85,18 @@ poise_status pz_weigh_hidden(const poise_verdict_problem *problem, const poise_t
 poise_status pz_weigh_limbs(const poise_verdict_problem *problem, const pz_anatomy *anatomy, int every,
                             const poise_allocator *allocator, pz_findings *found, poise_error *error);
 
-// Weigh, for each joint between two segments of a clinical angle that markers see, the share of frames at a limit: AT_LIMIT.
+// Weigh, for each joint between two segments of a clinical angle that markers see, the share of frames in which a limit
+// changes one of the angles that are not left empty: AT_LIMIT. `spread` is that of pz_weigh_unsure.
 // Frames before and after the person is there, by the summary, do not count. Fails only with MEMORY.
 poise_status pz_weigh_at_limit(const poise_verdict_problem *problem, const poise_track_summary *summary,
-                               const poise_allocator *allocator, pz_findings *found, poise_error *error);
+                               const double *spread, const poise_allocator *allocator, pz_findings *found,
+                               poise_error *error);
 
 // Weigh, for each clinical angle that markers see, its standard deviation: UNSURE where a marker was left out that moves with
 // the distal segment (`left`: by body, or NULL), else VAGUE. Frames before and after the person is there, by the
-// summary, do not count. Fails only with MEMORY.
+// summary, do not count. `spread`: by angle, what was weighed, infinite where markers tell nothing. Fails only with MEMORY.
 poise_status pz_weigh_unsure(const poise_verdict_problem *problem, const poise_track_summary *summary,
-                             const char *const *left, const poise_allocator *allocator, pz_findings *found,
+                             const char *const *left, double *spread, const poise_allocator *allocator, pz_findings *found,
                              poise_error *error);
 
 #endif

@@ -17,6 +17,23 @@
 
 #include <string.h>
 
+// Goals of the markers that a frame sees, ignored ones included; returns how many.
+static int frame_goals(const poise_track_problem *track, int frame, poise_goal *goals)
+{
+    const poise_markers *m = track->markers;
+    int count = 0;
+    for (int i = 0; i < track->placement_count; ++i) {
+        const poise_placement *p = &track->placements[i];
+        int marker = p->label ? poise_markers_find(m, p->label) : POISE_NONE;
+        if (marker >= 0 && p->weight > 0 && poise_markers_seen(m, frame, marker)) {
+            goals[count] =
+                poise_goal_position(p->body, p->local, m->position[(size_t)frame * (size_t)m->count + (size_t)marker]);
+            goals[count++].weight = p->weight;
+        }
+    }
+    return count;
+}
+
 // ---- Lost ----------------------------------------------------------------------------------------------------------------
 
 // Limbs that follow their markers no longer: a few markers that are ignored for a moment are noise; half of the markers on a
@@ -128,8 +145,14 @@ poise_status pz_weigh_lost(const poise_verdict_problem *problem, const double *d
 // take up the rest. A knee that cannot bend back by 20 degrees as its person's does reads 0, hip and ankle are 7 degrees
 // off, and no marker is far from its place. So the time at a limit is weighed by itself. It is told by its longest run. A
 // clavicle does not count: the shoulder takes up what it lacks, and the angles of the two to the trunk are what is read.
+//
+// A limit that is just touched changes nothing. Some of the frames at a limit are solved again with limits and without, and
+// the time counts by the share of them in which an angle is elsewhere: more than 5 degrees, of those that are not left empty.
+// Of 44 baseball players, on whose feet heel and toe alone are marked, most reach the end of inversion so, which nobody reads.
 
-#define HAIR 1e-6 // of the range: at the limit
+#define HAIR      1e-6 // of the range: at the limit
+#define TRIED     12   // frames of a joint that are solved without limits
+#define ELSEWHERE 5.0  // degrees: an angle that is wrong
 
 // Is the coordinate one of a swing at the edge of its ellipse?
 static bool is_at_edge(const poise_model *model, const double *q, int coordinate)
@@ -150,7 +173,12 @@ static bool pz_is_at_limit(const poise_model *model, const double *q, int coordi
 typedef struct limiting {
     const poise_verdict_problem *problem;
     const poise_track_summary *summary;
+    const double *spread; // by angle: standard deviation, radians; infinite: markers tell nothing of it
     pz_clinic clinic;
+    poise_solver *held, *free; // with limits, and without
+    poise_goal *goals;         // by placement
+    poise_clip *tried;         // 2 frames: one so, one so
+    double angles[2 * POISE_ANGLE_COUNT];
 } limiting;
 
 static bool is_held(const limiting *l, int frame)
@@ -164,14 +192,54 @@ static bool is_at_limit(const limiting *l, int frame, int coordinate)
     return pz_is_at_limit(l->problem->track->model, clip->q + (size_t)frame * (size_t)clip->nq, coordinate);
 }
 
+// Is an angle elsewhere without limits, in this frame?
+static poise_status try_freely(limiting *l, int frame, bool *differs, poise_error *error)
+{
+    const poise_track_problem *track = l->problem->track;
+    const poise_clip *clip = l->problem->clip;
+    size_t nq = (size_t)clip->nq;
+    int count = frame_goals(track, frame, l->goals);
+    poise_status status = POISE_OK;
+    for (size_t i = 0; i < 2 && status == POISE_OK; ++i) {
+        memcpy(l->tried->q + i * nq, clip->q + (size_t)frame * nq, nq * sizeof *clip->q);
+        poise_report report;
+        status = poise_solve(i == 0 ? l->held : l->free, l->goals, count, l->tried->q + i * nq, &report, error);
+    }
+    status = status == POISE_OK ? poise_joint_angles(track->model, l->tried, NULL, l->angles, error) : status;
+    *differs = false;
+    for (int a = 0; a < POISE_ANGLE_COUNT && status == POISE_OK; ++a) {
+        double apart = fabs(remainder(l->angles[a] - l->angles[POISE_ANGLE_COUNT + a], 360.0));
+        *differs = *differs || (l->spread[a] <= PZ_EMPTY_ANGLE && apart > ELSEWHERE);
+    }
+    return status;
+}
+
+// Of the frames at a limit, the share in which it makes a difference.
+static poise_status weigh_difference(limiting *l, int coordinate, int there, poise_finding *f, poise_error *error)
+{
+    poise_status status = POISE_OK;
+    int tried = 0, different = 0, at = 0, step = there / TRIED + 1;
+    for (int k = l->summary->before; k < l->problem->clip->frames - l->summary->after && status == POISE_OK; ++k) {
+        if (!is_held(l, k) && is_at_limit(l, k, coordinate) && at++ % step == 0) {
+            bool differs;
+            status = try_freely(l, k, &differs, error);
+            tried += 1;
+            different += differs;
+        }
+    }
+    f->value *= tried > 0 ? (double)different / tried : 0.0;
+    return status;
+}
+
 // The coordinate of the joint that is at a limit in most frames.
-static poise_finding look(const limiting *l, int joint)
+static poise_status look(limiting *l, int joint, double bound, poise_finding *worst, poise_error *error)
 {
     const poise_model *model = l->problem->track->model;
     poise_joint_info info = poise_model_joint_info(model, joint);
-    poise_finding worst = {.kind = POISE_FINDING_AT_LIMIT, .name = info.name};
-    for (int c = info.q; c < info.q + info.nq; ++c) {
-        poise_finding one = worst;
+    poise_status status = POISE_OK;
+    *worst = (poise_finding){.kind = POISE_FINDING_AT_LIMIT, .name = info.name};
+    for (int c = info.q; c < info.q + info.nq && status == POISE_OK; ++c) {
+        poise_finding one = *worst;
         int seen = 0, there = 0, run = 0, longest = 0;
         for (int f = l->summary->before; f < l->problem->clip->frames - l->summary->after; ++f) {
             bool is_there = !is_held(l, f) && is_at_limit(l, f, c);
@@ -186,9 +254,12 @@ static poise_finding look(const limiting *l, int joint)
         }
         one.value = seen > 0 ? (double)there / seen : 0.0;
         bool is_turn = info.nq != info.nv || poise_model_coordinate(model, c).unit == POISE_UNIT_ANGLE;
-        worst = is_turn && one.value > worst.value ? one : worst;
+        if (is_turn && one.value > max2(bound, worst->value)) {
+            status = weigh_difference(l, c, there, &one, error);
+        }
+        *worst = is_turn && one.value > worst->value ? one : *worst;
     }
-    return worst;
+    return status;
 }
 
 // Does an angle that markers see span the joint?
@@ -212,18 +283,34 @@ static bool is_read(const limiting *l, int joint)
 }
 
 poise_status pz_weigh_at_limit(const poise_verdict_problem *problem, const poise_track_summary *summary,
-                               const poise_allocator *allocator, pz_findings *found, poise_error *error)
+                               const double *spread, const poise_allocator *allocator, pz_findings *found,
+                               poise_error *error)
 {
     const poise_model *model = problem->track->model;
-    int joints = poise_model_info(model).joints;
-    limiting l = {.problem = problem, .summary = summary};
+    poise_model_summary size = poise_model_info(model);
+    limiting l = {.problem = problem, .summary = summary, .spread = spread};
+    poise_solver_options options = poise_solver_options_default();
     poise_status status = pz_clinic_begin(model, allocator, &l.clinic, error);
-    for (int k = 0; k < joints && status == POISE_OK; ++k) {
+    l.goals = pz_allocate(allocator, ((size_t)problem->track->placement_count + 1) * sizeof *l.goals);
+    if (status == POISE_OK && !l.goals) {
+        status = pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    }
+    status = status == POISE_OK ? poise_clip_create(2, size.nq, 1.0, allocator, &l.tried, error) : status;
+    status = status == POISE_OK ? poise_solver_create(model, &options, allocator, &l.held, error) : status;
+    options.use_limits = false;
+    status = status == POISE_OK ? poise_solver_create(model, &options, allocator, &l.free, error) : status;
+    bool is_human = status == POISE_OK && l.clinic.anatomy.stature > 0;
+    for (int k = 0; k < size.joints && status == POISE_OK && is_human; ++k) {
+        poise_finding f = {.value = 0.0};
         if (is_read(&l, k)) {
-            poise_finding f = look(&l, k);
+            status = look(&l, k, found->thresholds->doubtful[POISE_FINDING_AT_LIMIT], &f, error);
             poise_verdict_weigh(found->thresholds, f, false, &found->verdict, found->list, found->capacity);
         }
     }
+    poise_solver_destroy(l.free);
+    poise_solver_destroy(l.held);
+    poise_clip_destroy(l.tried);
+    pz_release(allocator, l.goals);
     pz_clinic_end(&l.clinic, allocator);
     return status;
 }
@@ -323,20 +410,10 @@ static poise_finding look_beyond(const blocking *b, int joint, int coordinate)
 // The farthest marker beyond the joint, in the pose that the solver finds without limits.
 static poise_status solve_freely(const blocking *b, int frame, int joint, double *off)
 {
-    const poise_track_problem *track = b->problem->track;
-    const poise_markers *m = track->markers;
     const poise_clip *clip = b->problem->clip;
-    int count = 0, end = joint + poise_model_joint_info(b->model, joint).subtree;
+    int count = frame_goals(b->problem->track, frame, b->goals);
+    int end = joint + poise_model_joint_info(b->model, joint).subtree;
     memcpy(b->q, clip->q + (size_t)frame * (size_t)clip->nq, (size_t)clip->nq * sizeof *b->q);
-    for (int i = 0; i < track->placement_count; ++i) {
-        const poise_placement *p = &track->placements[i];
-        int marker = p->label ? poise_markers_find(m, p->label) : POISE_NONE;
-        if (marker >= 0 && p->weight > 0 && poise_markers_seen(m, frame, marker)) {
-            vec3 target = m->position[(size_t)frame * (size_t)m->count + (size_t)marker];
-            b->goals[count] = poise_goal_position(p->body, p->local, target);
-            b->goals[count++].weight = p->weight;
-        }
-    }
     poise_report report;
     poise_status status = poise_solve(b->solver, b->goals, count, b->q, &report, b->error);
     status = status == POISE_OK ? poise_kinematics_update(b->kin, b->q, b->error) : status;
@@ -681,6 +758,7 @@ poise_status pz_weigh_limbs(const poise_verdict_problem *problem, const pz_anato
 #define LOOKS  40  // frames examined
 #define BEYOND 0.1 // of them: the share that deviates more than the value weighed
 
+#define PEOPLE  0.12                // what people's sizes deviate by, children and adults: before anything is measured
 #define VAGUE   0.04363323129985824 // 2.5 degrees: twice as much would be a wrong angle, less is not worth a word
 #define BLURRED 0.0085              // of the stature: 15 mm of an adult, the same of a joint centre
 
@@ -694,7 +772,7 @@ typedef struct doubting {
     double *deviation;            // looks x POISE_ANGLE_COUNT: of noise
     double *all;                  // the same: of noise, and of where markers sit
     double *centres;              // looks x PZ_CENTRES: the same of joint centres, length units
-    double *doubt;                // by placement: what its place may be off by
+    pz_doubt doubt;               // in places, size, and single frames
     double *sorted;               // looks
     poise_placement *seen;        // those whose markers are there
     bool told[POISE_ANGLE_COUNT]; // by markers
@@ -711,6 +789,20 @@ static poise_status find_seen(doubting *d, const poise_allocator *allocator, poi
         }
     }
     return poise_joint_angles_seen(track->model, d->seen, count, allocator, d->told, error);
+}
+
+// What the skeleton's size may be off by. It stays as it is where the person's is near, which is known to be off by as much;
+// few distances tell nothing, and people differ.
+static double size_in_doubt(const poise_verdict_problem *problem)
+{
+    const poise_places_report *places = problem->places;
+    double taken = problem->calibration ? problem->calibration->size : 0.0;
+    if (!places || !problem->priors || !(taken > 0.0)) {
+        return 0.0;
+    }
+    double off = places->pairs > 0 ? places->size / taken - 1.0 : 0.0;
+    double deviation = places->pairs > 0 ? places->deviation / taken : PEOPLE;
+    return min2(sqrt(off * off + deviation * deviation), PEOPLE);
 }
 
 // What BEYOND of the frames exceed, of a column of `columns`, at most `most`.
@@ -737,7 +829,7 @@ static double angle_of(const doubting *d, const double *deviation, int angle)
     return quantile_of(d, deviation, POISE_ANGLE_COUNT, angle, RADIANS, HALF_A_TURN);
 }
 
-static void weigh_angle(const doubting *d, const pz_clinic *clinic, int angle, const char *const *left, pz_findings *found)
+static double weigh_angle(const doubting *d, const pz_clinic *clinic, int angle, const char *const *left, pz_findings *found)
 {
     int body = pz_angle_body(clinic, angle);
     const char *name = poise_angle_name(angle), *other = body >= 0 ? left[body] : NULL;
@@ -746,11 +838,11 @@ static void weigh_angle(const doubting *d, const pz_clinic *clinic, int angle, c
         pz_weigh_two(found, POISE_FINDING_UNSURE, name, other, angle_of(d, d->deviation, angle));
     }
     poise_verdict_weigh(found->thresholds, vague, vague.value > VAGUE, &found->verdict, found->list, found->capacity);
+    return vague.value;
 }
 
 // Joint centres of limbs that carry markers, as shares of the stature.
-static poise_status weigh_centres(doubting *d, double noise, const poise_allocator *allocator, pz_findings *found,
-                                  poise_error *error)
+static poise_status weigh_centres(doubting *d, const poise_allocator *allocator, pz_findings *found, poise_error *error)
 {
     const poise_track_problem *track = d->problem->track;
     poise_placement places[PZ_CENTRES];
@@ -760,8 +852,8 @@ static poise_status weigh_centres(doubting *d, double noise, const poise_allocat
         return POISE_OK; // no person
     }
     int count = status == POISE_OK ? poise_joint_centres(track->model, allocator, places, PZ_CENTRES) : 0;
-    status = count > 0 ? pz_centre_deviations(track, d->problem->clip, d->problem->frames, d->every, places, count, d->doubt,
-                                              noise, allocator, d->centres, error)
+    status = count > 0 ? pz_centre_deviations(track, d->problem->clip, d->problem->frames, d->every, places, count,
+                                              &d->doubt, allocator, d->centres, error)
                        : pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     for (int i = 0; i < count && status == POISE_OK; ++i) {
         int end = places[i].body + poise_model_joint_info(track->model, places[i].body).subtree;
@@ -779,7 +871,7 @@ static poise_status weigh_centres(doubting *d, double noise, const poise_allocat
 }
 
 poise_status pz_weigh_unsure(const poise_verdict_problem *problem, const poise_track_summary *summary,
-                             const char *const *left, const poise_allocator *allocator, pz_findings *found,
+                             const char *const *left, double *spread, const poise_allocator *allocator, pz_findings *found,
                              poise_error *error)
 {
     const poise_track_problem *track = problem->track;
@@ -788,10 +880,10 @@ poise_status pz_weigh_unsure(const poise_verdict_problem *problem, const poise_t
     size_t looks = (size_t)(problem->clip->frames / d.every) + 1, places = (size_t)track->placement_count + 1;
     d.deviation = pz_allocate(allocator, 2 * looks * POISE_ANGLE_COUNT * sizeof *d.deviation);
     d.centres = pz_allocate(allocator, looks * PZ_CENTRES * sizeof *d.centres);
-    d.doubt = pz_allocate(allocator, places * sizeof *d.doubt);
+    d.doubt.place = pz_allocate(allocator, places * sizeof *d.doubt.place);
     d.sorted = pz_allocate(allocator, looks * sizeof *d.sorted);
     d.seen = pz_allocate(allocator, places * sizeof *d.seen);
-    bool works = d.deviation && d.centres && d.doubt && d.sorted && d.seen;
+    bool works = d.deviation && d.centres && d.doubt.place && d.sorted && d.seen;
     poise_status status = works ? POISE_OK : pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
     poise_status begun = pz_clinic_begin(track->model, allocator, &clinic, error);
     status = status == POISE_OK ? begun : status;
@@ -800,23 +892,21 @@ poise_status pz_weigh_unsure(const poise_verdict_problem *problem, const poise_t
         d.all = d.deviation + looks * POISE_ANGLE_COUNT;
         double size = problem->calibration ? problem->calibration->size : 1.0;
         status = pz_places_in_doubt(track, problem->clip, problem->frames, problem->calibration ? problem->priors : NULL,
-                                    size, allocator, d.doubt, error);
+                                    size, allocator, d.doubt.place, error);
+        d.doubt.size = size_in_doubt(problem);
     }
-    double noise = 0.0;
     for (int i = 0; i < 2 && status == POISE_OK; ++i) {
-        status = pz_angle_deviations(track, problem->clip, problem->frames, d.every, true, i == 0 ? NULL : d.doubt, &noise,
-                                     allocator, i == 0 ? d.deviation : d.all, error);
+        status = pz_angle_deviations(track, problem->clip, problem->frames, d.every, true, i == 0 ? NULL : &d.doubt,
+                                     &d.doubt.noise, allocator, i == 0 ? d.deviation : d.all, error);
     }
-    status = status == POISE_OK ? weigh_centres(&d, noise, allocator, found, error) : status;
+    status = status == POISE_OK ? weigh_centres(&d, allocator, found, error) : status;
     for (int i = 0; i < POISE_ANGLE_COUNT && status == POISE_OK; ++i) {
-        if (d.told[i]) {
-            weigh_angle(&d, &clinic, i, left, found);
-        }
+        spread[i] = d.told[i] ? weigh_angle(&d, &clinic, i, left, found) : (double)INFINITY;
     }
     pz_clinic_end(&clinic, allocator);
     pz_release(allocator, d.seen);
     pz_release(allocator, d.sorted);
-    pz_release(allocator, d.doubt);
+    pz_release(allocator, d.doubt.place);
     pz_release(allocator, d.centres);
     pz_release(allocator, d.deviation);
     return status;

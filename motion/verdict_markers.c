@@ -30,24 +30,40 @@
 // each body in its own way, while space is stretched for all: E is found once more without each of the bodies (with its twin
 // on the other side), and what counts is what is beyond twice the deviation that this jackknife tells.
 //
-// A marker that was pushed, or drifts: most distances in one part of the take are longer than most in another.
+// A marker that was pushed, or drifts: most distances in one part of the take are longer than most in another. Skin slides
+// with posture, so that a distance is first explained by how the joints around the body are turned,
+//
+//   d(f) = m + sum c_k turn_k(f) + p(part of f)        c_k and p held to 0 by what is common, least squares
+//
+// and the turns' share is taken off, up to 3 cm: the ankle of a batter who ends on one leg is nearer the knee than at the beginning.
 
-#define LOOKS   400  // frames, at most
-#define LEAST   0.05 // of the stature: pairs that are nearer do not count
-#define PARTS   4    // of a take, whose means are compared
-#define OUT     0.2  // of its frames, at both ends, which do not count: whatever posture does within a part
-#define SAMPLES 8    // frames in which a pair is seen, at least, in each of them
-#define EXPECT  0.05 // the deviation of E before anything is seen, and
-#define SKIN    0.03 // that of the distances on one body, of their length
-#define GROUPS  4    // bodies that tell whether space is stretched
+#define LOOKS    400   // frames, at most
+#define LEAST    0.05  // of the stature: pairs that are nearer do not count
+#define PARTS    4     // of a take, whose means are compared
+#define OUT      0.2   // of its frames, at both ends, which do not count: whatever posture does within a part
+#define SAMPLES  8     // frames in which a pair is seen, at least, in each of them
+#define EXPECT   0.05  // the deviation of E before anything is seen, and
+#define SKIN     0.03  // that of the distances on one body, of their length
+#define GROUPS   4     // bodies that tell whether space is stretched
+#define SLIDES   0.02  // of the stature: what skin slides by with a turn of a radian, or a part is off by, at first sight;
+#define STRAYS   0.004 // of the stature: what a distance is off by in a movement, and
+#define FARTHEST 0.018 // of the stature: what it slides by at most
+#define MOVES    20    // movements, as which the frames count: those of one are much alike
 
-enum { UNKNOWNS = 5 };
+enum { UNKNOWNS = 5, TURNS = 12, SLOPES = TURNS + 4 };
 
 // The normal equations of E.
 typedef struct equations {
     double N[UNKNOWNS * UNKNOWNS], b[UNKNOWNS];
     int pairs;
 } equations;
+
+// One pair through the take.
+typedef struct pair_history {
+    double length[LOOKS], turn[LOOKS][SLOPES]; // by look: the distance, and what explains it
+    int part[LOOKS];
+    int count, turns;
+} pair_history;
 
 typedef struct rigid {
     const poise_verdict_problem *problem;
@@ -60,6 +76,9 @@ typedef struct rigid {
     int *index;    // by placement: its marker, or POISE_NONE
     equations *by; // by body: of the pairs on it and its twin
     int bodies;
+    pair_history *pair; // scratch
+    vec3 *turn;         // by look and joint: the rotation vector of a body against its parent, about
+    vec3 *miss;         // by look and placement: what a marker misses its place by, in its body; NaN: not seen
 } rigid;
 
 // Does one body hang from the other? Two shoulders are far apart, and not always as far.
@@ -125,16 +144,122 @@ static void sort(double *x, int n)
     }
 }
 
+// The turns of the joints around a body in one look; returns how many numbers.
+static int turns_around(const rigid *r, int look, int body, double turn[TURNS])
+{
+    const poise_model *model = r->problem->track->model;
+    const vec3 *row = r->turn + (size_t)look * (size_t)r->bodies;
+    int count = 0;
+    for (int k = body; k < body + poise_model_joint_info(model, body).subtree && count + 3 <= TURNS; ++k) {
+        if (k == body ? poise_model_joint_info(model, k).parent != POISE_WORLD
+                      : poise_model_joint_info(model, k).parent == body) {
+            turn[count++] = row[k].x;
+            turn[count++] = row[k].y;
+            turn[count++] = row[k].z;
+        }
+    }
+    return count;
+}
+
+// How much longer most distances in one part are than most in another.
+static double shift_of(const pair_history *d)
+{
+    double length[LOOKS + 1], lowest = INFINITY, highest = -INFINITY;
+    for (int part = 0; part < PARTS; ++part) {
+        int count = 0;
+        for (int i = 0; i < d->count; ++i) {
+            if (d->part[i] == part) {
+                length[count++] = d->length[i];
+            }
+        }
+        if (count >= SAMPLES) {
+            sort(length, count);
+            lowest = min2(lowest, length[(int)((1.0 - OUT) * count)]);
+            highest = max2(highest, length[(int)(OUT * count)]);
+        }
+    }
+    return max2(highest - lowest, 0.0);
+}
+
+// Take off what the turns around the body explain.
+static void take_off_posture(pair_history *d)
+{
+    double N[SLOPES * SLOPES] = {0}, b[SLOPES] = {0}, mean[SLOPES] = {0}, middle = 0.0;
+    int n = d->turns + PARTS;
+    for (int f = 0; f < d->count; ++f) {
+        for (int i = 0; i < PARTS; ++i) {
+            d->turn[f][d->turns + i] = d->part[f] == i;
+        }
+        for (int i = 0; i < n; ++i) {
+            mean[i] += d->turn[f][i] / d->count;
+        }
+        middle += d->length[f] / d->count;
+    }
+    for (int f = 0; f < d->count; ++f) {
+        for (int i = 0; i < n; ++i) {
+            double x = (d->turn[f][i] - mean[i]) / d->count;
+            b[i] += x * (d->length[f] - middle);
+            for (int k = 0; k <= i; ++k) {
+                N[i * n + k] += x * (d->turn[f][k] - mean[k]);
+            }
+        }
+    }
+    for (int i = 0; i < n; ++i) {
+        N[i * n + i] += STRAYS * STRAYS / (SLIDES * SLIDES) / MOVES;
+    }
+    if (d->turns == 0 || !pz_cholesky(n, N)) {
+        return;
+    }
+    pz_cholesky_solve(n, N, b);
+    for (int f = 0; f < d->count; ++f) {
+        for (int i = 0; i < d->turns; ++i) {
+            d->length[f] -= b[i] * (d->turn[f][i] - mean[i]);
+        }
+    }
+}
+
+// Where a marker sits on its body in one part of the take, against another: what it misses its place by, as a vector of the
+// body, without what posture explains. A plate or a cuff that drifts takes its body with it, and the markers of the next bodies
+// miss their places; distances on one body stay.
+static void look_for_drift(rigid *r, int i, pz_findings *found)
+{
+    const poise_placement *p = &r->problem->track->placements[i];
+    pair_history *one = r->pair;
+    double squares = 0.0;
+    for (int axis = 0; axis < 3; ++axis) {
+        one->count = one->turns = 0;
+        for (int f = 0; f < r->markers->frames; f += r->every) {
+            vec3 miss = r->miss[(size_t)(f / r->every) * (size_t)r->problem->track->placement_count + (size_t)i];
+            if (miss.x == miss.x && is_followed(r, f, i)) {
+                one->turns = turns_around(r, f / r->every, p->body, one->turn[one->count]);
+                one->part[one->count] = (int)((int64_t)f * PARTS / r->markers->frames);
+                one->length[one->count++] = axis == 0 ? miss.x : axis == 1 ? miss.y : miss.z;
+            }
+        }
+        if (one->count < PARTS * SAMPLES) {
+            return;
+        }
+        take_off_posture(one);
+        double shift = shift_of(one);
+        squares += shift * shift;
+    }
+    pz_weigh(found, POISE_FINDING_DRIFTED, p->label, sqrt(squares) / r->stature, false);
+}
+
 // Add a pair to the equations of E, and weigh how it changes.
 static void look_at(rigid *r, int a, int b, pz_findings *found)
 {
-    double length[PARTS][LOOKS], mean[UNKNOWNS] = {0}, row[UNKNOWNS], squares = 0.0;
-    int count[PARTS] = {0}, all = 0;
+    double mean[UNKNOWNS] = {0}, row[UNKNOWNS], squares = 0.0;
+    int all = 0;
+    const poise_placement *p = r->problem->track->placements;
+    pair_history *pair = r->pair;
+    pair->count = pair->turns = 0;
     vec3 d;
     for (int f = 0; f < r->markers->frames; f += r->every) {
         if (see_pair(r, f, a, b, &d)) {
-            int part = (int)((int64_t)f * PARTS / r->markers->frames);
-            length[part][count[part]++] = v3_norm(d);
+            pair->turns = turns_around(r, f / r->every, p[a].body, pair->turn[pair->count]);
+            pair->part[pair->count] = (int)((int64_t)f * PARTS / r->markers->frames);
+            pair->length[pair->count++] = v3_norm(d);
             squares += v3_dot(d, d);
             all += 1;
         }
@@ -142,17 +267,10 @@ static void look_at(rigid *r, int a, int b, pz_findings *found)
     if (all < PARTS * SAMPLES || sqrt(squares / all) < LEAST * r->stature) {
         return;
     }
-    double square = squares / all, lowest = INFINITY,
-           highest = 0.0; // the least that most are below, the most that most are above
-    for (int part = 0; part < PARTS; ++part) {
-        if (count[part] >= SAMPLES) {
-            sort(length[part], count[part]);
-            lowest = min2(lowest, length[part][(int)((1.0 - OUT) * count[part])]);
-            highest = max2(highest, length[part][(int)(OUT * count[part])]);
-        }
-    }
-    const poise_placement *p = r->problem->track->placements;
-    pz_weigh_two(found, POISE_FINDING_SHIFTED, p[a].label, p[b].label, max2(highest - lowest, 0.0) / r->stature);
+    double square = squares / all, shift = shift_of(pair);
+    take_off_posture(pair);
+    shift = max2(shift_of(pair), shift - FARTHEST * r->stature);
+    pz_weigh_two(found, POISE_FINDING_SHIFTED, p[a].label, p[b].label, shift / r->stature);
     for (int f = 0; f < r->markers->frames; f += r->every) {
         if (see_pair(r, f, a, b, &d)) {
             row_of(d, square, row);
@@ -270,6 +388,46 @@ static void weigh_skew(const rigid *r, pz_findings *found)
     pz_weigh(found, POISE_FINDING_SKEWED, NULL, max2(0.5 * range - deviation, 0.0), false);
 }
 
+static void find_misses(const rigid *r, const poise_kinematics *kin, int frame)
+{
+    const poise_track_problem *track = r->problem->track;
+    vec3 *row = r->miss + (size_t)(frame / r->every) * (size_t)track->placement_count;
+    for (int i = 0; i < track->placement_count; ++i) {
+        const poise_placement *p = &track->placements[i];
+        bool is_there = r->index[i] >= 0 && poise_markers_seen(r->markers, frame, r->index[i]);
+        row[i] = v3(NAN, NAN, NAN);
+        if (is_there) {
+            vec3 x = r->markers->position[(size_t)frame * (size_t)r->markers->count + (size_t)r->index[i]];
+            x = poise_pose_transform(poise_pose_inverse(poise_kinematics_body_pose(kin, p->body)), x);
+            row[i] = v3_sub(x, p->local);
+        }
+    }
+}
+
+// How the joints are turned in each look, and what markers miss.
+static poise_status find_turns(const rigid *r, const poise_allocator *allocator, poise_error *error)
+{
+    const poise_model *model = r->problem->track->model;
+    const poise_clip *clip = r->problem->clip;
+    poise_kinematics *kin;
+    poise_status status = poise_kinematics_create(model, allocator, &kin, error);
+    for (int f = 0; f < clip->frames && status == POISE_OK; f += r->every) {
+        status = poise_kinematics_update(kin, clip->q + (size_t)f * (size_t)clip->nq, error);
+        vec3 *row = r->turn + (size_t)(f / r->every) * (size_t)r->bodies;
+        for (int k = 0; k < r->bodies && status == POISE_OK; ++k) {
+            int parent = poise_model_joint_info(model, k).parent;
+            poise_quat turn = poise_kinematics_body_pose(kin, k).rotation;
+            if (parent != POISE_WORLD) {
+                turn = poise_quat_multiply(poise_quat_conjugate(poise_kinematics_body_pose(kin, parent).rotation), turn);
+            }
+            row[k] = v3_scale(v3(turn.x, turn.y, turn.z), turn.w < 0.0 ? -2.0 : 2.0);
+        }
+        find_misses(r, kin, f);
+    }
+    poise_kinematics_destroy(kin);
+    return status;
+}
+
 poise_status pz_weigh_rigid(const poise_verdict_problem *problem, const double *distances, const pz_anatomy *anatomy,
                             double stature, const poise_allocator *allocator, pz_findings *found, poise_error *error)
 {
@@ -280,32 +438,43 @@ poise_status pz_weigh_rigid(const poise_verdict_problem *problem, const double *
                .distances = distances,
                .table = {.model = track->model, .markers = track->markers},
                .every = track->markers->frames / LOOKS + 1,
+               .bodies = poise_model_info(track->model).joints,
                .stature = stature};
+    size_t bodies = (size_t)r.bodies, looks = (size_t)(track->markers->frames / r.every) + 1;
     r.index = pz_allocate(allocator, ((size_t)track->placement_count + 1) * sizeof *r.index);
-    size_t bodies = (size_t)poise_model_info(track->model).joints;
-    r.bodies = (int)bodies;
     r.by = pz_allocate(allocator, (bodies + 1) * sizeof *r.by);
-    if (!r.index || !r.by) {
-        pz_release(allocator, r.by);
-        pz_release(allocator, r.index);
-        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
-    }
-    memset(r.by, 0, (bodies + 1) * sizeof *r.by);
-    for (int i = 0; i < track->placement_count; ++i) {
+    r.turn = pz_allocate(allocator, (looks * bodies + 1) * sizeof *r.turn);
+    r.miss = pz_allocate(allocator, (looks * (size_t)track->placement_count + 1) * sizeof *r.miss);
+    r.pair = pz_allocate(allocator, sizeof *r.pair);
+    bool works = r.index && r.by && r.turn && r.miss && r.pair;
+    for (int i = 0; i < track->placement_count && works; ++i) {
         const char *label = track->placements[i].label;
         r.index[i] = label && track->placements[i].weight > 0 ? poise_markers_find(track->markers, label) : POISE_NONE;
     }
-    for (int i = 0; i < track->placement_count; ++i) {
-        for (int k = 0; k < i; ++k) {
-            if (r.index[i] >= 0 && r.index[k] >= 0 && is_stiff(&r, i, k)) {
-                look_at(&r, k, i, found);
+    poise_status status =
+        works ? find_turns(&r, allocator, error) : pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    if (status == POISE_OK) {
+        memset(r.by, 0, (bodies + 1) * sizeof *r.by);
+        for (int i = 0; i < track->placement_count; ++i) {
+            if (r.index[i] >= 0) {
+                look_for_drift(&r, i, found);
             }
         }
+        for (int i = 0; i < track->placement_count; ++i) {
+            for (int k = 0; k < i; ++k) {
+                if (r.index[i] >= 0 && r.index[k] >= 0 && is_stiff(&r, i, k)) {
+                    look_at(&r, k, i, found);
+                }
+            }
+        }
+        weigh_skew(&r, found);
     }
-    weigh_skew(&r, found);
+    pz_release(allocator, r.pair);
+    pz_release(allocator, r.miss);
+    pz_release(allocator, r.turn);
     pz_release(allocator, r.by);
     pz_release(allocator, r.index);
-    return POISE_OK;
+    return status;
 }
 
 // ---- Swapped throughout --------------------------------------------------------------------------------------------------
@@ -637,6 +806,7 @@ poise_status pz_weigh_traded(const poise_verdict_problem *problem, const double 
 #define STIFF        0.012 // of the stature: what its distance may deviate by
 #define OFTEN        0.9   // of the frames: a marker that is there for good
 #define WITH         0.05  // of the stature: what a marker may wander by on a body that it moves with
+#define LOOSE        0.02  // of the stature: the same of one without a name
 #define ALIKE        0.004 // of the stature: wandering that tells no body from another
 
 typedef struct stray {
@@ -763,7 +933,8 @@ static int carrier_of(const stray *s, int marker, double alike, double *least)
         *least = carries_marker(s, b) ? min2(*least, wander) : *least;
     }
     for (int b = 0; b < joints; ++b) {
-        double far = distance_to_body(model, b, place_on(s, marker, b, &wander));
+        double far =
+            distance_to_body(model, b, place_on(s, marker, b, &wander)) + wander; // a heel is as far from shank and foot
         if (wander <= *least + alike && far < nearest && carries_marker(s, b)) {
             nearest = far;
             best = b;
@@ -772,14 +943,37 @@ static int carrier_of(const stray *s, int marker, double alike, double *least)
     return best;
 }
 
-// "*12" has none, nor has "x52": a letter and a number are what programs call what nobody named.
+// "*12" has none, nor have "x52" and "Marker 7", which programs call what nobody named, nor has a stick that is held: such
+// points tell nothing of where the body is.
 static bool has_name(const char *label)
 {
+    static const char *const things[] = {
+        "marker", "point",   "unlabeled", "unlabelled", "unnamed", "trajectory", "stick", "bat", "club", "ball", "puck",
+        "racket", "racquet", "bike",      "wheel",      "chair",   "handrail",   "plate", "box", "cart", "pole", "force"};
+    const char *colon = strrchr(label, ':');
+    char word[16] = "";
+    size_t letters = 0;
+    bool is_thing = false;
+    for (const char *c = colon ? colon + 1 : label;; ++c) {
+        char lower = is_upper(*c) ? (char)(*c - 'A' + 'a') : *c;
+        if (is_lower(lower) && letters + 1 < sizeof word) {
+            word[letters++] = lower;
+            continue;
+        }
+        word[letters] = '\0';
+        for (size_t i = 0; i < sizeof things / sizeof *things && letters > 0; ++i) {
+            is_thing = is_thing || strcmp(word, things[i]) == 0;
+        }
+        letters = 0;
+        if (!*c) {
+            break;
+        }
+    }
     bool has_letters = false;
     for (const char *c = label + 1; *label && *c; ++c) {
         has_letters = has_letters || is_upper(*c) || is_lower(*c);
     }
-    return has_letters && (is_upper(*label) || is_lower(*label));
+    return has_letters && (is_upper(*label) || is_lower(*label)) && !is_thing;
 }
 
 // Which markers are examined.
@@ -832,7 +1026,8 @@ static poise_status measure(stray *s, const poise_allocator *allocator, poise_er
     return status;
 }
 
-// Name the body that an unknown marker moves with.
+// Name the body that an unknown marker moves with. What has a name belongs there, and contradicts the pose where it wanders;
+// what has none may be held, or be worn loosely.
 static void weigh_place(const stray *s, int marker, double stature, const char **left, pz_findings *found)
 {
     const poise_track_problem *track = s->problem->track;
@@ -844,7 +1039,8 @@ static void weigh_place(const stray *s, int marker, double stature, const char *
     if (body >= 0) {
         place_on(s, marker, poise_model_info(track->model).joints, &in_room);
     }
-    if (body >= 0 && wander <= WITH * stature && wander < in_room + ALIKE * stature) { // else it stands in the room
+    double with = has_name(label) ? WITH : LOOSE;
+    if (body >= 0 && wander <= with * stature && wander < in_room + ALIKE * stature) { // else it stands in the room
         poise_finding f = {.kind = POISE_FINDING_UNPLACED,
                            .name = label,
                            .other = poise_model_joint_info(track->model, body).body,

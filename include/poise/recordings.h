@@ -169,7 +169,8 @@ POISE_API poise_status poise_recording_follow(const poise_recording_problem *pro
 
 // The clinical angles of a result (poise_joint_angles) in every frame, in degrees: frames x POISE_ANGLE_COUNT numbers, NaN
 // where nothing is known: the skeleton has no such angle, no marker sees it or what it hangs on, nobody is there, the frame
-// is held, or the angle's standard deviation (poise_joint_angle_deviations) is above 10 degrees.
+// is held, or the angle's standard deviation is above 10 degrees: by noise in this frame (poise_joint_angle_deviations), or
+// in the findings (VAGUE, UNSURE).
 POISE_API poise_status poise_recording_angles(const poise_recording_result *result, const poise_allocator *allocator,
                                               double *angles, poise_error *error);
 

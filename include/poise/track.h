@@ -334,8 +334,9 @@ typedef struct poise_place_prior {
 typedef struct poise_places_report {
     int placed;        // markers recognised: placements filled, up to the capacity
     double stature;    // of the skeleton, from its legs, in length units; 0: by its body names it is not human
-    double size;       // of the person over the skeleton: median ratio of distances that stay constant; 0: there are none
-    int pairs;         // number of distances behind that median
+    double size;       // of the person over the skeleton: middle ratio of distances that stay constant; 0: there are none
+    double deviation;  // standard deviation of that size, by where markers may sit and how far the distances agree
+    int pairs;         // number of distances behind it
     poise_up up;       // of the recording: the axis along which heads and shoulders are above feet; UNKNOWN: undecided
     poise_up model_up; // the same for the skeleton in its neutral configuration
 } poise_places_report;

@@ -70,8 +70,8 @@ typedef enum poise_finding_kind {
     POISE_FINDING_GIVEN,      // 0.012, 0.024: the same for given placements, such as those of an OpenSim model
     POISE_FINDING_FAR,        // 0.024: mean error of one marker against its given placement, relative to stature; only
                               // markers of at least half the mean weight
-    POISE_FINDING_PLACES,     // 0.7, 1: placements differ from anatomy as a whole: root mean square, in standard deviations
-    POISE_FINDING_MOVED,      // 1.2, 2.5: the same for one marker
+    POISE_FINDING_PLACES,     // 0.8, 1: placements differ from anatomy as a whole: root mean square, in standard deviations
+    POISE_FINDING_MOVED,      // 1.6, 2.5: the same for one marker
     POISE_FINDING_UNEQUAL,    // 0.027, 0.048: a placement on the left is not the mirror image of that on the right: distance
                               // relative to stature
     POISE_FINDING_SWAPPED,    // 9: two markers fit better with their names exchanged: reduction of their squared errors, in
@@ -97,7 +97,8 @@ typedef enum poise_finding_kind {
                               // relative to stature
     POISE_FINDING_UNPLACED,   // 0.02: a marker of unknown name, seen in nine frames of ten, that moves with a body: how far
                               // it wanders on it, relative to stature
-    POISE_FINDING_AT_LIMIT,   // 0.02: a joint that clinical angles read is at a limit: share of frames
+    POISE_FINDING_AT_LIMIT,   // 0.02: a joint that clinical angles read is at a limit, and without it an angle would be
+                              // elsewhere: share of frames
     POISE_FINDING_UNSURE,     // 5 degrees: a clinical angle that markers hardly tell, while one of unknown name was left out
                               // that would tell more: the standard deviation of the turn about its axis that a tenth of the
                               // frames exceed, radians
@@ -133,6 +134,8 @@ typedef enum poise_finding_kind {
                               // as a share
     POISE_FINDING_SHIFTED,    // 0.014: two markers on one body, or at the ends of a bone, are not as far apart in one part
                               // of the take as in another: difference relative to stature
+    POISE_FINDING_DRIFTED,    // 0.0125: a marker sits elsewhere on its body in one part of the take than in another, or those
+                              // of the next body do: difference relative to stature
     POISE_FINDING_MISPLACED,  // 0.03: another skeleton's motion: a joint is off by more than three times as much as most:
                               // mean distance relative to stature
     POISE_FINDING_JOINT,      // never: a joint that no marker determines: value 1; not a fault in itself
