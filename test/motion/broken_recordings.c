@@ -215,6 +215,7 @@ static void free_parts(broken_take *t)
     poise_markers_destroy(t->markers);
     free(t->angles);
     free(t->centres);
+    free(t->places);
 }
 
 void broken_take_free(broken_take *take)
@@ -260,10 +261,12 @@ static broken_take *record(uint64_t seed, uint64_t sibling)
     move(t, factor, tempo, is_exact, travels, &random);
     poise_placement places[MOST_MARKERS];
     int count = attach(t, set->labels, is_exact, text, sizeof text, places, &own);
+    t->places = malloc(sizeof places);
+    memcpy(t->places, places, sizeof places);
     poise_markers_from_clip(t->person, t->motion, (poise_scale){1.0, POISE_UP_Y}, places, count, NULL, &t->markers, NULL);
     make_real(t->markers, (is_exact ? 0.001 : 0.003) * factor, 0.0005, &own);
     find_truth(t);
-    double angle = scene_random_range(&random, 0, 2 * PI), x = scene_random_range(&random, -2, 2), z = -1.0;
+    double angle = t->heading = scene_random_range(&random, 0, 2 * PI), x = scene_random_range(&random, -2, 2), z = -1.0;
     turn_points(t->markers->position, (size_t)t->markers->frames * (size_t)t->markers->count, angle, x, z);
     turn_points(t->centres, (size_t)t->motion->frames * BROKEN_CENTRES, angle, x, z);
     return t;
@@ -661,6 +664,179 @@ static bool drifting_half(damage *d)
         }
     }
     return true;
+}
+
+// -- clusters: markers of one body that are moved on it
+
+// Where a marker is moved to on its body, in metres of the body's frame, when `share` of the movement is done.
+typedef poise_vec3 (*marker_move)(const damage *d, const poise_placement *place, poise_vec3 way, double share);
+
+// Move the markers of one body, or two that mirror each other (`twin`), all of them or those that `chosen` says.
+static void move_on_body(damage *d, const bool *chosen, poise_vec3 way, marker_move step, double (*share)(double time))
+{
+    const broken_take *t = d->take;
+    double c = cos(t->heading), s = sin(t->heading);
+    poise_kinematics *kin;
+    poise_kinematics_create(t->person, NULL, &kin, NULL);
+    for (int f = 0; f < FRAMES; ++f) {
+        poise_kinematics_update(kin, t->motion->q + (size_t)f * (size_t)t->motion->nq, NULL);
+        for (int i = 0; i < d->m->count; ++i) {
+            if (chosen[i]) {
+                poise_vec3 by = step(d, &t->places[i], way, share((double)f / (FRAMES - 1)));
+                by = poise_quat_rotate(poise_kinematics_body_pose(kin, t->places[i].body).rotation, by);
+                *at(d, f, i) = add(*at(d, f, i), (poise_vec3){c * by.x + s * by.z, by.y, -s * by.x + c * by.z}, 1.0);
+            }
+        }
+    }
+    poise_kinematics_destroy(kin);
+}
+
+static double at_once(double time)
+{
+    return time >= 0.0;
+}
+
+static double slowly(double time)
+{
+    return time;
+}
+
+static double there_and_back(double time)
+{
+    return sin(PI * time);
+}
+
+static poise_vec3 shifted_on(const damage *d, const poise_placement *place, poise_vec3 way, double share)
+{
+    const char *body = poise_model_joint_info(d->take->person, place->body).body;
+    double mirrored = strncmp(body, "right_", 6) == 0 || place->local.x < 0.0 ? -1.0 : 1.0;
+    return (poise_vec3){share * mirrored * way.x, share * way.y, share * way.z};
+}
+
+// Turned about the bone, which is along y of the humanoid's limbs, by |way| radians.
+static poise_vec3 turned_about(const damage *d, const poise_placement *place, poise_vec3 way, double share)
+{
+    double angle = share * way.y, x = place->local.x, z = place->local.z;
+    (void)d;
+    return (poise_vec3){cos(angle) * x + sin(angle) * z - x, 0.0, -sin(angle) * x + cos(angle) * z - z};
+}
+
+// The markers of one body that has two or more; of limbs alone, and without those at joints, if asked.
+static bool choose_body(damage *d, bool of_limbs, bool plates, bool chosen[MOST_MARKERS])
+{
+    static const char *const limbs[] = {"thigh", "shin", "upper_arm", "forearm", "radius"};
+    const broken_take *t = d->take;
+    for (int tries = 0, count = 0; tries < 40; ++tries, count = 0) {
+        int body = t->places[any_marker(d)].body;
+        const char *name = poise_model_joint_info(t->person, body).body;
+        bool is_limb = false;
+        for (size_t k = 0; k < sizeof limbs / sizeof *limbs; ++k) {
+            is_limb = is_limb || strstr(name, limbs[k]);
+        }
+        for (int i = 0; i < d->m->count; ++i) {
+            double along = -t->places[i].local.y / t->stature;
+            bool is_plate = along > 0.05 && along < 0.20;
+            chosen[i] = t->places[i].body == body && (!plates || is_plate);
+            count += chosen[i];
+        }
+        if (count >= (plates ? 1 : 2) && (is_limb || !of_limbs)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool move_cluster(damage *d, double (*share)(double time))
+{
+    bool chosen[MOST_MARKERS];
+    poise_vec3 way = scene_random_direction(d->random);
+    double by = scene_random_range(d->random, 0.03, 0.04);
+    bool works = choose_body(d, false, false, chosen);
+    if (works) {
+        move_on_body(d, chosen, (poise_vec3){by * way.x, by * way.y, by * way.z}, shifted_on, share);
+    }
+    return works;
+}
+
+static bool drifting_cluster(damage *d)
+{
+    return move_cluster(d, slowly);
+}
+
+static bool swaying_cluster(damage *d)
+{
+    return move_cluster(d, there_and_back);
+}
+
+static bool misplaced_cluster(damage *d)
+{
+    return move_cluster(d, at_once);
+}
+
+static bool turn_cluster(damage *d, bool plates, double (*share)(double time))
+{
+    bool chosen[MOST_MARKERS];
+    double sign = scene_random_uniform(d->random) < 0.5 ? -1.0 : 1.0;
+    poise_vec3 way = {0.0, sign * scene_random_range(d->random, 20.0, 30.0) * PI / 180.0, 0.0};
+    bool works = choose_body(d, true, plates, chosen);
+    if (works) {
+        move_on_body(d, chosen, way, turned_about, share);
+    }
+    return works;
+}
+
+static bool turned_plate(damage *d)
+{
+    return turn_cluster(d, true, at_once);
+}
+
+static bool turned_segment(damage *d)
+{
+    return turn_cluster(d, false, at_once);
+}
+
+static bool turning_segment(damage *d)
+{
+    return turn_cluster(d, false, slowly);
+}
+
+// -- sizes by few distances
+
+// Both markers of this name are off by 40 mm, alike; what has none of the words is not there.
+static bool move_pair(damage *d, const char *const *names, bool legs_only)
+{
+    bool chosen[MOST_MARKERS] = {false}, works = false;
+    for (int i = 0; i < d->m->count; ++i) {
+        for (const char *const *name = names; *name; ++name) {
+            chosen[i] = chosen[i] || ends_with(d->m->label[i], *name);
+        }
+        works = works || chosen[i];
+        for (int f = 0; f < FRAMES && legs_only && !chosen[i] && !is_of_leg(d->m->label[i]); ++f) {
+            *at(d, f, i) = strstr(d->m->label[i], "ASI") || strstr(d->m->label[i], "SACR") ? *at(d, f, i) : gap;
+        }
+    }
+    poise_vec3 way = scene_random_direction(d->random);
+    if (works) {
+        move_on_body(d, chosen, (poise_vec3){0.04 * way.x, 0.04 * way.y, 0.04 * way.z}, shifted_on, at_once);
+    }
+    return works;
+}
+
+static const char *const asis[] = {"ASI", ".ASIS", NULL}, *const knees[] = {"KNE", "Knee.Lat", NULL};
+
+static bool both_asis(damage *d)
+{
+    return move_pair(d, asis, false);
+}
+
+static bool both_asis_of_legs(damage *d)
+{
+    return move_pair(d, asis, true);
+}
+
+static bool both_knees_of_legs(damage *d)
+{
+    return move_pair(d, knees, true);
 }
 
 static bool missing_body(damage *d)
@@ -1089,6 +1265,15 @@ static const damage_kind kinds[] = {
     {"zeros of all", zeros_everywhere, false, false},
     {"name twice", name_twice, false, false},
     {"name twice, alike", name_twice_alike, true, false},
+    {"cluster drifts", drifting_cluster, false, false},
+    {"cluster sways", swaying_cluster, false, false},
+    {"cluster misplaced", misplaced_cluster, false, false},
+    {"plate turned", turned_plate, false, false},
+    {"segment turned", turned_segment, false, false},
+    {"segment turns", turning_segment, false, false},
+    {"both ASIS off", both_asis, false, false},
+    {"both ASIS off, legs", both_asis_of_legs, false, false},
+    {"both knees off, legs", both_knees_of_legs, false, false},
 };
 
 enum { KINDS = sizeof kinds / sizeof kinds[0] };

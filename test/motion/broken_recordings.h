@@ -20,8 +20,10 @@ typedef struct broken_take {
     const char *moves;      // name of the motion
     double stature;         // metres
     uint64_t seed;
-    double *angles;      // frames x POISE_ANGLE_COUNT: the truth
-    poise_vec3 *centres; // frames x BROKEN_CENTRES: the truth, in metres and y up
+    double heading;          // radians: how the room is turned about the person's
+    poise_placement *places; // by marker: where it truly sits on the person
+    double *angles;          // frames x POISE_ANGLE_COUNT: the truth
+    poise_vec3 *centres;     // frames x BROKEN_CENTRES: the truth, in metres and y up
 } broken_take;
 
 // How the truth compares with what was made of a recording.
