@@ -65,119 +65,119 @@ static inline const char *poise_verdict_name(poise_verdict_level level)
 // Kinds of findings. Each has a value, and two thresholds beyond which it makes the track doubtful or failed: the numbers here.
 // Without a second number it never fails.
 typedef enum poise_finding_kind {
-    POISE_FINDING_MISS = 0,   // 0.01, 0.015: error of markers against their calibrated placements: root mean square by
-                              // weight, relative to stature
-    POISE_FINDING_GIVEN,      // 0.012, 0.024: the same for given placements, such as those of an OpenSim model
-    POISE_FINDING_FAR,        // 0.024: mean error of one marker against its given placement, relative to stature; only
-                              // markers of at least half the mean weight
-    POISE_FINDING_PLACES,     // 0.8, 1: placements differ from anatomy as a whole: root mean square, in standard deviations
-    POISE_FINDING_MOVED,      // 1.6, 2.5: the same for one marker
-    POISE_FINDING_UNEQUAL,    // 0.027, 0.048: a placement on the left is not the mirror image of that on the right: distance
-                              // relative to stature
-    POISE_FINDING_SWAPPED,    // 9: two markers fit better with their names exchanged: reduction of their squared errors, in
-                              // standard deviations
-    POISE_FINDING_SIZE,       // 1.25, 1.6: the person differs in size from the skeleton: ratio, > 1. Where units are known,
-                              // only as far as they are shorter than 1.075 m or taller than 1.85 m
-    POISE_FINDING_STRETCHED,  // 1.15, 1.35: a bone was scaled more or less than the others: ratio, > 1
-    POISE_FINDING_SIDES,      // 1.1, 1.25: left and right were scaled differently: ratio, > 1
-    POISE_FINDING_UNSEEN,     // 0.55, 0.75: share of the degrees of freedom above markers that these do not determine
-    POISE_FINDING_BARE,       // 0.6, 0.9: share of the body (parts, or degrees of freedom) with no marker on or beyond it
-    POISE_FINDING_HELD,       // 0, 0.5: share of frames that could not be trusted
-    POISE_FINDING_LET_GO,     // 0.2: share of frames in which a marker was ignored because no pose fits it
-    POISE_FINDING_LOST,       // 0.2: a body whose markers were mostly ignored for a while, with another one on it or next to
-                              // it: the longest time in seconds
-    POISE_FINDING_HIDDEN,     // 0.5: a limb that no marker sees for a while (poise_track_hidden), by its first joint: the
-                              // longest time in seconds
-    POISE_FINDING_BLOCKED,    // 0.045: a joint that stays at a limit while a marker beyond it is far off, which it is not
-                              // without limits: distance relative to stature
-    POISE_FINDING_SNAPPED,    // 0.8: a body turns from one frame to the next, against those it hangs on, and not so before
-                              // or after: angle, radians
-    POISE_FINDING_TRADED,     // 0: two markers leap to each other's place from one frame to the next: how often
-    POISE_FINDING_ASTRAY,     // 0.12: a marker of unknown name moves with another but is far from all bones: mean distance
-                              // relative to stature
-    POISE_FINDING_UNPLACED,   // 0.02: a marker of unknown name, seen in nine frames of ten, that moves with a body: how far
-                              // it wanders on it, relative to stature
-    POISE_FINDING_AT_LIMIT,   // 0.02: a joint that clinical angles read is at a limit, and without it an angle would be
-                              // elsewhere: share of frames
-    POISE_FINDING_UNSURE,     // 5 degrees: a clinical angle that markers hardly tell, while one of unknown name was left out
-                              // that would tell more: the standard deviation of the turn about its axis that a tenth of the
-                              // frames exceed, radians
-    POISE_FINDING_VAGUE,      // never: the same where no marker was left out: by itself no fault
-    POISE_FINDING_BLURRED,    // never: a joint centre: the standard deviation that a tenth of the frames exceed, relative to
-                              // stature; by itself no fault
-    POISE_FINDING_FOREIGN,    // 0.75: share of the markers with common names whose part of the body the skeleton lacks
-    POISE_FINDING_AMBIGUOUS,  // 0.02: two markers of one name that are not at one place: share of frames
-    POISE_FINDING_LYING,      // 0: x points up by how the person stands, and nothing else says so: they may lie: value 1.
-                              // Nothing says what points up, nor does how they stand: 2, named by the axis that is taken
-    POISE_FINDING_TURNED,     // 0.2, 0.5: error of sensors against the orientations of their bodies: root mean square,
-                              // radians
-    POISE_FINDING_ABSENT,     // 0: a marker or body required by a setup is missing: value 1
-    POISE_FINDING_FROZEN,     // 3: frames of all markers, or of one, that repeat the one before to the last digit while the
-                              // person moves: the longest row of them
-    POISE_FINDING_DOUBLED,    // 1.1: how often each frame comes, to the last digit, where the person moves: on average
-    POISE_FINDING_FILLED,     // 0.5: a marker follows a straight line at an even pace, as far as the digits tell: the
-                              // longest time in seconds
-    POISE_FINDING_CUT,        // 0.004: all markers leap from one frame to the next, against the frames around it: middle
-                              // distance relative to stature
-    POISE_FINDING_PUSHED,     // 0.0125: markers of one body leap together and stay there: distance relative to stature
-    POISE_FINDING_KNOCKED,    // 0.0165: one marker leaps by itself and sits elsewhere from then on: distance relative to
-                              // stature, the geometric mean of its leap and of what its place on the body changes by
-    POISE_FINDING_HASTY,      // 100, 300: markers accelerate more than people's do: middle of their means, m/s^2; 1.75 m
-                              // tall where the unit is not known
-    POISE_FINDING_SLOW,       // 2.5: steps that take too long: the middle one, seconds
-    POISE_FINDING_BACKWARDS,  // 0.7: share of the moving frames of a walk in which the foot that carries goes forwards
-    POISE_FINDING_MIRRORED,   // 0.5: share of the frames in which the markers are the mirror image of a person
-    POISE_FINDING_FALLING,    // 0.3: share of frames in which hips fall at more than twice the acceleration of gravity
-    POISE_FINDING_TILTED,     // 10 degrees: hips over feet, and soles that rest, lean the same way: the lesser angle,
-                              // radians
-    POISE_FINDING_SKEWED,     // 0.012: distances that should not change depend on their direction: one axis against another,
-                              // as a share
-    POISE_FINDING_SHIFTED,    // 0.014: two markers on one body, or at the ends of a bone, are not as far apart in one part
-                              // of the take as in another: difference relative to stature
-    POISE_FINDING_DRIFTED,    // 0.0125: a marker sits elsewhere on its body in one part of the take than in another, or those
-                              // of the next body do: difference relative to stature
-    POISE_FINDING_MISPLACED,  // 0.03: another skeleton's motion: a joint is off by more than three times as much as most:
-                              // mean distance relative to stature
-    POISE_FINDING_JOINT,      // never: a joint that no marker determines: value 1; not a fault in itself
-    POISE_FINDING_LEFT_OUT,   // never: a recorded marker without a placement: value 1; not a fault in itself
-    POISE_FINDING_UNMATCHED,  // 0, 1: retargeting: a limb or trunk that only one skeleton has: 1; hips whose legs follow: 2;
-                              // a head: 0
-    POISE_FINDING_POSE,       // 0: retargeting: no upright pose to compare limbs in, neither the neutral one nor a frame:
-                              // value 1
-    POISE_FINDING_BONES,      // 0.2, 0.6: retargeting, motions: bones deviate from those they follow: mean angle, radians
-    POISE_FINDING_HIPS,       // 0.08, 0.3: retargeting: hips deviate from their path: mean distance relative to leg length
-    POISE_FINDING_SKATE,      // 0.02, 0.3: retargeting: planted feet slip: mean speed in leg lengths per second
-    POISE_FINDING_SUNK,       // 0.0025, 0.06: retargeting: soles are below the ground: depth relative to leg length
-    POISE_FINDING_JUMPED,     // 0, 0.1: retargeting: share of frames in which a body turns far more than the one it follows
-    POISE_FINDING_LATE,       // 0.05, 0.5: share of frames that limits of velocity or acceleration held back
-    POISE_FINDING_LIMB,       // 0.5, 1.2: retargeting, motions: one limb deviates from the one it follows: mean angle,
-                              // radians
-    POISE_FINDING_REVERSED,   // 0: retargeting: feet point backwards, judging by the names of the hips: value 1
-    POISE_FINDING_SLIPPED,    // 0.3, 3: retargeting: a planted foot slips: largest speed in leg lengths per second
-    POISE_FINDING_RELEASED,   // 0.1: retargeting: share of frames in which feet could not be planted like the actor's
-    POISE_FINDING_APART,      // never: retargeting: the first frame is a pose of its own: value 1, by itself no fault
-    POISE_FINDING_TIPPED,     // 0.05: retargeting: share of frames in which a sole is tilted where the actor's stands flat
-    POISE_FINDING_BURIED,     // 0.03, 0.25: retargeting: a part other than a foot is below the ground: depth relative to leg
-                              // length
-    POISE_FINDING_FIXED,      // 0: retargeting: a limb that the target has but cannot move: value 1
-    POISE_FINDING_UNPLANTED,  // 0.3: retargeting: no foot ever rests, yet one is near the ground: share of frames
-    POISE_FINDING_ASIDE,      // 0.1: retargeting: one limb points more than 45 degrees away from the one it follows: share
-                              // of frames
-    POISE_FINDING_LEAPT,      // 7 degrees, 30 degrees: tool paths: a joint turns from one pose to the next as following the
-                              // tool cannot: angle, radians
-    POISE_FINDING_SLID,       // 0.02, 0.1: the same of a slide: metres
-    POISE_FINDING_SELF,       // 0.02: robots: share of frames in which two bodies overlap by more than 5 mm (hull.h)
-    POISE_FINDING_PIERCED,    // 0.02, 0.1: the same by more than 20 mm
-    POISE_FINDING_FLOOR,      // 0.02: retargeting: share of frames in which a body is more than 5 mm below the ground
-    POISE_FINDING_UNCHECKED,  // 0: collision shapes of the model were not read, or bodies of a robot have none, so that
-                              // overlaps are not known: how many
-    POISE_FINDING_FAST,       // 1: retargeting, edits, tool paths: a joint is faster than its limit, or than 20 rad/s: how
-                              // many times
-    POISE_FINDING_ABRUPT,     // 0.02: retargeting: share of frames in which a joint accelerates by more than 1000 rad/s^2
-    POISE_FINDING_LOOSE,      // 0.05: retargeting: of the frames in which a foot of the actor rests, the share in which the
-                              // target's, which is not planted, slides
-    POISE_FINDING_LURCHED,    // 1: retargeting: the hips are faster than the actor's, scaled, or than 12 m/s: by how much,
-                              // m/s
+    POISE_FINDING_MISS = 0,  // 0.01, 0.015: error of markers against their calibrated placements: root mean square by
+                             // weight, relative to stature
+    POISE_FINDING_GIVEN,     // 0.012, 0.024: the same for given placements, such as those of an OpenSim model
+    POISE_FINDING_FAR,       // 0.024: mean error of one marker against its given placement, relative to stature; only
+                             // markers of at least half the mean weight
+    POISE_FINDING_PLACES,    // 0.8, 1: placements differ from anatomy as a whole: root mean square, in standard deviations
+    POISE_FINDING_MOVED,     // 1.6, 2.5: the same for one marker
+    POISE_FINDING_UNEQUAL,   // 0.027, 0.048: a placement on the left is not the mirror image of that on the right: distance
+                             // relative to stature
+    POISE_FINDING_SWAPPED,   // 9: two markers fit better with their names exchanged: reduction of their squared errors, in
+                             // standard deviations
+    POISE_FINDING_SIZE,      // 1.25, 1.6: the person differs in size from the skeleton: ratio, > 1. Where units are known,
+                             // only as far as they are shorter than 1.075 m or taller than 1.85 m
+    POISE_FINDING_STRETCHED, // 1.15, 1.35: a bone was scaled more or less than the others: ratio, > 1
+    POISE_FINDING_SIDES,     // 1.1, 1.25: left and right were scaled differently: ratio, > 1
+    POISE_FINDING_UNSEEN,    // 0.55, 0.75: share of the degrees of freedom above markers that these do not determine
+    POISE_FINDING_BARE,      // 0.6, 0.9: share of the body (parts, or degrees of freedom) with no marker on or beyond it
+    POISE_FINDING_HELD,      // 0, 0.5: share of frames that could not be trusted
+    POISE_FINDING_LET_GO,    // 0.2: share of frames in which a marker was ignored because no pose fits it
+    POISE_FINDING_LOST,      // 0.2: a body whose markers were mostly ignored for a while, with another one on it or next to
+                             // it: the longest time in seconds
+    POISE_FINDING_HIDDEN,    // 0.5: a limb that no marker sees for a while (poise_track_hidden), by its first joint: the
+                             // longest time in seconds
+    POISE_FINDING_BLOCKED,   // 0.045: a joint that stays at a limit while a marker beyond it is far off, which it is not
+                             // without limits: distance relative to stature
+    POISE_FINDING_SNAPPED,   // 0.8: a body turns from one frame to the next, against those it hangs on, and not so before
+                             // or after: angle, radians
+    POISE_FINDING_TRADED,    // 0: two markers leap to each other's place from one frame to the next: how often
+    POISE_FINDING_ASTRAY,    // 0.12: a marker of unknown name moves with another but is far from all bones: mean distance
+                             // relative to stature
+    POISE_FINDING_UNPLACED,  // 0.02: a marker of unknown name, seen in nine frames of ten, that moves with a body: how far
+                             // it wanders on it, relative to stature
+    POISE_FINDING_AT_LIMIT,  // 0.02: a joint that clinical angles read is at a limit, and without it an angle would be
+                             // elsewhere: share of frames
+    POISE_FINDING_UNSURE,    // 5 degrees: a clinical angle that markers hardly tell, while one of unknown name was left out
+                             // that would tell more: the standard deviation of the turn about its axis that a tenth of the
+                             // frames exceed, radians
+    POISE_FINDING_VAGUE,     // never: the same where no marker was left out: by itself no fault
+    POISE_FINDING_BLURRED,   // never: a joint centre: the standard deviation that a tenth of the frames exceed, relative to
+                             // stature; by itself no fault
+    POISE_FINDING_FOREIGN,   // 0.75: share of the markers with common names whose part of the body the skeleton lacks
+    POISE_FINDING_AMBIGUOUS, // 0.02: two markers of one name that are not at one place: share of frames
+    POISE_FINDING_LYING,     // 0: x points up by how the person stands, and nothing else says so: they may lie: value 1.
+                             // Nothing says what points up, nor does how they stand: 2, named by the axis that is taken
+    POISE_FINDING_TURNED,    // 0.2, 0.5: error of sensors against the orientations of their bodies: root mean square,
+                             // radians
+    POISE_FINDING_ABSENT,    // 0: a marker or body required by a setup is missing: value 1
+    POISE_FINDING_FROZEN,    // 3: frames of all markers, or of one, that repeat the one before to the last digit while the
+                             // person moves: the longest row of them
+    POISE_FINDING_DOUBLED,   // 1.1: how often each frame comes, to the last digit, where the person moves: on average
+    POISE_FINDING_FILLED,    // 0.5: a marker follows a straight line at an even pace, as far as the digits tell: the
+                             // longest time in seconds
+    POISE_FINDING_CUT,       // 0.004: all markers leap from one frame to the next, against the frames around it: middle
+                             // distance relative to stature
+    POISE_FINDING_PUSHED,    // 0.0125: markers of one body leap together and stay there: distance relative to stature
+    POISE_FINDING_KNOCKED,   // 0.0165: one marker leaps by itself and sits elsewhere from then on: distance relative to
+                             // stature, the geometric mean of its leap and of what its place on the body changes by
+    POISE_FINDING_HASTY,     // 100, 300: markers accelerate more than people's do: middle of their means, m/s^2; 1.75 m
+                             // tall where the unit is not known
+    POISE_FINDING_SLOW,      // 2.5: steps that take too long: the middle one, seconds
+    POISE_FINDING_BACKWARDS, // 0.7: share of the moving frames of a walk in which the foot that carries goes forwards
+    POISE_FINDING_MIRRORED,  // 0.5: share of the frames in which the markers are the mirror image of a person
+    POISE_FINDING_FALLING,   // 0.3: share of frames in which hips fall at more than twice the acceleration of gravity
+    POISE_FINDING_TILTED,    // 10 degrees: hips over feet, and soles that rest, lean the same way: the lesser angle,
+                             // radians
+    POISE_FINDING_SKEWED,    // 0.012: distances that should not change depend on their direction: one axis against another,
+                             // as a share
+    POISE_FINDING_SHIFTED,   // 0.014: two markers on one body, or at the ends of a bone, are not as far apart in one part
+                             // of the take as in another: difference relative to stature
+    POISE_FINDING_DRIFTED,   // 0.0125: a marker sits elsewhere on its body in one part of the take than in another, or those
+                             // of the next body do: difference relative to stature
+    POISE_FINDING_MISPLACED, // 0.03: another skeleton's motion: a joint is off by more than three times as much as most:
+                             // mean distance relative to stature
+    POISE_FINDING_JOINT,     // never: a joint that no marker determines: value 1; not a fault in itself
+    POISE_FINDING_LEFT_OUT,  // never: a recorded marker without a placement: value 1; not a fault in itself
+    POISE_FINDING_UNMATCHED, // 0, 1: retargeting: a limb or trunk that only one skeleton has: 1; hips whose legs follow: 2;
+                             // a head: 0
+    POISE_FINDING_POSE,      // 0: retargeting: no upright pose to compare limbs in, neither the neutral one nor a frame:
+                             // value 1
+    POISE_FINDING_BONES,     // 0.2, 0.6: retargeting, motions: bones deviate from those they follow: mean angle, radians
+    POISE_FINDING_HIPS,      // 0.08, 0.3: retargeting: hips deviate from their path: mean distance relative to leg length
+    POISE_FINDING_SKATE,     // 0.02, 0.3: retargeting: planted feet slip: mean speed in leg lengths per second
+    POISE_FINDING_SUNK,      // 0.0025, 0.06: retargeting: soles are below the ground: depth relative to leg length
+    POISE_FINDING_JUMPED,    // 0, 0.1: retargeting: share of frames in which a body turns far more than the one it follows
+    POISE_FINDING_LATE,      // 0.05, 0.5: share of frames that limits of velocity or acceleration held back
+    POISE_FINDING_LIMB,      // 0.5, 1.2: retargeting, motions: one limb deviates from the one it follows: mean angle,
+                             // radians
+    POISE_FINDING_REVERSED,  // 0: retargeting: feet point backwards, judging by the names of the hips: value 1
+    POISE_FINDING_SLIPPED,   // 0.3, 3: retargeting: a planted foot slips: largest speed in leg lengths per second
+    POISE_FINDING_RELEASED,  // 0.1: retargeting: share of frames in which feet could not be planted like the actor's
+    POISE_FINDING_APART,     // never: retargeting: the first frame is a pose of its own: value 1, by itself no fault
+    POISE_FINDING_TIPPED,    // 0.05: retargeting: share of frames in which a sole is tilted where the actor's stands flat
+    POISE_FINDING_BURIED,    // 0.03, 0.25: retargeting: a part other than a foot is below the ground: depth relative to leg
+                             // length
+    POISE_FINDING_FIXED,     // 0: retargeting: a limb that the target has but cannot move: value 1
+    POISE_FINDING_UNPLANTED, // 0.3: retargeting: no foot ever rests, yet one is near the ground: share of frames
+    POISE_FINDING_ASIDE,     // 0.1: retargeting: one limb points more than 45 degrees away from the one it follows: share
+                             // of frames
+    POISE_FINDING_LEAPT,     // 7 degrees, 30 degrees: tool paths: a joint turns from one pose to the next as following the
+                             // tool cannot: angle, radians
+    POISE_FINDING_SLID,      // 0.02, 0.1: the same of a slide: metres
+    POISE_FINDING_SELF,      // 0.02: robots: share of frames in which two bodies overlap by more than 5 mm (hull.h)
+    POISE_FINDING_PIERCED,   // 0.02, 0.1: the same by more than 20 mm
+    POISE_FINDING_FLOOR,     // 0.02: retargeting: share of frames in which a body is more than 5 mm below the ground
+    POISE_FINDING_UNCHECKED, // 0: collision shapes of the model were not read, or bodies of a robot have none, so that
+                             // overlaps are not known: how many
+    POISE_FINDING_FAST,      // 1: retargeting, edits, tool paths: a joint is faster than its limit, or than 20 rad/s: how
+                             // many times
+    POISE_FINDING_ABRUPT,    // 0.02: retargeting: share of frames in which a joint accelerates by more than 1000 rad/s^2
+    POISE_FINDING_LOOSE,     // 0.05: retargeting: of the frames in which a foot of the actor rests, the share in which the
+                             // target's, which is not planted, slides
+    POISE_FINDING_LURCHED,   // 1: retargeting: the hips are faster than the actor's, scaled, or than 12 m/s: by how much,
+                             // m/s
     POISE_FINDING_OVERTURNED, // 0.5: retargeting: share of the frames with the target's head above its hips in which the
                               // actor's is below
     POISE_FINDING_SCUFFED,    // 0.02: retargeting: share of frames in which a foot that is not planted scrapes over the
