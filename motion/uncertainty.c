@@ -49,11 +49,11 @@
 #define HALF_A_TURN 3.14159265358979323846
 #define DEGREES     57.29577951308232
 #define STATURES    10.0
-#define OPEN        0.1 // of the variance that nothing but the loose posture leaves
-#define TOLD        4.0 // times what the posture holds: a pivot that markers made
-#define SHARE       0.5 // of what anatomy leaves open: what places are off by, at least
+#define OPEN        0.1  // of the variance that nothing but the loose posture leaves
+#define TOLD        4.0  // times what the posture holds: a pivot that markers made
+#define SHARE       0.5  // of what anatomy leaves open: what places are off by, at least
 #define ALIKE       0.15 // of that, squared: what markers of one body are off by together, as on a cuff, or by one hand
-#define LOOKS       40  // frames in which given places are looked at
+#define LOOKS       40   // frames in which given places are looked at
 
 typedef struct measuring {
     const poise_track_problem *problem;

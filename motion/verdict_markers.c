@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "motion/anatomy.h"
-#include "motion/marker_table.h"
+#include "motion/places.h"
 #include "num/dense.h"
 #include "num/real.h"
 #include "num/vector.h"

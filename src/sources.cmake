@@ -90,13 +90,11 @@ set(poise_motion_sources
     motion/edit/editor.c
     motion/edit/pins.c
     motion/edit/clip_edits.c
-    motion/marker_table.c
     motion/places.c
     motion/calibrate.c
     motion/clinical.c
     motion/uncertainty.c
     motion/kept.c
-    motion/scaling.c
     motion/verdict_markers.c
     motion/verdict_recording.c
     motion/path_verdict.c

@@ -1,6 +1,6 @@
 // Markers by name: every spelling of a label, tables of one's own, places that follow the body.
-#include "motion/marker_table.h"
 #include "motion/named_figures.h"
+#include "motion/places.h"
 #include "support/own.h"
 #include "support/test_main.h"
 

@@ -1,14 +1,10 @@
-// The table of marker places: lines of text, looked up by label.
-#ifndef PZ_MOTION_MARKER_TABLE_H
-#define PZ_MOTION_MARKER_TABLE_H
+// The table of marker places (places.c), looked up by label.
+#ifndef PZ_MOTION_PLACES_H
+#define PZ_MOTION_PLACES_H
 
 #include "motion/anatomy.h"
 
 #include <poise/motion.h>
-
-enum { PZ_MARKER_SETS = 4, PZ_STIFF_SET = 3 }; // sections, and the one of the stiff pairs
-
-extern const char *const pz_marker_sets[PZ_MARKER_SETS]; // the built-in table, by sections
 
 // What a row says of a marker.
 typedef struct pz_marker_row {
@@ -25,9 +21,6 @@ typedef struct pz_marker_table {
     const poise_model *model;
     const poise_markers *markers;
 } pz_marker_table;
-
-// What is wrong with a table: POISE_ERROR_FORMAT with the line in `error`.
-poise_status pz_marker_table_check(const char *text, poise_error *error);
 
 // The row of a label; false when no row that holds here names it.
 bool pz_marker_table_find(const pz_marker_table *table, const char *label, pz_marker_row *row);
