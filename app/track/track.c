@@ -575,7 +575,7 @@ static const app_option options[] = {
     {"threshold", 0, OPTION_TEXT, "WHAT=D[,F]", .repeats = true,
      .help =
          "beyond D a track is doubtful, beyond F failed; WHAT is miss (0.010,0.015 of the stature), given "
-         "(0.012,0.024), far (0.024), places (0.8,1 deviations), moved (1.6,2.5), unequal (0.027,0.048), swapped (9), "
+         "(0.012,0.024), far (0.024), places (0.8,1 deviations), moved (1.35,2.5), unequal (0.027,0.048), swapped (9), "
          "size (1.25,1.6), stretched (1.15,1.35), unseen (0.55,0.75), bare (0.6,0.9), held (0,0.5), let_go (0.2), lost "
          "(0.2 s), hidden (0.5 s), blocked (0.045 of the stature), snapped (0.8 rad), traded (0), astray (0.12), "
          "unplaced (0.02), at_limit (0.02 of the frames), unsure (0.0873 rad), vague (never), blurred (never), foreign "

@@ -71,7 +71,7 @@ typedef enum poise_finding_kind {
     POISE_FINDING_FAR,       // 0.024: mean error of one marker against its given placement, relative to stature; only
                              // markers of at least half the mean weight
     POISE_FINDING_PLACES,    // 0.8, 1: placements differ from anatomy as a whole: root mean square, in standard deviations
-    POISE_FINDING_MOVED,     // 1.6, 2.5: the same for one marker
+    POISE_FINDING_MOVED,     // 1.35, 2.5: the same for one marker
     POISE_FINDING_UNEQUAL,   // 0.027, 0.048: a placement on the left is not the mirror image of that on the right: distance
                              // relative to stature
     POISE_FINDING_SWAPPED,   // 9: two markers fit better with their names exchanged: reduction of their squared errors, in
