@@ -2140,8 +2140,9 @@ static const app_option options[] = {
          "poses of --path per second: joints that are then faster than their limits (20 rad/s where the file has none) are "
          "reported; -o writes 100 by default"},
     {"step", 0, OPTION_TEXT, "DEG[,M]",
-     .help = "how far a joint may turn, in degrees, and slide, in metres, from a pose of --path to the next; the default is "
-             "7,0.02. Poses far apart may take longer steps if the arm can follow the straight line between them in such steps"},
+     .help =
+         "how far a joint may turn, in degrees, and slide, in metres, from a pose of --path to the next; the default is "
+         "7,0.02. Poses far apart may take longer steps if the arm can follow the straight line between them in such steps"},
     {"posture", 'p', OPTION_TEXT, "POSTURE", .alias = "from q",
      .help = "start: a posture by name, FILE@FRAME, or numbers in radians (\"0 -90 90 deg\": in degrees); the default is "
              "neutral"},
