@@ -30,6 +30,14 @@ static poise_status expressive_create(const poise_allocator *a, poise_error *e)
     FINISH(status, made, poise_expressive_destroy);
 }
 
+static poise_status aim_create(const poise_allocator *a, poise_error *e)
+{
+    poise_aim *made = UNTOUCHED;
+    poise_aim_options options = poise_aim_options_default();
+    poise_status status = poise_aim_create(stage.arm, &options, a, &made, e);
+    FINISH(status, made, poise_aim_destroy);
+}
+
 static poise_status filter_create(const poise_allocator *a, poise_error *e)
 {
     poise_filter_joint joint = poise_filter_joint_default();
@@ -162,6 +170,7 @@ const fault_row solve_faults[] = {
     {"poise_builder_create", builder_create, false},
     {"poise_erik_create", erik_create, false},
     {"poise_expressive_create", expressive_create, false},
+    {"poise_aim_create", aim_create, false},
     {"poise_filter_create", filter_create, false},
     {"poise_kinematics_create", kinematics_create, false},
     {"poise_model_create", model_create, false},
