@@ -23,6 +23,9 @@ fail() {
     echo "$*"
     exit 1
 }
+quietly() { # but for the last words of what fails
+    "$@" >"$place/log" 2>&1 || { tail -n 15 "$place/log" && exit 1; }
+}
 
 # ---- A user's program ----------------------------------------------------------------------------------------------------
 
@@ -48,12 +51,12 @@ use_cuda() {
 
 install() {
     local with_cuda=OFF with_io=OFF name parts="motion papers" folder
-    cmake --install "$build" --prefix "$place/first" >/dev/null
+    quietly cmake --install "$build" --prefix "$place/first"
     # poise_cuda is a component of its own, where it was built
     test -z "$(find "$place/first" -iname '*cuda*')"
     if [ -f "$build/cuda/libpoise_cuda.a" ]; then
         with_cuda=ON
-        cmake --install "$build" --prefix "$place/first" --component cuda >/dev/null
+        quietly cmake --install "$build" --prefix "$place/first" --component cuda
     fi
     # moved, since nothing installed may depend on where it was put first
     mv "$place/first" "$place/prefix"
@@ -70,8 +73,8 @@ install() {
         else
             set -- -DPOISE_FOLDER="$source"
         fi
-        tools/configure.sh "$place/$folder" -S "$source/test/install" -B "$place/$folder" -DCMAKE_C_COMPILER="$cc" -DWITH_IO=$with_io "$@" >/dev/null
-        cmake --build "$place/$folder" >/dev/null
+        quietly tools/configure.sh "$place/$folder" -S "$source/test/install" -B "$place/$folder" -DCMAKE_C_COMPILER="$cc" -DWITH_IO=$with_io "$@"
+        quietly cmake --build "$place/$folder"
         for name in with_static with_shared; do
             "$place/$folder/$name"
         done
