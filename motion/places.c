@@ -109,6 +109,11 @@ static const char *const marker_sets[MARKER_SETS] = {
     ROW("MW",                              "wrist 0.98",    "0 24 8",      "13 13")
     ROW("LW",                              "wrist 0.98",    "0 -22 10",    "13 13")
     "\n"
+    "set epicondyles of the elbow and both sides of the wrist if RLEP RMEP RUL\n"
+    ROW("LEP",                             "upperarm 0.97", "0 -4 24",     "14 13")
+    ROW("MEP",                             "upperarm 0.98", "0 2 -22",     "14 13")
+    ROW("UL",                              "wrist 0.98",    "0 -22 10",    "13 13")
+    "\n"
     "set both ends of the clavicles if LCLAV RCLAV\n"
     ROW("CLAV",                            "thorax 0",      "4 44 14",     "25 18")
     "\n"

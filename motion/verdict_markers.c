@@ -976,6 +976,22 @@ static bool has_name(const char *label)
     return has_letters && (is_upper(*label) || is_lower(*label)) && !is_thing;
 }
 
+// Numbers that a program computed and wrote as a point, as a leg's length: in one coordinate, or the same in every frame.
+static bool is_number(const poise_markers *m, int marker)
+{
+    bool is_one = true, is_same = true;
+    vec3 first = v3(NAN, NAN, NAN);
+    for (int f = 0; f < m->frames && (is_one || is_same); ++f) {
+        vec3 x = m->position[(size_t)f * (size_t)m->count + (size_t)marker];
+        if (is_finite(x.x)) {
+            first = first.x == first.x ? first : x;
+            is_one = is_one && (x.x == 0.0) + (x.y == 0.0) + (x.z == 0.0) >= 2;
+            is_same = is_same && x.x == first.x && x.y == first.y && x.z == first.z;
+        }
+    }
+    return is_one || (is_same && m->frames > 2);
+}
+
 // Which markers are examined.
 static void choose(stray *s)
 {
@@ -986,7 +1002,8 @@ static void choose(stray *s)
         s->there[k] = 0;
         const char *label = track->markers->label[k];
         pz_marker_row row;
-        bool is_known = pz_label_is_computed(track->markers, label) || pz_marker_table_find(&table, label, &row);
+        bool is_known = pz_label_is_computed(track->markers, label) || pz_marker_table_find(&table, label, &row) ||
+                        is_number(track->markers, k);
         s->seen[k] = is_known ? POISE_NONE : 0;
     }
     for (int i = 0; i < track->placement_count; ++i) {
