@@ -66,9 +66,9 @@ static bool columns_of(const poise_model *model, int joint, asf_columns *columns
 }
 
 // Do turns of this order go about three different axes?
-static bool has_three_axes(int order)
+static bool has_three_axes(poise_euler_order order)
 {
-    const char *name = pz_euler_name(order);
+    const char *name = pz_euler_name((int)order);
     return name[0] != name[2];
 }
 

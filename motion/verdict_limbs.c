@@ -208,7 +208,8 @@ static poise_status try_freely(limiting *l, int frame, bool *differs, poise_erro
     status = status == POISE_OK ? poise_joint_angles(track->model, l->tried, NULL, l->angles, error) : status;
     *differs = false;
     for (int a = 0; a < POISE_ANGLE_COUNT && status == POISE_OK; ++a) {
-        double apart = fabs(remainder(l->angles[a] - l->angles[POISE_ANGLE_COUNT + a], 360.0));
+        double apart = fabs(l->angles[a] - l->angles[POISE_ANGLE_COUNT + a]);
+        apart = min2(apart, fabs(360.0 - apart)); // angles of a half turn either way
         *differs = *differs || (l->spread[a] <= PZ_EMPTY_ANGLE && apart > ELSEWHERE);
     }
     return status;
