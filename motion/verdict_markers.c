@@ -409,12 +409,15 @@ static poise_status find_turns(const rigid *r, const poise_allocator *allocator,
 {
     const poise_model *model = r->problem->track->model;
     const poise_clip *clip = r->problem->clip;
-    poise_kinematics *kin;
+    poise_kinematics *kin = NULL;
     poise_status status = poise_kinematics_create(model, allocator, &kin, error);
     for (int f = 0; f < clip->frames && status == POISE_OK; f += r->every) {
         status = poise_kinematics_update(kin, clip->q + (size_t)f * (size_t)clip->nq, error);
+        if (status != POISE_OK) {
+            break;
+        }
         vec3 *row = r->turn + (size_t)(f / r->every) * (size_t)r->bodies;
-        for (int k = 0; k < r->bodies && status == POISE_OK; ++k) {
+        for (int k = 0; k < r->bodies; ++k) {
             int parent = poise_model_joint_info(model, k).parent;
             poise_quat turn = poise_kinematics_body_pose(kin, k).rotation;
             if (parent != POISE_WORLD) {

@@ -1,5 +1,5 @@
 // Made from the headers by schema/generate.py; not to be edited.
-// hash of the headers: 3fb258240c7dbfc20dafe2b28837bc71bdf15390d515061617c5fb9550fce95d
+// hash of the headers: 137f55b5dd4690822591b9cd48bc9e01c182b306417e8731b1d61807d690298d
 
 // clang-format off
 #include "schema/schema.h"

@@ -144,19 +144,25 @@ typedef enum poise_aim_kind {
     POISE_AIM_POINT            // the axis points from the tip to this place
 } poise_aim_kind;
 
+// An orientation, a direction or a point, in the world.
 typedef struct poise_aim_target {
     poise_aim_kind kind; // which of the next two
     poise_quat rotation; // unit; of an orientation
     poise_vec3 vector;   // unit for a direction
 } poise_aim_target;
 
+// Who solves it.
 typedef enum poise_aim_method {
-    POISE_AIM_EXPRESSIVE = 0,
-    POISE_AIM_ERIK, // for a chain of hinges
+    POISE_AIM_EXPRESSIVE = 0, // poise_expressive_solve
+    POISE_AIM_ERIK,           // poise_erik_solve: for a chain of hinges
     POISE_AIM_METHOD_COUNT
 } poise_aim_method;
 
 enum { POISE_AIM_MOST_HELD = 8 };
+
+// A search for an orientation of ERIK's chain, as poise_erik_solve.
+typedef poise_status (*poise_aim_chain)(void *user, poise_erik *erik, const double *posture, poise_quat target, double *q,
+                                        poise_erik_report *report);
 
 // Fill with poise_aim_options_default(), change what you like.
 typedef struct poise_aim_options {
@@ -169,10 +175,8 @@ typedef struct poise_aim_options {
     int held_count;                      // 0: how many
     poise_expressive_options expressive; // stride = 0.1: its body, tip and symmetric_endpoint are those above
     poise_erik_options erik;             // warm = true: the same; its weights and threshold measure every method
-    // NULL: of ERIK, another search for an orientation of the chain, as poise_erik_solve
-    poise_status (*chain)(void *user, poise_erik *erik, const double *posture, poise_quat target, double *q,
-                          poise_erik_report *report);
-    void *user; // NULL: of `chain`
+    poise_aim_chain chain;               // NULL: another search, for an orientation by ERIK
+    void *user;                          // NULL: of `chain`
 } poise_aim_options;
 
 // The defaults given beside the members.

@@ -144,11 +144,13 @@ typedef enum poise_why {
     POISE_WHY_COUNT
 } poise_why;
 
-// A short lower-case name such as "pulled"; and in words, such as "every goal is met".
+// A short lower-case name such as "pulled".
 static inline const char *poise_why_name(poise_why why)
 {
     return poise_name(POISE_TYPE_WHY, (int)why);
 }
+
+// In words, such as "every goal is met".
 POISE_API const char *poise_why_text(poise_why why);
 
 // What one iteration did, for plots and debugging.

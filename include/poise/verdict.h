@@ -362,6 +362,8 @@ static inline const char *poise_kept_name(poise_kept_sort sort)
 {
     return poise_name(POISE_TYPE_KEPT_SORT, (int)sort);
 }
+
+// Which sort a constraint is of.
 POISE_API poise_kept_sort poise_kept_sort_of(const poise_constraint *constraint);
 
 // Where constraints of one sort are worst.

@@ -5,10 +5,10 @@
 //   p_to = ground_to + A s (p_from - ground_from) + (h_to - s h_from) up
 //
 // and feet, each in its size from its own hip, are moved apart by +/- 1/2 (b_to - s b_from) l(t): b how far apart the joints
-// of the thighs are at rest, l(t) the actor's left. Robots have wide hips; with the actor's narrow steps their feet would
-// overlap. s is the ratio of the legs, h the height of an ankle above the sole. The source's ground lies h_from below the lowest place
-// of its ankles. What bodies turn by is in actor.c, how feet are planted in feet.c, what the outcome says in
-// retarget_verdict.c.
+// of the thighs are at rest, l(t) the actor's left, while a foot rests the mean of it. Robots have wide hips; with the actor's
+// narrow steps their feet would overlap. s is the ratio of the legs, h the height of an ankle above the sole. The source's
+// ground lies h_from below the lowest place of its ankles. What bodies turn by is in actor.c, how feet are planted in feet.c,
+// what the outcome says in retarget_verdict.c.
 //
 // A sole that is held in a place is held firmly: where the hip cannot turn the foot out as far as the actor's, or the leg is
 // too short for the step, the hips go elsewhere and the trunk turns. Then the clip is solved with loose feet, which shows
@@ -21,6 +21,7 @@
 #include "motion/contacts.h"
 #include "motion/pieces.h"
 #include "motion/retarget/retarget_work.h"
+#include "num/trig.h"
 
 #include <string.h>
 
@@ -153,6 +154,7 @@ poise_status poise_roles_match(const poise_retarget_task *task, const poise_allo
 typedef struct source_foot {
     poise_vec3 *ankle, *toe;
     poise_vec3 *left; // of the pelvis, along the ground; both feet share it
+    double *yaw;      // from left[0] to where this foot is moved apart, about the vertical
     vec3 tip;         // in the foot's frame
     const pz_pair *pair;
 } source_foot;
@@ -245,44 +247,8 @@ static double low_ankles(const pz_retarget_work *w, const source_foot *feet)
 static double hips_across(const pz_actor *a)
 {
     int left = POISE_ROLE_THIGH, right = left + POISE_ROLE_SIDE;
-    bool comes_out_as_before = a->has_frame && pz_plays(a, left) && pz_plays(a, right);
-    return comes_out_as_before ? v3_dot(a->left, v3_sub(pz_joint_place(a, left), pz_joint_place(a, right))) : 0.0;
-}
-
-// From the source's world to the target's: a floor that drifts becomes level, and each foot is as far from its own hip.
-static void transfer_paths(pz_retarget_work *w, const source_foot *feet, double low, const double *floor)
-{
-    const pz_actor *b = &w->to;
-    double s = w->followed.factor;
-    bool keeps_height = w->followed.same || w->same_shape;
-    double from = hips_across(&w->from), to = hips_across(b);
-    double outward = keeps_height || !(from > 0.0 && to > 0.0) ? 0.0 : 0.5 * (to - s * from);
-    w->ground.height = keeps_height ? s * low - w->foot[0].height : 0.0;
-    for (int f = 0; f < w->ground.frames; ++f) {
-        double lift = keeps_height ? 0.0 : w->foot[0].height - s * floor[f];
-        w->hips[f] = v3_mad(quat_rotate(w->followed.world, v3_scale(w->hips[f], s)), lift, b->up);
-        for (int side = 0; side < 2; ++side) {
-            vec3 ankle = quat_rotate(w->followed.world, v3_scale(feet[side].ankle[f], s));
-            poise_pose *pose = &w->foot[side].path[f];
-            vec3 center = b->center[POISE_ROLE_FOOT + side * POISE_ROLE_SIDE];
-            vec3 left = quat_rotate(w->followed.world, feet[side].left[f]);
-            ankle = v3_mad(v3_mad(ankle, lift, b->up), side == 0 ? outward : -outward, left);
-            pose->position = v3_sub(ankle, quat_rotate(pose->rotation, center));
-        }
-    }
-}
-
-// A root that cannot move: everything happens where it is.
-static void stay_in_place(pz_retarget_work *w)
-{
-    vec3 place = poise_pose_transform(w->to.pose[w->to.roles.body[POISE_ROLE_PELVIS]], w->to.hips);
-    for (int f = 0; f < w->ground.frames; ++f) {
-        vec3 back = v3_sub(place, w->hips[f]);
-        w->hips[f] = place;
-        for (int side = 0; side < 2; ++side) {
-            w->foot[side].path[f].position = v3_add(w->foot[side].path[f].position, back);
-        }
-    }
+    bool is_known = a->has_frame && pz_plays(a, left) && pz_plays(a, right);
+    return is_known ? v3_dot(a->left, v3_sub(pz_joint_place(a, left), pz_joint_place(a, right))) : 0.0;
 }
 
 // When an end of a foot of the source stays where it is, at whatever height: on a step, a box, in the air.
@@ -307,6 +273,97 @@ static void find_rests(pz_retarget_work *w, const poise_vec3 *place, double slow
     }
 }
 
+static void find_all_rests(pz_retarget_work *w, const source_foot *feet)
+{
+    for (int side = 0; side < 2; ++side) {
+        memset(w->foot[side].rests, 0, (size_t)w->ground.frames);
+        for (int end = PZ_HEEL; end <= PZ_TOE; ++end) {
+            const poise_vec3 *place = end == PZ_HEEL ? feet[side].ankle : feet[side].toe;
+            find_rests(w, place, REST_SPEED, end, w->foot[side].rests);
+            find_rests(w, place, SLOW_SPEED, end * PZ_SLOW, w->foot[side].rests);
+        }
+    }
+}
+
+// How far the pelvis has turned about the vertical since the first frame, whole turns counted.
+static void measure_yaw(const poise_vec3 *left, vec3 up, int frames, double *yaw)
+{
+    double sum = 0.0;
+    for (int f = 0; f < frames; ++f) {
+        int last = f > 0 ? f - 1 : 0;
+        sum += pz_atan2(v3_dot(up, v3_cross(left[last], left[f])), v3_dot(left[last], left[f]));
+        yaw[f] = sum;
+    }
+}
+
+// Where a foot is moved apart turns with the pelvis, but not while the foot rests, when it would slide: there it is the mean.
+// By what the ends of two rests differ from the pelvis, what lies between them differs evenly.
+static void hold_yaw(const unsigned char *rests, int frames, const double *pelvis, double *yaw)
+{
+    int last = -1; // frame at which the last rest ended
+    for (int first = 0, end; first < frames; first = end) {
+        double sum = 0.0;
+        for (end = first; end < frames && !rests[end] == !rests[first]; ++end) {
+            sum += pelvis[end];
+            yaw[end] = pelvis[end];
+        }
+        if (!rests[first]) {
+            continue;
+        }
+        double mean = sum / (end - first), before = mean - pelvis[first];
+        double after = last >= 0 ? yaw[last] - pelvis[last] : before;
+        for (int f = last + 1; f < first; ++f) {
+            yaw[f] += after + (before - after) * (f - last) / (first - last);
+        }
+        for (int f = first; f < end; ++f) {
+            yaw[f] = mean;
+        }
+        last = end - 1;
+    }
+    for (int f = last + 1; f < frames && last >= 0; ++f) {
+        yaw[f] += yaw[last] - pelvis[last];
+    }
+}
+
+// From the source's world to the target's: a floor that drifts becomes level, and each foot is as far from its own hip.
+static void transfer_paths(pz_retarget_work *w, const source_foot *feet, double low, const double *floor)
+{
+    const pz_actor *b = &w->to;
+    double s = w->followed.factor;
+    bool keeps_height = w->followed.same || w->same_shape;
+    double from = hips_across(&w->from), to = hips_across(b);
+    double outward = keeps_height || !(from > 0.0 && to > 0.0) ? 0.0 : 0.5 * (to - s * from);
+    w->ground.height = keeps_height ? s * low - w->foot[0].height : 0.0;
+    for (int f = 0; f < w->ground.frames; ++f) {
+        double lift = keeps_height ? 0.0 : w->foot[0].height - s * floor[f];
+        w->hips[f] = v3_mad(quat_rotate(w->followed.world, v3_scale(w->hips[f], s)), lift, b->up);
+        for (int side = 0; side < 2; ++side) {
+            vec3 ankle = quat_rotate(w->followed.world, v3_scale(feet[side].ankle[f], s));
+            poise_pose *pose = &w->foot[side].path[f];
+            vec3 center = b->center[POISE_ROLE_FOOT + side * POISE_ROLE_SIDE];
+            double sine, cosine;
+            pz_sincos(feet[side].yaw[f], &sine, &cosine);
+            vec3 left = v3_combine(cosine, feet[0].left[0], sine, v3_cross(w->from.up, feet[0].left[0]));
+            ankle = v3_mad(ankle, lift, b->up);
+            ankle = v3_mad(ankle, side == 0 ? outward : -outward, quat_rotate(w->followed.world, left));
+            pose->position = v3_sub(ankle, quat_rotate(pose->rotation, center));
+        }
+    }
+}
+
+// A root that cannot move: everything happens where it is.
+static void stay_in_place(pz_retarget_work *w)
+{
+    vec3 place = poise_pose_transform(w->to.pose[w->to.roles.body[POISE_ROLE_PELVIS]], w->to.hips);
+    for (int f = 0; f < w->ground.frames; ++f) {
+        vec3 back = v3_sub(place, w->hips[f]);
+        w->hips[f] = place;
+        for (int side = 0; side < 2; ++side) {
+            w->foot[side].path[f].position = v3_add(w->foot[side].path[f].position, back);
+        }
+    }
+}
+
 static void find_contacts(pz_retarget_work *w, const source_foot *feet, double low, const double *floor, poise_vec3 *scratch,
                           bool plants)
 {
@@ -314,12 +371,6 @@ static void find_contacts(pz_retarget_work *w, const source_foot *feet, double l
     for (int side = 0; side < 2; ++side) {
         unsigned char *contact = w->foot[side].contact;
         memset(contact, 0, (size_t)w->ground.frames);
-        memset(w->foot[side].rests, 0, (size_t)w->ground.frames);
-        for (int end = PZ_HEEL; end <= PZ_TOE; ++end) {
-            const poise_vec3 *place = end == PZ_HEEL ? feet[side].ankle : feet[side].toe;
-            find_rests(w, place, REST_SPEED, end, w->foot[side].rests);
-            find_rests(w, place, SLOW_SPEED, end * PZ_SLOW, w->foot[side].rests);
-        }
         double heel = pz_low_height(&walk, feet[side].ankle) - low, toe = pz_low_height(&walk, feet[side].toe) - low;
         pz_contacts_find(&walk, feet[side].ankle, floor, max2(heel, 0.0), PZ_HEEL, contact);
         pz_contacts_find(&walk, feet[side].toe, floor, toe, PZ_TOE, contact);
@@ -345,7 +396,7 @@ static poise_status plan_paths(pz_retarget_work *w, const poise_allocator *alloc
     const pz_actor *a = &w->from;
     source_foot feet[2];
     poise_vec3 *room = pz_allocate(allocator, (size_t)frames * 7 * sizeof *room + 1); // two for planting
-    double *floor = pz_allocate(allocator, (size_t)frames * 2 * sizeof *floor + 1);
+    double *floor = pz_allocate(allocator, (size_t)frames * 5 * sizeof *floor + 1);   // of them three are yaws
     if (!room || !floor) {
         pz_release(allocator, floor);
         pz_release(allocator, room);
@@ -356,6 +407,7 @@ static poise_status plan_paths(pz_retarget_work *w, const poise_allocator *alloc
         feet[side].ankle = room + (size_t)(2 + side) * (size_t)frames;
         feet[side].toe = room + (size_t)(4 + side) * (size_t)frames;
         feet[side].left = room + (size_t)6 * (size_t)frames;
+        feet[side].yaw = floor + (size_t)(3 + side) * (size_t)frames;
         vec3 tip = a->has_tip[role] ? a->tip[role] : a->pose[body].position;
         feet[side].tip = poise_pose_transform(poise_pose_inverse(a->pose[body]), tip);
         feet[side].pair = pair_of(&w->followed, w->foot[side].body, role);
@@ -371,6 +423,12 @@ static poise_status plan_paths(pz_retarget_work *w, const poise_allocator *alloc
         const poise_vec3 *const ankles[2] = {feet[0].ankle, feet[1].ankle};
         pz_walk walk = walk_of(w);
         pz_floor_find(&walk, ankles, low, floor + frames, floor);
+        find_all_rests(w, feet);
+        double *yaw = floor + (size_t)2 * (size_t)frames;
+        measure_yaw(feet[0].left, a->up, frames, yaw);
+        for (int side = 0; side < 2; ++side) {
+            hold_yaw(w->foot[side].rests, frames, yaw, feet[side].yaw);
+        }
         transfer_paths(w, feet, low, floor);
         if (w->in_place) {
             stay_in_place(w);

@@ -373,8 +373,8 @@ static const char *const whys[POISE_WHY_COUNT] = {
     [POISE_WHY_PULLED] = "soft goals pull as well, and no direction within the limits lowers the sum",
     [POISE_WHY_HELD] = "every goal is met but the soft ones, which come as near as they can",
     [POISE_WHY_CONSTRAINED] = "no direction within limits and constraints comes closer",
-    [POISE_WHY_CONSTRAINED_PULLED] = "soft goals pull as well, and no direction within limits and constraints lowers the "
-                                     "sum",
+    [POISE_WHY_CONSTRAINED_PULLED] = ("soft goals pull as well, and no direction within limits and constraints lowers "
+                                      "the sum"),
     [POISE_WHY_LEVELS] = "no level comes closer without disturbing one above",
     [POISE_WHY_STALLED] = "steps no longer change the cost",
     [POISE_WHY_LIMITS] = "in reach but for the limits of joints, and no way within them was found",
@@ -383,8 +383,8 @@ static const char *const whys[POISE_WHY_COUNT] = {
     [POISE_WHY_REACHING] = "reaching no longer comes closer",
     [POISE_WHY_MOVED_INSIDE] = "the method left the limits; its answer was moved back inside",
     [POISE_WHY_OVERFLOW] = "the cost at the start is too large to represent",
-    [POISE_WHY_BELOW_ZERO] = "the energy of a CALLBACK goal is below 0, where nothing is met or closest: add a "
-                             "constant to it",
+    [POISE_WHY_BELOW_ZERO] = ("the energy of a CALLBACK goal is below 0, where nothing is met or closest: add a "
+                              "constant to it"),
     [POISE_WHY_BUDGET] = "the iterations were used up",
     [POISE_WHY_NO_ITERATIONS] = "no iterations were allowed",
     [POISE_WHY_STEP] = "one step on the way",
