@@ -274,7 +274,7 @@ static poise_quat facing(const poise_aim *s, poise_vec3 direction)
 static poise_status solve_orientation(poise_aim *s, poise_quat wanted, const double *posture, bool follows, double *q,
                                       poise_erik_report *report)
 {
-    poise_erik_report now;
+    poise_erik_report now = {.iterations = 0};
     poise_erik *erik = follows && s->follower ? s->follower : s->erik;
     poise_status status = s->options.chain ? s->options.chain(s->options.user, s->erik, posture, wanted, q, &now)
                                            : poise_erik_solve(erik, posture, wanted, q, &now, NULL);
@@ -356,6 +356,9 @@ static poise_status check_solve(const poise_aim *aim, const poise_aim_target *ta
 {
     if (!aim || !target || !posture || !q) {
         return pz_error_set(error, POISE_ERROR_ARGUMENT, "aim, target, posture and q must not be NULL");
+    }
+    if (target->kind == POISE_AIM_DIRECTION && v3_norm(target->vector) == 0.0) {
+        return pz_error_set(error, POISE_ERROR_ARGUMENT, "the direction must not be zero");
     }
     quat r = target->rotation;
     bool is_finite_target = is_finite(v3_norm(target->vector)) && is_finite(r.x * r.x + r.y * r.y + r.z * r.z + r.w * r.w);

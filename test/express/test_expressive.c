@@ -778,7 +778,12 @@ TEST(a_call_that_cannot_be_meant_is_refused)
     ck_assert_int_eq(poise_aim_create(model, &good, NULL, &aim, &error), POISE_OK);
     ck_assert_int_eq(poise_aim_solve(aim, &target, posture, false, q, NULL, &error), POISE_ERROR_ARGUMENT);
     ck_assert_int_eq(poise_aim_solve(NULL, &target, posture, false, q, NULL, &error), POISE_ERROR_ARGUMENT);
+    target = (poise_aim_target){.kind = POISE_AIM_DIRECTION, .rotation = {0, 0, 0, 1}};
+    ck_assert_int_eq(poise_aim_solve(aim, &target, posture, false, q, NULL, &error), POISE_ERROR_ARGUMENT);
     ck_assert_double_eq(q[0], 1);
+    target.vector.z = 1;
+    q[0] = NAN; // the last answer
+    ck_assert_int_eq(poise_aim_solve(aim, &target, posture, true, q, NULL, &error), POISE_ERROR_ARGUMENT);
     poise_aim_destroy(aim);
     poise_aim_destroy(NULL);
 }
