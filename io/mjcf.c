@@ -1003,7 +1003,7 @@ static poise_status allocate(mjcf *m)
 // ---- The tree ------------------------------------------------------------------------------------------------------------
 
 // The name that an element says, added to a set; NULL: none.
-static poise_status parse_name(mjcf *m, const pz_xml_node *node, pz_name_set *set, const char **name)
+static poise_status read_name(mjcf *m, const pz_xml_node *node, pz_name_set *set, const char **name)
 {
     *name = pz_xml_get(node, "name");
     if (*name && !(*name)[0]) {
@@ -1030,7 +1030,7 @@ static poise_status add_body(mjcf *m, pz_xml_node *node, const mjcf_place *outer
     if (mjcf_is_mocap(node)) {
         pz_xml_warn(m->input, &m->causes[MJCF_MOCAP], node, "a mocap body is fixed at its position in the file");
     }
-    return parse_name(m, node, &m->body_names, &body->name);
+    return read_name(m, node, &m->body_names, &body->name);
 }
 
 // <body>, <frame>, <replicate>: a place for what is inside.
@@ -1067,7 +1067,7 @@ static poise_status add_joint(mjcf *m, const pz_xml_node *node, const mjcf_place
     mjcf_joint *joint = &m->joints[m->joint_count];
     poise_status status = mjcf_read_joint(m, node, place, joint);
     if (status == POISE_OK) {
-        status = parse_name(m, node, &m->joint_names, &joint->name);
+        status = read_name(m, node, &m->joint_names, &joint->name);
     }
     if (status != POISE_OK) {
         return status;
@@ -1102,7 +1102,7 @@ static poise_status add_inertial(mjcf *m, const pz_xml_node *node, const mjcf_pl
 static poise_status add_site(mjcf *m, pz_xml_node *node, const mjcf_place *place)
 {
     const char *name;
-    poise_status status = parse_name(m, node, &m->site_names, &name);
+    poise_status status = read_name(m, node, &m->site_names, &name);
     if (status != POISE_OK || !name) {
         return status;
     }
@@ -1337,7 +1337,7 @@ static bool read_numbers(const char *text, int count, double *values)
     return !pz_scan_skip(&scan);
 }
 
-static void write_joint(const mjcf *m, const mjcf_joint *joint, const double *from, double *q)
+static void set_joint(const mjcf *m, const mjcf_joint *joint, const double *from, double *q)
 {
     const poise_model *model = m->input->file->model;
     poise_joint_info info = poise_model_joint_info(model, poise_model_find_joint(model, m->parts[joint->part].joint.name));
@@ -1376,7 +1376,7 @@ static poise_status read_key(mjcf *m, const pz_xml_node *node, double *values, i
     poise_model_neutral(file->model, q);
     for (int b = 0, at = 0; b < m->body_count; ++b) {
         for (int j = m->bodies[b].first_joint; j >= 0; j = m->joints[j].next) {
-            write_joint(m, &m->joints[j], values + at, q);
+            set_joint(m, &m->joints[j], values + at, q);
             at += numbers_of(m->joints[j].type);
         }
     }

@@ -768,7 +768,7 @@ static poise_status check_setup(const scaler *s)
 }
 
 // Places of the marker set, scaled with their bodies; labels in the kept pool.
-static poise_status parse_places(scaler *s, poise_osim_scaled *out)
+static poise_status scale_places(scaler *s, poise_osim_scaled *out)
 {
     pz_pool *kept = &s->setup.input.kept;
     poise_placement *places = pz_pool_take(kept, (size_t)s->place_count, sizeof *places);
@@ -796,7 +796,7 @@ static poise_status make_scaled(scaler *s, poise_osim_scaled *out)
     options.body_scale_count = s->factor_count;
     const poise_osim_scaling *p = s->problem;
     status = status == POISE_OK ? poise_read(p->model, p->model_size, &options, s->allocator, &out->file, s->error) : status;
-    status = status == POISE_OK ? parse_places(s, out) : status;
+    status = status == POISE_OK ? scale_places(s, out) : status;
     size_t nq = status == POISE_OK ? (size_t)poise_model_info(out->file->model).nq : 0;
     out->q = pz_pool_take(&s->setup.input.kept, nq, sizeof *out->q);
     if (status == POISE_OK && !out->q) {

@@ -1482,7 +1482,7 @@ static poise_status bind_followers(osim *o)
     return POISE_OK;
 }
 
-static poise_status parse_parts(osim *o)
+static poise_status allocate_parts(osim *o)
 {
     size_t most = 8 * (size_t)o->joint_count + 1;
     pz_pool *pool = &o->input->pool;
@@ -1561,8 +1561,8 @@ static poise_status read_model(osim *o)
 {
     pz_named_frame *tools;
     int tool_count;
-    poise_status (*const steps[])(osim *) = {osim_collect, osim_joints,  osim_couplers,
-                                             parse_parts,  place_joints, bind_followers};
+    poise_status (*const steps[])(osim *) = {osim_collect,   osim_joints,  osim_couplers,
+                                             allocate_parts, place_joints, bind_followers};
     poise_status status = POISE_OK;
     for (size_t i = 0; status == POISE_OK && i < sizeof steps / sizeof *steps; ++i) {
         status = steps[i](o);

@@ -382,7 +382,7 @@ static bool lock(const poise_sensor_problem *p, const poise_allocator *allocator
 }
 
 // The frame's goals; how many sensors it has.
-static int parse_frame(follower *f, int frame)
+static int make_goals(follower *f, int frame)
 {
     const poise_orientations *o = f->problem->orientations;
     int count = 0;
@@ -400,7 +400,7 @@ static int parse_frame(follower *f, int frame)
 
 static poise_status solve_frame(follower *f, int frame, double *q, double *rms, poise_error *error)
 {
-    int count = parse_frame(f, frame);
+    int count = make_goals(f, frame);
     poise_status status = POISE_OK;
     poise_report report;
     double square = 0.0, total = 0.0;

@@ -814,7 +814,7 @@ static int find_repeated(parser *p, const pz_xml_node *node)
 
 // ---- Elements ------------------------------------------------------------------------------------------------------------
 
-static char *write_word(char **at, pz_word word)
+static char *copy_word(char **at, pz_word word)
 {
     char *start = memcpy(*at, word.text, word.length);
     start[word.length] = '\0';
@@ -835,9 +835,9 @@ static pz_xml_node *make_node(parser *p, pz_word name)
     }
     *node = (pz_xml_node){.attributes = (const char **)(void *)(node + 1), .file = p->text.file, .parent = p->open};
     char *at = (char *)(node->attributes + 2 * count + 1);
-    node->name = write_word(&at, name);
+    node->name = copy_word(&at, name);
     for (size_t i = 0; i < count; ++i) {
-        node->attributes[2 * i] = write_word(&at, p->attributes[i].name);
+        node->attributes[2 * i] = copy_word(&at, p->attributes[i].name);
         node->attributes[2 * i + 1] = at;
         at = decode(p, &p->attributes[i], at);
         *at++ = '\0';
