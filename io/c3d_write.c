@@ -3,7 +3,7 @@
 //
 // Warned of: labels that are cut or left out, residuals and rates that are rounded, frame numbers below 1, units without a
 // name, what was carried along and no longer belongs to the frames.
-// Refused: more than 65535 markers, and a rate that no single holds.
+// Refused: more than 65535 markers, a rate of 0, and what no single holds: too high a rate, coordinates that are too large.
 #include "base/text.h"
 #include "io/c3d.h"
 

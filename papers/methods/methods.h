@@ -15,7 +15,7 @@ extern const poise_method_engine pz_pseudo_inverse_engine, pz_damped_least_squar
     pz_selectively_damped_engine;                                                 // by residual rows
 extern const poise_method_engine pz_ccd_engine, pz_bwcd_engine, pz_fabrik_engine; // joint by joint
 
-// ---- Search along a direction within the limits (methods.c) ----------------------------------------------------------
+// ---- Search along a direction within the limits (methods.c) --------------------------------------------------------------
 //
 // What BFGS, LBFGS, CONJUGATE_GRADIENT, NEWTON and GRADIENT_DESCENT share.
 
