@@ -332,9 +332,9 @@ poise_status pz_bridge_hidden(const poise_model *model, const poise_clip *way, c
 // ---- Mending a track -----------------------------------------------------------------------------------------------------
 
 // Limbs that were hidden for a while in a recording that has been tracked frame by frame. Each frame in which a joint is
-// hidden (hidden.c) is solved once more, from a pose in which hidden joints are where a smooth way leads them (bridge.c),
-// and pulled to that pose as far as markers leave it open. Joints that these tell nothing of are then on that way, and
-// those they tell something of between.
+// hidden is solved once more, from a pose in which hidden joints are where a smooth way leads them, and pulled to that pose
+// as far as markers leave it open. Joints that these tell nothing of are then on that way, and those they tell something of
+// between.
 
 #define WORSE 1.1 // times the rms: a frame that gets worse keeps what its markers tell
 

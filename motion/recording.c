@@ -184,7 +184,7 @@ static poise_status add_named(const poise_recording_problem *problem, poise_reco
     return POISE_OK;
 }
 
-// Find where markers sit (recording_places.c).
+// Find where markers sit.
 static poise_status place_markers(const poise_recording_problem *problem, poise_recording_result *r, poise_error *error)
 {
     size_t room = (size_t)problem->placement_count + (size_t)r->markers->count;

@@ -31,7 +31,7 @@ typedef struct json_node {
     int count;                      // of elements or members
 } json_node;
 
-// ---- Making values (json_tree.c) -----------------------------------------------------------------------------------------
+// ---- Making values -------------------------------------------------------------------------------------------------------
 //
 // Without memory these return NULL, which every function here takes; what it is put into becomes NULL, or goes without it.
 
@@ -79,7 +79,7 @@ json_node *json_get(const json_node *object, const char *key); // NULL when ther
 // Parse all of the text; NULL, with `error` and the byte in *place, when it is not JSON.
 json_node *json_read(const void *text, size_t size, poise_error *error, size_t *place);
 
-// ---- Printing (json_output.c) --------------------------------------------------------------------------------------------
+// ---- Printing ------------------------------------------------------------------------------------------------------------
 
 typedef enum json_layout {
     JSON_TIGHT,   // one line without blanks

@@ -20,7 +20,7 @@ typedef struct aim_end {
     poise_vec3 axis;
 } aim_end;
 
-// By the name of a tool, body or joint that something moves; NULL: the best guess (aim_end.c).
+// By the name of a tool, body or joint that something moves; NULL: the best guess.
 // `axis` holds three numbers; NULL for the direction of the last segment: from the body's joint to the tip. False after one
 // line on standard error.
 bool aim_find_end(const poise_model *model, const char *name, const char *axis, aim_end *end);
