@@ -397,8 +397,7 @@ void pz_bwcd_posture(const poise_erik *erik, pz_chain_pose *pose)
     }
 }
 
-// On the candidate, within limits. They can hold the end where it is: a sweep that moves nothing will not be followed by one
-// that does.
+// On the candidate, within limits. `near`: angles to stay near, so that no twister takes half a turn but the end's.
 void pz_bwcd_solution(const poise_erik *erik, pz_chain_pose *pose, const double *near)
 {
     for (int i = 0; i < erik->options.max_sweeps; ++i) {
