@@ -88,7 +88,7 @@ const char *did_you_mean(const char *words, const char *text, char *hint, size_t
 
 // ---- A command of the tool -----------------------------------------------------------------------------------------------
 //
-// Each is one file <name>.c with one table like this, listed in commands/commands.c. Help, manual
+// Each is one file <name>.c with one table like this, listed in commands/help.c. Help, manual
 // pages and shell completion are made from the tables, so that they say what the program does.
 
 // Exit status. DONE: the job is done. MISSED: it ran, and a goal was not reached. BAD: wrong use or input; one line on

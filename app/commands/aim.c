@@ -1,4 +1,5 @@
-// poise aim and poise warp: hold a posture and face a point, or follow a motion and face one: pictures, words, then the commands.
+// poise aim and poise warp: hold a posture and face a point, or follow a motion and face one: pictures, words, then the
+// commands.
 #include "cli/json.h"
 #include "cli/latency.h"
 #include "cli/load.h"

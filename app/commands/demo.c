@@ -1,5 +1,4 @@
 // The jobs of `poise demo`.
-#include "track/track.h"
 #include <poise/expressive.h>
 
 #include "cli/files.h"
@@ -8,6 +7,7 @@
 #include "cli/load.h"
 #include "cli/terminal.h"
 #include "commands/commands.h"
+#include "track/track.h"
 
 #include <limits.h>
 #include <math.h>

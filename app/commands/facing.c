@@ -1,5 +1,5 @@
-// What the commands aim, warp and stream share: which end of a skeleton faces something, the posture that it is to hold, what
-// it faces, and the settings of the methods, in words.
+// What the commands aim, warp and stream share: which end of a skeleton faces something, the posture that it is to hold,
+// what it faces, and the settings of the methods, in words.
 //
 // Which end, where none is named: the tool, where there is one. Else the candidates are tools, bodies with the name of a
 // tool, hand or head, and, in a skeleton without tools, bodies that end a branch. Names decide: tools and end effectors come
@@ -880,7 +880,7 @@ poise_aim *aim_create(const poise_model *model, const char *name, aim_settings *
     poise_error error = {0};
     settings->aim.method = settings->method == AIM_EXPRESSIVE ? POISE_AIM_EXPRESSIVE : POISE_AIM_ERIK;
     settings->aim.chain = settings->method == AIM_TWO_TASK ? search_two_tasks : NULL;
-    settings->aim.user = &settings->two_task;
+    settings->aim.user = settings->method == AIM_TWO_TASK ? &settings->two_task : NULL;
     if (poise_aim_create(model, &settings->aim, NULL, &aim, &error) != POISE_OK) {
         const char *text = error.text[0] ? error.text : "no memory left";
         if (reason) {

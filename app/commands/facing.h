@@ -62,7 +62,7 @@ typedef struct aim_holds {
     int count, body[POISE_AIM_MOST_HELD];
 } aim_holds;
 
-// Of the option --hold: bodies by name, "none" for none. Without it, the root of a skeleton that moves freely in space.
+// Of the option --keep: bodies by name, "none" for none. Without it, the root of a skeleton that moves freely in space.
 bool aim_read_holds(const arguments *args, const poise_model *model, aim_holds *holds);
 
 // The goals of the holds, where the kinematics hold the posture; up to POISE_AIM_MOST_HELD. How many there are.
@@ -93,8 +93,8 @@ typedef struct aim_result {
     double seconds; // of CPU time that it took
 } aim_result;
 
-// `settings` must outlive it. NULL after one line on standard error, which begins with `name`, or, with `reason` (of
-// POISE_ERROR_TEXT_SIZE), after filling that instead.
+// With AIM_TWO_TASK `settings` must outlive it. NULL after one line on standard error, which begins with `name`, or, with
+// `reason` (of POISE_ERROR_TEXT_SIZE), after filling that instead.
 poise_aim *aim_create(const poise_model *model, const char *name, aim_settings *settings, char *reason);
 
 // As poise_aim_solve, with its time.

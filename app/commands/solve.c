@@ -290,7 +290,7 @@ static bool read_step(const arguments *args, double step[2])
     return works;
 }
 
-// --path: read it, solve its poses one after the other, print how it went. False after one line on standard error.
+// The file of --path, as rows of goals. False after one line on standard error.
 static bool solve_read_path(solve_job *job, const arguments *args)
 {
     solve_path *path = &job->path;
@@ -323,7 +323,6 @@ static bool solve_read_path(solve_job *job, const arguments *args)
     return works && path->count > 0;
 }
 
-// --path: read it, solve its poses one after the other, print how it went. False after one line on standard error.
 static void solve_release_path(solve_path *path)
 {
     for (int i = 0; i < path->count; ++i) {
@@ -478,7 +477,7 @@ static bool solve_goal_is_met(const solve_job *job, int goal)
     return poise_solver_goal_is_met(job->solver, goal);
 }
 
-// --path: read it, solve its poses one after the other, print how it went. False after one line on standard error.
+// The joint that has this degree of freedom.
 static poise_joint_info solve_joint_of_dof(const poise_model *model, int dof)
 {
     int k = 0;
@@ -533,7 +532,7 @@ static unsigned find_blockers(const solve_job *job, unsigned sought)
     return found;
 }
 
-// Which constraints keep a job that was not reached from its goals; what is said of them.
+// Which constraints keep a job that was not reached from its goals.
 static void solve_find_blockers(solve_job *job)
 {
     if (job->reached || job->options.method != POISE_METHOD_AUTO) {
@@ -618,7 +617,7 @@ static bool *find_movers(const solve_job *job)
     return moves;
 }
 
-// Which constraints keep a job that was not reached from its goals; what is said of them.
+// Joints at a limit that move a missed goal.
 static void solve_add_limits(const solve_job *job, FILE *stream)
 {
     enum { SHOWN = 6 };
@@ -634,7 +633,7 @@ static void solve_add_limits(const solve_job *job, FILE *stream)
     free(moves);
 }
 
-// Which constraints keep a job that was not reached from its goals; what is said of them.
+// What is said of the constraints that keep the job from its goals.
 static void solve_add_blockers(const solve_job *job, FILE *stream)
 {
     if (!job->blockers_sought) {
@@ -654,7 +653,7 @@ static void solve_add_blockers(const solve_job *job, FILE *stream)
 
 // ---- Soft goals ----------------------------------------------------------------------------------------------------------
 
-// Which constraints keep a job that was not reached from its goals; what is said of them.
+// Do soft goals keep the others from being met?
 static void solve_add_pull(const solve_job *job, FILE *stream)
 {
     int count = 0;
@@ -677,7 +676,6 @@ static void solve_add_pull(const solve_job *job, FILE *stream)
 
 // ---- For machines --------------------------------------------------------------------------------------------------------
 
-// Which constraints keep a job that was not reached from its goals; what is said of them.
 static json_node *solve_blockers_as_json(const solve_job *job)
 {
     json_node *list = json_new(JSON_ARRAY);
@@ -787,7 +785,7 @@ static void print_balance(const solve_job *job)
            job->length_unit, room >= 0 ? "inside" : "outside");
 }
 
-// What is said about shapes and loops; what was not checked of them.
+// What is said about shapes, balance and loops.
 static void solve_print_shapes(const solve_job *job)
 {
     if (job->avoided.has_shapes) {
@@ -808,7 +806,7 @@ static app_exit solve_exit(const solve_job *job)
                                                                                                             : APP_MISSED;
 }
 
-// What is said about shapes and loops; what was not checked of them.
+// What was not checked of the shapes, and why.
 static void solve_print_unchecked(const solve_job *job)
 {
     if (avoid_checks_all(&job->avoided)) {
@@ -910,7 +908,6 @@ static json_node *close_as_json(const solve_job *job)
     return made;
 }
 
-// What is said about shapes and loops; what was not checked of them.
 static json_node *solve_shapes_as_json(const solve_job *job)
 {
     char a[128] = "", b[128] = "";
@@ -935,14 +932,12 @@ static json_node *solve_shapes_as_json(const solve_job *job)
     return o;
 }
 
-// What is said about shapes and loops; what was not checked of them.
 static json_node *solve_balance_as_json(const solve_job *job)
 {
     double room = poise_solver_constraint_room(job->solver, job->avoided.first_loop - 1, NULL);
     return json_make("{s:b, s:o}", "holds", room >= 0, "room", json_from_number(room));
 }
 
-// What is said about shapes and loops; what was not checked of them.
 static json_node *solve_loops_as_json(const solve_job *job)
 {
     json_node *list = json_new(JSON_ARRAY);
@@ -1475,7 +1470,6 @@ static void print_missed(const solve_job *job)
     }
 }
 
-// --path: read it, solve its poses one after the other, print how it went. False after one line on standard error.
 static void solve_print_path(const solve_job *job)
 {
     const solve_path *path = &job->path;
@@ -1504,7 +1498,6 @@ static void solve_print_path(const solve_job *job)
     solve_print_unchecked(job);
 }
 
-// --path: read it, solve its poses one after the other, print how it went. False after one line on standard error.
 static app_exit solve_print_path_machine(const solve_job *job)
 {
     const solve_path *path = &job->path;
@@ -1694,9 +1687,10 @@ static bool look_nearer(solve_job *job, double *q)
     return works;
 }
 
+// One solve of the job's goals. False after one line on standard error.
+//
 // First from the start alone: an answer near it is worth more than a soft goal (goal_is_soft) met a little better. Other
 // starts are for goals that are missed; their answer is taken where it is closer.
-// One solve of the job's goals from its start. False after one line on standard error.
 static bool solve_run(solve_job *job)
 {
     if (!try(job, 0, job->q, &job->solver, &job->report)) {
@@ -1793,7 +1787,7 @@ static bool judge_path(solve_job *job)
     return true;
 }
 
-// --path: read it, solve its poses one after the other, print how it went. False after one line on standard error.
+// Solve the poses of --path one after the other, and judge the path. False after one line on standard error.
 static bool solve_follow_path(solve_job *job)
 {
     solve_path *path = &job->path;

@@ -330,8 +330,8 @@ static int list_goals(const stream_task *task, const change *c, poise_goal *goal
     return count;
 }
 
-// Refuse a goal with a number that is too large, by the member that has it: the goals are those of aim, position and goals, in
-// this order (list_goals).
+// Refuse a goal with a number that is too large, by the member that has it: the goals are those of aim, position and goals,
+// in this order (list_goals).
 static bool is_in_range(const stream_task *task, const change *c, const poise_goal *goals, int i, char *wrong)
 {
     bool has_aim = c->aim ? c->has_aim : task->has_aim, has_position = c->position ? c->has_position : task->has_position;
