@@ -8,8 +8,8 @@
 // middle of the straight line, and the joints follow it there from the middle of their way. Each half is looked at in the
 // same way, and has half the s. Along one answer the steps become small; between two, one half keeps the leap.
 //
-// Where the time of a step is known, its speed is judged as well, against the joint's limit. Poses that were missed, and shapes
-// that were not watched, are counted by whoever solved.
+// Where the time of a step is known, its speed is judged as well, against the joint's limit. Poses that were missed, and
+// shapes that were not watched, are counted by whoever solved.
 #include <poise/verdict.h>
 
 #include "base/arena.h"

@@ -1,4 +1,5 @@
-// A person in a recording or a skeleton, by names alone: where each marker sits, which way up, how tall, and how sure that is.
+// A person in a recording or a skeleton, by names alone: where each marker sits, which way up, how tall, and how sure that
+// is.
 //
 // The table says where markers of usual names sit on a person. Its lines:
 //
@@ -951,7 +952,7 @@ poise_status poise_model_figure(const poise_model *model, poise_figure *figure, 
 #define AT_END   0.93   // of a bone: there it turns against the next one
 #define SHARE    0.5    // of its deviation in the table: what a place is off by (uncertainty.c)
 #define PARTED   0.03   // of a bone's length: what it deviates by from those of a person of this size
-#define LEAST    0.08   // of the stature: shorter distances do not
+#define LEAST    0.08   // of the stature: shorter distances tell no size
 #define PARTS_OF 1000.0 // of the stature: a unit of the table
 
 // A marker that was placed.
@@ -1108,9 +1109,10 @@ static bool tells_size(const placing *p, const placed *a, const placed *b)
             pz_marker_table_stiff(&p->table, label[b->marker], label[a->marker]));
 }
 
-// How sure the size is. It is a mean of ratios, r = |x_a - x_b|/d, whose weights are w/sum w, so that a place that is off by e
-// moves it by pull . e. Who attaches markers does the same on both sides: twins are off alike. Each bone has its own share of
-// what people's proportions deviate by. Where the ratios disagree by more than that explains, they are all off by as much more.
+// How sure the size is. It is a mean of ratios, r = |x_a - x_b|/d, whose weights are w/sum w, so that a place that is off
+// by e moves it by pull . e. Who attaches markers does the same on both sides: twins are off alike. Each bone has its own
+// share of what people's proportions deviate by. Where the ratios disagree by more than that explains, they are all off by
+// as much more.
 //
 //   Var s = (sum (|pull_a| + |pull_twin|)^2 v_a + sum (share of a bone)^2 PARTED^2) max(1, chi^2)
 static double size_deviation(const placing *p, double misfit)

@@ -738,7 +738,7 @@ static void add_distance(measuring *m, int frame, int i, double d)
     m->count += 1;
 }
 
-// A take may begin_measuring and end with nobody in view: with fewer markers than a frame needs. A take without any other frame does
+// A take may begin and end with nobody in view: with fewer markers than a frame needs. A take without any other frame does
 // not.
 static void find_ends(measuring *m, int count)
 {

@@ -18,16 +18,18 @@
 //
 //   Var a = g^T (sum J_i^T J_i / (n^2 + s_i^2) + W)^-1 g
 //
-// A skeleton whose size is off by ds, of a person whose markers tell it to a deviation d alone (places.c), has all of its frames
-// bent: markers stay where they are while bones grow by ds, x_i - root, and dq = -H^-1 sum w J_i^T (x_i - root) ds. So
+// A skeleton whose size is off by ds, of a person whose markers tell it to a deviation d alone (places.c), has all of its
+// frames bent: markers stay where they are while bones grow by ds, x_i - root, and dq = -H^-1 sum w J_i^T (x_i - root) ds.
+// So
 //
 //   Var a += (g . dq/ds)^2 d^2
 //
-// s_i is a share of what anatomy leaves open: half of it, or as much as the markers of the recording are off from their usual
-// places, all together or this one. Markers of one body are off alike in part: k of them tell the mean of what they are off by
-// as if each had s_i^2 (1 + ALIKE (k - 1)). Of places that were given nothing is known beforehand, but one that is wrong shows in what
-// the markers of its body and of the next ones miss on average, as a vector of the body. Of 200 people with places off by 0.4
-// of what anatomy leaves open, two deviations are exceeded by one angle in fifty (test/motion/test_broken_recordings.c).
+// s_i is a share of what anatomy leaves open: half of it, or as much as the markers of the recording are off from their
+// usual places, all together or this one. Markers of one body are off alike in part: k of them tell the mean of what they
+// are off by as if each had s_i^2 (1 + ALIKE (k - 1)). Of places that were given nothing is known beforehand, but one that
+// is wrong shows in what the markers of its body and of the next ones miss on average, as a vector of the body. Of 200
+// people with places off by 0.4 of what anatomy leaves open, two deviations are exceeded by one angle in fifty
+// (test/motion/test_broken_recordings.c).
 //
 // n comes from what the markers miss by: n^2 = sum w r^2/(3 markers - degrees of freedom that they determine), over all
 // frames.
@@ -326,8 +328,8 @@ static double change_by_size(const measuring *m, const double *gradient)
     return m->doubt ? m->doubt->size * sum : 0.0;
 }
 
-// Variances of the angles of one frame, in units of n^2 unless places are in doubt, into `row`; infinite where markers tell nothing, and throughout where
-// the frame was held.
+// Variances of the angles of one frame, in units of n^2 unless places are in doubt, into `row`; infinite where markers tell
+// nothing, and throughout where the frame was held.
 static poise_status measure_angles(measuring *m, pz_clinic *clinic, int frame, bool of_turns, double *row)
 {
     int n = poise_model_info(m->problem->model).nv;

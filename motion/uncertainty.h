@@ -25,8 +25,8 @@ poise_status pz_angle_deviations(const poise_track_problem *problem, const poise
 
 enum { PZ_CENTRES = 12 }; // joint centres of a person
 
-// The same of joint centres (poise_joint_centres): length units, of the three coordinates together; infinite where markers tell
-// nothing.
+// The same of joint centres (poise_joint_centres): length units, of the three coordinates together; infinite where markers
+// tell nothing.
 poise_status pz_centre_deviations(const poise_track_problem *problem, const poise_clip *clip,
                                   const poise_track_frame *frames, int every, const poise_placement *centres, int count,
                                   const pz_doubt *doubt, const poise_allocator *allocator, double *deviation,

@@ -106,7 +106,8 @@ static const struct {
     [POISE_FINDING_MIRRORED] = {"in ~ % of the frames the markers are the mirror image of a person: an axis is negated, or "
                                 "two are exchanged",
                                 100, 0},
-    // None in 60 recordings, sprints and drop jumps among them, up to 19 % in a cartwheel that we made; ten times the rate: 40 %.
+    // None in 60 recordings, sprints and drop jumps among them, up to 19 % in a cartwheel that we made; ten times the rate:
+    // 40 %.
     [POISE_FINDING_FALLING] = {"hips fall at more than twice the acceleration of gravity in ~ % of the frames: is the rate "
                                "right?",
                                100, 0},
@@ -117,7 +118,8 @@ static const struct {
         {"distances that should stay the same change with their direction: one axis is stretched by ~ % "
          "against another",
          100, 1},
-    // 98 recordings without leaps and throws: 0.012 at most but for two that drift; 24 of baseball 0.019, which are at limits.
+    // 98 recordings without leaps and throws: 0.012 at most but for two that drift; 24 of baseball 0.019, which are at
+    // limits.
     [POISE_FINDING_DRIFTED] =
         {"@ sits elsewhere in one part of the recording than in another, by ~ % of the stature: it, or "
          "markers of the next body, have slipped",
@@ -156,9 +158,9 @@ static const struct {
          "spot, perhaps",
          100, 0},
     [POISE_FINDING_ASIDE] = {"@ points more than 45 degrees away from what it follows in ~ % of the frames", 100, 0},
-    [POISE_FINDING_LEAPT] =
-        {// 7 degrees, CppFlow's bound; 30
-         "@ leaps by ~ degrees from pose < to >, which following the tool does not take", 57.29577951308232, 1},
+    // 7 degrees is CppFlow's bound.
+    [POISE_FINDING_LEAPT] = {"@ leaps by ~ degrees from pose < to >, which following the tool does not take",
+                             57.29577951308232, 1},
     [POISE_FINDING_SLID] = {"@ leaps by ~ m from pose < to >, which following the tool does not take", 1, 2},
     // Retargets of 21 clips onto G1, T1 and H1 judged by MuJoCo: those that pass for sound have an overlap of 5 mm in no frame,
     // or in single ones; the others in 5 to 90 % of the frames.
@@ -339,9 +341,9 @@ static double distance_times(poise_finding_kind kind)
     return is_depth ? 1000.0 : is_speed ? 1.0 : 100.0;
 }
 
-// The sentence. What is not checked has three: shapes that were not read, bodies (named by `other`) that have none, and what
-// is not watched on a tool path, where nobody is named. There, poses are missed, not pins. Two has an
-// upward axis that is not said: x by the figure, and any (the name) that the figure does not tell.
+// The sentence. UNCHECKED has three: shapes that were not read, bodies (named by `other`) that have none, and what is not
+// watched on a tool path, where nothing is named. UNMET has two: of pins, and of the poses of a path (named by `other`).
+// LYING has two: x by the figure, and any axis (the name) that the figure does not tell.
 static const char *text_of(const poise_finding *finding)
 {
     bool is_bare = finding->kind == POISE_FINDING_UNCHECKED && finding->other;

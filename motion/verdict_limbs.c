@@ -147,8 +147,9 @@ poise_status pz_weigh_lost(const poise_verdict_problem *problem, const double *d
 // clavicle does not count: the shoulder takes up what it lacks, and the angles of the two to the trunk are what is read.
 //
 // A limit that is just touched changes nothing. Some of the frames at a limit are solved again with limits and without, and
-// the time counts by the share of them in which an angle is elsewhere: more than 5 degrees, of those that are not left empty.
-// Of 44 baseball players, on whose feet heel and toe alone are marked, most reach the end of inversion so, which nobody reads.
+// the time counts by the share of them in which an angle is elsewhere: more than 5 degrees, of those that are not left
+// empty. Of 44 baseball players, on whose feet heel and toe alone are marked, most reach the end of inversion so, which
+// nobody reads.
 
 #define HAIR      1e-6 // of the range: at the limit
 #define TRIED     12   // frames of a joint that are solved without limits

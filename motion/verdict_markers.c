@@ -35,7 +35,8 @@
 //
 //   d(f) = m + sum c_k turn_k(f) + p(part of f)        c_k and p held to 0 by what is common, least squares
 //
-// and the turns' share is taken off, up to 3 cm: the ankle of a batter who ends on one leg is nearer the knee than at the beginning.
+// and the turns' share is taken off, up to 3 cm: the ankle of a batter who ends on one leg is nearer the knee than at the
+// beginning.
 
 #define LOOKS    400   // frames, at most
 #define LEAST    0.05  // of the stature: pairs that are nearer do not count
@@ -219,8 +220,8 @@ static void take_off_posture(pair_history *d)
 }
 
 // Where a marker sits on its body in one part of the take, against another: what it misses its place by, as a vector of the
-// body, without what posture explains. A plate or a cuff that drifts takes its body with it, and the markers of the next bodies
-// miss their places; distances on one body stay.
+// body, without what posture explains. A plate or a cuff that drifts takes its body with it, and the markers of the next
+// bodies miss their places; distances on one body stay.
 static void look_for_drift(rigid *r, int i, pz_findings *found)
 {
     const poise_placement *p = &r->problem->track->placements[i];

@@ -4,11 +4,11 @@
 //
 //   p_to = ground_to + A s (p_from - ground_from) + (h_to - s h_from) up
 //
-// and feet, each in its size from its own hip, are moved apart by +/- 1/2 (b_to - s b_from) l(t): b how far apart the joints
-// of the thighs are at rest, l(t) the actor's left, while a foot rests the mean of it. Robots have wide hips; with the actor's
-// narrow steps their feet would overlap. s is the ratio of the legs, h the height of an ankle above the sole. The source's
-// ground lies h_from below the lowest place of its ankles. What bodies turn by is in actor.c, how feet are planted in feet.c,
-// what the outcome says in retarget_verdict.c.
+// and feet, each in its size from its own hip, are moved apart by +/- 1/2 (b_to - s b_from) l(t): b how far apart the
+// joints of the thighs are at rest, l(t) the actor's left, while a foot rests the mean of it. Robots have wide hips; with
+// the actor's narrow steps their feet would overlap. s is the ratio of the legs, h the height of an ankle above the sole.
+// The source's ground lies h_from below the lowest place of its ankles. What bodies turn by is in actor.c, how feet are
+// planted in feet.c, what the outcome says in retarget_verdict.c.
 //
 // A sole that is held in a place is held firmly: where the hip cannot turn the foot out as far as the actor's, or the leg is
 // too short for the step, the hips go elsewhere and the trunk turns. Then the clip is solved with loose feet, which shows
@@ -36,8 +36,7 @@ enum { LEAST_BODIES = 3 };
 #define FAR_HIPS 0.06 // of the leg: hips that are farther off their path, mean over the frames, say that legs do not reach
 #define LET_GO   0.1  // seconds before and after a strained frame, in which no foot is planted
 
-#define ON_ITS_SIDE                                                                                                         \
-    0.3 // sine of the angle between the pelvis' left and the vertical: below it, left is not along the ground
+#define ON_ITS_SIDE 0.3 // of a unit vector: where less of the pelvis' left is along the ground, the pelvis lies on its side
 
 #define NEAR_CONTACT 0.2 // seconds: farther away a contact changes nothing
 
@@ -296,8 +295,8 @@ static void measure_yaw(const poise_vec3 *left, vec3 up, int frames, double *yaw
     }
 }
 
-// Where a foot is moved apart turns with the pelvis, but not while the foot rests, when it would slide: there it is the mean.
-// By what the ends of two rests differ from the pelvis, what lies between them differs evenly.
+// Where a foot is moved apart turns with the pelvis, but not while the foot rests, when it would slide: there it is the
+// mean. By what the ends of two rests differ from the pelvis, what lies between them differs evenly.
 static void hold_yaw(const unsigned char *rests, int frames, const double *pelvis, double *yaw)
 {
     int last = -1; // frame at which the last rest ended
