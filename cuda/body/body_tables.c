@@ -50,7 +50,7 @@ static double weight_of(const poise_goal *goal, int dof)
     return goal->q_weights ? goal->q_weights[dof] : 1.0;
 }
 
-// Two pulls on one quaternion are not one pull (body_pull.h).
+// Two pulls on one quaternion are not one pull (body_pass.h).
 static bool pull_on_one_quaternion(const poise_model *model, const poise_goal *a, const poise_goal *b)
 {
     bool both = false;

@@ -97,7 +97,7 @@ template <typename number> __device__ static body_task with_shared_tables(const 
 
 #ifdef BODY_TEAM
 
-// Teams on the device (body/body_team.h): blocks of one warp, tables and state in shared memory. Where there are many
+// Teams on the device (body_state.h): blocks of one warp, tables and state in shared memory. Where there are many
 // problems a warp has four teams, which keep in step as far as they can; where there are few, one, which nothing holds up,
 // or two.
 
@@ -159,7 +159,7 @@ static team_share share_out(long long items, const body_teams *teams)
 
 #ifndef BODY_DOUBLE
 
-// The beginnings and ends of runs on the device, whoever works on them (body/body_team.h).
+// The beginnings and ends of runs on the device, whoever works on them (body_state.h).
 
 // How many problems a launch has runs of.
 __device__ static unsigned problems_of(const pz_cuda_tree_batch *batch, const body_work *work, const body_runs *runs)
@@ -224,7 +224,7 @@ PZ_INLINE void end_run(const body_task *t, const body_work *work, const float *m
 
 #ifdef BODY_DOUBLE
 
-// The frames that the finish takes on the device, whoever works on them (body/body_team.h): problems on their own, or clips,
+// The frames that the finish takes on the device, whoever works on them (body_state.h): problems on their own, or clips,
 // frame after frame.
 
 // Where a worker is.
