@@ -217,7 +217,7 @@ export class MotionFilter extends Handle {
             return model.joints.map((_, i) => {
                 const at = list + i * layoutOf('poise_filter_joint').size;
                 const mode = filterModes[module.data.getInt32(memberAt('poise_filter_joint', at, 'mode'), true)]!;
-                const lengthUnit = module.data.getFloat64(memberAt('poise_filter_joint', at, 'length_unit'), true);
+                const lengthUnit = module.data.getFloat64(memberAt('poise_filter_joint', at, 'lengthUnit'), true);
                 return { mode, lengthUnit };
             });
         });
