@@ -361,14 +361,13 @@ static PyObject *filter_new(PyTypeObject *type, PyObject *arguments, PyObject *k
 {
     poise_filter_joint joint = poise_filter_joint_default();
     model_object *model;
-    PyObject *left = take_model(arguments, keywords, &model, NULL, NULL), *root = NULL;
+    PyObject *left = take_model(arguments, keywords, &model, NULL, NULL);
+    PyObject *root = left ? PyDict_GetItemString(left, "root") : NULL;
     worker_object *w = NULL;
     poise_error error;
-    bool filters_root = !left || !(root = PyDict_GetItemString(left, "root")) || PyObject_IsTrue(root) != 0;
-    if (root) {
-        PyDict_DelItemString(left, "root");
-    }
-    if (left && options_set(&joint, &filter_joint_table, "Filter", left)) {
+    int filters_root = root ? PyObject_IsTrue(root) : 1; // -1: it has no truth, and there is an exception
+    bool ok = left && filters_root >= 0 && (!root || PyDict_DelItemString(left, "root") == 0);
+    if (ok && options_set(&joint, &filter_joint_table, "Filter", left)) {
         poise_filter_joint *all = PyMem_Malloc((size_t)model->info.joints * sizeof *all + 1);
         if (all) {
             poise_filter_joints(model->model, 0, all);
