@@ -1017,13 +1017,13 @@ static void return_to(const pz_arm_run *earlier, pz_arm_run *run)
     run->best = now.best;
 }
 
-pz_arm_end pz_arm_find_closest(pz_arm_call *call, bool only_near, pz_arm_minimise arm_minimise, void *context)
+pz_arm_end pz_arm_find_closest(pz_arm_call *call, bool only_near, pz_arm_minimise minimise, void *context)
 {
     pz_arm_end end, best_end;
-    double best = arm_minimise(context, call, call->q_start, &best_end);
+    double best = minimise(context, call, call->q_start, &best_end);
     pz_arm_run closest = call->run;
     for (int k = 0; k < call->end_count && !only_near && best_end != PZ_ARM_MET; ++k) {
-        double cost = arm_minimise(context, call, call->ends[k].q, &end);
+        double cost = minimise(context, call, call->ends[k].q, &end);
         if (end == PZ_ARM_MET || cost < best) {
             best = cost;
             best_end = end;
