@@ -342,7 +342,7 @@ def main(arguments):
         return 2
     for path, text in made.items():
         if not path.exists() or path.read_text() != text:
-            path.write_text(text, newline='\n')
+            path.write_bytes(text.encode())  # with these line ends everywhere
     return 0
 
 

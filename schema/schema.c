@@ -1,5 +1,5 @@
 // Made from the headers by schema/generate.py; not to be edited.
-// hash of the headers: 137f55b5dd4690822591b9cd48bc9e01c182b306417e8731b1d61807d690298d
+// hash of the headers: a397afd77404b3af7e3f433a0b522f0167a0a2ccd94ee96644ddbc366cc0720d
 
 // clang-format off
 #include "schema/schema.h"
