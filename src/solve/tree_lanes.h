@@ -117,9 +117,9 @@ extern const pz_tree_kernels pz_tree_kernels_2, pz_tree_kernels_4, pz_tree_kerne
 // ---- Kernels -------------------------------------------------------------------------------------------------------------
 //
 // A point and its derivatives by the forward sweep (kin/forward_kernel.h) and the sums of the goals (goal/sum_kernel.h), and
-// the damped Newton step by the texts that the step for one problem is made of (step_kernel.h,
-// solve/step_kernel.h). What is here for lanes alone: where numbers are kept, and forces made as the sweep goes, since an
-// array of them would not fit into the cache of eight problems.
+// the damped Newton step by the text that the step for one problem is made of (solve/step_kernel.h). What is here for lanes
+// alone: where numbers are kept, and forces made as the sweep goes, since an array of them would not fit into the cache of
+// eight problems.
 
 #define LANE_REALS(array) ((real *)t->array)
 #define LANE_MASKS(array) ((real_mask *)t->array)
