@@ -13,7 +13,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 jobs=${JOBS:-$(nproc)}
-libraries="src motion io"
+libraries="schema src motion io"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

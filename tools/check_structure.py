@@ -75,6 +75,7 @@ LIBRARIES = {
     "io": ["src/base", "src/num"],
     "papers/methods": ["src/base", "src/num"],
     "papers/erik": ["src/base", "src/num"],
+    "schema": [],
 }
 
 # Folders beside src/ know the library by its public headers, and each other, or parts of each other, as named here.
@@ -294,7 +295,7 @@ def faults_of_includes(path):
 
 def includes(_):
     """each source includes the headers it uses and uses the ones it includes; none twice"""
-    folders = ["src", "motion", "io", "app", "web", "scenes", "papers", "samples", "bench", "test", "fuzz", "cuda", "mpi", "python"]
+    folders = ["schema", "src", "motion", "io", "app", "web", "scenes", "papers", "samples", "bench", "test", "fuzz", "cuda", "mpi", "python"]
     paths = list(files(folders, (".c", ".h"), ["libc", "install"]))
     return f"{len(paths)} files", [f"{path}: {fault}" for path in paths for fault in faults_of_includes(path)]
 
@@ -304,7 +305,7 @@ def includes(_):
 def headers(_):
     """every public header compiles alone and twice in a row, as C11 and C++17; every private one alone, as C17"""
     public = [path[len("include/"):] for path in files(["include/poise"], ".h")]
-    private = [path.removeprefix("src/") for path in files(["src", "motion", "io"], ".h")]
+    private = [path.removeprefix("src/") for path in files(["schema", "src", "motion", "io"], ".h")]
     tries = []
     compilers = [name for name in ("gcc", "g++", "clang", "clang++") if shutil.which(name)]
     for compiler in compilers:
