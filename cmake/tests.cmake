@@ -34,7 +34,7 @@ macro(poise_need prefix module package)
 endmacro()
 
 if(NOT Python3_FOUND)
-    poise_leave_out("needs Python; Debian: python3" app trig so3 structure_sources structure_symbols structure_walk structure_results bench)
+    poise_leave_out("needs Python; Debian: python3" app trig so3 structure_sources structure_symbols structure_walk structure_results schema bench)
 endif()
 
 add_subdirectory(test)
