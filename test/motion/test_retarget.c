@@ -279,8 +279,9 @@ TEST(legs_that_do_not_reach_plan_alike_at_every_size)
     }
 }
 
-// A robot on hinges, its hips so far from the middle, whose legs do not come together: they roll outwards, by at least `out`, and its ankles by at most
-// `ankle`. Its soles are boxes, whose mass is below the ankle and a little behind it: that does not say where toes are.
+// A robot on hinges, its hips that far from the middle, whose legs do not come together: hips roll outwards by at least `out`,
+// ankles by at most `ankle`. Its soles are boxes, whose mass is below the ankle and a little behind it: that does not say where
+// toes are.
 static poise_model *wide_robot(double hips, double out, double ankle, poise_shape soles[2])
 {
     const struct {
