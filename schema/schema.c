@@ -1,5 +1,5 @@
 // Made from the headers by schema/generate.py; not to be edited.
-// hash of the headers: a397afd77404b3af7e3f433a0b522f0167a0a2ccd94ee96644ddbc366cc0720d
+// hash of the headers: 5406d3adefbb976a8d99e1ff93256bd3d5db91f1bbf8b28476d6c6d954cbe340
 
 // clang-format off
 #include "schema/schema.h"

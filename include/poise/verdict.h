@@ -169,8 +169,8 @@ typedef enum poise_finding_kind {
     POISE_FINDING_SELF,      // 0.02: robots: share of frames in which two bodies overlap by more than 5 mm (hull.h)
     POISE_FINDING_PIERCED,   // 0.02, 0.1: the same by more than 20 mm
     POISE_FINDING_FLOOR,     // 0.02: retargeting: share of frames in which a body is more than 5 mm below the ground
-    POISE_FINDING_UNCHECKED, // 0: collision shapes of the model were not read, or bodies of a robot have none, so that
-                             // overlaps are not known: how many
+    POISE_FINDING_UNCHECKED, // 0: collision shapes of the model were not read, or bodies of a robot have none, or a tool path
+                             // does not watch them, so that overlaps are not known: how many
     POISE_FINDING_FAST,      // 1: retargeting, edits, tool paths: a joint is faster than its limit, or than 20 rad/s: how
                              // many times
     POISE_FINDING_ABRUPT,    // 0.02: retargeting: share of frames in which a joint accelerates by more than 1000 rad/s^2
@@ -188,7 +188,8 @@ typedef enum poise_finding_kind {
                               // radians
     POISE_FINDING_AFLOAT,     // 0.05: poses: the lowest sole is above the ground that the figure stands on at rest: height
                               // relative to leg length
-    POISE_FINDING_UNMET,      // 0: edits: a pin is out of reach: share of the frames in which it should hold
+    POISE_FINDING_UNMET,      // 0: edits: a pin is out of reach: share of the frames in which it should hold; tool paths:
+                              // share of the poses that were missed
     POISE_FINDING_JOLTED,     // 0: edits: a joint snaps, or a foot jolts, and did not before: value 1
     POISE_FINDING_COLLAR,     // 0.5: edits: a clavicle is turned against the chest, compared with the motion as it was:
                               // radians
