@@ -5,7 +5,7 @@
 //   p_to = ground_to + A s (p_from - ground_from) + (h_to - s h_from) up
 //
 // and feet, each in its size from its own hip, are moved apart by +/- 1/2 (b_to - s b_from) l(t): b how far apart the
-// joints of the thighs are at rest, l(t) the actor's left, while a foot rests the mean of it. Robots have wide hips; with
+// joints of the thighs are at rest, l(t) the actor's left, while a foot rests as it landed. Robots have wide hips; with
 // the actor's narrow steps their feet would overlap. s is the ratio of the legs, h the height of an ankle above the sole.
 // The source's ground lies h_from below the lowest place of its ankles. What bodies turn by is in actor.c, how feet are
 // planted in feet.c, what the outcome says in retarget_verdict.c.
@@ -295,32 +295,20 @@ static void measure_yaw(const poise_vec3 *left, vec3 up, int frames, double *yaw
     }
 }
 
-// Where a foot is moved apart turns with the pelvis, but not while the foot rests, when it would slide: there it is the
-// mean. By what the ends of two rests differ from the pelvis, what lies between them differs evenly.
+// Where a foot is moved apart turns with the pelvis, but not while the foot rests, when it would slide: there it is as it landed.
+// What it is behind the pelvis when it leaves fades evenly until it lands again.
 static void hold_yaw(const unsigned char *rests, int frames, const double *pelvis, double *yaw)
 {
-    int last = -1; // frame at which the last rest ended
+    double behind = 0.0;
     for (int first = 0, end; first < frames; first = end) {
-        double sum = 0.0;
-        for (end = first; end < frames && !rests[end] == !rests[first]; ++end) {
-            sum += pelvis[end];
-            yaw[end] = pelvis[end];
-        }
-        if (!rests[first]) {
-            continue;
-        }
-        double mean = sum / (end - first), before = mean - pelvis[first];
-        double after = last >= 0 ? yaw[last] - pelvis[last] : before;
-        for (int f = last + 1; f < first; ++f) {
-            yaw[f] += after + (before - after) * (f - last) / (first - last);
+        end = first;
+        while (end < frames && !rests[end] == !rests[first]) {
+            ++end;
         }
         for (int f = first; f < end; ++f) {
-            yaw[f] = mean;
+            yaw[f] = rests[first] ? pelvis[first] : pelvis[f] - behind * (end - f) / (end - first + 1);
         }
-        last = end - 1;
-    }
-    for (int f = last + 1; f < frames && last >= 0; ++f) {
-        yaw[f] += yaw[last] - pelvis[last];
+        behind = rests[first] ? pelvis[end - 1] - pelvis[first] : 0.0;
     }
 }
 

@@ -219,7 +219,7 @@ for (const [to, wanted] of [[([x, y, z]) => [x, y, z - 0.1], 'good'], [([x, y, z
     await page.keyboard.press('i');
     await page.getByLabel('Time', { exact: true }).fill('2');
     await probe(page, 'moveGoal', 0, to(position));
-    assert.match(await page.locator('.status').textContent(), / · this frame alone: the motion is judged when it is saved$/);
+    await until(page, () => / · this frame alone: the motion is judged when it is saved$/.test(document.querySelector('.status').textContent));
     await page.locator('canvas.stage').focus();
     await Promise.all([page.waitForEvent('download'), page.keyboard.press('s')]);
     await said(page, wanted === 'good' ? /and rest\. They are met to/ : /and rest\. The result is wrong:\n[^]* leaps by \d+\.\d degrees from frame \d+ to \d+/);
