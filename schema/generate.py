@@ -276,7 +276,9 @@ def python_members(schema, name, path=''):
     """Numbers, flags, names and texts of a struct and of those within it that Python shows beside the others: (path, kind, member).
     How long an array is goes with the array."""
     struct, out, late = schema.structs[name], [], []
-    lengths = {member.length for member in struct.members} | {m.name for m in struct.members if m.name.endswith('_count')}
+    has_arrays = any(m.pointers or m.array for m in struct.members)
+    counts = {m.name for m in struct.members if has_arrays and m.name.endswith('_count')}
+    lengths = {member.length for member in struct.members} | counts
     for member in struct.members:
         if is_group(schema, member):
             out += python_members(schema, member.type, f'{path}{member.name}.')

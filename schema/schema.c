@@ -1,5 +1,5 @@
 // Made from the headers by schema/generate.py; not to be edited.
-// hash of the headers: 5406d3adefbb976a8d99e1ff93256bd3d5db91f1bbf8b28476d6c6d954cbe340
+// hash of the headers: 49ea35ad01909dd7f829eb345ba2bb70188bb77bf514a74b18345549703a747b
 
 // clang-format off
 #include "schema/schema.h"
