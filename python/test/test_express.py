@@ -69,3 +69,5 @@ def test_a_root_that_moves_freely_may_be_let_through():
     model = poise.scene("humanoid")
     assert not np.isfinite(poise.Filter(model, root=False).limits()[0][:6]).any()
     assert np.isfinite(poise.Filter(model).limits()[0]).all()
+    with pytest.raises(ValueError, match="ambiguous"):
+        poise.Filter(model, root=np.zeros(2))
