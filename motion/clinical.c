@@ -23,7 +23,6 @@
 #include "base/arena.h"
 #include "base/error.h"
 
-#define PI      3.14159265358979323846
 #define DEGREES 57.29577951308232
 
 #define MOST_OF_A_JOINT 270.0 // degrees

@@ -319,7 +319,7 @@ const char *poise_marker_sets(int section)
 
 #define CLUSTER 45.0 // thousandths of the stature: places that deviate by more are those of clusters
 
-enum { MOST_WORDS = 40, NUMBERS = 6, LINE_LONGEST = 512, READINGS = 8, FEW_LABELS = 8 };
+enum { MOST_WORDS = 40, NUMBERS = 6, READINGS = 8, FEW_LABELS = 8 };
 
 typedef struct word {
     const char *text;

@@ -425,8 +425,7 @@ void pz_sequence_estimate(pz_sequence *s, double metres)
 #define STILL        1e-6 // radians or lengths: a step this short ends a window
 #define REST         0.2  // of a step's decrease: what conjugate gradients and the curve of the cost leave to later ones
 #define HOLD_PASSES  3    // of holding coefficients that a step takes across a limit
-#define USUAL        70.0 // radians a second squared
-#define USUAL_SLIDES 0.1  // of that, in metres
+#define USUAL_SLIDES 0.1  // of acceleration_usual, in metres
 
 // ---- Evaluation ----------------------------------------------------------------------------------------------------------
 

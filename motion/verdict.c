@@ -17,7 +17,6 @@
 
 // ---- Findings ------------------------------------------------------------------------------------------------------------
 
-#define NEVER   1e300
 #define RADIANS 0.017453292519943295 // a degree
 
 // In sentences @ is the name, & the other one, ~ the value times `times` with so many decimals, < and > the first and last

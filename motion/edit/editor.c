@@ -702,7 +702,7 @@ static bool is_turn(const pz_editor *e, int dof)
 }
 
 // Does a degree of freedom turn by so much in frame f alone? One that gathers speed over several frames does not snap,
-// unless it is_turn by more than FLIP.
+// unless it turns by more than FLIP.
 static bool is_sudden(pz_editor *e, int f, int dof, double turn)
 {
     double *way = e->jacobian + 2 * poise_model_info(e->model).nv, around = 0.0;

@@ -19,7 +19,6 @@
 #include <math.h>
 #include <string.h>
 
-#define FADE        0.25
 #define FOOT_WEIGHT 100.0 // of feet on their path, against pins that are out of reach
 #define KEPT_WEIGHT 0.01  // of a place on its path, before and after its pins, against pins that hold
 #define STEPS       8     // towards the goals in a frame that is the first, with no fade before it

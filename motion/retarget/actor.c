@@ -358,7 +358,6 @@ void pz_actor_close(pz_actor *a, const poise_allocator *allocator)
 #define TRUNK_TURN 0.5
 #define LIMB_TURN  0.1
 #define LIMB_BONE  1.0
-#define HAND_TURN  0.3
 #define HEAD_TURN  0.3
 #define OTHER_TURN 0.1
 #define STEEP      0.8  // cosine: a bone nearer to the vertical does not say which way a foot points

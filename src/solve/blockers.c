@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { TRIES = 8, KINDS = 6 }; // restarts of a solve that is only asked whether it can be done
+enum { TRIES = 8 }; // restarts of a solve that is only asked whether it can be done
 
 static unsigned kind_of(const poise_constraint *constraint)
 {
