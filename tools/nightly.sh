@@ -59,7 +59,7 @@ valgrind_rest() {
     return $status
 }
 
-# recordings of people of all sizes, broken in fifty ways: hardly anything wrong is good, and what is sound is
+# recordings of people of all sizes, broken in seventy ways: hardly anything wrong is good, and what is sound is
 broken_recordings() {
     cmake --build build --target broken_recordings && build/bin/broken_recordings 12
 }
