@@ -1,4 +1,4 @@
-// Files and programs beside this one, in a build folder or where it was installed.
+// Files and programs beside this one, in a build folder or where it was installed; and the processes that share its job.
 #ifndef APP_PROGRAMS_H
 #define APP_PROGRAMS_H
 
@@ -21,6 +21,9 @@ void become_device_program(const arguments *args, const char *command);
 
 // ---- The ranks: processes that share one job -----------------------------------------------------------------------------
 
+// `poise` is a single process; `poise-mpi` runs as many as mpirun starts. All ranks run the same command on the same input.
+// The pieces of the job are numbered, and one rank does each. Rank 0 leads: it alone prints, and writes what the job as a
+// whole gives. All ranks make the calls marked "collective", in the same order; those that come first wait.
 typedef struct ranks {
     int rank, size;
 

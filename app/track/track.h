@@ -16,6 +16,7 @@
 
 // ---- A device that tracks ------------------------------------------------------------------------------------------------
 
+// What a program brings along to solve the frames of recordings: poise has none, poise-cuda has one.
 typedef struct track_device {
     // Is it there? False after one line on standard error.
     bool (*begin)(void);
