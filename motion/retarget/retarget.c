@@ -295,8 +295,8 @@ static void measure_yaw(const poise_vec3 *left, vec3 up, int frames, double *yaw
     }
 }
 
-// Where a foot is moved apart turns with the pelvis, but not while the foot rests, when it would slide: there it is as it landed.
-// What it is behind the pelvis when it leaves fades evenly until it lands again.
+// Where a foot is moved apart turns with the pelvis, but not while the foot rests, when it would slide: there it is as it
+// landed. What it is behind the pelvis when it leaves fades evenly until it lands again.
 static void hold_yaw(const unsigned char *rests, int frames, const double *pelvis, double *yaw)
 {
     double behind = 0.0;
