@@ -178,7 +178,7 @@ typedef struct limiting {
     pz_clinic clinic;
     poise_solver *held, *free; // with limits, and without
     poise_goal *goals;         // by placement
-    poise_clip *tried;         // 2 frames: one so, one so
+    poise_clip *tried;         // 2 frames: held, and free
     double angles[2 * POISE_ANGLE_COUNT];
 } limiting;
 

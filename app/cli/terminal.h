@@ -31,7 +31,6 @@ int terminal_columns(FILE *stream);
 // For a program whose output passes through another: whether standard output and standard error end at a terminal.
 void terminals_are(bool output, bool error);
 
-// The control sequence for a style where colours are wanted on standard output, else "".
 typedef enum text_style {
     STYLE_PLAIN = 0,
     STYLE_BOLD,
@@ -41,6 +40,8 @@ typedef enum text_style {
     STYLE_NOTE,
     STYLE_DOUBT
 } text_style;
+
+// The control sequence for a style where colours are wanted on standard output, else "".
 const char *style_code(text_style s);
 
 // Names come from files: turn what would move the cursor into '?'.
