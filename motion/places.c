@@ -416,6 +416,7 @@ static bool read_row(const line *l, pz_marker_row *row)
     return true;
 }
 
+// What is wrong with a table: POISE_ERROR_FORMAT with the line in `error`.
 static poise_status check_table(const char *text, poise_error *error)
 {
     for (int number = 1; text && *text; ++number) {

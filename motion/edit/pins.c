@@ -74,6 +74,7 @@ static bool same(vec3 a, vec3 b)
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
+// Do the goals ask for the same thing of the same place?
 static bool goals_match(const poise_goal *a, const poise_goal *b)
 {
     if (a->kind != b->kind) {
@@ -87,6 +88,7 @@ static bool goals_match(const poise_goal *a, const poise_goal *b)
            same(a->axis, b->axis) && r.x == s.x && r.y == s.y && r.z == s.z && r.w == s.w;
 }
 
+// The goal with the target that the skeleton has at `q`, where `kin` is. A posture points to `q`.
 static poise_goal goal_met(const poise_goal *goal, const poise_kinematics *kin, const double *q)
 {
     poise_goal met = *goal;
@@ -147,6 +149,7 @@ static vec3 swung(vec3 from, vec3 to, double share)
     return v3_normalize(quat_rotate(turn, from));
 }
 
+// The goal at `share` of the way between two that match. A posture is written to `q` (nq numbers), which may be either's.
 static poise_goal goal_mix(const poise_model *model, const poise_goal *from, const poise_goal *to, double share, double *q)
 {
     poise_goal mixed = *to;
@@ -207,6 +210,8 @@ static double sign_of(const poise_pin_key *keys, int k)
     return sign;
 }
 
+// The goal at `time` along keys: positions, rotations (as quaternions, made unit), directions and distances on a natural
+// cubic spline. `work` has room for 4 count numbers.
 static poise_goal goal_on_keys(const poise_pin_key *keys, int count, double time, double *work)
 {
     int k = 0;

@@ -856,6 +856,7 @@ static void measure_limits(pz_retarget_work *w, int f, const poise_clip *clip, p
     outcome->late += w->late[f];
 }
 
+// Solve all frames into `clip`, and measure.
 static poise_status solve_clip(pz_retarget_work *w, const poise_allocator *allocator, poise_clip *clip,
                                poise_retarget_outcome *outcome, poise_error *error)
 {
