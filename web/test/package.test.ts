@@ -442,6 +442,13 @@ test('whole configurations are filtered', () => {
     assert.throws(() => new ik.MotionFilter(model, [{}], model), /1 joints for a model/);
 });
 
+test('the joints of a filter leave a free root out, and count in metres', () => {
+    using scene = poise.scene('humanoid-quaternion');
+    const [root, next] = ik.MotionFilter.jointsOf(scene.model, 0.001);
+    assert.deepEqual(root, { mode: 'off', lengthUnit: 1000 });
+    assert.deepEqual(next, { mode: 'time_optimal', lengthUnit: 1000 });
+});
+
 test('goals are read from words', () => {
     using scene = poise.scene('arm7');
     const list = ik.parseGoals(scene.model, 'position tip 0.4 0.1 0.3 weight 2; stay', scene.model.neutral());
