@@ -35,7 +35,7 @@
 
 #include <string.h>
 
-// ---- A skeleton of another size -----------------------------------------------------------------------------------------
+// ---- A skeleton of another size ------------------------------------------------------------------------------------------
 
 // The factor of what is fixed to a body: the mean of those of the joints that hang from it.
 static double body_scale(const poise_model *model, const double *scale, int body)

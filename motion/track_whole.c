@@ -529,7 +529,7 @@ static poise_status track_whole(const poise_track_problem *problem, const poise_
     return status;
 }
 
-// ---- Joints that follow others -----------------------------------------------------------------------------------------
+// ---- Joints that follow others -------------------------------------------------------------------------------------------
 
 // Does no marker sit on a body that moves with a joint which follows another, such as a patella?
 static bool sees_no_follower(const poise_track_problem *problem)

@@ -1,5 +1,5 @@
-// A verdict over a track: what may be found, with its name, thresholds and sentence, in one table; a list that keeps the worst
-// first; and the verdict, which asks every measure for what it has found.
+// A verdict over a track: the sentences of what may be found, in one table (names and thresholds are the header's); a list
+// that keeps the worst first; and the verdict, which asks every measure for what it has found.
 #include "motion/verdict.h"
 
 #include "base/arena.h"
@@ -823,7 +823,7 @@ poise_status poise_verdict_find(const poise_verdict_problem *problem, const pois
     return status;
 }
 
-// ---- A skeleton that was scaled by measurements -------------------------------------------------------------------------
+// ---- A skeleton that was scaled by measurements --------------------------------------------------------------------------
 
 // How far from 1, upwards or downwards; beyond all thresholds for what is no factor.
 static double departure(double factor)

@@ -1,4 +1,4 @@
-// Models, motions and markers from files and from the built-in scenes.
+// Models, motions and markers from files and from the built-in scenes; pictures and tables of joint values into files.
 //
 // | name                       | what comes                                                                            |
 // |----------------------------|---------------------------------------------------------------------------------------|

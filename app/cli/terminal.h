@@ -1,4 +1,4 @@
-// What people see: errors, colours, tables, progress.
+// What people see: errors, colours, tables, progress; and the end of a program that has no memory left.
 //
 // Results go to standard output, everything else to standard error. Colours and progress appear on a terminal only, and
 // colours not where NO_COLOR is set to anything (https://no-color.org).

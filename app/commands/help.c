@@ -1,4 +1,4 @@
-// poise help formats
+// poise help: topics, the table of commands, manual pages, completion for shells, then the command.
 #include <poise/base.h>
 
 #include "cli/command.h"

@@ -1,5 +1,5 @@
-// Clips as wholes: backwards, faster and slower, one after another, and one that can be repeated; and which way up the
-// figure stands in them.
+// Clips as wholes: backwards, faster and slower, one after another, one that can be repeated, and mirrored; and which way
+// up the figure stands in them.
 //
 // Where two clips meet, over `blend` seconds, the later one is brought to where the earlier one is: turned about the upward
 // axis and moved along the ground, so that root and heading agree in the middle. There the one fades into the other by S(u),
