@@ -261,12 +261,10 @@ static const char *const marker_sets[MARKER_SETS] = {
     ROW("SK# SH# TB# TIB# SHANK# SHA# SHAOL LEG# Shin#",
                                            "shank 0.5",     "0 0 38",      "100 50")
     ROW("ANK Ankle AnkleLat LatAnkle AnkleOut LM ML LMAL FAL LAM ANKL ANKLat LANK LMalleolus LMALL AnkleOuter "
-        "LAK AnkleLateral "
-        "LateralAnkle LatMal LMA MALL",
+        "LAK AnkleLateral LateralAnkle LatMal LMA MALL",
                                            "shank 1",       "0 -2 30",     "11 11")
     ROW("MAnkle AnkleMed MedAnkle AnkleIn MM MMAL TAM MED ANKM ANKMed MANK MMalleolus MMALL AnkleInner MAK "
-        "MedialAnkle AnkleMedial "
-        "MedMal MMA MALM",
+        "MedialAnkle AnkleMedial MedMal MMA MALM",
                                            "shank 0.98",    "0 6 -22",     "11 11")
     ROW("AJC AnkleCenter",                 "shank 1",       "0 0 0",       "9 9")
     "# foot\n"

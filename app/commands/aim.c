@@ -948,12 +948,10 @@ const app_command cmd_warp = {
         "LIMITS are words name=number, separated by spaces or commas, for all joints, or JOINT.name=number for one: "
         "velocity (2), acceleration (10) and jerk (100), in radians or metres and seconds; smoothness (0) gives a heavy, "
         "gentle character, responsiveness (0) takes some of that back, soft (0) slows the approach to the ends of the "
-        "range. If a skeleton's unit of length is unknown, its size counts as one metre. \"nutty\" is the filter of "
-        "Ribeiro & Paiva (eq. 23), which oscillates and creeps; the speed that it reaches falls with the rate, as printed: "
-        "1.12 "
+        "range. If a skeleton's unit of length is unknown, its size counts as one metre. \"nutty\" is the filter of Ribeiro "
+        "& Paiva (eq. 23), which oscillates and creeps; the speed that it reaches falls with the rate, as printed: 1.12 "
         "rad/s at 30 frames a second, 0.14 at 1000, where the limit is 2. \"optimal\" holds the limits and reaches them at "
-        "any rate. A free root is not a motor: it is filtered only if named, "
-        "as in root.velocity=2.\n\n"
+        "any rate. A free root is not a motor: it is filtered only if named, as in root.velocity=2.\n\n"
         "Prints the remaining angle, jumps, broken limits (there are none) and the time per frame beside the time "
         "available. The exit status is 1 if a frame misses its target, before or after the filter.",
     .options = cmd_warp_options,

@@ -413,13 +413,10 @@ const app_command cmd_convert = {
     .least = 1,
     .most = 2,
     .summary = "convert between file formats and report what is lost",
-    .description =
-        "Reads IN and writes OUT in the format given by its extension (\"poise help formats\"). Whatever that format "
-        "cannot hold is left out with a warning. A .csv holds a Denavit-Hartenberg table of a skeleton, or the joint values "
-        "of a "
-        "motion, a row a frame. "
-        "Joint types it lacks are replaced by ones it has: the motion stays the "
-        "same to the last digits, only the numbers differ.",
+    .description = "Reads IN and writes OUT in the format given by its extension (\"poise help formats\"). Whatever that "
+                   "format cannot hold is left out with a warning. A .csv holds a Denavit-Hartenberg table of a skeleton, "
+                   "or the joint values of a motion, a row a frame. Joint types it lacks are replaced by ones it has: the "
+                   "motion stays the same to the last digits, only the numbers differ.",
     .options = options,
     .examples = examples,
     .run = run,

@@ -976,11 +976,9 @@ const app_command cmd_edit = {
         "                                       {\"time\": 5, \"target\": [1.3, 0.3, 1]}]}]}\n\n"
         "--clean-feet detects when the ball of a foot rests on the ground, by height and speed, and pins it there.\n\n"
         "A verdict says what the edit did to the body beyond what was asked for, compared with the motion as it was: pins "
-        "out "
-        "of reach, joints that snap or are too fast, clavicles and bones of limbs that are twisted, elbows and knees that "
-        "bend "
-        "backwards, a chest that follows a hand, and bodies that overlap, where the file has shapes. The exit status is 1 "
-        "unless it is good (--accept).",
+        "out of reach, joints that snap or are too fast, clavicles and bones of limbs that are twisted, elbows and knees "
+        "that bend backwards, a chest that follows a hand, and bodies that overlap, where the file has shapes. The exit "
+        "status is 1 unless it is good (--accept).",
     .options = options,
     .examples = examples,
     .run = run,

@@ -34,9 +34,8 @@ const app_topic topic_formats = {
             "  .json        Poise               everything           everything\n"
             "\n"
             "AMC, MOT and joint values move a skeleton that is in another file: give it with --source-model. An AMC finds "
-            "an ASF "
-            "of its name beside it. A .csv of a command that makes a motion holds joint values, a row a frame; \"poise "
-            "convert\" writes a DH table where there is no motion, or with --body.\n"
+            "an ASF of its name beside it. A .csv of a command that makes a motion holds joint values, a row a frame; "
+            "\"poise convert\" writes a DH table where there is no motion, or with --body.\n"
             "\n"
             "Poise's own JSON holds skeletons, motions, markers, goals, postures and the places of markers on bodies. "
             "\"poise convert scene:arm7 arm.json\" shows what it looks like.\n",

@@ -804,15 +804,13 @@ static const app_option options[] = {
     {"accept", 0, OPTION_CHOICE, "VERDICT", .choices = "good doubtful failed",
      .help = "worst verdict that still exits with 0 (good)"},
     {"threshold", 0, OPTION_TEXT, "WHAT=D[,F]", .repeats = true,
-     .help =
-         "beyond D the motion is doubtful, beyond F failed; WHAT is unmatched (0,1), pose (0), bones (0.2,0.6 rad), limb "
-         "(0.5,1.2 rad), reversed (0), hips (0.08,0.3 of the leg), skate (0.02,0.3 of it a second), sunk (0.0025,0.06), "
-         "jumped (0,0.1 of the frames), late (0.05,0.5), slipped (0.3,3 of the leg a second), released (0.1 of the "
-         "frames), tipped (0.05), loose (0.05 of the rests), lurched (1 m/s), overturned (0.5 of the frames), scuffed "
-         "(0.02), hovering (0.02), unclosed (0.002 m), buried "
-         "(0.03,0.25 of the leg), floor (0.02 of the frames), self (0.02), "
-         "pierced (0.02,0.1), unchecked (0), fast (1, of the limit), abrupt (0.02 of the frames), fixed (0), unplanted "
-         "(0.3 of the frames) or aside (0.1 of the frames)"},
+     .help = "beyond D the motion is doubtful, beyond F failed; WHAT is unmatched (0,1), pose (0), bones (0.2,0.6 rad), "
+             "limb (0.5,1.2 rad), reversed (0), hips (0.08,0.3 of the leg), skate (0.02,0.3 of it a second), sunk "
+             "(0.0025,0.06), jumped (0,0.1 of the frames), late (0.05,0.5), slipped (0.3,3 of the leg a second), released "
+             "(0.1 of the frames), tipped (0.05), loose (0.05 of the rests), lurched (1 m/s), overturned (0.5 of the "
+             "frames), scuffed (0.02), hovering (0.02), unclosed (0.002 m), buried (0.03,0.25 of the leg), floor (0.02 of "
+             "the frames), self (0.02), pierced (0.02,0.1), unchecked (0), fast (1, of the limit), abrupt (0.02 of the "
+             "frames), fixed (0), unplanted (0.3 of the frames) or aside (0.1 of the frames)"},
     {0},
 };
 

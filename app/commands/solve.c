@@ -823,8 +823,7 @@ static void solve_print_unchecked(const solve_job *job)
     if (missing > 0) {
         fprintf(text.stream,
                 " %d collision mesh%s could not be read: STL, OBJ and COLLADA files are looked for beside the model's file "
-                "and in the "
-                "folders above it.",
+                "and in the folders above it.",
                 missing, missing == 1 ? "" : "es");
     }
     fputs(pairs > 0                     ? " --allow-missing continues without them."
@@ -2154,8 +2153,7 @@ static const app_option options[] = {
      .help = "largest error that counts as met, in length units or radians; the default is 1e-6, or 1e-3 with soft goals"},
     {"all", 0, OPTION_COUNT, "N", .lowest = 1, .highest = MOST_ANSWERS,
      .help = "find up to N different answers (at most 1000) for one pose of an arm, with --avoid those that keep clear; "
-             "whole turns of a "
-             "joint make no other answer"},
+             "whole turns of a joint make no other answer"},
     AVOID_OPTIONS,
     {"trace", .help = "print every iteration"},
     {"output", 'o', OPTION_OUTPUT, "FILE", .choices = WRITTEN_FILES,

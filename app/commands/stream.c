@@ -1268,8 +1268,7 @@ static const app_option options[] = {
     {"settle", 0, OPTION_NUMBER, "S", .lowest = 0, .highest = 1e9,
      .help = "after the last line, wait up to this many seconds for the motion to come to rest (10)"},
     {"late", 0, OPTION_NUMBER, "S", .lowest = 0, .highest = 1e9,
-     .help = "how late a line with a time may arrive, in "
-             "seconds (0.25)"},
+     .help = "how late a line with a time may arrive, in seconds (0.25)"},
     {"priority", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 99, .help = "request real-time priority 1 to 99"},
     {0},
 };

@@ -573,27 +573,23 @@ static const app_option options[] = {
     {"accept", 0, OPTION_CHOICE, "VERDICT", .choices = "good doubtful failed",
      .help = "worst verdict that still exits with 0 (good)"},
     {"threshold", 0, OPTION_TEXT, "WHAT=D[,F]", .repeats = true,
-     .help =
-         "beyond D a track is doubtful, beyond F failed; WHAT is miss (0.010,0.015 of the stature), given "
-         "(0.012,0.024), far (0.024), places (0.8,1 deviations), moved (1.35,2.5), unequal (0.027,0.048), swapped (9), "
-         "size (1.25,1.6), stretched (1.15,1.35), unseen (0.55,0.75), bare (0.6,0.9), held (0,0.5), let_go (0.2), lost "
-         "(0.2 s), hidden (0.5 s), blocked (0.045 of the stature), snapped (0.8 rad), traded (0), astray (0.12), "
-         "unplaced (0.02), at_limit (0.02 of the frames), unsure (0.0873 rad), vague (never), blurred (never), foreign "
-         "(0.75), ambiguous (0.02), lying "
-         "(0), turned (0.2,0.5 rad), absent (0), frozen (3 frames), doubled (1.1), filled (0.5 s), cut (0.004), pushed "
-         "(0.0125), knocked (0.0165), hasty (100,300 m/s2), slow (2.5 s), backwards (0.7), mirrored (0.5), falling "
-         "(0.3), tilted (0.1745 rad), skewed (0.012), shifted (0.014) or drifted (0.0125); if a motion is followed, also "
-         "bones "
-         "(0.14,0.42 rad), limb (0.3,0.72 rad) and misplaced (0.03); "
-         "with --velocity and --acceleration, late (0.05,0.5 of the frames)"},
+     .help = "beyond D a track is doubtful, beyond F failed; WHAT is miss (0.010,0.015 of the stature), given "
+             "(0.012,0.024), far (0.024), places (0.8,1 deviations), moved (1.35,2.5), unequal (0.027,0.048), swapped (9), "
+             "size (1.25,1.6), stretched (1.15,1.35), unseen (0.55,0.75), bare (0.6,0.9), held (0,0.5), let_go (0.2), lost "
+             "(0.2 s), hidden (0.5 s), blocked (0.045 of the stature), snapped (0.8 rad), traded (0), astray (0.12), "
+             "unplaced (0.02), at_limit (0.02 of the frames), unsure (0.0873 rad), vague (never), blurred (never), foreign "
+             "(0.75), ambiguous (0.02), lying (0), turned (0.2,0.5 rad), absent (0), frozen (3 frames), doubled (1.1), "
+             "filled (0.5 s), cut (0.004), pushed (0.0125), knocked (0.0165), hasty (100,300 m/s2), slow (2.5 s), backwards "
+             "(0.7), mirrored (0.5), falling (0.3), tilted (0.1745 rad), skewed (0.012), shifted (0.014) or drifted "
+             "(0.0125); if a motion is followed, also bones (0.14,0.42 rad), limb (0.3,0.72 rad) and misplaced (0.03); with "
+             "--velocity and --acceleration, late (0.05,0.5 of the frames)"},
     {"method", 0, OPTION_CHOICE, "NAME", .choices = METHODS_COMMON " ccd fabrik", .also = "newton_projected",
      .help = "solver for each frame (auto)"},
     {"calibrate", 0, OPTION_CHOICE, "WHAT", .choices = "none places uniform segments",
      .help = "fit marker positions (places), and the bones by one factor (uniform) or one each (segments); the default is "
              "places if some are unknown"},
     {"calibration-frames", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 10000,
-     .help = "number of frames used for "
-             "calibration (50)"},
+     .help = "number of frames used for calibration (50)"},
     {"static", 0, OPTION_FILE, "FILE",
      .help = "static trial: marker positions, and bones if --calibrate asks for them, are fitted to it"},
     {"placements", 0, OPTION_FILE, "FILE", .help = "marker positions on the skeleton, as JSON or OpenSim MarkerSet"},
@@ -637,8 +633,7 @@ static const app_option options[] = {
     {"srdf", 0, OPTION_FILE, "FILE", .help = "MoveIt's SRDF: pairs of links that may touch"},
     {"margin", 0, OPTION_NUMBER, "D", .highest = 1e9, .help = "with --floor and --avoid: least distance, in metres (0)"},
     {"self-margin", 0, OPTION_NUMBER, "D", .highest = 1e9,
-     .help = "least distance between shapes of MODEL itself (as "
-             "--margin)"},
+     .help = "least distance between shapes of MODEL itself (as --margin)"},
     {"neighbours", 0, OPTION_COUNT, "N", .highest = 100,
      .help = "ignore collisions between bodies at most N joints apart (1)"},
     {"balance", 0, OPTION_TEXT, "POLYGON",
@@ -649,8 +644,7 @@ static const app_option options[] = {
     {"outlier", 0, OPTION_NUMBER, "D", .lowest = 0, .highest = 1e9,
      .help = "ignore markers farther off than this, in metres (a tenth of the reach)"},
     {"least-markers", 0, OPTION_COUNT, "N", .lowest = 1, .highest = 1e6,
-     .help = "hold frames with fewer visible markers "
-             "(3)"},
+     .help = "hold frames with fewer visible markers (3)"},
     {"bodies", .help = "follow the motion's bodies even if the source has markers"},
     {"source-model", 0, OPTION_FILE, "FILE", .help = "skeleton of an AMC or MOT source"},
     {"pair", 0, OPTION_TEXT, "SOURCE=TARGET", .repeats = true, .help = "match two bodies whose names differ"},
