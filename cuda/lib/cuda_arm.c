@@ -76,10 +76,13 @@ poise_status pz_cuda_task_make(const poise_model *model, const poise_goal *goal,
 {
     poise_solver *solver;
     pz_arm_call *call = malloc(sizeof *call);
-    poise_status status = call ? poise_solver_create(model, options, NULL, &solver, error) : POISE_ERROR_MEMORY;
+    if (!call) {
+        return pz_error_set(error, POISE_ERROR_MEMORY, "out of memory");
+    }
+    poise_status status = poise_solver_create(model, options, NULL, &solver, error);
     if (status != POISE_OK) {
         free(call);
-        return call ? status : pz_error_set(error, status, "out of memory");
+        return status;
     }
     double *q = malloc((size_t)model->nq * sizeof *q + 1);
     if (q) {
