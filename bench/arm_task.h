@@ -1,5 +1,5 @@
-// Robot arms of the market and of the scenes, with a forward kinematics of their own, and the targets and seeds of the protocol that the
-// field uses: joints uniform within the limits, +-pi where there are none.
+// Robot arms of the market and of the scenes, with a forward kinematics of their own, and the targets and seeds of the protocol
+// that the field uses: joints uniform within the limits, +-pi where there are none.
 #ifndef BENCH_ARM_TASK_H
 #define BENCH_ARM_TASK_H
 

@@ -23,8 +23,8 @@
 #define BUDGET       1.5e9 // nanoseconds that a contender may take
 #define QUICK_BUDGET 2e7
 
-// Where Poise and the textbook stop: markers met to a micrometre, or else residuals within a thousandth of orthogonal to all that the joints
-// can do, which leaves the squared error a millionth above its minimum.
+// Where Poise and the textbook stop: markers met to a micrometre, or else residuals within a thousandth of orthogonal to all
+// that the joints can do, which leaves the squared error a millionth above its minimum.
 #define POSITION_TOLERANCE 1e-6
 #define GRADIENT_TOLERANCE 1e-3
 

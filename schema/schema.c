@@ -1,5 +1,5 @@
 // Made from the headers by schema/generate.py; not to be edited.
-// hash of the headers: 49ea35ad01909dd7f829eb345ba2bb70188bb77bf514a74b18345549703a747b
+// hash of the headers: b268110b5d2fa45beac58712a6d7c33b7db41b0e9d7ea3346bb50ab99e20d305
 
 // clang-format off
 #include "schema/schema.h"

@@ -96,7 +96,7 @@ static void retarget_print_track(const retarget_job *j, FILE *stream)
             r->fitted ? " in the person's size" : "");
 }
 
-// ---- The picture of poise retarget: poses of the motion on the left, the same of the other skeleton on the right, at one scale ---
+// ---- The picture ---------------------------------------------------------------------------------------------------------
 //
 // The picture of poise retarget: poses of the motion on the left, the same of the other skeleton on the right, at one scale
 // and from one side.

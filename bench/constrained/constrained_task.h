@@ -22,8 +22,8 @@ typedef struct constrained_task {
     double *posture, *weights; // nq each: of a goal that has some
 } constrained_task;
 
-// One problem. `open` gives false where a file is missing, which the report says; `draw` makes the goals of the next solve, and its start in
-// task->tips.q, which holds the last answer before.
+// One problem. `open` gives false where a file is missing, which the report says; `draw` makes the goals of the next solve, and
+// its start in task->tips.q, which holds the last answer before.
 typedef struct constrained_row {
     const char *name;
     bool (*open)(constrained_task *task, const bench *b);

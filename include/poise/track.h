@@ -256,8 +256,8 @@ enum { POISE_ANGLE_COUNT = 39 };
 POISE_API const char *poise_angle_name(int angle);
 
 // All of these angles in every frame of a clip, in degrees: frames x POISE_ANGLE_COUNT numbers, NaN if the skeleton lacks a
-// part, or no joint between the two turns about that axis: a knee that is a hinge has no adduction. Angles are continuous from frame to frame, those of the pelvis over whole turns, those of joints up to 270 degrees.
-// NOT_FOUND: by the names of its bodies it is not a human skeleton.
+// part, or no joint between the two turns about that axis: a knee that is a hinge has no adduction. Angles are continuous from
+// frame to frame, those of the pelvis over whole turns, those of joints up to 270 degrees. NOT_FOUND: by the names of its bodies it is not a human skeleton.
 POISE_API poise_status poise_joint_angles(const poise_model *model, const poise_clip *clip, const poise_allocator *allocator,
                                           double *angles, poise_error *error);
 

@@ -237,8 +237,9 @@ typedef struct poise_finding {
     double value;              // as above
     int first, last;           // LOST, HIDDEN, BLOCKED, SNAPPED, FROZEN, FILLED, CUT, PUSHED, AT_LIMIT (the longest time):
         // frames; TRADED: the first time; SELF, PIERCED, FLOOR, FAST, ABRUPT, LOOSE, LURCHED, SCUFFED,
-        // UNCLOSED, UNMET, CLEARANCE, BALANCE, LOOPS: the frame in which it is worst; HOVERING: the longest time; LEAPT, SLID: poses, the first of the path is 1; COLLAR,
-        // TWISTED, DRAGGED, BENT: the frames around the worst one in which it is too large; else 0
+        // UNCLOSED, UNMET, CLEARANCE, BALANCE, LOOPS: the frame in which it is worst; HOVERING: the longest
+        // time; LEAPT, SLID: poses, the first of the path is 1; COLLAR, TWISTED, DRAGGED, BENT: the frames
+        // around the worst one in which it is too large; else 0
     double distance; // LOST: of the farthest marker, relative to stature; BLOCKED: without limits; SELF, PIERCED,
                      // FLOOR: the largest depth in metres; FAST, ABRUPT: the largest speed or acceleration in
                      // radians; LURCHED, SCUFFED: the speed in m/s; else 0

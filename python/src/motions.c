@@ -1,4 +1,5 @@
-// retarget, judge_path, pin_clip, change_clip: motions on other skeletons, and edits. python/poise/motions.py gives them their shape.
+// retarget, judge_path, pin_clip, change_clip: motions on other skeletons, and edits. python/poise/motions.py gives them their
+// shape.
 #include "extension.h"
 
 #include <poise/edit.h>

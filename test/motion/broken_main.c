@@ -1,7 +1,7 @@
 // Breaks many recordings and tells how they are judged: broken_recordings [RECORDINGS OF EACH KIND] [FIRST SEED] [KIND].
 //
-// Exits with 1 where anything that is wrong is good, or more than a twentieth of what is sound is not. With TELL in the environment it
-// prints a line for every recording.
+// Exits with 1 where anything that is wrong is good, or more than a twentieth of what is sound is not. With TELL in the environment
+// it prints a line for every recording.
 #include "broken_recordings.h"
 
 #include <stdio.h>
