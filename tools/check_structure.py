@@ -492,7 +492,8 @@ def output_of(*words, **more):
 
 def build_listening(folder):
     """The program and the library that listens."""
-    launcher = ["-DCMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
+    # an object from another folder, which some settings of ccache allow, tells of the sources there
+    launcher = ["-DCMAKE_C_COMPILER_LAUNCHER=env;CCACHE_HASHDIR=true;CCACHE_BASEDIR=;ccache"] if shutil.which("ccache") else []
     output_of("cmake", "-S", ".", "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS=-O0 -g1 -finstrument-functions",
               "-DBUILD_TESTING=OFF", "-DPOISE_BUILD_BENCH=OFF", "-DPOISE_BUILD_PYTHON=OFF", "-DPOISE_BUILD_CUDA=OFF",
               "-DPOISE_BUILD_MPI=OFF", "-DPOISE_WERROR=OFF", *launcher)
