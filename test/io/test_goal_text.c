@@ -304,13 +304,7 @@ TEST(words_in_any_order_do_no_harm)
 //
 // Pins in words and in JSON: what is said is what is meant, and what is not understood is pointed at.
 
-static poise_model *body;
 static poise_clip clip = {.frames = 500, .frame_time = 0.01, .start_time = 1};
-
-__attribute__((constructor)) static void make_model(void)
-{
-    scene_create("humanoid", NULL, &body, NULL);
-}
 
 static poise_pin_list *parse_list(const char *text, bool is_json, poise_error *error)
 {
